@@ -1,0 +1,86 @@
+/**
+ * @file small_floats.h
+ * @brief binary16 ("half") and bfloat16, as bits, to and from float.
+ *
+ * Narrowing rounds to nearest, ties to even, and overflows to infinity. Widening is exact. Subnormals are kept.
+ * A NaN keeps its sign and the leading bits of its payload and comes out quiet.
+ *
+ * No branches: a value is chosen by a mask, so a kernel that converts gains no basic block on the simulator.
+ */
+#ifndef SMALL_FLOATS_H
+#define SMALL_FLOATS_H
+
+#include <stdint.h>
+#include <string.h>
+
+#define SMALL_FLOAT_FUNCTION static inline __attribute__((always_inline))
+
+/** The bits of an IEEE binary32 value. */
+SMALL_FLOAT_FUNCTION uint32_t float_bits(float value)
+{
+    uint32_t bits;
+    memcpy(&bits, &value, sizeof(bits));
+    return bits;
+}
+
+/** The IEEE binary32 value that has these bits. */
+SMALL_FLOAT_FUNCTION float float_from_bits(uint32_t bits)
+{
+    float value;
+    memcpy(&value, &bits, sizeof(value));
+    return value;
+}
+
+/** `yes` where `condition` is 1, `no` where it is 0. */
+SMALL_FLOAT_FUNCTION uint32_t select_bits(uint32_t condition, uint32_t yes, uint32_t no)
+{
+    return no ^ ((yes ^ no) & (0u - condition));
+}
+
+SMALL_FLOAT_FUNCTION float half_bits_to_float(uint16_t half)
+{
+    const uint32_t magnitude = half & 0x7fffu;
+    const uint32_t sign = (uint32_t)(half & 0x8000u) << 16;
+
+    /* The fields fall into place when shifted; the exponent's bias is then 112 too small, which an exact product mends,
+     * for subnormals too. Infinities and NaNs come out with exponent 143 instead of 255. */
+    const uint32_t finite = float_bits(float_from_bits(magnitude << 13) * 0x1p112f);
+    const uint32_t special = (0u - (magnitude >= 0x7c00u)) & 0x7f800000u;
+    const uint32_t quiet = (uint32_t)(magnitude > 0x7c00u) << 22;
+    return float_from_bits(sign | finite | special | quiet);
+}
+
+SMALL_FLOAT_FUNCTION uint16_t float_to_half_bits(float value)
+{
+    const uint32_t bits = float_bits(value);
+    const uint32_t sign = bits >> 16 & 0x8000u;
+    const uint32_t magnitude = bits & 0x7fffffffu;
+
+    /* Half an ulp less one, plus the bit that would become the last: a tie carries only into an odd result. */
+    const uint32_t normal = ((magnitude + 0xfffu + (magnitude >> 13 & 1u)) >> 13) - (112u << 10);
+    /* Next to 0.5 a float's last place is worth 2^-24, as a subnormal half's is: the sum does the rounding. */
+    const uint32_t subnormal = float_bits(float_from_bits(select_bits(magnitude < 0x38800000u, magnitude, 0)) + 0.5f) -
+                               0x3f000000u;
+    const uint32_t nan = 0x7e00u | (magnitude >> 13 & 0x3ffu);
+
+    uint32_t half = select_bits(magnitude < 0x38800000u, subnormal, normal);
+    half = select_bits(magnitude >= 0x477ff000u, 0x7c00u, half); /* 65520 and above: nearer to 65536 than to 65504 */
+    half = select_bits(magnitude > 0x7f800000u, nan, half);
+    return (uint16_t)(sign | half);
+}
+
+SMALL_FLOAT_FUNCTION float bfloat16_bits_to_float(uint16_t bfloat16)
+{
+    const uint32_t quiet = (uint32_t)((bfloat16 & 0x7fffu) > 0x7f80u) << 22;
+    return float_from_bits((uint32_t)bfloat16 << 16 | quiet);
+}
+
+SMALL_FLOAT_FUNCTION uint16_t float_to_bfloat16_bits(float value)
+{
+    const uint32_t bits = float_bits(value);
+    const uint32_t rounded = (bits + 0x7fffu + (bits >> 16 & 1u)) >> 16;
+    const uint32_t nan = bits >> 16 | 0x40u;
+    return (uint16_t)select_bits((bits & 0x7fffffffu) > 0x7f800000u, nan, rounded);
+}
+
+#endif
