@@ -4,8 +4,8 @@
  *
  *     rewrite_launch FILE.cu > FILE.cc
  *
- *     kernel<T><<<grid, block, smem, stream>>>(args)   ->   simt_launch((kernel<T>), "kernel<T>", grid, block, smem, stream)(args)
- *     extern __shared__ T name[];                      ->   extern __thread T name[] __asm__("simt_dynamic_shared");
+ *     kernel<T><<<grid, block>>>(args)   ->   simt_launch((kernel<T>), "kernel<T>", grid, block)(args)
+ *     extern __shared__ T name[];        ->   extern __thread T name[] __asm__("simt_dynamic_shared");
  *
  * Anything it cannot rewrite is an error, one line: FILE:LINE: what is wrong. Exit 1.
  */
@@ -17,22 +17,19 @@
 #include <stdlib.h>
 #include <string.h>
 
-/** What a character of the source belongs to. A directive's characters carry DIRECTIVE as well. */
-enum { CODE = 1, SPACE = 2, LITERAL = 4, DIRECTIVE = 8 };
-
 #define NOWHERE SIZE_MAX
 
 struct source {
     const char *path;
-    char *text; /* `size` characters and a terminating 0 */
-    unsigned char *kind;
-    size_t size;
-    size_t copied; /* how much of the text is already in the output */
+    char *text;  /* a #line directive, then the file; ends with a 0 */
+    char *code;  /* the text with comments and white space as ' ', literals as '"'; '\n' only where a directive ends */
+    size_t size; /* characters, the same in both */
+    size_t copied; /* how many of them are in the output */
 };
 
 static bool fail(const struct source *source, size_t at, const char *what)
 {
-    size_t line = 1;
+    size_t line = 0; /* the #line directive is not the file's */
 
     for (size_t i = 0; i < at; i++)
         line += source->text[i] == '\n';
@@ -45,37 +42,49 @@ static bool is_word(char c)
     return isalnum((unsigned char)c) || c == '_' || c == '$';
 }
 
-static bool is_code(const struct source *source, size_t at)
+static bool starts_with(const char *text, const char *prefix)
 {
-    return at < source->size && source->kind[at] & CODE;
+    return strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/** Whether `word` stands at `at`, character by character, as code. */
-static bool code_is(const struct source *source, size_t at, const char *word)
-{
-    return is_code(source, at) && strncmp(source->text + at, word, strlen(word)) == 0;
-}
+/* --- what is code, what is not -------------------------------------------------------------------------------------- */
 
-/** The first character at or after `at`, before `end`, that is neither white space nor comment; else `end`. */
-static size_t skip_space(const struct source *source, size_t at, size_t end)
+/** The end of the comment that starts at `at`; NOWHERE if it has none. */
+static size_t comment_end(const char *text, size_t at)
 {
-    while (at < end && source->kind[at] & SPACE)
+    if (text[at + 1] == '*') {
+        const char *end = strstr(text + at + 2, "*/");
+        return end ? (size_t)(end - text) + 2 : NOWHERE;
+    }
+    while (text[at] && (text[at] != '\n' || text[at - 1] == '\\'))
         at++;
     return at;
 }
 
-/** The end of the text before `at` that is neither white space nor comment. */
-static size_t skip_space_back(const struct source *source, size_t at)
+/** The end of the raw string whose quote is at `at`; NOWHERE if it has none. */
+static size_t raw_string_end(const char *text, size_t at)
 {
-    while (at > 0 && source->kind[at - 1] & SPACE)
-        at--;
-    return at;
+    const int delimiter = (int)strcspn(text + at + 1, "( \n");
+    char close[20]; /* a delimiter has at most 16 characters */
+
+    snprintf(close, sizeof(close), ")%.*s\"", delimiter, text + at + 1);
+    const char *end = delimiter > 16 ? NULL : strstr(text + at + 1 + delimiter, close);
+    return end ? (size_t)(end - text) + strlen(close) : NOWHERE;
 }
 
-/** The end of the word or number that starts at `at`. */
-static size_t word_end(const struct source *source, size_t at)
+/** The end of the string or character at `at`. One left open ends with its line; the compiler will have a word on it. */
+static size_t literal_end(const char *text, size_t at)
 {
-    const char *text = source->text;
+    const char quote = text[at++];
+
+    while (text[at] && text[at] != quote && text[at] != '\n')
+        at += text[at] == '\\' && text[at + 1] ? 2 : 1;
+    return text[at] == quote ? at + 1 : at;
+}
+
+/** The end of the word or number at `at`; 1'000 is one number. */
+static size_t word_end(const char *text, size_t at)
+{
     const bool number = isdigit((unsigned char)text[at]);
 
     while (is_word(text[at]) || (number && text[at] == '\'' && is_word(text[at + 1])))
@@ -83,267 +92,154 @@ static size_t word_end(const struct source *source, size_t at)
     return at;
 }
 
-static bool word_is(const struct source *source, size_t begin, size_t end, const char *word)
+/** The end of the stretch of one kind that starts at `at`, NOWHERE if it has none; *fill is '\0' for code. */
+static size_t stretch_end(const char *text, size_t at, char *fill)
 {
-    return end - begin == strlen(word) && memcmp(source->text + begin, word, end - begin) == 0;
-}
-
-/** Where a macro's body ends for a character inside one; the end of the file for any other. */
-static size_t region_end(const struct source *source, size_t at)
-{
-    if (!(source->kind[at] & DIRECTIVE))
-        return source->size;
-    while (at < source->size && source->kind[at] & DIRECTIVE)
-        at++;
-    return at;
-}
-
-/* --- what is code, what is not -------------------------------------------------------------------------------------- */
-
-/** The end of the comment that starts at `at`, or NOWHERE. */
-static size_t comment_end(const struct source *source, size_t at)
-{
-    const char *text = source->text;
-
-    if (text[at + 1] == '*') {
-        const char *end = strstr(text + at + 2, "*/");
-        return end ? (size_t)(end - text) + 2 : NOWHERE;
-    }
-    while (at < source->size && !(text[at] == '\n' && text[at - 1] != '\\'))
-        at++;
-    return at;
-}
-
-/** The end of the raw string whose quote is at `at`, or NOWHERE. */
-static size_t raw_string_end(const struct source *source, size_t at)
-{
-    const char *open = strchr(source->text + at, '(');
-    const size_t delimiter = open ? (size_t)(open - source->text) - at - 1 : 0;
-    char close[20];
-
-    if (!open || delimiter > 16)
-        return NOWHERE;
-    snprintf(close, sizeof(close), ")%.*s\"", (int)delimiter, source->text + at + 1);
-    const char *end = strstr(open, close);
-    return end ? (size_t)(end - source->text) + strlen(close) : NOWHERE;
-}
-
-/** The end of the string or character whose quote is at `at`. One left open ends with its line; the compiler will say so. */
-static size_t literal_end(const struct source *source, size_t at)
-{
-    const char quote = source->text[at++];
-
-    while (at < source->size && source->text[at] != quote && source->text[at] != '\n')
-        at += source->text[at] == '\\' && at + 1 < source->size ? 2 : 1;
-    return at < source->size && source->text[at] == quote ? at + 1 : at;
-}
-
-static bool is_raw_prefix(const struct source *source, size_t begin, size_t end)
-{
-    static const char *const prefixes[] = {"R", "u8R", "uR", "UR", "LR"};
-
-    for (size_t i = 0; i < sizeof(prefixes) / sizeof(prefixes[0]); i++)
-        if (word_is(source, begin, end, prefixes[i]))
-            return source->text[end] == '"';
-    return false;
-}
-
-/** The end of the stretch of one kind that starts at `at`, and that kind; NOWHERE if it never ends. */
-static size_t stretch_end(const struct source *source, size_t at, unsigned char *kind)
-{
-    const char *text = source->text;
-
-    *kind = SPACE;
+    *fill = ' ';
     if (isspace((unsigned char)text[at]))
         return at + 1;
-    if (text[at] == '\\' && text[at + 1] == '\n')
+    if (starts_with(text + at, "\\\n"))
         return at + 2;
-    if (text[at] == '/' && (text[at + 1] == '/' || text[at + 1] == '*'))
-        return comment_end(source, at);
-    *kind = LITERAL;
+    if (starts_with(text + at, "//") || starts_with(text + at, "/*"))
+        return comment_end(text, at);
+    *fill = '"';
     if (text[at] == '"' || text[at] == '\'')
-        return literal_end(source, at);
-    *kind = CODE;
+        return literal_end(text, at);
+    *fill = '\0';
     if (!is_word(text[at]))
         return at + 1;
-    const size_t end = word_end(source, at);
-    if (!is_raw_prefix(source, at, end))
+    const size_t end = word_end(text, at);
+    if (text[end] != '"' || text[end - 1] != 'R' || end - at > 3) /* R, LR, uR, UR, u8R */
         return end;
-    *kind = LITERAL;
-    return raw_string_end(source, end);
+    *fill = '"';
+    return raw_string_end(text, end);
 }
 
-static bool classify(struct source *source)
+static bool find_code(struct source *source)
 {
     bool line_is_blank = true, directive = false;
 
     for (size_t at = 0, end; at < source->size; at = end) {
-        unsigned char kind;
+        const bool newline = source->text[at] == '\n';
+        char fill;
 
-        if (source->text[at] == '\n')
-            directive = false;
-        end = stretch_end(source, at, &kind);
+        end = stretch_end(source->text, at, &fill);
         if (end == NOWHERE)
-            return fail(source, at, kind == SPACE ? "comment without an end" : "raw string without an end");
-        if (kind == CODE && source->text[at] == '#' && line_is_blank)
-            directive = true;
-        memset(source->kind + at, directive ? kind | DIRECTIVE : kind, end - at);
-        line_is_blank = source->text[at] == '\n' || (line_is_blank && kind == SPACE);
+            return fail(source, at, "a comment or a raw string has no end");
+        memcpy(source->code + at, source->text + at, end - at);
+        if (fill)
+            memset(source->code + at, newline && directive ? '\n' : fill, end - at);
+        directive = !newline && (directive || (line_is_blank && source->text[at] == '#'));
+        line_is_blank = newline || (line_is_blank && fill == ' ');
     }
+    source->code[source->size] = '\0';
     return true;
 }
 
-/* --- brackets ------------------------------------------------------------------------------------------------------- */
+/* --- walking through code ------------------------------------------------------------------------------------------- */
 
-/** The position after the bracket that closes the one at `at`, or NOWHERE. */
-static size_t bracket_end(const struct source *source, size_t at, size_t end)
+static size_t skip_space(const char *code, size_t at)
 {
-    size_t depth = 0;
-
-    for (; at < end; at++) {
-        if (!is_code(source, at))
-            continue;
-        if (strchr("([{", source->text[at]))
-            depth++;
-        else if (strchr(")]}", source->text[at]) && --depth == 0)
-            return at + 1;
-    }
-    return NOWHERE;
+    return at + strspn(code + at, " ");
 }
 
-/** The position of the bracket that opens the one just before `at`, or NOWHERE. */
-static size_t bracket_begin(const struct source *source, size_t at)
+static size_t skip_space_back(const char *code, size_t at)
 {
-    size_t depth = 0;
+    while (at > 0 && code[at - 1] == ' ')
+        at--;
+    return at;
+}
 
-    while (at-- > 0) {
-        if (!is_code(source, at))
+/** Whether `c` is one of `characters`; the terminating 0 is not. */
+static bool is_one_of(char c, const char *characters)
+{
+    return c && strchr(characters, c);
+}
+
+/**
+ * The partner of the bracket at `at`, looking forward (step 1) or back (step -1); NOWHERE if there is none in the same
+ * statement or directive. < and > count as brackets only inside < and >, and not as part of <<, or ->.
+ */
+static size_t partner(const char *code, size_t at, int step)
+{
+    const char *openers = step > 0 ? "([{<" : ")]}>", *closers = step > 0 ? ")]}>" : "([{<";
+    const char close = closers[strchr(openers, code[at]) - openers];
+    const bool angle = close == '<' || close == '>';
+
+    for (at += step; code[at] && code[at] != '\n'; at += step) {
+        const char c = code[at];
+
+        if (is_one_of(c, "<>") && (!angle || (c == '>' && code[at - 1] == '-')))
             continue;
-        if (strchr(")]}", source->text[at]))
-            depth++;
-        else if (strchr("([{", source->text[at]) && --depth == 0)
+        if (c == '<' && code[at + step] == '<') {
+            at += step;
+            continue;
+        }
+        if (c == close)
             return at;
-    }
-    return NOWHERE;
-}
-
-/** The position after the `>` that closes the `<` at `at` if that opens template arguments, or NOWHERE. */
-static size_t template_end(const struct source *source, size_t at, size_t end)
-{
-    size_t depth = 0;
-
-    while (at < end) {
-        const char c = is_code(source, at) ? source->text[at] : ' ';
-
-        if (strchr(";)]}", c))
+        if (is_one_of(c, closers) || (angle && c == ';'))
             return NOWHERE;
-        if (strchr("([{", c)) {
-            at = bracket_end(source, at, end);
-            continue; /* NOWHERE ends the loop */
-        }
-        if (code_is(source, at, "<<") || code_is(source, at, "->")) {
-            at += 2;
-            continue;
-        }
-        if (c == '<')
-            depth++;
-        else if (c == '>' && --depth == 0)
-            return at + 1;
-        at++;
-    }
-    return NOWHERE;
-}
-
-/** The position of the `<` that opens the template arguments closed just before `at`, or NOWHERE. */
-static size_t template_begin(const struct source *source, size_t at)
-{
-    size_t depth = 0;
-
-    while (at-- > 0) {
-        const char c = is_code(source, at) ? source->text[at] : ' ';
-
-        if (strchr(";([{", c))
+        if (is_one_of(c, openers) && (at = partner(code, at, step)) == NOWHERE)
             return NOWHERE;
-        if (strchr(")]}", c)) {
-            at = bracket_begin(source, at + 1);
-            if (at == NOWHERE)
-                return NOWHERE;
-        } else if (at > 0 && (code_is(source, at - 1, "<<") || code_is(source, at - 1, "->"))) {
-            at--;
-        } else if (c == '>') {
-            depth++;
-        } else if (c == '<' && --depth == 0) {
-            return at;
-        }
     }
     return NOWHERE;
 }
 
 /* --- launches ------------------------------------------------------------------------------------------------------- */
 
-/** The start of the kernel that ends at `end`: a::b<c>, table[i], object.kernel, or (anything); NOWHERE if there is none. */
-static size_t kernel_begin(const struct source *source, size_t end)
+/** `at`, the start of a whole expression; NOWHERE if a call's function, an object or a pointer stands before it. */
+static size_t whole(const char *code, size_t at)
 {
-    const char *text = source->text;
-    size_t at = end;
+    const size_t before = skip_space_back(code, at);
 
-    if (at > 0 && is_code(source, at - 1) && text[at - 1] == ')') {
-        at = bracket_begin(source, at);
-        const size_t before = at == NOWHERE ? 0 : skip_space_back(source, at);
-        return before > 0 && is_word(text[before - 1]) ? NOWHERE : at; /* f(x)<<<...>>> is not understood */
+    if (code[before - 1] == '.' || starts_with(code + before - 2, "->"))
+        return NOWHERE;
+    return code[at] == '(' && is_word(code[before - 1]) ? NOWHERE : at;
+}
+
+/** The start of the kernel that ends at `at`: name, a::b<c>::d<e>, or an expression in parentheses; else NOWHERE. */
+static size_t kernel_begin(const char *code, size_t at)
+{
+    if (code[at - 1] == ')') {
+        const size_t open = partner(code, at - 1, -1);
+        return open == NOWHERE ? NOWHERE : whole(code, open);
     }
     for (;;) {
-        while (at > 0 && is_code(source, at - 1) && strchr(">]", text[at - 1])) {
-            at = text[at - 1] == '>' ? template_begin(source, at) : bracket_begin(source, at);
-            if (at == NOWHERE)
-                return NOWHERE;
-            at = skip_space_back(source, at);
-        }
-        const size_t word = at;
-        while (at > 0 && is_code(source, at - 1) && is_word(text[at - 1]))
-            at--;
-        if (at == word)
+        if (code[at - 1] == '>' && (at = partner(code, at - 1, -1)) == NOWHERE)
             return NOWHERE;
-        const size_t before = skip_space_back(source, at);
-        const bool global = before >= 2 && code_is(source, before - 2, "::");
-        if (global || (before >= 2 && code_is(source, before - 2, "->")))
-            at = before - 2;
-        else if (before >= 1 && code_is(source, before - 1, "."))
-            at = before - 1;
-        else
-            return at;
-        const size_t outer = skip_space_back(source, at);
-        if (global &&
-            (outer == 0 || !is_code(source, outer - 1) || !(is_word(text[outer - 1]) || text[outer - 1] == '>')))
-            return at;
+        const size_t name_end = at = skip_space_back(code, at);
+        while (is_word(code[at - 1]))
+            at--;
+        if (at == name_end)
+            return NOWHERE;
+        const size_t scope = skip_space_back(code, at);
+        if (!starts_with(code + scope - 2, "::"))
+            return whole(code, at);
+        const size_t outer = skip_space_back(code, scope - 2);
+        if (!is_word(code[outer - 1]) && code[outer - 1] != '>')
+            return scope - 2;
         at = outer;
     }
 }
 
 /**
- * The position of the `>>>` that ends a launch configuration: the first one outside all brackets with a `(` after it. A `<`
- * is tried as the start of template arguments first and taken for "less than" if that leaves no end.
+ * The `>>>` that ends the launch configuration that `at` is in: the first outside brackets with a `(` after it. A `<` is tried
+ * as the start of template arguments, and taken for "less than" if that leaves no end.
  */
-static size_t configuration_end(const struct source *source, size_t at, size_t end)
+static size_t configuration_end(const char *code, size_t at)
 {
-    while (at < end) {
-        const char c = is_code(source, at) ? source->text[at] : ' ';
-
-        if (strchr(";)]}", c))
-            return NOWHERE;
-        if (strchr("([{", c)) {
-            at = bracket_end(source, at, end);
-            continue;
-        }
-        if (code_is(source, at, ">>>") && code_is(source, skip_space(source, at + 3, end), "("))
+    for (; code[at] && !is_one_of(code[at], ";)]}\n"); at++) {
+        if (starts_with(code + at, ">>>") && code[skip_space(code, at + 3)] == '(')
             return at;
-        if (c == '<') {
-            const size_t after = template_end(source, at, end);
-            const size_t found = after == NOWHERE ? NOWHERE : configuration_end(source, after, end);
-            if (found != NOWHERE)
-                return found;
-        }
-        at++;
+        if (!is_one_of(code[at], "([{<"))
+            continue;
+        const size_t close = partner(code, at, 1);
+        if (code[at] != '<')
+            at = close;
+        else if (close != NOWHERE && configuration_end(code, close + 1) != NOWHERE)
+            at = close;
+        if (at == NOWHERE)
+            return NOWHERE;
     }
     return NOWHERE;
 }
@@ -354,43 +250,40 @@ static void copy_to(struct source *source, size_t end)
     source->copied = end;
 }
 
-/** Writes [begin, end) as the inside of a string: one space for white space and comments, quotes escaped. */
+/** Writes [begin, end) as the inside of a string: one space for comments and white space, quotes escaped. */
 static void write_quoted(const struct source *source, size_t begin, size_t end)
 {
     for (size_t at = begin; at < end; at++) {
-        if (source->kind[at] & SPACE) {
-            if (!(source->kind[at - 1] & SPACE))
-                putchar(' ');
+        const bool space = source->code[at] == ' ';
+
+        if (space && source->code[at - 1] == ' ')
             continue;
-        }
-        if (source->text[at] == '"' || source->text[at] == '\\')
+        if (is_one_of(source->text[at], "\"\\") && !space)
             putchar('\\');
-        putchar(source->text[at]);
+        putchar(space ? ' ' : source->text[at]);
     }
 }
 
-/** Rewrites the launch whose `<<<` is at `at`. */
+/** Rewrites the launch whose `<<<` is at `at`; the text before it is copied or about to be. */
 static bool rewrite_launch(struct source *source, size_t at)
 {
-    const size_t end = region_end(source, at);
-    const size_t kernel_stop = skip_space_back(source, at);
-    const size_t kernel_start = kernel_begin(source, kernel_stop);
-    const size_t close = configuration_end(source, at + 3, end);
+    const char *code = source->code;
+    const size_t kernel_end = skip_space_back(code, at);
+    const size_t kernel = kernel_begin(code, kernel_end);
+    const size_t close = configuration_end(code, at + 3);
 
-    if (kernel_start == NOWHERE || kernel_start < source->copied)
-        return fail(source, at, "<<< without a kernel's name, or an expression in parentheses, before it");
+    if (kernel == NOWHERE || kernel < source->copied)
+        return fail(source, at, "before <<< must stand a kernel's name or an expression in parentheses");
     if (close == NOWHERE)
-        return fail(source, at, "<<< without a matching >>>( in the same statement");
-    if (skip_space(source, at + 3, end) == close)
-        return fail(source, at, "<<<>>> without a grid and a block");
-    if (bracket_end(source, skip_space(source, close + 3, end), end) == NOWHERE)
-        return fail(source, close, "the launch's argument list is not closed");
+        return fail(source, at, "after <<< must follow, in the same statement, its >>> and an argument list");
+    if (partner(code, skip_space(code, close + 3), 1) == NOWHERE)
+        return fail(source, close, "the argument list after >>> has no end");
 
-    copy_to(source, kernel_start);
+    copy_to(source, kernel);
     fputs("simt_launch((", stdout);
-    copy_to(source, kernel_stop);
+    copy_to(source, kernel_end);
     fputs("), \"", stdout);
-    write_quoted(source, kernel_start, kernel_stop);
+    write_quoted(source, kernel, kernel_end);
     fputs("\", ", stdout);
     copy_to(source, at);
     source->copied = at + 3;
@@ -402,82 +295,45 @@ static bool rewrite_launch(struct source *source, size_t at)
 
 /* --- dynamic shared memory ------------------------------------------------------------------------------------------ */
 
-/** The end of the alignas(...), __align__(...) or qualifier that starts at `at`; `at` if none does. */
-static size_t qualifier_end(const struct source *source, size_t at, size_t end)
-{
-    const size_t word = word_end(source, at);
-
-    if (word_is(source, at, word, "const") || word_is(source, at, word, "volatile"))
-        return word;
-    if (!word_is(source, at, word, "alignas") && !word_is(source, at, word, "__align__"))
-        return at;
-    const size_t open = skip_space(source, word, end);
-    return code_is(source, open, "(") ? bracket_end(source, open, end) : at;
-}
-
-/** The `;` of a declaration of name[], or name[][N], whose type starts at `at`; NOWHERE for anything else. */
-static size_t unsized_array_end(const struct source *source, size_t at, size_t end)
+/** The `;` of the declaration of one name[], or name[][N], that `at` is in; NOWHERE for anything else. */
+static size_t unsized_array_end(const char *code, size_t at)
 {
     bool unsized = false;
 
-    while (at < end && !code_is(source, at, ";")) {
-        const char c = is_code(source, at) ? source->text[at] : ' ';
-        const size_t inside = c == '[' ? skip_space(source, at + 1, end) : NOWHERE;
-
-        if (strchr("={}", c) || (unsized && source->kind[at] & CODE && c != '['))
+    for (; code[at] && code[at] != ';'; at++) {
+        if (is_one_of(code[at], "=}\n") || (unsized && !is_one_of(code[at], "[ ")))
             return NOWHERE;
-        if (strchr("([", c)) {
-            unsized = unsized || code_is(source, inside, "]");
-            at = bracket_end(source, at, end);
-        } else {
-            at++;
-        }
+        unsized = unsized || (code[at] == '[' && code[skip_space(code, at + 1)] == ']');
+        if (is_one_of(code[at], "([{") && (at = partner(code, at, 1)) == NOWHERE)
+            return NOWHERE;
     }
-    return at < end && unsized ? at : NOWHERE;
+    return code[at] && unsized ? at : NOWHERE;
 }
 
-/**
- * Rewrites the declaration whose specifiers start at `at` if they hold both extern and __shared__; *after is where to go on.
- * Alignments move to the front, where C++ wants them; the line breaks they leave stay.
- */
-static bool rewrite_shared(struct source *source, size_t at, size_t *after)
+/** Whether one of the words before `at` in the same declaration is `extern`. */
+static bool is_extern(const char *code, size_t at)
 {
-    const size_t end = region_end(source, at);
-    bool is_extern = false, is_shared = false;
-    size_t type = at;
+    while (at > 0 && !is_one_of(code[at - 1], ";{}\n"))
+        if (starts_with(code + --at, "extern") && !is_word(code[at + 6]) && !is_word(code[at - 1]))
+            return true;
+    return false;
+}
 
-    for (size_t stop;; type = skip_space(source, stop, end)) {
-        stop = type < end ? word_end(source, type) : type;
-        if (word_is(source, type, stop, "extern"))
-            is_extern = true;
-        else if (word_is(source, type, stop, "__shared__"))
-            is_shared = true;
-        else if ((stop = qualifier_end(source, type, end)) == type || stop == NOWHERE)
-            break;
-    }
-    *after = word_end(source, at);
-    if (!is_shared)
+/** Rewrites the declaration that has `__shared__` at `at` if its array has no size. */
+static bool rewrite_shared(struct source *source, size_t at)
+{
+    const size_t word = at + strlen("__shared__"), semicolon = unsized_array_end(source->code, word);
+    const bool dynamic = is_extern(source->code, at);
+
+    if (dynamic != (semicolon != NOWHERE))
+        return fail(source, at, "dynamic shared memory is declared as: extern __shared__ T name[];");
+    if (!dynamic)
         return true;
-    const size_t semicolon = unsized_array_end(source, type, end);
-    if (!is_extern)
-        return semicolon == NOWHERE ||
-               fail(source, at, "an array of shared memory without a size needs extern before __shared__");
-    if (semicolon == NOWHERE)
-        return fail(source, at, "extern __shared__ must declare one array without a size: extern __shared__ T name[];");
-
     copy_to(source, at);
-    while (source->copied < type) {
-        const size_t stop = qualifier_end(source, source->copied, end);
-        const size_t word = stop == source->copied ? word_end(source, stop) : stop;
-        if (stop == source->copied)
-            source->copied = word;
-        copy_to(source, stop > word ? stop : word);
-        copy_to(source, skip_space(source, source->copied, type));
-    }
-    fputs("extern __thread ", stdout);
+    fputs("__thread", stdout);
+    source->copied = word;
     copy_to(source, semicolon);
     fputs(" __asm__(\"simt_dynamic_shared\")", stdout);
-    *after = semicolon;
     return true;
 }
 
@@ -485,55 +341,43 @@ static bool rewrite_shared(struct source *source, size_t at, size_t *after)
 
 static bool rewrite(struct source *source)
 {
-    fputs("#line 1 \"", stdout);
-    for (const char *c = source->path; *c; c++)
-        printf(*c == '"' || *c == '\\' ? "\\%c" : "%c", *c);
-    fputs("\"\n", stdout);
+    for (size_t at = 0, end; at < source->size; at = end) {
+        bool good = true;
 
-    for (size_t at = 0; at < source->size;) {
-        if (!is_code(source, at)) {
-            at++;
-        } else if (is_word(source->text[at])) {
-            if (!rewrite_shared(source, at, &at))
-                return false;
-        } else if (code_is(source, at, "<<<")) {
-            if (!rewrite_launch(source, at))
-                return false;
-            at = source->copied;
-        } else {
-            at++;
-        }
+        end = is_word(source->code[at]) ? word_end(source->code, at) : at + 1;
+        if (end - at == strlen("__shared__") && starts_with(source->code + at, "__shared__"))
+            good = rewrite_shared(source, at);
+        else if (starts_with(source->code + at, "<<<"))
+            good = rewrite_launch(source, at);
+        if (!good)
+            return false;
+        if (end < source->copied)
+            end = source->copied;
     }
     copy_to(source, source->size);
     return true;
 }
 
-/** Reads the file and makes room for its kinds; both are the caller's to free, on failure too. */
-static bool read_source(struct source *source)
+/** Reads the file after a #line directive. The buffers are the caller's to free, on failure too. */
+static bool read_source(struct source *source, FILE *file)
 {
-    FILE *file = fopen(source->path, "rb");
-    size_t capacity = 1 << 16;
-    bool good = file && (source->text = malloc(capacity));
+    size_t capacity = 1 << 16, header = strlen(source->path) + 16;
 
-    while (good) {
-        source->size += fread(source->text + source->size, 1, capacity - 1 - source->size, file);
-        if (source->size < capacity - 1)
+    for (;;) {
+        char *larger = realloc(source->text, capacity + header);
+        if (!larger)
+            return false;
+        source->text = larger;
+        if (source->size == 0)
+            source->size = (size_t)sprintf(source->text, "#line 1 \"%s\"\n", source->path);
+        source->size += fread(source->text + source->size, 1, capacity + header - 1 - source->size, file);
+        if (source->size < capacity + header - 1)
             break;
-        char *larger = realloc(source->text, capacity *= 2);
-        good = larger != NULL;
-        if (larger)
-            source->text = larger;
+        capacity *= 2;
     }
-    good = good && !ferror(file);
-    if (good) {
-        source->text[source->size] = '\0';
-        good = (source->kind = malloc(source->size + 1)) != NULL;
-    }
-    if (!good)
-        fprintf(stderr, "%s: %s\n", source->path, strerror(errno));
-    if (file)
-        fclose(file);
-    return good;
+    source->text[source->size] = '\0';
+    source->code = malloc(source->size + 1);
+    return source->code && !ferror(file);
 }
 
 int main(int argc, char **argv)
@@ -544,10 +388,18 @@ int main(int argc, char **argv)
         fputs("usage: rewrite_launch FILE.cu > FILE.cc\n", stderr);
         return 2;
     }
-    bool good = read_source(&source) && classify(&source) && rewrite(&source);
-    if (good && (fflush(stdout) != 0 || ferror(stdout)))
-        good = fail(&source, source.size, "the output cannot be written");
+    FILE *file = fopen(source.path, "rb");
+    bool good = file && read_source(&source, file);
+    if (!good)
+        fprintf(stderr, "%s: %s\n", source.path, strerror(errno));
+    good = good && find_code(&source) && rewrite(&source);
+    if (good && fflush(stdout) != 0) {
+        fprintf(stderr, "%s: the output cannot be written: %s\n", source.path, strerror(errno));
+        good = false;
+    }
+    if (file)
+        fclose(file);
     free(source.text);
-    free(source.kind);
+    free(source.code);
     return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -1,0 +1,170 @@
+#!/bin/sh
+# The tool that turns launches and dynamic shared memory into C++: $REWRITE_LAUNCH, or the build's.
+. tests/tap.sh
+tool=${REWRITE_LAUNCH:-build/tools/rewrite_launch}
+source=$scratch/a.cu
+
+# rewritten TEXT: what the tool makes of it, less the #line directive
+rewritten() {
+    printf '%s' "$1" >"$source"
+    "$tool" "$source" 2>&1 | tail -n +2
+}
+
+# becomes NAME TEXT EXPECTED
+becomes() {
+    equal "$1" "$3" "$(rewritten "$2")"
+}
+
+# unchanged NAME TEXT
+unchanged() {
+    becomes "$1" "$2" "$2"
+}
+
+# refused NAME TEXT LINE REASON
+refused() {
+    printf '%s' "$2" >"$source"
+    message=$("$tool" "$source" 2>&1 >/dev/null)
+    equal "$1" "1 $source:$3: $4" "$? $message"
+}
+
+no_kernel="before <<< must stand a kernel's name or an expression in parentheses"
+no_end='after <<< must follow, in the same statement, its >>> and an argument list'
+no_close='the argument list after >>> has no end'
+not_dynamic='dynamic shared memory is declared as: extern __shared__ T name[];'
+no_stop='a comment or a raw string has no end'
+
+printf 'int a;\n' >"$source"
+equal 'the first line names the source' "#line 1 \"$source\"" "$("$tool" "$source" | head -n 1)"
+: >"$source"
+equal 'an empty file' "#line 1 \"$source\"" "$("$tool" "$source")"
+
+becomes 'two arguments' 'k<<<1, 32>>>(a, b);' 'simt_launch((k), "k", 1, 32)(a, b);'
+becomes 'four arguments' 'k<<<g, b, 8, s>>>();' 'simt_launch((k), "k", g, b, 8, s)();'
+becomes 'template arguments' 'k<float, 4><<<1, 2>>>(a);' 'simt_launch((k<float, 4>), "k<float, 4>", 1, 2)(a);'
+becomes 'nested templates' 'k<A<B<int>>><<<1, 2>>>(a);' 'simt_launch((k<A<B<int>>>), "k<A<B<int>>>", 1, 2)(a);'
+becomes 'a comparison in template arguments' 'k<(a > b)><<<1, 2>>>(a);' 'simt_launch((k<(a > b)>), "k<(a > b)>", 1, 2)(a);'
+becomes 'a shift in template arguments' 'k<1 << 3><<<1, 2>>>(a);' 'simt_launch((k<1 << 3>), "k<1 << 3>", 1, 2)(a);'
+becomes 'a string in template arguments' "k<'\"'><<<1, 2>>>(a);" "simt_launch((k<'\"'>), \"k<'\\\"'>\", 1, 2)(a);"
+becomes 'scopes' 'a::b<1>::k<2><<<1, 2>>>();' 'simt_launch((a::b<1>::k<2>), "a::b<1>::k<2>", 1, 2)();'
+becomes 'the global scope' 'x = 1; ::k<<<1, 2>>>();' 'x = 1; simt_launch((::k), "::k", 1, 2)();'
+becomes 'an expression' '(k<int>)<<<1, 2>>>();' 'simt_launch(((k<int>)), "(k<int>)", 1, 2)();'
+becomes 'parentheses and braces inside' 'k<<<dim3(f(1), 2), dim3{3, {4}}>>>(a);' \
+    'simt_launch((k), "k", dim3(f(1), 2), dim3{3, {4}})(a);'
+becomes 'less than inside' 'k<<<a < b ? 1 : 2, n<m>>>(a);' 'simt_launch((k), "k", a < b ? 1 : 2, n<m)(a);'
+becomes 'templates inside' 'k<<<f<g<h<int>>>(3), f<1>()>>>(a);' 'simt_launch((k), "k", f<g<h<int>>>(3), f<1>())(a);'
+becomes 'a template just before the end' 'k<<<1, n<int>>>>(a);' 'simt_launch((k), "k", 1, n<int>)(a);'
+becomes 'a member inside' 'k<<<p->grid, q.block>>>(p->a);' 'simt_launch((k), "k", p->grid, q.block)(p->a);'
+becomes 'two launches in a line' 'j<<<1, 2>>>(a); k<<<3, 4>>>(b);' \
+    'simt_launch((j), "j", 1, 2)(a); simt_launch((k), "k", 3, 4)(b);'
+becomes 'brackets in literals inside' 'k<<<f(")"), g('"')'"')>>>("(");' 'simt_launch((k), "k", f(")"), g('"')'"'))("(");'
+becomes 'several lines' 'k<int,
+  2>
+  <<<1, // grid >>>(
+     2 /* block
+ */ >>>
+  (a,
+   b);
+end' 'simt_launch((k<int,
+  2>), "k<int, 2>", 
+  1, // grid >>>(
+     2 /* block
+ */ )
+  (a,
+   b);
+end'
+becomes 'a macro over several lines' '#define LAUNCH(T) \
+    k<T> \
+        <<<1, \
+           2>>>(a, \
+    b)
+k' '#define LAUNCH(T) \
+    simt_launch((k<T>), "k<T>",  \
+        1, \
+           2)(a, \
+    b)
+k'
+
+unchanged 'a line comment' '// k<<<1, 2>>>(a)
+x'
+unchanged 'a line comment that goes on' '// so \
+k<<<1, 2>>>(a)'
+unchanged 'a block comment' '/* k<<<1,
+2>>>(a) " */ x'
+unchanged 'a string' 'f("k<<<1, 2>>>(a) \" // /*"); x'
+unchanged 'characters' "'\"' '\\'' '<'"
+unchanged 'a raw string' 'R"x(k<<<1, 2>>>(a) )" " )x" x'
+becomes 'code after a raw string' 'R"(")" k<<<1, 2>>>(u8R"-(")-")' 'R"(")" simt_launch((k), "k", 1, 2)(u8R"-(")-")'
+becomes 'digit separators' "k<<<1'000, 0x1'f>>>(a);" "simt_launch((k), \"k\", 1'000, 0x1'f)(a);"
+becomes "an apostrophe in a directive" "#error don't
+k<<<1, 2>>>(a);" "#error don't
+simt_launch((k), \"k\", 1, 2)(a);"
+unchanged 'templates that close with three brackets' 'a<b<c<int>>> x(1 << 2 >> 1);'
+
+thread='__asm__("simt_dynamic_shared")'
+becomes 'dynamic shared memory' 'extern __shared__ float s[];' "extern __thread float s[] $thread;"
+becomes 'dynamic shared memory with more dimensions' 'extern __shared__ int s[ ][4] ;' "extern __thread int s[ ][4]  $thread;"
+becomes 'aligned after' 'extern __shared__ __align__(16) char s[];' "extern __thread __align__(16) char s[] $thread;"
+becomes 'aligned before' 'extern __align__(16) __shared__ char s[];' "extern __align__(16) __thread char s[] $thread;"
+becomes 'alignas' 'alignas(16) extern __shared__ char s[];' "alignas(16) extern __thread char s[] $thread;"
+becomes 'volatile' 'extern volatile __shared__ int s[];' "extern volatile __thread int s[] $thread;"
+becomes 'a type with template arguments' 'extern __shared__ pair<int, f(1)> s[];' "extern __thread pair<int, f(1)> s[] $thread;"
+becomes 'over lines, in a function' 'void k() { extern // mine
+  __shared__
+  float s[]; s[0] = 1; }' "void k() { extern // mine
+  __thread
+  float s[] $thread; s[0] = 1; }"
+becomes 'in a macro' '#define S extern __shared__ int s[];
+x' "#define S extern __thread int s[] $thread;
+x"
+unchanged 'shared memory with a size' 'extern int e; __shared__ float s[32][33], t; __shared__ int u;'
+unchanged 'names that only look like it' 'extern int my__shared__[]; my_extern x; externs __shared__ y[3];'
+
+refused 'no name' 'x = <<<1, 2>>>(a);' 1 "$no_kernel"
+refused 'a member' '
+p->k<<<1, 2>>>(a);' 2 "$no_kernel"
+refused 'a call' 'f(x)<<<1, 2>>>(a);' 1 "$no_kernel"
+refused 'template arguments that do not open' '
+;k><<<1, 2>>>(a);' 2 "$no_kernel"
+refused 'no end' '/*
+
+*/ k<<<1, 2' 3 "$no_end"
+refused 'no end in the statement' 'k<<<1, 2; j<<<1, 2>>>(a);' 1 "$no_end"
+refused 'no argument list' 'k<<<1, 2>>>;' 1 "$no_end"
+refused 'an open parenthesis inside' 'k<<<(1, 2>>>(a);' 1 "$no_end"
+refused 'a stray parenthesis inside' 'k<<<1), 2>>>(a);' 1 "$no_end"
+refused 'an argument list without an end' 'k<<<1, 2>>>((a);' 1 "$no_close"
+refused 'an argument list outside its macro' '#define K k<<<1, 2>>>
+(a)' 1 "$no_end"
+refused 'a directive in the middle' 'k<<<1,
+#if 1
+2
+#endif
+>>>(a);' 1 "$no_end"
+refused 'an endless comment' 'x
+/* k' 2 "$no_stop"
+refused 'an endless raw string' 'x = R"a(b)";' 1 "$no_stop"
+refused 'dynamic shared memory with a size' '
+extern __shared__ int s[3];' 2 "$not_dynamic"
+refused 'no extern' '__shared__ int s[];' 1 "$not_dynamic"
+refused 'extern too late' '__shared__ extern int s[];' 1 "$not_dynamic"
+refused 'two arrays at once' 'extern __shared__ int s[], t[];' 1 "$not_dynamic"
+refused 'a macro that stops short' '#define S extern __shared__
+S int s[];' 1 "$not_dynamic"
+
+message=$("$tool" "$scratch/none.cu" 2>&1)
+equal 'no such file' "1 $scratch/none.cu: No such file or directory" "$? $message"
+message=$("$tool" "$scratch" 2>&1 >/dev/null)
+equal 'a folder' "1 $scratch: Is a directory" "$? $message"
+message=$("$tool" 2>&1)
+equal 'no argument' '2 usage: rewrite_launch FILE.cu > FILE.cc' "$? $message"
+if [ -w /dev/full ]; then
+    printf 'int a;\n' >"$source"
+    message=$("$tool" "$source" 2>&1 >/dev/full)
+    equal 'a full disk' "1 $source: the output cannot be written: No space left on device" "$? $message"
+else
+    skip 'a full disk' 'no /dev/full here'
+fi
+awk 'BEGIN { for (i = 0; i < 20000; i++) print "k<<<1, 2>>>(a); // " i }' >"$source"
+equal 'a long file' 20000 "$("$tool" "$source" | grep -c '^simt_launch((k), "k", 1, 2)(a); //')"
+
+finish

@@ -1,0 +1,61 @@
+# Read by the shell tests ('. tests/tap.sh'): reports in the Test Anything Protocol.
+#
+#   equal NAME EXPECTED ACTUAL      passes if the two texts are the same
+#   matches NAME PATTERN ACTUAL     passes if the text fits the shell pattern
+#   succeeds NAME COMMAND...        passes if the command does
+#   skip NAME REASON
+#   finish                          prints the plan; exits 1 if anything failed
+#
+# $scratch is an empty folder that is removed at the end. Tests run in the repository's root.
+
+tap_count=0
+tap_failed=0
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 1' HUP INT TERM
+
+tap_result() {
+    tap_count=$((tap_count + 1))
+    if [ "$1" -eq 0 ]; then
+        echo "ok $tap_count - $2"
+    else
+        echo "not ok $tap_count - $2"
+        tap_failed=$((tap_failed + 1))
+    fi
+    [ "$1" -eq 0 ]
+}
+
+tap_show() {
+    printf '%s\n' "$2" | sed "s/^/# $1: /"
+}
+
+equal() {
+    [ "$2" = "$3" ]
+    tap_result $? "$1" || { tap_show expected "$2"; tap_show '     got' "$3"; }
+}
+
+matches() {
+    # shellcheck disable=SC2254 # a pattern is what it is
+    case $3 in
+    $2) tap_result 0 "$1" ;;
+    *) tap_result 1 "$1"; tap_show expected "$2"; tap_show '     got' "$3" ;;
+    esac
+}
+
+succeeds() {
+    tap_name=$1
+    shift
+    tap_output=$("$@" 2>&1)
+    tap_result $? "$tap_name" || { tap_show command "$*"; tap_show output "$tap_output"; }
+}
+
+skip() {
+    tap_count=$((tap_count + 1))
+    echo "ok $tap_count - $1 # SKIP $2"
+}
+
+finish() {
+    echo "1..$tap_count"
+    [ "$tap_failed" -eq 0 ]
+    exit
+}
