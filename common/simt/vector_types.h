@@ -1,0 +1,132 @@
+/**
+ * @file vector_types.h
+ * @brief CUDA's short vectors, char1 to double4, with CUDA's alignment, and their make_ functions.
+ *
+ * The copy of a vector of up to 16 bytes is one load and one store, as on a GPU, so that the counters count what the source
+ * says. gcc does that by itself with -fno-tree-sra, and would guard an array of shared memory with a hidden branch if these
+ * types had constructors. clang splits the copy of a plain structure, and guards nothing: it gets constructors. gcc reports
+ * the vectors of three and of 32 bytes as one range, clang as the accesses that their alignment allows.
+ *
+ * C sees plain structures of the same layout. None may be passed by value between C and C++: clang passes these by reference.
+ */
+#ifndef SIMT_VECTOR_TYPES_H
+#define SIMT_VECTOR_TYPES_H
+
+#define SIMT_INLINE static inline __attribute__((always_inline))
+
+#if defined(__cplusplus) && defined(__clang__)
+
+/** What one load or store moves, given the alignment: it may alias anything. */
+template <int alignment>
+struct simt_access;
+template <>
+struct simt_access<1> {
+    typedef unsigned char __attribute__((may_alias)) type;
+};
+template <>
+struct simt_access<2> {
+    typedef unsigned short __attribute__((may_alias)) type;
+};
+template <>
+struct simt_access<4> {
+    typedef unsigned int __attribute__((may_alias)) type;
+};
+template <>
+struct simt_access<8> {
+    typedef unsigned long long __attribute__((may_alias)) type;
+};
+template <>
+struct simt_access<16> {
+    typedef unsigned long long __attribute__((may_alias, vector_size(16))) type;
+};
+
+/** Copies a vector by the widest accesses its alignment allows: one, two or three. */
+template <typename vector>
+SIMT_INLINE void simt_copy(vector *to, const vector *from)
+{
+    typedef typename simt_access<alignof(vector)>::type access;
+    enum { ACCESSES = sizeof(vector) / sizeof(access) };
+
+    ((access *)to)[0] = ((const access *)from)[0];
+    if constexpr (ACCESSES > 1)
+        ((access *)to)[1] = ((const access *)from)[1];
+    if constexpr (ACCESSES > 2)
+        ((access *)to)[2] = ((const access *)from)[2];
+    static_assert(ACCESSES >= 1 && ACCESSES <= 3, "");
+}
+
+/* clang-format takes a structure in a macro for a function. */
+// clang-format off
+
+/** What every vector of two or more has in common; the constructor from its components ends it. */
+#define SIMT_COPIED_WHOLE(vector) \
+    vector() = default; \
+    inline __attribute__((always_inline)) vector(const vector &other) { simt_copy(this, &other); } \
+    inline __attribute__((always_inline)) vector &operator=(const vector &other) { simt_copy(this, &other); return *this; } \
+    inline __attribute__((always_inline)) vector
+
+#define SIMT_MEMBERS2(vector, component) \
+    SIMT_COPIED_WHOLE(vector)(component a, component b) : x(a), y(b) {}
+#define SIMT_MEMBERS3(vector, component) \
+    SIMT_COPIED_WHOLE(vector)(component a, component b, component c) : x(a), y(b), z(c) {}
+#define SIMT_MEMBERS4(vector, component) \
+    SIMT_COPIED_WHOLE(vector)(component a, component b, component c, component d) : x(a), y(b), z(c), w(d) {}
+
+#else
+
+#define SIMT_MEMBERS2(vector, component)
+#define SIMT_MEMBERS3(vector, component)
+#define SIMT_MEMBERS4(vector, component)
+
+#endif
+
+/** Defines name1 to name4 and make_name1 to make_name4; name2 and name4 are aligned as told, the others as a component is. */
+#define SIMT_VECTORS(name, component, align2, align4) \
+    typedef struct name##1 { component x; } name##1; \
+    typedef struct __attribute__((aligned(align2))) name##2 { \
+        component x, y; \
+        SIMT_MEMBERS2(name##2, component) \
+    } name##2; \
+    typedef struct name##3 { \
+        component x, y, z; \
+        SIMT_MEMBERS3(name##3, component) \
+    } name##3; \
+    typedef struct __attribute__((aligned(align4))) name##4 { \
+        component x, y, z, w; \
+        SIMT_MEMBERS4(name##4, component) \
+    } name##4; \
+    SIMT_INLINE name##1 make_##name##1(component x) \
+    { \
+        name##1 vector = {x}; \
+        return vector; \
+    } \
+    SIMT_INLINE name##2 make_##name##2(component x, component y) \
+    { \
+        name##2 vector = {x, y}; \
+        return vector; \
+    } \
+    SIMT_INLINE name##3 make_##name##3(component x, component y, component z) \
+    { \
+        name##3 vector = {x, y, z}; \
+        return vector; \
+    } \
+    SIMT_INLINE name##4 make_##name##4(component x, component y, component z, component w) \
+    { \
+        name##4 vector = {x, y, z, w}; \
+        return vector; \
+    }
+
+// clang-format on
+
+SIMT_VECTORS(char, signed char, 2, 4)
+SIMT_VECTORS(uchar, unsigned char, 2, 4)
+SIMT_VECTORS(short, short, 4, 8)
+SIMT_VECTORS(ushort, unsigned short, 4, 8)
+SIMT_VECTORS(int, int, 8, 16)
+SIMT_VECTORS(uint, unsigned int, 8, 16)
+SIMT_VECTORS(float, float, 8, 16)
+SIMT_VECTORS(longlong, long long, 16, 16)
+SIMT_VECTORS(ulonglong, unsigned long long, 16, 16)
+SIMT_VECTORS(double, double, 16, 16)
+
+#endif
