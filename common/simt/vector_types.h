@@ -2,19 +2,19 @@
  * @file vector_types.h
  * @brief CUDA's short vectors, char1 to double4, with CUDA's alignment, and their make_ functions.
  *
- * The copy of a vector of up to 16 bytes is one load and one store, as on a GPU, so that the counters count what the source
- * says. gcc does that by itself with -fno-tree-sra, and would guard an array of shared memory with a hidden branch if these
- * types had constructors. clang splits the copy of a plain structure, and guards nothing: it gets constructors. gcc reports
- * the vectors of three and of 32 bytes as one range, clang as the accesses that their alignment allows.
+ * In C++ a copy makes the accesses a GPU makes: one for a vector of up to 16 bytes, two for one of 32, and one for each
+ * component of the vectors of three, whose alignment allows no more. A compiler splits its own copies, and the counters
+ * would count that. The default constructor is trivial: no vector is initialised unasked, and shared memory may hold them.
  *
- * C sees plain structures of the same layout. None may be passed by value between C and C++: clang passes these by reference.
+ * C sees plain structures of the same layout. None may be passed by value between C and C++, which passes these by reference.
  */
 #ifndef SIMT_VECTOR_TYPES_H
 #define SIMT_VECTOR_TYPES_H
 
 #define SIMT_INLINE static inline __attribute__((always_inline))
+#define SIMT_METHOD inline __attribute__((always_inline))
 
-#if defined(__cplusplus) && defined(__clang__)
+#ifdef __cplusplus
 
 /** What one load or store moves, given the alignment: it may alias anything. */
 template <int alignment>
@@ -61,9 +61,9 @@ SIMT_INLINE void simt_copy(vector *to, const vector *from)
 /** What every vector of two or more has in common; the constructor from its components ends it. */
 #define SIMT_COPIED_WHOLE(vector) \
     vector() = default; \
-    inline __attribute__((always_inline)) vector(const vector &other) { simt_copy(this, &other); } \
-    inline __attribute__((always_inline)) vector &operator=(const vector &other) { simt_copy(this, &other); return *this; } \
-    inline __attribute__((always_inline)) vector
+    SIMT_METHOD vector(const vector &other) { simt_copy(this, &other); } \
+    SIMT_METHOD vector &operator=(const vector &other) { simt_copy(this, &other); return *this; } \
+    SIMT_METHOD vector
 
 #define SIMT_MEMBERS2(vector, component) \
     SIMT_COPIED_WHOLE(vector)(component a, component b) : x(a), y(b) {}

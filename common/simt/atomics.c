@@ -1,0 +1,124 @@
+/**
+ * @file atomics.c
+ * @brief Atomic operations: checked, recorded, and done at once, since only one lane runs at a time.
+ */
+#include "engine.h"
+
+#include <string.h>
+
+bool simt_access_atomic(const void *pointer, unsigned bytes, uintptr_t pc);
+
+static float add_float(float a, float b)
+{
+    return a + b;
+}
+
+static uint32_t apply32(enum simt_atomic_op op, uint32_t old, uint32_t operand, uint32_t compare)
+{
+    float a;
+    float b;
+
+    switch (op) {
+    case SIMT_ATOMIC_ADD:
+        return old + operand;
+    case SIMT_ATOMIC_MIN:
+        return operand < old ? operand : old;
+    case SIMT_ATOMIC_MAX:
+        return operand > old ? operand : old;
+    case SIMT_ATOMIC_MIN_SIGNED:
+        return (int32_t)operand < (int32_t)old ? operand : old;
+    case SIMT_ATOMIC_MAX_SIGNED:
+        return (int32_t)operand > (int32_t)old ? operand : old;
+    case SIMT_ATOMIC_AND:
+        return old & operand;
+    case SIMT_ATOMIC_OR:
+        return old | operand;
+    case SIMT_ATOMIC_XOR:
+        return old ^ operand;
+    case SIMT_ATOMIC_EXCHANGE:
+        return operand;
+    case SIMT_ATOMIC_COMPARE:
+        return old == compare ? operand : old;
+    case SIMT_ATOMIC_INCREMENT:
+        return old >= operand ? 0 : old + 1;
+    case SIMT_ATOMIC_DECREMENT:
+        return old == 0 || old > operand ? operand : old - 1;
+    case SIMT_ATOMIC_ADD_FLOAT:
+        memcpy(&a, &old, sizeof a);
+        memcpy(&b, &operand, sizeof b);
+        a = add_float(a, b);
+        memcpy(&old, &a, sizeof old);
+        return old;
+    case SIMT_ATOMIC_ADD_DOUBLE:
+        break;
+    }
+    return old;
+}
+
+static uint64_t apply64(enum simt_atomic_op op, uint64_t old, uint64_t operand, uint64_t compare)
+{
+    double a;
+    double b;
+
+    switch (op) {
+    case SIMT_ATOMIC_ADD:
+        return old + operand;
+    case SIMT_ATOMIC_MIN:
+        return operand < old ? operand : old;
+    case SIMT_ATOMIC_MAX:
+        return operand > old ? operand : old;
+    case SIMT_ATOMIC_MIN_SIGNED:
+        return (int64_t)operand < (int64_t)old ? operand : old;
+    case SIMT_ATOMIC_MAX_SIGNED:
+        return (int64_t)operand > (int64_t)old ? operand : old;
+    case SIMT_ATOMIC_AND:
+        return old & operand;
+    case SIMT_ATOMIC_OR:
+        return old | operand;
+    case SIMT_ATOMIC_XOR:
+        return old ^ operand;
+    case SIMT_ATOMIC_EXCHANGE:
+        return operand;
+    case SIMT_ATOMIC_COMPARE:
+        return old == compare ? operand : old;
+    case SIMT_ATOMIC_ADD_DOUBLE:
+        memcpy(&a, &old, sizeof a);
+        memcpy(&b, &operand, sizeof b);
+        a += b;
+        memcpy(&old, &a, sizeof old);
+        return old;
+    case SIMT_ATOMIC_INCREMENT:
+    case SIMT_ATOMIC_DECREMENT:
+    case SIMT_ATOMIC_ADD_FLOAT:
+        break;
+    }
+    return old;
+}
+
+uint32_t simt_atomic32(void *address, enum simt_atomic_op op, uint32_t operand, uint32_t compare)
+{
+    uint32_t *word = address;
+
+    simt_access_atomic(address, sizeof *word, SIMT_CALLER());
+    const uint32_t old = *word;
+
+    *word = apply32(op, old, operand, compare);
+    return old;
+}
+
+uint64_t simt_atomic64(void *address, enum simt_atomic_op op, uint64_t operand, uint64_t compare)
+{
+    uint64_t *word = address;
+
+    simt_access_atomic(address, sizeof *word, SIMT_CALLER());
+    const uint64_t old = *word;
+
+    *word = apply64(op, old, operand, compare);
+    return old;
+}
+
+void simt_fence(void)
+{
+    simt_tick();
+    simt_now.fence_end = simt_now.tick;
+}

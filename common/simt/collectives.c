@@ -1,0 +1,318 @@
+/**
+ * @file collectives.c
+ * @brief Shuffles, votes, matches, reductions and __syncwarp: lanes that name each other in a mask meet here.
+ *
+ * Each arrival writes its operand beside its lane and leaves. When every lane of a mask that has not returned is at the
+ * same collective with the same mask, all of them get their results and are ready again. Lanes with other masks do not
+ * matter to them.
+ */
+#include "engine.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+enum { CALL_WIDTH_SHIFT = 8, CALL_BYTES_SHIFT = 16 };
+
+static const char *const names[] = {
+    [COLLECTIVE_SHUFFLE_INDEX] = "__shfl_sync",
+    [COLLECTIVE_SHUFFLE_UP] = "__shfl_up_sync",
+    [COLLECTIVE_SHUFFLE_DOWN] = "__shfl_down_sync",
+    [COLLECTIVE_SHUFFLE_XOR] = "__shfl_xor_sync",
+    [COLLECTIVE_BALLOT] = "__ballot_sync",
+    [COLLECTIVE_ANY] = "__any_sync",
+    [COLLECTIVE_ALL] = "__all_sync",
+    [COLLECTIVE_MATCH_ANY] = "__match_any_sync",
+    [COLLECTIVE_MATCH_ALL] = "__match_all_sync",
+    [COLLECTIVE_REDUCE_ADD] = "__reduce_add_sync",
+    [COLLECTIVE_REDUCE_MIN] = "__reduce_min_sync",
+    [COLLECTIVE_REDUCE_MAX] = "__reduce_max_sync",
+    [COLLECTIVE_REDUCE_MIN_SIGNED] = "__reduce_min_sync",
+    [COLLECTIVE_REDUCE_MAX_SIGNED] = "__reduce_max_sync",
+    [COLLECTIVE_REDUCE_AND] = "__reduce_and_sync",
+    [COLLECTIVE_REDUCE_OR] = "__reduce_or_sync",
+    [COLLECTIVE_REDUCE_XOR] = "__reduce_xor_sync",
+    [COLLECTIVE_SYNCWARP] = "__syncwarp",
+};
+
+static enum collective collective_of(uint64_t call)
+{
+    return (enum collective)(call & 0xff);
+}
+
+/** Arrives and waits; the result is in the lane's value. */
+static inline uint64_t meet(uint32_t mask, uint64_t call, uint64_t value, int argument, uintptr_t site)
+{
+    struct lane *lane = simt_now.lane;
+    struct warp *warp = simt_now.warp;
+    const unsigned i = lane->thread % WARP_LANES;
+    const uint32_t self = 1u << i;
+
+    if (SIMT_UNLIKELY(!(mask & self)))
+        simt_fault_here(cudaErrorLaunchFailure, site, "lane not in its own mask", "calls %s with mask 0x%08" PRIx32
+                        ", which lacks its own lane %u", names[collective_of(call)], mask, i);
+    warp->mask[i] = mask;
+    warp->call[i] = call;
+    warp->value[i] = value;
+    warp->argument[i] = argument;
+    warp->ready &= ~self;
+    warp->waiting |= self;
+    lane->site = site;
+    simt_counters.arrivals++;
+    simt_lane_leave();
+    return warp->value[i];
+}
+
+uint64_t simt_shuffle(uint32_t mask, enum simt_shuffle kind, uint64_t value, int argument, int width)
+{
+    if (SIMT_UNLIKELY(width < 1 || width > WARP_LANES || (width & (width - 1)) != 0))
+        simt_fault_here(cudaErrorLaunchFailure, SIMT_CALLER(), "bad shuffle width",
+                        "shuffles with width %d, not a power of two up to 32", width);
+    return meet(mask, (uint64_t)kind | (uint64_t)(unsigned)width << CALL_WIDTH_SHIFT, value, argument, SIMT_CALLER());
+}
+
+uint32_t simt_ballot(uint32_t mask, int predicate)
+{
+    return (uint32_t)meet(mask, COLLECTIVE_BALLOT, predicate != 0, 0, SIMT_CALLER());
+}
+
+int simt_any(uint32_t mask, int predicate)
+{
+    return (int)meet(mask, COLLECTIVE_ANY, predicate != 0, 0, SIMT_CALLER());
+}
+
+int simt_all(uint32_t mask, int predicate)
+{
+    return (int)meet(mask, COLLECTIVE_ALL, predicate != 0, 0, SIMT_CALLER());
+}
+
+uint32_t simt_match_any(uint32_t mask, uint64_t value)
+{
+    return (uint32_t)meet(mask, COLLECTIVE_MATCH_ANY, value, 0, SIMT_CALLER());
+}
+
+uint32_t simt_match_all(uint32_t mask, uint64_t value)
+{
+    return (uint32_t)meet(mask, COLLECTIVE_MATCH_ALL, value, 0, SIMT_CALLER());
+}
+
+uint32_t simt_reduce(uint32_t mask, enum simt_reduction kind, uint32_t value)
+{
+    return (uint32_t)meet(mask, (uint64_t)COLLECTIVE_REDUCE_ADD + (uint64_t)kind, value, 0, SIMT_CALLER());
+}
+
+void simt_syncwarp(uint32_t mask)
+{
+    meet(mask, COLLECTIVE_SYNCWARP, 0, 0, SIMT_CALLER());
+}
+
+uint32_t simt_activemask(void)
+{
+    const struct warp *warp = simt_now.warp;
+
+    /* Lanes run one after another: the most that can be said is who has not returned or stopped elsewhere. */
+    return warp->ready;
+}
+
+/* --- completion --------------------------------------------------------------------------------------------------- */
+
+static void complete_shuffle(struct warp *warp, uint32_t group, uint64_t call)
+{
+    const enum collective kind = collective_of(call);
+    const int width = (int)(call >> CALL_WIDTH_SHIFT & 0xff);
+    const uint32_t mask = warp->mask[__builtin_ctz(group)];
+    uint64_t in[WARP_LANES];
+
+    memcpy(in, warp->value, sizeof in);
+    for (uint32_t left = group; left; left &= left - 1) {
+        const int lane = __builtin_ctz(left);
+        const int argument = warp->argument[lane];
+        const int segment = lane & ~(width - 1);
+        int source = 0;
+        bool inside = true;
+
+        switch (kind) {
+        case COLLECTIVE_SHUFFLE_UP:
+            source = (int)((unsigned)lane - (unsigned)argument);
+            inside = (unsigned)argument <= (unsigned)(lane - segment);
+            break;
+        case COLLECTIVE_SHUFFLE_DOWN:
+            source = (int)((unsigned)lane + (unsigned)argument);
+            inside = (unsigned)argument < (unsigned)(segment + width - lane);
+            break;
+        case COLLECTIVE_SHUFFLE_XOR:
+            source = lane ^ argument;
+            inside = source >= 0 && source < segment + width;
+            break;
+        default:
+            source = segment + (argument & (width - 1));
+            break;
+        }
+        if (!inside)
+            continue;
+        if (SIMT_UNLIKELY(!(group >> source & 1))) {
+            const struct lane *reader = &simt_now.warp_lane[lane];
+
+            simt_fault_lane(cudaErrorLaunchFailure, reader, reader->site, "shuffle from an absent lane",
+                            "reads lane %d by %s, %s (mask 0x%08" PRIx32 ")", source, names[kind],
+                            !(mask >> source & 1)          ? "which is not in the mask"
+                            : !(warp->lanes >> source & 1) ? "which the block does not have"
+                                                           : "which has returned",
+                            mask);
+            return;
+        }
+        warp->value[lane] = in[source];
+    }
+    simt_counters.shuffles++;
+}
+
+static uint64_t reduce(enum collective kind, uint32_t a, uint32_t b)
+{
+    switch (kind) {
+    case COLLECTIVE_REDUCE_ADD:
+        return (uint32_t)(a + b);
+    case COLLECTIVE_REDUCE_MIN:
+        return a < b ? a : b;
+    case COLLECTIVE_REDUCE_MAX:
+        return a > b ? a : b;
+    case COLLECTIVE_REDUCE_MIN_SIGNED:
+        return (int32_t)a < (int32_t)b ? a : b;
+    case COLLECTIVE_REDUCE_MAX_SIGNED:
+        return (int32_t)a > (int32_t)b ? a : b;
+    case COLLECTIVE_REDUCE_AND:
+        return a & b;
+    case COLLECTIVE_REDUCE_OR:
+        return a | b;
+    default:
+        return a ^ b;
+    }
+}
+
+static void set_all(struct warp *warp, uint32_t group, uint64_t result)
+{
+    for (uint32_t left = group; left; left &= left - 1)
+        warp->value[__builtin_ctz(left)] = result;
+}
+
+static void complete_match_any(struct warp *warp, uint32_t group)
+{
+    uint32_t left = group;
+
+    while (left) {
+        const uint64_t value = warp->value[__builtin_ctz(left)];
+        uint32_t same = 0;
+
+        for (uint32_t others = left; others; others &= others - 1) {
+            const int lane = __builtin_ctz(others);
+
+            if (warp->value[lane] == value)
+                same |= 1u << lane;
+        }
+        set_all(warp, same, same);
+        left &= ~same;
+    }
+}
+
+static void complete_vote(struct warp *warp, uint32_t group, enum collective kind)
+{
+    const uint64_t first = warp->value[__builtin_ctz(group)];
+    uint32_t votes = 0;
+    uint32_t same = 0;
+    uint64_t result = first;
+
+    simt_counters.votes++;
+    if (kind == COLLECTIVE_MATCH_ANY) {
+        complete_match_any(warp, group);
+        return;
+    }
+    for (uint32_t left = group; left; left &= left - 1) {
+        const int lane = __builtin_ctz(left);
+
+        votes |= (uint32_t)(warp->value[lane] != 0) << lane;
+        same |= (uint32_t)(warp->value[lane] == first) << lane;
+    }
+    if (kind >= COLLECTIVE_REDUCE_ADD) {
+        for (uint32_t left = group & (group - 1); left; left &= left - 1)
+            result = reduce(kind, (uint32_t)result, (uint32_t)warp->value[__builtin_ctz(left)]);
+    } else if (kind == COLLECTIVE_BALLOT) {
+        result = votes;
+    } else if (kind == COLLECTIVE_ANY) {
+        result = votes != 0;
+    } else if (kind == COLLECTIVE_ALL) {
+        result = votes == group;
+    } else {
+        result = same == group ? group : 0;
+    }
+    set_all(warp, group, result);
+}
+
+static void complete(struct warp *warp, uint32_t group, uint64_t call)
+{
+    const enum collective kind = collective_of(call);
+
+    if (kind <= COLLECTIVE_SHUFFLE_XOR) {
+        complete_shuffle(warp, group, call);
+    } else if (kind == COLLECTIVE_SYNCWARP) {
+        simt_counters.warp_barriers++;
+        simt_order_syncwarp(warp, warp->mask[__builtin_ctz(group)]);
+    } else {
+        complete_vote(warp, group, kind);
+    }
+    warp->waiting &= ~group;
+    warp->ready |= group;
+}
+
+/** Lanes waiting with the same mask at the same collective as `lane`. */
+static uint32_t company(const struct warp *warp, unsigned lane)
+{
+    const uint32_t mask = warp->mask[lane];
+    const uint64_t call = warp->call[lane];
+    uint32_t group = 0;
+
+    for (uint32_t left = warp->waiting & mask; left; left &= left - 1) {
+        const unsigned other = (unsigned)__builtin_ctz(left);
+
+        if (warp->mask[other] == mask && warp->call[other] == call)
+            group |= 1u << other;
+    }
+    return group;
+}
+
+uint32_t simt_collective_missing(const struct warp *warp, unsigned lane)
+{
+    return warp->mask[lane] & warp->lanes & ~warp->done & ~company(warp, lane);
+}
+
+void simt_collectives_complete(struct warp *warp)
+{
+    uint32_t left = warp->waiting;
+
+    while (left && !simt_now.faulted) {
+        const unsigned lane = (unsigned)__builtin_ctz(left);
+        const uint32_t group = company(warp, lane);
+
+        left &= ~group;
+        if ((warp->mask[lane] & warp->lanes & ~warp->done) == group)
+            complete(warp, group, warp->call[lane]);
+    }
+}
+
+void simt_collective_describe(const struct block *block, const struct warp *warp, unsigned lane, uint32_t missing,
+                              char *text, size_t size)
+{
+    const unsigned other = (unsigned)__builtin_ctz(missing);
+    const struct lane *absent = &block->lane[warp->first + other];
+    const char *at = "runs on";
+
+    if (warp->at_barrier >> other & 1)
+        at = "waits at __syncthreads";
+    else if (warp->waiting >> other & 1)
+        at = names[collective_of(warp->call[other])];
+    snprintf(text, size, "waits at %s with mask 0x%08" PRIx32 " for lane %u, thread (%u,%u,%u), which %s%s" SIMT_PLACE,
+             names[collective_of(warp->call[lane])], warp->mask[lane], other, absent->index.x, absent->index.y,
+             absent->index.z, warp->waiting >> other & 1 ? "is at " : "", at, absent->site);
+    if (warp->waiting >> other & 1 && warp->mask[other] != warp->mask[lane]) {
+        const size_t length = strlen(text);
+
+        snprintf(text + length, size - length, " with mask 0x%08" PRIx32, warp->mask[other]);
+    }
+}

@@ -1,0 +1,73 @@
+/**
+ * @file device_calls.h
+ * @brief What device code asks of the engine: collectives, barriers, atomics.
+ */
+#ifndef SIMT_DEVICE_CALLS_H
+#define SIMT_DEVICE_CALLS_H
+
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum simt_shuffle { SIMT_SHUFFLE_INDEX, SIMT_SHUFFLE_UP, SIMT_SHUFFLE_DOWN, SIMT_SHUFFLE_XOR };
+
+enum simt_reduction {
+    SIMT_REDUCE_ADD,
+    SIMT_REDUCE_MIN,
+    SIMT_REDUCE_MAX,
+    SIMT_REDUCE_MIN_SIGNED,
+    SIMT_REDUCE_MAX_SIGNED,
+    SIMT_REDUCE_AND,
+    SIMT_REDUCE_OR,
+    SIMT_REDUCE_XOR
+};
+
+enum simt_atomic_op {
+    SIMT_ATOMIC_ADD,
+    SIMT_ATOMIC_MIN,
+    SIMT_ATOMIC_MAX,
+    SIMT_ATOMIC_MIN_SIGNED,
+    SIMT_ATOMIC_MAX_SIGNED,
+    SIMT_ATOMIC_AND,
+    SIMT_ATOMIC_OR,
+    SIMT_ATOMIC_XOR,
+    SIMT_ATOMIC_EXCHANGE,
+    SIMT_ATOMIC_COMPARE,
+    SIMT_ATOMIC_INCREMENT,
+    SIMT_ATOMIC_DECREMENT,
+    SIMT_ATOMIC_ADD_FLOAT,
+    SIMT_ATOMIC_ADD_DOUBLE
+};
+
+uint64_t simt_shuffle(uint32_t mask, enum simt_shuffle kind, uint64_t value, int argument, int width);
+uint32_t simt_ballot(uint32_t mask, int predicate);
+int simt_any(uint32_t mask, int predicate);
+int simt_all(uint32_t mask, int predicate);
+uint32_t simt_match_any(uint32_t mask, uint64_t value);
+uint32_t simt_match_all(uint32_t mask, uint64_t value);
+uint32_t simt_reduce(uint32_t mask, enum simt_reduction kind, uint32_t value);
+void simt_syncwarp(uint32_t mask);
+uint32_t simt_activemask(void);
+
+void simt_syncthreads(void);
+int simt_syncthreads_count(int predicate);
+int simt_syncthreads_and(int predicate);
+int simt_syncthreads_or(int predicate);
+
+uint32_t simt_atomic32(void *address, enum simt_atomic_op op, uint32_t operand, uint32_t compare);
+uint64_t simt_atomic64(void *address, enum simt_atomic_op op, uint64_t operand, uint64_t compare);
+void simt_fence(void);
+
+#ifdef __cplusplus
+[[noreturn]] void simt_trap(void);
+#else
+_Noreturn void simt_trap(void);
+#endif
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,46 @@
+/**
+ * @file fiber.h
+ * @brief A CUDA thread's own stack, and the switch from one stack to another.
+ */
+#ifndef SIMT_FIBER_H
+#define SIMT_FIBER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** Bytes of one fiber's stack, guard page excluded. */
+enum { FIBER_STACK_BYTES = 64 * 1024 };
+
+/** A stretch of equally sized stacks, each with an unmapped page below it. */
+struct fiber_stacks {
+    unsigned char *base;
+    size_t mapped;
+    size_t stride; /**< bytes from one stack to the next */
+    size_t guard;  /**< bytes of the page below each */
+    unsigned count;
+};
+
+/** Maps `count` stacks, or returns false with nothing mapped. */
+bool fiber_stacks_map(struct fiber_stacks *stacks, unsigned count);
+void fiber_stacks_unmap(struct fiber_stacks *stacks);
+
+/** The lowest usable byte of stack `index`. */
+static inline unsigned char *fiber_stack(const struct fiber_stacks *stacks, unsigned index)
+{
+    return stacks->base + index * stacks->stride + stacks->guard;
+}
+
+/** Whether `address` lies in the guard page of one of the stacks. */
+bool fiber_stacks_guard_holds(const struct fiber_stacks *stacks, uintptr_t address);
+
+/**
+ * Prepares a stack so that the first switch to the returned stack pointer calls entry(), which must not return.
+ * `colour` moves the frame down a little: neighbours whose frames all start a page apart would share cache sets.
+ */
+void *fiber_prepare(unsigned char *stack, size_t colour, void (*entry)(void));
+
+/** Saves the caller's registers on its stack, its stack pointer in *from, and goes on where `to` was saved. */
+void simt_fiber_switch(void **from, void *to);
+
+#endif

@@ -1,0 +1,296 @@
+/**
+ * @file hooks.c
+ * @brief The functions that the compiler's instrumentation calls: every load, store, basic block and call of a kernel file.
+ *
+ * The names are the thread sanitizer's and the coverage sanitizer's; no sanitizer runtime is linked. Host code in kernel
+ * files calls them too: outside kernels the ranges in simt_now are empty and there is no lane.
+ */
+#include "shadow.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+ALWAYS_INLINE void record(uintptr_t pc, uint64_t access)
+{
+    struct lane *lane = simt_now.lane;
+    struct event *event = lane->cursor;
+
+    event->key = lane->depth | pc;
+    event->access = access;
+    lane->cursor = event + 1;
+    if (SIMT_UNLIKELY(event + 1 == lane->limit))
+        simt_lane_leave();
+}
+
+ALWAYS_INLINE uint64_t access_of(enum event_kind kind, unsigned bytes, uint64_t offset)
+{
+    return (uint64_t)kind << EVENT_KIND_SHIFT | (uint64_t)bytes << EVENT_BYTES_SHIFT | offset;
+}
+
+/** Checks every word of an access; `bytes` is a constant where this is inlined, and an aligned one spans whole words. */
+ALWAYS_INLINE void shadow_access(struct shadow_cell *shadow, uintptr_t base, uintptr_t address, unsigned bytes, bool store,
+                                 uint32_t atomic, uintptr_t pc, enum shadow_space space)
+{
+    const uint32_t site = cell_site(pc);
+    const uintptr_t offset = address - base;
+    struct shadow_cell *cell = shadow + offset / 4;
+
+    if (bytes < 4) {
+        const uint32_t mask = ((1u << bytes) - 1) << (offset % 4 + CELL_BYTES_SHIFT);
+
+        if (store)
+            shadow_store(cell, mask, atomic, site, address, pc, space);
+        else
+            shadow_load(cell, mask, site, address, pc, space);
+        return;
+    }
+    for (unsigned word = 0; word < bytes / 4; word++) {
+        if (store)
+            shadow_store(cell + word, CELL_BYTES, atomic, site, address + 4 * word, pc, space);
+        else
+            shadow_load(cell + word, CELL_BYTES, site, address + 4 * word, pc, space);
+    }
+}
+
+static _Noreturn void fault_misaligned(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
+{
+    simt_fault_here(cudaErrorMisalignedAddress, pc, "misaligned address",
+                    "%s %u bytes at an address that is not a multiple of %u (it ends in 0x%x)", store ? "writes" : "reads",
+                    bytes, bytes, (unsigned)(address & 0xff));
+}
+
+/** Neither the arena nor shared memory: the fiber's stack, the program itself, or a mistake. */
+static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
+{
+    const struct lane *lane = simt_now.lane;
+    const struct image *image = &simt_image;
+
+    if (!lane || address - lane->stack < FIBER_STACK_BYTES)
+        return;
+    if (address - image->constant_low < image->constant_high - image->constant_low) {
+        if (store)
+            simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "writes %u bytes of __constant__ memory", bytes);
+        return;
+    }
+    if (address - image->data_low < image->data_high - image->data_low) {
+        const uint64_t offset = address - image->data_low;
+
+        if (SIMT_UNLIKELY(address % 4 + bytes > 4 && address % bytes != 0))
+            return;
+        shadow_access(image->data_shadow, image->data_low, address, bytes, store, 0, pc, SPACE_GLOBAL);
+        record(pc, access_of(store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD, bytes, offset | UINT64_C(1) << 46));
+        return;
+    }
+    if (address - image->low < image->high - image->low) {
+        if (store)
+            simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "writes %u bytes of read-only memory", bytes);
+        return;
+    }
+    if (!store && address - (uintptr_t)simt_current.arguments < simt_current.argument_bytes)
+        return;
+    if (address < 4096)
+        simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "%s %u bytes through a null pointer (address 0x%" PRIxPTR ")",
+                        store ? "writes" : "reads", bytes, address);
+    simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
+                    "%s %u bytes at an address that is not device memory (a host pointer?)", store ? "writes" : "reads",
+                    bytes);
+}
+
+/** Dynamic shared memory ends where the launch said. */
+static _Noreturn void fault_shared_bounds(unsigned bytes, bool store, uintptr_t pc)
+{
+    simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access",
+                    "%s %u bytes beyond the shared memory of this launch (%zu dynamic bytes)", store ? "writes" : "reads",
+                    bytes, simt_current.dynamic_shared);
+}
+
+ALWAYS_INLINE void access_memory(const void *pointer, unsigned bytes, bool store, uintptr_t pc)
+{
+    const uintptr_t address = (uintptr_t)pointer;
+    const uintptr_t global = address - simt_now.arena;
+
+    if (SIMT_LIKELY(global < simt_now.arena_bytes)) {
+        if (bytes > 1 && SIMT_UNLIKELY(global % bytes != 0))
+            fault_misaligned(address, bytes, store, pc);
+        shadow_access(simt_now.arena_shadow, simt_now.arena, address, bytes, store, 0, pc, SPACE_GLOBAL);
+        record(pc, access_of(store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD, bytes, global));
+        return;
+    }
+    const uintptr_t shared = address - simt_now.shared;
+
+    if (SIMT_LIKELY(shared < simt_now.shared_bytes)) {
+        if (bytes > 1 && SIMT_UNLIKELY(address % bytes != 0))
+            fault_misaligned(address, bytes, store, pc);
+        if (SIMT_UNLIKELY(shared + bytes > simt_now.shared_end && shared < simt_now.shared_resume))
+            fault_shared_bounds(bytes, store, pc);
+        shadow_access(simt_now.shared_shadow, simt_now.shared, address, bytes, store, 0, pc, SPACE_SHARED);
+        record(pc, access_of(store ? EVENT_SHARED_STORE : EVENT_SHARED_LOAD, bytes, shared));
+        return;
+    }
+    access_elsewhere(address, bytes, store, pc);
+}
+
+/** An access that need not be aligned, of any size: word by word, as a GPU's compiler would split it. */
+static void access_pieces(const void *pointer, size_t bytes, bool store, uintptr_t pc)
+{
+    const unsigned char *at = pointer;
+
+    if (!simt_now.lane)
+        return;
+    while (bytes > 0) {
+        if (bytes >= 4 && (uintptr_t)at % 4 == 0) {
+            access_memory(at, 4, store, pc);
+            at += 4;
+            bytes -= 4;
+        } else {
+            access_memory(at, 1, store, pc);
+            at += 1;
+            bytes -= 1;
+        }
+    }
+}
+
+bool simt_access_atomic(const void *pointer, unsigned bytes, uintptr_t pc)
+{
+    const uintptr_t address = (uintptr_t)pointer;
+    const uintptr_t global = address - simt_now.arena;
+    const uintptr_t shared = address - simt_now.shared;
+    const uintptr_t data = address - simt_image.data_low;
+
+    if (!simt_now.lane)
+        return false;
+    if (address % bytes != 0)
+        fault_misaligned(address, bytes, true, pc);
+    if (global < simt_now.arena_bytes) {
+        shadow_access(simt_now.arena_shadow, simt_now.arena, address, bytes, true, CELL_ATOMIC, pc, SPACE_GLOBAL);
+        record(pc, access_of(EVENT_GLOBAL_ATOMIC, bytes, global));
+    } else if (shared < simt_now.shared_bytes) {
+        if (shared + bytes > simt_now.shared_end && shared < simt_now.shared_resume)
+            fault_shared_bounds(bytes, true, pc);
+        shadow_access(simt_now.shared_shadow, simt_now.shared, address, bytes, true, CELL_ATOMIC, pc, SPACE_SHARED);
+        record(pc, access_of(EVENT_SHARED_ATOMIC, bytes, shared));
+    } else if (data < simt_image.data_high - simt_image.data_low) {
+        shadow_access(simt_image.data_shadow, simt_image.data_low, address, bytes, true, CELL_ATOMIC, pc, SPACE_GLOBAL);
+        record(pc, access_of(EVENT_GLOBAL_ATOMIC, bytes, data | UINT64_C(1) << 46));
+    } else {
+        access_elsewhere(address, bytes, true, pc);
+    }
+    simt_now.acquire_end = simt_now.tick;
+    return true;
+}
+
+/* --- what compilers call ------------------------------------------------------------------------------------------ */
+
+void __tsan_init(void);
+void __tsan_func_entry(void *caller);
+void __tsan_func_exit(void);
+void __sanitizer_cov_trace_pc(void);
+
+void __tsan_init(void)
+{
+}
+
+void __tsan_func_entry(void *caller)
+{
+    (void)caller;
+    if (simt_now.lane)
+        simt_now.lane->depth -= EVENT_ONE_CALL;
+}
+
+void __tsan_func_exit(void)
+{
+    if (simt_now.lane)
+        simt_now.lane->depth += EVENT_ONE_CALL;
+}
+
+void __sanitizer_cov_trace_pc(void)
+{
+    if (simt_now.lane)
+        record(SIMT_CALLER(), access_of(EVENT_BASIC_BLOCK, 0, 0));
+}
+
+#define HOOK_ALIGNED(bytes)                                                                                            \
+    void __tsan_read##bytes(void *address);                                                                            \
+    void __tsan_read##bytes(void *address)                                                                             \
+    {                                                                                                                  \
+        access_memory(address, bytes, false, SIMT_CALLER());                                                           \
+    }                                                                                                                  \
+    void __tsan_write##bytes(void *address);                                                                           \
+    void __tsan_write##bytes(void *address)                                                                            \
+    {                                                                                                                  \
+        access_memory(address, bytes, true, SIMT_CALLER());                                                            \
+    }
+
+HOOK_ALIGNED(1)
+HOOK_ALIGNED(2)
+HOOK_ALIGNED(4)
+HOOK_ALIGNED(8)
+HOOK_ALIGNED(16)
+
+#define HOOK_UNALIGNED(bytes)                                                                                          \
+    void __tsan_unaligned_read##bytes(void *address);                                                                  \
+    void __tsan_unaligned_read##bytes(void *address)                                                                   \
+    {                                                                                                                  \
+        access_pieces(address, bytes, false, SIMT_CALLER());                                                           \
+    }                                                                                                                  \
+    void __tsan_unaligned_write##bytes(void *address);                                                                 \
+    void __tsan_unaligned_write##bytes(void *address)                                                                  \
+    {                                                                                                                  \
+        access_pieces(address, bytes, true, SIMT_CALLER());                                                            \
+    }
+
+HOOK_UNALIGNED(2)
+HOOK_UNALIGNED(4)
+HOOK_UNALIGNED(8)
+HOOK_UNALIGNED(16)
+
+void __tsan_read_range(void *address, size_t bytes);
+void __tsan_write_range(void *address, size_t bytes);
+void __tsan_vptr_update(void **address, void *value);
+void __tsan_vptr_read(void **address);
+void *__tsan_memcpy(void *to, const void *from, size_t bytes);
+void *__tsan_memmove(void *to, const void *from, size_t bytes);
+void *__tsan_memset(void *to, int value, size_t bytes);
+
+void __tsan_read_range(void *address, size_t bytes)
+{
+    access_pieces(address, bytes, false, SIMT_CALLER());
+}
+
+void __tsan_write_range(void *address, size_t bytes)
+{
+    access_pieces(address, bytes, true, SIMT_CALLER());
+}
+
+void __tsan_vptr_update(void **address, void *value)
+{
+    (void)address;
+    (void)value;
+}
+
+void __tsan_vptr_read(void **address)
+{
+    (void)address;
+}
+
+void *__tsan_memcpy(void *to, const void *from, size_t bytes)
+{
+    access_pieces(from, bytes, false, SIMT_CALLER());
+    access_pieces(to, bytes, true, SIMT_CALLER());
+    return memcpy(to, from, bytes);
+}
+
+void *__tsan_memmove(void *to, const void *from, size_t bytes)
+{
+    access_pieces(from, bytes, false, SIMT_CALLER());
+    access_pieces(to, bytes, true, SIMT_CALLER());
+    return memmove(to, from, bytes);
+}
+
+void *__tsan_memset(void *to, int value, size_t bytes)
+{
+    access_pieces(to, bytes, true, SIMT_CALLER());
+    return memset(to, value, bytes);
+}

@@ -1,0 +1,45 @@
+/**
+ * @file order.c
+ * @brief Ticks: what has been ordered before what by barriers, __syncwarp and fences.
+ */
+#include "shadow.h"
+
+#include <string.h>
+
+void simt_tick(void)
+{
+    simt_now.tick++;
+}
+
+void simt_order_barrier(void)
+{
+    simt_tick();
+    simt_now.barrier_end = simt_now.tick;
+    simt_now.ordered_ticks = simt_now.tick - simt_now.segment_tick;
+}
+
+void simt_order_syncwarp(struct warp *warp, uint32_t mask)
+{
+    uint32_t joined[WARP_LANES] = {0};
+
+    simt_tick();
+    mask &= warp->lanes;
+    if (mask == warp->lanes) {
+        warp->sync_end = simt_now.tick;
+        return;
+    }
+    /* Vector clocks, kept for the lanes that a partial mask has named. */
+    for (uint32_t left = mask; left; left &= left - 1) {
+        const unsigned lane = (unsigned)__builtin_ctz(left);
+
+        if (!(warp->partial >> lane & 1))
+            memset(warp->known[lane], 0, sizeof warp->known[lane]);
+        for (unsigned other = 0; other < WARP_LANES; other++)
+            joined[other] = warp->known[lane][other] > joined[other] ? warp->known[lane][other] : joined[other];
+    }
+    warp->partial |= mask;
+    for (uint32_t left = mask; left; left &= left - 1)
+        joined[__builtin_ctz(left)] = simt_now.tick;
+    for (uint32_t left = mask; left; left &= left - 1)
+        memcpy(warp->known[__builtin_ctz(left)], joined, sizeof joined);
+}

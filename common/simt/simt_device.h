@@ -1,0 +1,535 @@
+/**
+ * @file simt_device.h
+ * @brief CUDA's kernel language in C++: qualifiers, built-in variables, warp, block and atomic functions, arithmetic.
+ *
+ * Everything here is inlined into the kernel, so that a call's place in the source is the kernel's, and is written without
+ * branches, which would be counted as the kernel's own.
+ */
+#ifndef SIMT_DEVICE_H
+#define SIMT_DEVICE_H
+
+#include <assert.h>
+
+#include "device_calls.h"
+
+/* --- qualifiers --------------------------------------------------------------------------------------------------- */
+
+#define __global__
+#define __device__
+#define __host__
+#define __grid_constant__
+#define __launch_bounds__(...)
+#define __maxnreg__(...)
+#define __forceinline__ inline __attribute__((always_inline))
+#define __noinline__    __attribute__((noinline))
+#define __align__(n)    __attribute__((aligned(n)))
+#ifdef __clang__
+#define __shared__ static __thread
+#else
+#define __shared__ static __thread /* or gcc guards an array of a class with constructors by a hidden branch */
+#endif
+#define __constant__    __attribute__((section("simt_constant")))
+#ifndef __restrict__
+#define __restrict__ __restrict
+#endif
+
+/* --- built-in variables ------------------------------------------------------------------------------------------- */
+
+/** As uint3, but trivial, so that a constant of this type is one to the compiler. */
+struct simt_index {
+    unsigned x, y, z;
+    operator uint3() const
+    {
+        return make_uint3(x, y, z);
+    }
+    operator dim3() const
+    {
+        return dim3(x, y, z);
+    }
+};
+
+/* Constants to the thread that reads them: the engine sets them before a thread goes on. Reads are not instrumented. */
+extern "C" {
+extern const simt_index simt_thread_idx;
+extern const simt_index simt_block_idx;
+extern const simt_index simt_block_dim;
+extern const simt_index simt_grid_dim;
+}
+
+#define threadIdx simt_thread_idx
+#define blockIdx  simt_block_idx
+#define blockDim  simt_block_dim
+#define gridDim   simt_grid_dim
+#define warpSize  32
+
+/* --- bits --------------------------------------------------------------------------------------------------------- */
+
+#define SIMT_DEVICE static inline __attribute__((always_inline))
+
+SIMT_DEVICE unsigned __float_as_uint(float value)
+{
+    return __builtin_bit_cast(unsigned, value);
+}
+SIMT_DEVICE int __float_as_int(float value)
+{
+    return __builtin_bit_cast(int, value);
+}
+SIMT_DEVICE float __uint_as_float(unsigned bits)
+{
+    return __builtin_bit_cast(float, bits);
+}
+SIMT_DEVICE float __int_as_float(int bits)
+{
+    return __builtin_bit_cast(float, bits);
+}
+SIMT_DEVICE long long __double_as_longlong(double value)
+{
+    return __builtin_bit_cast(long long, value);
+}
+SIMT_DEVICE double __longlong_as_double(long long bits)
+{
+    return __builtin_bit_cast(double, bits);
+}
+SIMT_DEVICE int __popc(unsigned x)
+{
+    return __builtin_popcount(x);
+}
+SIMT_DEVICE int __popcll(unsigned long long x)
+{
+    return __builtin_popcountll(x);
+}
+/* A 1 below the lowest bit makes zero an ordinary case. */
+SIMT_DEVICE int __clz(int x)
+{
+    return __builtin_clzll((unsigned long long)(unsigned)x << 32 | 0x80000000u);
+}
+SIMT_DEVICE int __clzll(long long x)
+{
+    return __builtin_clzll((unsigned long long)x | 1) + (x == 0);
+}
+SIMT_DEVICE int __ffs(int x)
+{
+    return __builtin_ffs(x);
+}
+SIMT_DEVICE int __ffsll(long long x)
+{
+    return __builtin_ffsll(x);
+}
+SIMT_DEVICE unsigned __brev(unsigned x)
+{
+    x = (x >> 1 & 0x55555555u) | (x & 0x55555555u) << 1;
+    x = (x >> 2 & 0x33333333u) | (x & 0x33333333u) << 2;
+    x = (x >> 4 & 0x0f0f0f0fu) | (x & 0x0f0f0f0fu) << 4;
+    return __builtin_bswap32(x);
+}
+SIMT_DEVICE unsigned long long __brevll(unsigned long long x)
+{
+    return (unsigned long long)__brev((unsigned)x) << 32 | __brev((unsigned)(x >> 32));
+}
+SIMT_DEVICE unsigned simt_byte_of(unsigned x, unsigned y, unsigned selector)
+{
+    const unsigned long long bytes = (unsigned long long)y << 32 | x;
+    const unsigned byte = (unsigned)(bytes >> 8 * (selector & 7)) & 0xff;
+    const unsigned sign = 0xff & (0 - (byte >> 7));
+    const unsigned spread = 0 - (selector >> 3 & 1);
+
+    return (sign & spread) | (byte & ~spread);
+}
+SIMT_DEVICE unsigned __byte_perm(unsigned x, unsigned y, unsigned selector)
+{
+    return simt_byte_of(x, y, selector) | simt_byte_of(x, y, selector >> 4) << 8 |
+           simt_byte_of(x, y, selector >> 8) << 16 | simt_byte_of(x, y, selector >> 12) << 24;
+}
+SIMT_DEVICE unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift)
+{
+    return (unsigned)(((unsigned long long)high << 32 | low) << (shift & 31) >> 32);
+}
+SIMT_DEVICE unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift)
+{
+    return (unsigned)(((unsigned long long)high << 32 | low) >> (shift & 31));
+}
+
+/* --- arithmetic --------------------------------------------------------------------------------------------------- */
+
+/* glibc declares functions of these names, so ours are macros. */
+#define __expf(x)    expf(x)
+#define __exp10f(x)  exp10f(x)
+#define __logf(x)    logf(x)
+#define __log2f(x)   log2f(x)
+#define __log10f(x)  log10f(x)
+#define __powf(x, y) powf(x, y)
+#define __sinf(x)    sinf(x)
+#define __cosf(x)    cosf(x)
+#define __tanf(x)    tanf(x)
+
+SIMT_DEVICE float __fdividef(float x, float y)
+{
+    return x / y;
+}
+SIMT_DEVICE float __fadd_rn(float x, float y)
+{
+    return x + y;
+}
+SIMT_DEVICE float __fsub_rn(float x, float y)
+{
+    return x - y;
+}
+SIMT_DEVICE float __fmul_rn(float x, float y)
+{
+    return x * y;
+}
+SIMT_DEVICE float __fdiv_rn(float x, float y)
+{
+    return x / y;
+}
+SIMT_DEVICE float __frcp_rn(float x)
+{
+    return 1.0f / x;
+}
+SIMT_DEVICE float __fsqrt_rn(float x)
+{
+    return sqrtf(x);
+}
+SIMT_DEVICE float __fmaf_rn(float x, float y, float z)
+{
+    return fmaf(x, y, z);
+}
+SIMT_DEVICE float rsqrtf(float x)
+{
+    return 1.0f / sqrtf(x);
+}
+SIMT_DEVICE float __saturatef(float x)
+{
+    return fminf(fmaxf(x, 0.0f), 1.0f);
+}
+SIMT_DEVICE int __float2int_rn(float x)
+{
+    return (int)rintf(x);
+}
+SIMT_DEVICE int __float2int_rz(float x)
+{
+    return (int)x;
+}
+SIMT_DEVICE float __int2float_rn(int x)
+{
+    return (float)x;
+}
+SIMT_DEVICE unsigned __umulhi(unsigned x, unsigned y)
+{
+    return (unsigned)((unsigned long long)x * y >> 32);
+}
+SIMT_DEVICE int __mulhi(int x, int y)
+{
+    return (int)((long long)x * y >> 32);
+}
+
+#define SIMT_MIN_MAX(type)                                                                                             \
+    SIMT_DEVICE type min(type x, type y)                                                                               \
+    {                                                                                                                  \
+        return y < x ? y : x;                                                                                          \
+    }                                                                                                                  \
+    SIMT_DEVICE type max(type x, type y)                                                                               \
+    {                                                                                                                  \
+        return x < y ? y : x;                                                                                          \
+    }
+
+SIMT_MIN_MAX(int)
+SIMT_MIN_MAX(unsigned)
+SIMT_MIN_MAX(long)
+SIMT_MIN_MAX(unsigned long)
+SIMT_MIN_MAX(long long)
+SIMT_MIN_MAX(unsigned long long)
+#undef SIMT_MIN_MAX
+
+/* Mixed signs compare unsigned, as in CUDA. */
+SIMT_DEVICE unsigned min(int x, unsigned y)
+{
+    return min((unsigned)x, y);
+}
+SIMT_DEVICE unsigned min(unsigned x, int y)
+{
+    return min(x, (unsigned)y);
+}
+SIMT_DEVICE unsigned max(int x, unsigned y)
+{
+    return max((unsigned)x, y);
+}
+SIMT_DEVICE unsigned max(unsigned x, int y)
+{
+    return max(x, (unsigned)y);
+}
+SIMT_DEVICE float min(float x, float y)
+{
+    return fminf(x, y);
+}
+SIMT_DEVICE float max(float x, float y)
+{
+    return fmaxf(x, y);
+}
+SIMT_DEVICE double min(double x, double y)
+{
+    return fmin(x, y);
+}
+SIMT_DEVICE double max(double x, double y)
+{
+    return fmax(x, y);
+}
+
+/* --- memory ------------------------------------------------------------------------------------------------------- */
+
+#define SIMT_CACHED_LOAD(name)                                                                                         \
+    template <class T>                                                                                                 \
+    SIMT_DEVICE T name(const T *address)                                                                               \
+    {                                                                                                                  \
+        return *address;                                                                                               \
+    }
+#define SIMT_CACHED_STORE(name)                                                                                        \
+    template <class T>                                                                                                 \
+    SIMT_DEVICE void name(T *address, T value)                                                                         \
+    {                                                                                                                  \
+        *address = value;                                                                                              \
+    }
+
+SIMT_CACHED_LOAD(__ldg)
+SIMT_CACHED_LOAD(__ldca)
+SIMT_CACHED_LOAD(__ldcg)
+SIMT_CACHED_LOAD(__ldcs)
+SIMT_CACHED_LOAD(__ldlu)
+SIMT_CACHED_LOAD(__ldcv)
+SIMT_CACHED_STORE(__stwb)
+SIMT_CACHED_STORE(__stcg)
+SIMT_CACHED_STORE(__stcs)
+SIMT_CACHED_STORE(__stwt)
+#undef SIMT_CACHED_LOAD
+#undef SIMT_CACHED_STORE
+
+SIMT_DEVICE void __threadfence(void)
+{
+    simt_fence();
+}
+SIMT_DEVICE void __threadfence_block(void)
+{
+    simt_fence();
+}
+SIMT_DEVICE void __threadfence_system(void)
+{
+    simt_fence();
+}
+
+/* --- warps and blocks --------------------------------------------------------------------------------------------- */
+
+/** Any value of 1, 2, 4 or 8 bytes as a word, and back. */
+template <class T>
+SIMT_DEVICE uint64_t simt_to_word(T value)
+{
+    static_assert(sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8, "no such shuffle");
+    if constexpr (sizeof(T) == 8)
+        return __builtin_bit_cast(uint64_t, value);
+    else if constexpr (sizeof(T) == 4)
+        return __builtin_bit_cast(uint32_t, value);
+    else if constexpr (sizeof(T) == 2)
+        return __builtin_bit_cast(uint16_t, value);
+    else
+        return __builtin_bit_cast(uint8_t, value);
+}
+template <class T>
+SIMT_DEVICE T simt_from_word(uint64_t word)
+{
+    if constexpr (sizeof(T) == 8)
+        return __builtin_bit_cast(T, word);
+    else if constexpr (sizeof(T) == 4)
+        return __builtin_bit_cast(T, (uint32_t)word);
+    else if constexpr (sizeof(T) == 2)
+        return __builtin_bit_cast(T, (uint16_t)word);
+    else
+        return __builtin_bit_cast(T, (uint8_t)word);
+}
+
+template <class T>
+SIMT_DEVICE T __shfl_sync(unsigned mask, T value, int lane, int width = 32)
+{
+    return simt_from_word<T>(simt_shuffle(mask, SIMT_SHUFFLE_INDEX, simt_to_word(value), lane, width));
+}
+template <class T>
+SIMT_DEVICE T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32)
+{
+    return simt_from_word<T>(simt_shuffle(mask, SIMT_SHUFFLE_UP, simt_to_word(value), (int)delta, width));
+}
+template <class T>
+SIMT_DEVICE T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32)
+{
+    return simt_from_word<T>(simt_shuffle(mask, SIMT_SHUFFLE_DOWN, simt_to_word(value), (int)delta, width));
+}
+template <class T>
+SIMT_DEVICE T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32)
+{
+    return simt_from_word<T>(simt_shuffle(mask, SIMT_SHUFFLE_XOR, simt_to_word(value), lane_mask, width));
+}
+SIMT_DEVICE unsigned __ballot_sync(unsigned mask, int predicate)
+{
+    return simt_ballot(mask, predicate);
+}
+SIMT_DEVICE int __any_sync(unsigned mask, int predicate)
+{
+    return simt_any(mask, predicate);
+}
+SIMT_DEVICE int __all_sync(unsigned mask, int predicate)
+{
+    return simt_all(mask, predicate);
+}
+SIMT_DEVICE unsigned __activemask(void)
+{
+    return simt_activemask();
+}
+template <class T>
+SIMT_DEVICE unsigned __match_any_sync(unsigned mask, T value)
+{
+    return simt_match_any(mask, simt_to_word(value));
+}
+template <class T>
+SIMT_DEVICE unsigned __match_all_sync(unsigned mask, T value, int *all)
+{
+    const unsigned same = simt_match_all(mask, simt_to_word(value));
+
+    *all = same != 0;
+    return same;
+}
+SIMT_DEVICE unsigned __reduce_add_sync(unsigned mask, unsigned value)
+{
+    return simt_reduce(mask, SIMT_REDUCE_ADD, value);
+}
+SIMT_DEVICE unsigned __reduce_min_sync(unsigned mask, unsigned value)
+{
+    return simt_reduce(mask, SIMT_REDUCE_MIN, value);
+}
+SIMT_DEVICE unsigned __reduce_max_sync(unsigned mask, unsigned value)
+{
+    return simt_reduce(mask, SIMT_REDUCE_MAX, value);
+}
+SIMT_DEVICE int __reduce_add_sync(unsigned mask, int value)
+{
+    return (int)simt_reduce(mask, SIMT_REDUCE_ADD, (unsigned)value);
+}
+SIMT_DEVICE int __reduce_min_sync(unsigned mask, int value)
+{
+    return (int)simt_reduce(mask, SIMT_REDUCE_MIN_SIGNED, (unsigned)value);
+}
+SIMT_DEVICE int __reduce_max_sync(unsigned mask, int value)
+{
+    return (int)simt_reduce(mask, SIMT_REDUCE_MAX_SIGNED, (unsigned)value);
+}
+SIMT_DEVICE unsigned __reduce_and_sync(unsigned mask, unsigned value)
+{
+    return simt_reduce(mask, SIMT_REDUCE_AND, value);
+}
+SIMT_DEVICE unsigned __reduce_or_sync(unsigned mask, unsigned value)
+{
+    return simt_reduce(mask, SIMT_REDUCE_OR, value);
+}
+SIMT_DEVICE unsigned __reduce_xor_sync(unsigned mask, unsigned value)
+{
+    return simt_reduce(mask, SIMT_REDUCE_XOR, value);
+}
+SIMT_DEVICE void __syncwarp(unsigned mask = 0xffffffffu)
+{
+    simt_syncwarp(mask);
+}
+SIMT_DEVICE void __syncthreads(void)
+{
+    simt_syncthreads();
+}
+SIMT_DEVICE int __syncthreads_count(int predicate)
+{
+    return simt_syncthreads_count(predicate);
+}
+SIMT_DEVICE int __syncthreads_and(int predicate)
+{
+    return simt_syncthreads_and(predicate);
+}
+SIMT_DEVICE int __syncthreads_or(int predicate)
+{
+    return simt_syncthreads_or(predicate);
+}
+SIMT_DEVICE void __trap(void)
+{
+    simt_trap();
+}
+
+/* --- atomics ------------------------------------------------------------------------------------------------------ */
+
+template <class T>
+SIMT_DEVICE T simt_atomic(T *address, enum simt_atomic_op op, T operand, T compare = T())
+{
+    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "no such atomic");
+    if constexpr (sizeof(T) == 8)
+        return simt_from_word<T>(simt_atomic64((void *)address, op, simt_to_word(operand), simt_to_word(compare)));
+    else
+        return simt_from_word<T>(simt_atomic32((void *)address, op, (uint32_t)simt_to_word(operand),
+                                               (uint32_t)simt_to_word(compare)));
+}
+
+/* Each with the _block and _system forms, which differ in scope only. */
+#define SIMT_ATOMIC_SCOPE(name, scope, type, op)                                                                       \
+    SIMT_DEVICE type name##scope(type *address, type operand)                                                          \
+    {                                                                                                                  \
+        return simt_atomic<type>(address, op, operand);                                                                \
+    }
+#define SIMT_ATOMIC(name, type, op)                                                                                    \
+    SIMT_ATOMIC_SCOPE(name, , type, op)                                                                                \
+    SIMT_ATOMIC_SCOPE(name, _block, type, op)                                                                          \
+    SIMT_ATOMIC_SCOPE(name, _system, type, op)
+#define SIMT_ATOMIC_COMPARE_SCOPE(scope, type)                                                                         \
+    SIMT_DEVICE type atomicCAS##scope(type *address, type compare, type operand)                                       \
+    {                                                                                                                  \
+        return simt_atomic<type>(address, SIMT_ATOMIC_COMPARE, operand, compare);                                      \
+    }
+#define SIMT_ATOMIC_CAS(type)                                                                                          \
+    SIMT_ATOMIC_COMPARE_SCOPE(, type)                                                                                  \
+    SIMT_ATOMIC_COMPARE_SCOPE(_block, type)                                                                            \
+    SIMT_ATOMIC_COMPARE_SCOPE(_system, type)
+#define SIMT_ATOMIC_SUB(type)                                                                                          \
+    SIMT_DEVICE type atomicSub(type *address, type operand)                                                            \
+    {                                                                                                                  \
+        return simt_atomic<type>(address, SIMT_ATOMIC_ADD, (type)(0u - (unsigned)operand));                            \
+    }
+
+SIMT_ATOMIC(atomicAdd, int, SIMT_ATOMIC_ADD)
+SIMT_ATOMIC(atomicAdd, unsigned, SIMT_ATOMIC_ADD)
+SIMT_ATOMIC(atomicAdd, unsigned long long, SIMT_ATOMIC_ADD)
+SIMT_ATOMIC(atomicAdd, float, SIMT_ATOMIC_ADD_FLOAT)
+SIMT_ATOMIC(atomicAdd, double, SIMT_ATOMIC_ADD_DOUBLE)
+SIMT_ATOMIC_SUB(int)
+SIMT_ATOMIC_SUB(unsigned)
+SIMT_ATOMIC(atomicMin, int, SIMT_ATOMIC_MIN_SIGNED)
+SIMT_ATOMIC(atomicMin, unsigned, SIMT_ATOMIC_MIN)
+SIMT_ATOMIC(atomicMin, unsigned long long, SIMT_ATOMIC_MIN)
+SIMT_ATOMIC(atomicMin, long long, SIMT_ATOMIC_MIN_SIGNED)
+SIMT_ATOMIC(atomicMax, int, SIMT_ATOMIC_MAX_SIGNED)
+SIMT_ATOMIC(atomicMax, unsigned, SIMT_ATOMIC_MAX)
+SIMT_ATOMIC(atomicMax, unsigned long long, SIMT_ATOMIC_MAX)
+SIMT_ATOMIC(atomicMax, long long, SIMT_ATOMIC_MAX_SIGNED)
+SIMT_ATOMIC(atomicExch, int, SIMT_ATOMIC_EXCHANGE)
+SIMT_ATOMIC(atomicExch, unsigned, SIMT_ATOMIC_EXCHANGE)
+SIMT_ATOMIC(atomicExch, unsigned long long, SIMT_ATOMIC_EXCHANGE)
+SIMT_ATOMIC(atomicExch, float, SIMT_ATOMIC_EXCHANGE)
+SIMT_ATOMIC(atomicAnd, int, SIMT_ATOMIC_AND)
+SIMT_ATOMIC(atomicAnd, unsigned, SIMT_ATOMIC_AND)
+SIMT_ATOMIC(atomicAnd, unsigned long long, SIMT_ATOMIC_AND)
+SIMT_ATOMIC(atomicOr, int, SIMT_ATOMIC_OR)
+SIMT_ATOMIC(atomicOr, unsigned, SIMT_ATOMIC_OR)
+SIMT_ATOMIC(atomicOr, unsigned long long, SIMT_ATOMIC_OR)
+SIMT_ATOMIC(atomicXor, int, SIMT_ATOMIC_XOR)
+SIMT_ATOMIC(atomicXor, unsigned, SIMT_ATOMIC_XOR)
+SIMT_ATOMIC(atomicXor, unsigned long long, SIMT_ATOMIC_XOR)
+SIMT_ATOMIC(atomicInc, unsigned, SIMT_ATOMIC_INCREMENT)
+SIMT_ATOMIC(atomicDec, unsigned, SIMT_ATOMIC_DECREMENT)
+SIMT_ATOMIC_CAS(int)
+SIMT_ATOMIC_CAS(unsigned)
+SIMT_ATOMIC_CAS(unsigned long long)
+#undef SIMT_ATOMIC
+#undef SIMT_ATOMIC_SCOPE
+#undef SIMT_ATOMIC_CAS
+#undef SIMT_ATOMIC_COMPARE_SCOPE
+#undef SIMT_ATOMIC_SUB
+
+#endif
