@@ -37,6 +37,18 @@ SMALL_FLOAT_FUNCTION uint32_t select_bits(uint32_t condition, uint32_t yes, uint
     return no ^ ((yes ^ no) & (0u - condition));
 }
 
+/**
+ * A float near `value` from which rounding goes on as if from `value`: truncated, and odd unless that is exact. It has to
+ * hold at least two digits more than what it is rounded to in the end.
+ */
+SMALL_FLOAT_FUNCTION float double_to_float_odd(double value)
+{
+    const float nearest = (float)value;
+    const double size = __builtin_fabs(value), nearest_size = __builtin_fabs((double)nearest);
+
+    return float_from_bits((float_bits(nearest) - (nearest_size > size)) | (nearest_size != size));
+}
+
 SMALL_FLOAT_FUNCTION float half_bits_to_float(uint16_t half)
 {
     const uint32_t magnitude = half & 0x7fffu;

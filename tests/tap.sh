@@ -22,23 +22,26 @@ tap_result() {
         echo "not ok $tap_count - $2"
         tap_failed=$((tap_failed + 1))
     fi
-    [ "$1" -eq 0 ]
+    return "$1"
 }
 
+# tap_show NAME TEXT NAME TEXT: why a test failed; returns 1
 tap_show() {
     printf '%s\n' "$2" | sed "s/^/# $1: /"
+    printf '%s\n' "$4" | sed "s/^/# $3: /"
+    return 1
 }
 
 equal() {
     [ "$2" = "$3" ]
-    tap_result $? "$1" || { tap_show expected "$2"; tap_show '     got' "$3"; }
+    tap_result $? "$1" || tap_show expected "$2" '     got' "$3"
 }
 
 matches() {
     # shellcheck disable=SC2254 # a pattern is what it is
     case $3 in
     $2) tap_result 0 "$1" ;;
-    *) tap_result 1 "$1"; tap_show expected "$2"; tap_show '     got' "$3" ;;
+    *) tap_result 1 "$1" || tap_show expected "$2" '     got' "$3" ;;
     esac
 }
 
@@ -46,7 +49,7 @@ succeeds() {
     tap_name=$1
     shift
     tap_output=$("$@" 2>&1)
-    tap_result $? "$tap_name" || { tap_show command "$*"; tap_show output "$tap_output"; }
+    tap_result $? "$tap_name" || tap_show command "$*" output "$tap_output"
 }
 
 skip() {
