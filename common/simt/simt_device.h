@@ -26,7 +26,7 @@
 #ifdef __clang__
 #define __shared__ static __thread
 #else
-#define __shared__ static __thread /* or gcc guards an array of a class with constructors by a hidden branch */
+#define __shared__ static __constinit __thread /* or gcc guards an array of a class with constructors by a hidden branch */
 #endif
 #define __constant__    __attribute__((section("simt_constant")))
 #ifndef __restrict__
