@@ -1,0 +1,263 @@
+/**
+ * @file gate.cu
+ * @brief Chapter 02: a block per token, a warp per group, a lane per expert.
+ *
+ * Before: about fifteen PyTorch operators, each a launch of its own with a tensor between it and the next.
+ * Now:    one launch. Inside a warp, shuffles find the best; between warps, shared memory carries a few numbers.
+ * Watch:  launches 1; shuffles and barriers per token; the branch in better() that some lanes take and others do not.
+ */
+#include "harness/gate.h"
+#include "kernels/dtype.cuh"
+
+#include <math.h>
+
+enum { WARP_SIZE = 32, MAX_GROUPS = 32, MAX_TOPK = 32, NOBODY = 0x7fffffff };
+
+static const unsigned FULL_MASK = 0xffffffffu;
+
+// [warp_reduce]
+/** The largest value of the warp, in every lane. */
+static __device__ float warp_max(float value)
+{
+    for (int offset = WARP_SIZE / 2; offset > 0; offset /= 2)
+        value = fmaxf(value, __shfl_xor_sync(FULL_MASK, value, offset));
+    return value;
+}
+
+/** The sum of the warp's values, the same bits in every lane. */
+static __device__ float warp_sum(float value)
+{
+    for (int offset = WARP_SIZE / 2; offset > 0; offset /= 2)
+        value += __shfl_xor_sync(FULL_MASK, value, offset);
+    return value;
+}
+// [warp_reduce]
+
+// [warp_best]
+/** What a top-k compares: a value, and whose it is. */
+struct candidate {
+    float value;
+    int id;
+};
+
+/** The one that ranks higher: the larger value, or of equal values the lower id. */
+static __device__ candidate better(candidate mine, candidate other)
+{
+    if (other.value > mine.value || (other.value == mine.value && other.id < mine.id))
+        mine = other;
+    return mine;
+}
+
+/** The best candidate of the warp, in every lane. */
+static __device__ candidate warp_best(candidate mine)
+{
+    for (int offset = WARP_SIZE / 2; offset > 0; offset /= 2) {
+        candidate other;
+
+        other.value = __shfl_xor_sync(FULL_MASK, mine.value, offset);
+        other.id = __shfl_xor_sync(FULL_MASK, mine.id, offset);
+        mine = better(mine, other);
+    }
+    return mine;
+}
+// [warp_best]
+
+// [softmax]
+/** exp(logit - largest) / sum over the block; every thread brings one logit, -infinity if it has no expert. */
+static __device__ float block_softmax(float logit, bool has_expert, int lane, int warp, int num_warps)
+{
+    __shared__ float warp_largest[MAX_GROUPS];
+    __shared__ float warp_total[MAX_GROUPS];
+    float largest = warp_max(logit);
+
+    if (lane == 0)
+        warp_largest[warp] = largest;
+    __syncthreads();
+    largest = warp_max(lane < num_warps ? warp_largest[lane] : -INFINITY);
+
+    const float power = has_expert ? expf(logit - largest) : 0.0f;
+    const float total = warp_sum(power);
+
+    if (lane == 0)
+        warp_total[warp] = total;
+    __syncthreads();
+    return power / warp_sum(lane < num_warps ? warp_total[lane] : 0.0f);
+}
+// [softmax]
+
+// [group_score]
+/** The warp's best choice, or the sum of its two best; the second may equal the first. The same in every lane. */
+template <typename Choice>
+static __device__ float score_of_group(float choice, bool has_bias, int lane)
+{
+    const float first = warp_max(choice);
+
+    if (!has_bias)
+        return first;
+
+    const int first_lane = __ffs(__ballot_sync(FULL_MASK, choice == first)) - 1;
+    const float second = warp_max(lane == first_lane ? -INFINITY : choice);
+    const float sum = round_to<Choice>(first + second);
+
+    return isnan(sum) ? -INFINITY : sum; /* +infinity and -infinity in one group */
+}
+// [group_score]
+
+/**
+ * Grid: a block per token. Block: num_expert_group warps.
+ *
+ * @tparam T       type of the logits and of the weights before the scale
+ * @tparam Choice  type of score + bias
+ * @tparam Bias    type of the bias
+ */
+template <typename T, typename Choice, typename Bias>
+static __global__ void gate_kernel(gate_problem problem, const T *gating_output, const Bias *correction_bias,
+                                   float *topk_weights, int *topk_ids)
+{
+    __shared__ float group_scores[MAX_GROUPS];
+    __shared__ int kept_groups[MAX_GROUPS];
+    __shared__ float expert_scores[MAX_GROUPS * WARP_SIZE];
+    __shared__ candidate group_best[MAX_GROUPS][MAX_TOPK];
+    __shared__ int chosen[MAX_TOPK];
+
+    const int lane = threadIdx.x % WARP_SIZE;
+    const int group = threadIdx.x / WARP_SIZE;
+    const int experts_per_group = problem.num_experts / problem.num_expert_group;
+    const int expert = group * experts_per_group + lane;
+    const bool has_expert = lane < experts_per_group;
+    const size_t row = blockIdx.x;
+
+    // [score]
+    float score = has_expert ? to_float(gating_output[row * problem.num_experts + expert]) : -INFINITY;
+
+    if (problem.score == GATE_SCORE_SIGMOID)
+        score = 1.0f / (1.0f + expf(-score));
+    else if (problem.score == GATE_SCORE_SOFTMAX)
+        score = block_softmax(score, has_expert, lane, group, problem.num_expert_group);
+    score = round_to<T>(score);
+
+    candidate mine = {score, expert};
+    if (has_expert && correction_bias)
+        mine.value = round_to<Choice>(score + to_float(correction_bias[expert]));
+    // [score]
+
+    // [rank]
+    /* Below every expert that can be compared come those that cannot, below them the lanes that have none. */
+    if (!has_expert)
+        mine = {-INFINITY, NOBODY};
+    else if (isnan(mine.value))
+        mine = {-INFINITY, expert + problem.num_experts};
+    if (has_expert)
+        expert_scores[expert] = score;
+    // [rank]
+
+    // [groups]
+    const float group_score = score_of_group<Choice>(mine.value, correction_bias != NULL, lane);
+
+    if (lane == 0)
+        group_scores[group] = group_score;
+    __syncthreads();
+
+    if (group == 0) {
+        candidate left = {-INFINITY, NOBODY};
+
+        if (lane < problem.num_expert_group)
+            left = {group_scores[lane], lane};
+        for (int i = 0; i < problem.topk_group; i++) {
+            const candidate best = warp_best(left);
+
+            if (lane == 0)
+                kept_groups[i] = best.id;
+            if (best.id == left.id)
+                left = {-INFINITY, NOBODY};
+        }
+    }
+    __syncthreads();
+    // [groups]
+
+    // [local]
+    int place = NOBODY; /* of this warp's group among those kept */
+    for (int i = 0; i < problem.topk_group; i++) {
+        if (kept_groups[i] == group) {
+            place = i;
+            break;
+        }
+    }
+    if (place != NOBODY) {
+        for (int k = 0; k < problem.topk; k++) {
+            const candidate best = warp_best(mine);
+
+            if (lane == 0)
+                group_best[place][k] = best;
+            if (best.id == mine.id)
+                mine = {-INFINITY, NOBODY};
+        }
+    }
+    __syncthreads();
+    // [local]
+
+    /* The other warps have nothing left to do, and no barrier follows. */
+    if (group != 0)
+        return;
+
+    // [merge]
+    int head = 0; /* lane i has taken this many from the sorted list of kept group i */
+    for (int k = 0; k < problem.topk; k++) {
+        candidate front = {-INFINITY, NOBODY};
+
+        if (lane < problem.topk_group)
+            front = group_best[lane][head];
+
+        const candidate best = warp_best(front);
+
+        if (lane == 0)
+            chosen[k] = best.id;
+        if (best.id == front.id)
+            head++;
+    }
+    __syncwarp();
+    // [merge]
+
+    // [weights]
+    const bool writes = lane < problem.topk;
+    const int id = writes ? chosen[lane] : NOBODY;
+    float weight = id < problem.num_experts ? expert_scores[id] : 0.0f;
+    const float sum = round_to<T>(warp_sum(weight));
+
+    if (problem.renormalize && !isfinite(sum))
+        weight = 0.0f;
+    else if (problem.renormalize && sum != 0.0f)
+        weight = round_to<T>(weight / sum);
+    if (writes) {
+        topk_weights[row * problem.topk + lane] = weight * problem.routed_scaling_factor;
+        topk_ids[row * problem.topk + lane] = id % problem.num_experts;
+    }
+    // [weights]
+}
+
+template <typename T, typename Choice, typename Bias>
+static cudaError_t launch(const gate_problem *problem, const gate_buffers *buffers, cudaStream_t stream)
+{
+    gate_kernel<T, Choice, Bias><<<(unsigned)problem->num_tokens, problem->num_expert_group * WARP_SIZE, 0, stream>>>(
+        *problem, (const T *)buffers->gating_output, (const Bias *)buffers->correction_bias, buffers->topk_weights,
+        buffers->topk_ids);
+    return cudaGetLastError();
+}
+
+cudaError_t gate_launch(const struct gate_problem *problem, const struct gate_buffers *buffers, cudaStream_t stream)
+{
+    const bool wide = gate_choice_dtype(problem) == DTYPE_F32; /* an f32 bias makes every choice f32 */
+
+    if (problem->num_tokens == 0) /* an empty grid is a launch error */
+        return cudaSuccess;
+    switch (problem->dtype) {
+    case DTYPE_F16:
+        return wide ? launch<__half, float, float>(problem, buffers, stream)
+                    : launch<__half, __half, __half>(problem, buffers, stream);
+    case DTYPE_BF16:
+        return wide ? launch<__nv_bfloat16, float, float>(problem, buffers, stream)
+                    : launch<__nv_bfloat16, __nv_bfloat16, __nv_bfloat16>(problem, buffers, stream);
+    default:
+        return launch<float, float, float>(problem, buffers, stream);
+    }
+}

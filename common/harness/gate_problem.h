@@ -1,0 +1,27 @@
+/** @file gate_problem.h  Is a gate problem well formed, how large are its arrays, and how does one name it. */
+#ifndef GATE_PROBLEM_H
+#define GATE_PROBLEM_H
+
+#include "harness/error.h"
+#include "harness/gate.h"
+
+/** Returns false and names the flag and what is allowed when the shape makes no sense or its sizes overflow. */
+bool gate_problem_check(const struct gate_problem *problem, struct error *error);
+
+/** Bytes of each array. Only for problems that passed gate_problem_check(), so nothing overflows. */
+size_t gate_logits_bytes(const struct gate_problem *problem);
+size_t gate_bias_bytes(const struct gate_problem *problem);
+size_t gate_choices(const struct gate_problem *problem); /**< num_tokens * topk */
+
+static inline int gate_experts_per_group(const struct gate_problem *problem)
+{
+    return problem->num_experts / problem->num_expert_group;
+}
+
+/** "sigmoid", "softmax" or "none". */
+const char *gate_score_name(enum gate_score score);
+
+/** Writes one line for people: "2048 tokens, 256 experts in 8 groups, ...". */
+void gate_problem_describe(const struct gate_problem *problem, char *text, size_t size);
+
+#endif

@@ -1,0 +1,167 @@
+#include "harness/gate_report.h"
+
+#include "harness/gate_problem.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** How the choices are spread over the experts. */
+struct load {
+    int busiest;
+    uint64_t most;
+    int idle; /**< experts nobody chose */
+};
+
+static bool measure_load(const struct gate_report *report, struct load *load)
+{
+    const struct gate_problem *problem = &report->options->problem;
+    uint64_t *const choices = calloc(problem->num_experts, sizeof *choices);
+
+    memset(load, 0, sizeof *load);
+    if (!choices || report->result != RUN_VERIFIED) {
+        free(choices);
+        return false;
+    }
+    for (size_t i = 0; i < gate_choices(problem); i++)
+        choices[report->output->topk_ids[i]]++;
+    for (int e = 0; e < problem->num_experts; e++) {
+        load->idle += choices[e] == 0;
+        if (choices[e] > load->most) {
+            load->most = choices[e];
+            load->busiest = e;
+        }
+    }
+    free(choices);
+    return true;
+}
+
+static void input_name(const struct gate_options *options, char *text, size_t size)
+{
+    if (options->source == GATE_SOURCE_ROUTER)
+        snprintf(text, size, "the real router's logits");
+    else if (options->source == GATE_SOURCE_FILE)
+        snprintf(text, size, "%s", options->logits_path);
+    else
+        snprintf(text, size, "generated: %s, seed %" PRIu64, gate_dist_name(options->dist), options->seed);
+}
+
+/** "block_barriers" as "block barriers". */
+static void print_words(FILE *stream, const char *name, int width)
+{
+    int length = 0;
+
+    for (; name[length]; length++)
+        putc(name[length] == '_' ? ' ' : name[length], stream);
+    fprintf(stream, "%*s", width - length, "");
+}
+
+static void write_counters(const struct gate_report *report, FILE *stream)
+{
+    const double tokens = (double)report->options->problem.num_tokens;
+    char total[32];
+
+    if (report->num_counters == 0)
+        return;
+    fprintf(stream, "\n%-26s %15s %12s\n", "counter", "total", "per token");
+    for (int i = 0; i < report->num_counters; i++) {
+        print_words(stream, report->counters[i].name, 26);
+        fprintf(stream, " %15s", report_count(report->counters[i].value, total));
+        if (tokens > 0)
+            fprintf(stream, " %12.2f", (double)report->counters[i].value / tokens);
+        putc('\n', stream);
+    }
+    if (backend_limits())
+        fprintf(stream, "\n%s\n", backend_limits());
+}
+
+static void write_table(const struct gate_report *report, FILE *stream)
+{
+    const struct gate_problem *problem = &report->options->problem;
+    char text[256], choices[32], most[32];
+    struct load load;
+
+    gate_problem_describe(problem, text, sizeof text);
+    fprintf(stream, "%s on %s\n", report->chapter->step.name,
+            report->chapter->step.compute ? "the host" : report->backend->device);
+    fprintf(stream, "problem    %s\n", text);
+    input_name(report->options, text, sizeof text);
+    fprintf(stream, "input      %s\n", text);
+    if (report->result == RUN_VERIFIED)
+        fprintf(stream, "verified   yes: %s choices and their weights\n", report_count(gate_choices(problem), choices));
+    else
+        fprintf(stream, "verified   NO: %s\n", report->failure);
+    if (measure_load(report, &load))
+        fprintf(stream, "load       expert %d is the busiest: %s of %s choices; %d experts get none\n", load.busiest,
+                report_count(load.most, most), report_count(gate_choices(problem), choices), load.idle);
+    write_counters(report, stream);
+}
+
+static void write_json(const struct gate_report *report, FILE *stream)
+{
+    const struct gate_problem *problem = &report->options->problem;
+    char text[256];
+    struct load load;
+
+    fputs("{\n  \"chapter\": ", stream);
+    report_json_string(stream, report->chapter->step.name);
+    fputs(",\n  \"before\": ", stream);
+    report_json_string(stream, report->chapter->before.name ? report->chapter->before.name : "");
+    fputs(",\n  \"device\": ", stream);
+    report_json_string(stream, report->chapter->step.compute ? "host" : report->backend->device);
+    fputs(",\n  \"command\": ", stream);
+    report_json_string(stream, report->command);
+    fputs(",\n  \"input\": ", stream);
+    input_name(report->options, text, sizeof text);
+    report_json_string(stream, text);
+    fprintf(stream,
+            ",\n  \"problem\": {\"num_tokens\": %" PRId64 ", \"num_experts\": %d, \"num_expert_group\": %d, "
+            "\"topk_group\": %d, \"topk\": %d, \"dtype\": \"%s\", \"score\": \"%s\", \"bias\": \"%s\", "
+            "\"renormalize\": %s, \"routed_scaling_factor\": %g}",
+            problem->num_tokens, problem->num_experts, problem->num_expert_group, problem->topk_group, problem->topk,
+            dtype_name(problem->dtype), gate_score_name(problem->score),
+            problem->has_bias ? dtype_name(problem->bias_dtype) : "none", problem->renormalize ? "true" : "false",
+            problem->routed_scaling_factor);
+    fprintf(stream, ",\n  \"verified\": %s,\n  \"failure\": ", report->result == RUN_VERIFIED ? "true" : "false");
+    report_json_string(stream, report->failure);
+    if (measure_load(report, &load))
+        fprintf(stream, ",\n  \"load\": {\"busiest_expert\": %d, \"choices\": %" PRIu64 ", \"idle_experts\": %d}",
+                load.busiest, load.most, load.idle);
+    fputs(",\n  \"counters\": {", stream);
+    for (int i = 0; i < report->num_counters; i++)
+        fprintf(stream, "%s\"%s\": %" PRIu64, i ? ", " : "", report->counters[i].name, report->counters[i].value);
+    fputs("}\n}\n", stream);
+}
+
+static void write_csv(const struct gate_report *report, FILE *stream)
+{
+    const struct gate_problem *problem = &report->options->problem;
+
+    fputs("chapter,before,device,verified,num_tokens,num_experts,dtype,score,bias", stream);
+    for (int i = 0; i < report->num_counters; i++)
+        fprintf(stream, ",%s", report->counters[i].name);
+    fputs("\n", stream);
+    fprintf(stream, "%s,%s,", report->chapter->step.name,
+            report->chapter->before.name ? report->chapter->before.name : "");
+    report_csv_field(stream, report->chapter->step.compute ? "host" : report->backend->device);
+    fprintf(stream, ",%s,%" PRId64 ",%d,%s,%s,%s", report->result == RUN_VERIFIED ? "yes" : "no", problem->num_tokens,
+            problem->num_experts, dtype_name(problem->dtype), gate_score_name(problem->score),
+            problem->has_bias ? dtype_name(problem->bias_dtype) : "none");
+    for (int i = 0; i < report->num_counters; i++)
+        fprintf(stream, ",%" PRIu64, report->counters[i].value);
+    fputs("\n", stream);
+}
+
+void gate_report_write(const struct gate_report *report, FILE *stream)
+{
+    switch (report->options->format) {
+    case REPORT_JSON:
+        write_json(report, stream);
+        break;
+    case REPORT_CSV:
+        write_csv(report, stream);
+        break;
+    default:
+        write_table(report, stream);
+    }
+}

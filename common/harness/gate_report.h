@@ -1,0 +1,25 @@
+/** @file gate_report.h  What a gate program says about its run. */
+#ifndef GATE_REPORT_H
+#define GATE_REPORT_H
+
+#include "harness/backend.h"
+#include "harness/gate_options.h"
+#include "harness/gate_run.h"
+
+/** A finished run. */
+struct gate_report {
+    const struct gate_chapter *chapter;
+    const struct gate_options *options;
+    const struct backend *backend;
+    const struct gate_output *output;
+    enum run_result result;
+    const char *failure; /**< what was wrong; "" if verified */
+    const char *command; /**< repeats the run */
+    struct counter counters[MOST_COUNTERS];
+    int num_counters;
+};
+
+/** Writes the report to the stream in the format asked for. */
+void gate_report_write(const struct gate_report *report, FILE *stream);
+
+#endif

@@ -1,0 +1,534 @@
+/** @file test_gate_check.c  The gate's checker passes right answers and refuses each kind of wrong one, by its name. */
+#include "harness/gate_check.h"
+#include "harness/gate_input.h"
+#include "harness/gate_problem.h"
+#include "harness/gate_reference.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** A problem, its input and an answer that a test may spoil. */
+struct bench {
+    struct gate_problem problem;
+    struct gate_input input;
+    float *weights;
+    int32_t *ids;
+};
+
+static struct gate_problem deepseek(int64_t num_tokens)
+{
+    const struct gate_problem problem = {
+        .num_tokens = num_tokens,
+        .num_experts = 256,
+        .num_expert_group = 8,
+        .topk_group = 4,
+        .topk = 8,
+        .has_bias = true,
+        .renormalize = true,
+        .routed_scaling_factor = 2.5f,
+    };
+    return problem;
+}
+
+static struct gate_buffers buffers_of(const struct bench *bench)
+{
+    const struct gate_buffers buffers = {bench->input.gating_output, bench->input.correction_bias, bench->weights,
+                                         bench->ids};
+    return buffers;
+}
+
+/** Generates the input and fills in the reference's own answer. */
+static struct bench set_up(struct gate_problem problem, enum gate_dist dist, uint64_t seed)
+{
+    struct bench bench = {.problem = problem};
+    struct error error;
+
+    assert_true(gate_problem_check(&problem, &error));
+    assert_true(gate_input_allocate(&problem, &bench.input, &error));
+    gate_generate_logits(&problem, dist, seed, bench.input.gating_output);
+    if (problem.has_bias)
+        gate_generate_bias(&problem, dist, seed, bench.input.correction_bias);
+    bench.weights = malloc(gate_choices(&problem) * sizeof *bench.weights + 1);
+    bench.ids = malloc(gate_choices(&problem) * sizeof *bench.ids + 1);
+    assert_non_null(bench.weights);
+    assert_non_null(bench.ids);
+
+    const struct gate_buffers buffers = buffers_of(&bench);
+
+    assert_true(gate_reference_compute(&problem, &buffers));
+    return bench;
+}
+
+static void tear_down(struct bench *bench)
+{
+    gate_input_free(&bench->input);
+    free(bench->weights);
+    free(bench->ids);
+}
+
+static enum gate_verdict verdict_of(const struct bench *bench, enum gate_ties ties, struct gate_failure *failure)
+{
+    const struct gate_buffers buffers = buffers_of(bench);
+    struct error error = {""};
+
+    memset(failure, 0, sizeof *failure);
+    return gate_check(&bench->problem, &buffers, ties, failure, &error);
+}
+
+static void assert_right(const struct bench *bench)
+{
+    struct gate_failure failure;
+    char text[640];
+
+    if (verdict_of(bench, GATE_TIES_LOWER_FIRST, &failure) == GATE_RIGHT)
+        return;
+    gate_failure_describe(&failure, text, sizeof text);
+    fail_msg("a right answer was refused: %s", text);
+}
+
+/** The answer is refused at this token, for a rule that contains these words. */
+static void assert_wrong(const struct bench *bench, int64_t token, const char *words)
+{
+    struct gate_failure failure;
+
+    assert_int_equal(verdict_of(bench, GATE_TIES_LOWER_FIRST, &failure), GATE_WRONG);
+    assert_int_equal(failure.token, token);
+    if (!strstr(failure.rule, words))
+        fail_msg("refused for \"%s\", not for \"%s\"", failure.rule, words);
+    assert_true(failure.expected[0] && failure.got[0]);
+}
+
+/* --- right answers ------------------------------------------------------------------------------------------------ */
+
+static void the_reference_passes_everywhere(void **state)
+{
+    static const int shapes[][4] = {{256, 8, 4, 8}, {160, 8, 3, 6}, {384, 16, 4, 8}, {64, 1, 1, 6}, {32, 4, 4, 32},
+                                    {7, 1, 1, 7},   {128, 64, 5, 9}};
+
+    (void)state;
+    for (size_t shape = 0; shape < sizeof shapes / sizeof *shapes; shape++)
+        for (int dist = 0; dist < GATE_DIST_COUNT; dist++)
+            for (int form = 0; form < 3 * 3 * 3 * 2; form++) {
+                struct gate_problem problem = deepseek(19);
+                struct bench bench;
+
+                problem.num_experts = shapes[shape][0];
+                problem.num_expert_group = shapes[shape][1];
+                problem.topk_group = shapes[shape][2];
+                problem.topk = shapes[shape][3];
+                problem.dtype = (enum dtype)(form % 3);
+                problem.score = (enum gate_score)(form / 3 % 3);
+                problem.has_bias = form / 9 % 3 > 0;
+                problem.bias_dtype = form / 9 % 3 == 1 ? DTYPE_F32 : problem.dtype;
+                problem.renormalize = form / 27 > 0;
+                bench = set_up(problem, (enum gate_dist)dist, 7);
+                assert_right(&bench);
+                tear_down(&bench);
+            }
+}
+
+static void no_tokens_are_right(void **state)
+{
+    struct bench bench = set_up(deepseek(0), GATE_DIST_NORMAL, 1);
+
+    (void)state;
+    assert_right(&bench);
+    tear_down(&bench);
+}
+
+/* --- wrong answers ------------------------------------------------------------------------------------------------ */
+
+static void ids_out_of_range_are_refused(void **state)
+{
+    static const int32_t wrong[] = {-1, 256, INT32_MIN, INT32_MAX};
+    struct bench bench = set_up(deepseek(5), GATE_DIST_NORMAL, 1);
+    const int32_t right = bench.ids[3 * 8 + 7];
+
+    (void)state;
+    for (int i = 0; i < 4; i++) {
+        bench.ids[3 * 8 + 7] = wrong[i];
+        assert_wrong(&bench, 3, "every id names an expert");
+    }
+    bench.ids[3 * 8 + 7] = right;
+    assert_right(&bench);
+    tear_down(&bench);
+}
+
+static void an_unwritten_element_is_refused(void **state)
+{
+    struct bench bench = set_up(deepseek(5), GATE_DIST_NORMAL, 1);
+
+    (void)state;
+    memset(&bench.weights[4 * 8 + 2], 0xff, sizeof(float)); /* the poison outputs start with */
+    assert_wrong(&bench, 4, "a weight is");
+    tear_down(&bench);
+}
+
+static void an_expert_twice_is_refused(void **state)
+{
+    struct bench bench = set_up(deepseek(5), GATE_DIST_NORMAL, 1);
+
+    (void)state;
+    bench.ids[2 * 8 + 5] = bench.ids[2 * 8 + 1];
+    assert_wrong(&bench, 2, "chosen twice");
+    tear_down(&bench);
+}
+
+/** An expert of a group that holds none of the token's choices. */
+static int expert_elsewhere(const struct bench *bench, int64_t token)
+{
+    const int size = gate_experts_per_group(&bench->problem);
+
+    for (int g = 0; g < bench->problem.num_expert_group; g++) {
+        bool used = false;
+
+        for (int k = 0; k < bench->problem.topk; k++)
+            used |= bench->ids[token * bench->problem.topk + k] / size == g;
+        if (!used)
+            return g * size;
+    }
+    fail_msg("every group is used");
+    return 0;
+}
+
+static void too_many_groups_are_refused(void **state)
+{
+    struct gate_problem problem = deepseek(5);
+    struct bench bench;
+
+    (void)state;
+    problem.topk_group = 1;
+    bench = set_up(problem, GATE_DIST_NORMAL, 1);
+    bench.ids[7] = expert_elsewhere(&bench, 0);
+    assert_wrong(&bench, 0, "groups that stay");
+    tear_down(&bench);
+}
+
+/** Replaces a row by the answer to the same logits with this group made hopeless. */
+static void answer_without_group(struct bench *bench, int64_t token, int group)
+{
+    const int size = gate_experts_per_group(&bench->problem);
+    float *const logits = bench->input.gating_output, *const row = logits + token * bench->problem.num_experts;
+    const struct gate_buffers buffers = buffers_of(bench);
+    float kept[64];
+
+    memcpy(kept, row + group * size, size * sizeof *kept);
+    for (int e = 0; e < size; e++)
+        row[group * size + e] = -60.0f;
+    assert_true(gate_reference_compute(&bench->problem, &buffers));
+    memcpy(row + group * size, kept, size * sizeof *kept);
+}
+
+static void a_group_that_should_stay_is_missed(void **state)
+{
+    struct bench bench = set_up(deepseek(3), GATE_DIST_NORMAL, 3);
+    const int best_group = bench.ids[1 * 8] / 32;
+
+    (void)state;
+    answer_without_group(&bench, 1, best_group);
+    assert_wrong(&bench, 1, "the best groups stay");
+    tear_down(&bench);
+}
+
+static void a_worse_expert_of_the_right_group_is_refused(void **state)
+{
+    struct bench bench = set_up(deepseek(3), GATE_DIST_NORMAL, 3);
+    const int last = bench.ids[2 * 8 + 7], group = last / 32;
+
+    (void)state;
+    for (int e = group * 32; e < group * 32 + 32; e++) {
+        bool taken = false;
+
+        for (int k = 0; k < 8; k++)
+            taken |= bench.ids[2 * 8 + k] == e;
+        if (!taken) {
+            bench.ids[2 * 8 + 7] = e;
+            break;
+        }
+    }
+    assert_wrong(&bench, 2, "the best experts are chosen");
+    tear_down(&bench);
+}
+
+static void the_wrong_order_is_refused(void **state)
+{
+    struct bench bench = set_up(deepseek(3), GATE_DIST_NORMAL, 3);
+    const int32_t id = bench.ids[8];
+    const float weight = bench.weights[8];
+
+    (void)state;
+    bench.ids[8] = bench.ids[9], bench.ids[9] = id;
+    bench.weights[8] = bench.weights[9], bench.weights[9] = weight;
+    assert_wrong(&bench, 1, "best first");
+    tear_down(&bench);
+}
+
+static void a_weight_slightly_off_is_refused(void **state)
+{
+    struct bench bench = set_up(deepseek(3), GATE_DIST_NORMAL, 3);
+    const float right = bench.weights[10];
+
+    (void)state;
+    bench.weights[10] = right * (1.0f + 1e-5f);
+    assert_wrong(&bench, 1, "a weight is");
+    bench.weights[10] = right * (1.0f - 1e-5f);
+    assert_wrong(&bench, 1, "a weight is");
+    bench.weights[10] = nextafterf(right, INFINITY);
+    assert_right(&bench);
+    tear_down(&bench);
+}
+
+static void a_weight_of_nan_is_refused(void **state)
+{
+    struct bench bench = set_up(deepseek(3), GATE_DIST_NORMAL, 3);
+
+    (void)state;
+    bench.weights[2 * 8 + 7] = NAN;
+    assert_wrong(&bench, 2, "a weight is");
+    tear_down(&bench);
+}
+
+static void biased_weights_are_refused(void **state)
+{
+    struct bench bench = set_up(deepseek(3), GATE_DIST_NORMAL, 3);
+
+    (void)state;
+    for (int k = 0; k < 8; k++)
+        bench.weights[k] += 0.1f;
+    assert_wrong(&bench, 0, "a weight is");
+    tear_down(&bench);
+}
+
+/* --- ties and invalid experts ------------------------------------------------------------------------------------- */
+
+static void ties_go_to_the_lower_expert_and_group(void **state)
+{
+    struct gate_problem problem = deepseek(2);
+    struct bench bench;
+    struct gate_failure failure;
+
+    (void)state;
+    problem.has_bias = false;
+    bench = set_up(problem, GATE_DIST_EQUAL, 5);
+    for (int k = 0; k < 8; k++)
+        assert_int_equal(bench.ids[k], k);
+    bench.ids[0] = 1, bench.ids[1] = 0;
+    assert_wrong(&bench, 0, "best first");
+    bench.ids[0] = 0, bench.ids[1] = 8;
+    assert_wrong(&bench, 0, "the best experts are chosen");
+    for (int k = 0; k < 8; k++)
+        bench.ids[k] = 4 * 32 + k; /* group 4 is not among the four lowest */
+    assert_wrong(&bench, 0, "the best groups stay");
+    assert_int_equal(verdict_of(&bench, GATE_TIES_FREE, &failure), GATE_RIGHT);
+    tear_down(&bench);
+}
+
+static void a_group_may_win_by_rounding(void **state)
+{
+    /* Two groups whose sums differ by less than the sigmoid's error: either may stay. */
+    struct gate_problem problem = deepseek(1);
+    struct bench bench;
+    float *logits;
+
+    (void)state;
+    problem.num_experts = 8;
+    problem.num_expert_group = 2;
+    problem.topk_group = 1;
+    problem.topk = 2;
+    bench = set_up(problem, GATE_DIST_EQUAL, 5);
+    logits = bench.input.gating_output;
+    memset(bench.input.correction_bias, 0, 8 * sizeof(float));
+    for (int e = 0; e < 8; e++)
+        logits[e] = -2.0f + 0.1f * e;
+    logits[2] = 1.0f, logits[3] = 0.5f;
+    logits[6] = 1.0f, logits[7] = nextafterf(0.5f, 1.0f);
+    bench.ids[0] = 2, bench.ids[1] = 3;
+    for (int turn = 0; turn < 2; turn++) {
+        const double first = 1.0 / (1.0 + exp(-1.0)), second = 1.0 / (1.0 + exp(-0.5));
+
+        bench.weights[0] = (float)(2.5 * first / (first + second));
+        bench.weights[1] = (float)(2.5 * second / (first + second));
+        assert_right(&bench);
+        bench.ids[0] = 6, bench.ids[1] = 7;
+    }
+    bench.ids[0] = 2, bench.ids[1] = 7;
+    assert_wrong(&bench, 0, "groups that stay");
+    tear_down(&bench);
+}
+
+static void nan_ranks_below_everything_and_weighs_nothing(void **state)
+{
+    struct gate_problem problem = deepseek(1);
+    struct bench bench;
+    float *logits;
+
+    (void)state;
+    problem.num_expert_group = problem.topk_group = 1;
+    bench = set_up(problem, GATE_DIST_NORMAL, 5);
+    logits = bench.input.gating_output;
+    for (int e = 0; e < 256; e++)
+        if (e % 64 != 5)
+            logits[e] = NAN;
+
+    const struct gate_buffers buffers = buffers_of(&bench);
+
+    assert_true(gate_reference_compute(&problem, &buffers));
+    assert_right(&bench);
+    for (int k = 0; k < 4; k++)
+        assert_int_equal(bench.ids[k] % 64, 5);
+    for (int k = 4; k < 8; k++)
+        assert_true(bench.weights[k] == 0.0f);
+    bench.weights[6] = 0.25f;
+    assert_wrong(&bench, 0, "a weight is");
+    bench.weights[6] = 0.0f;
+    bench.ids[3] = 6; /* an expert that has NaN, ahead of one that has a number */
+    bench.weights[3] = 0.0f;
+    assert_wrong(&bench, 0, "the best experts are chosen");
+    tear_down(&bench);
+}
+
+static void a_softmax_row_with_one_nan_is_invalid_throughout(void **state)
+{
+    struct gate_problem problem = deepseek(1);
+    struct bench bench;
+
+    (void)state;
+    problem.score = GATE_SCORE_SOFTMAX;
+    bench = set_up(problem, GATE_DIST_NORMAL, 5);
+    ((float *)bench.input.gating_output)[200] = NAN;
+    assert_wrong(&bench, 0, "a weight is");
+    for (int k = 0; k < 8; k++)
+        bench.weights[k] = 0.0f;
+    for (int k = 0; k < 8; k++)
+        bench.ids[k] = k;
+    assert_right(&bench);
+    tear_down(&bench);
+}
+
+static void the_first_wrong_token_is_named(void **state)
+{
+    struct bench bench = set_up(deepseek(300), GATE_DIST_NORMAL, 1);
+
+    (void)state;
+    bench.ids[299 * 8] = -5;
+    bench.ids[41 * 8] = -5;
+    assert_wrong(&bench, 41, "every id names an expert");
+    tear_down(&bench);
+}
+
+/* --- problems ----------------------------------------------------------------------------------------------------- */
+
+static void malformed_problems_are_named(void **state)
+{
+    struct error error;
+    struct gate_problem problem;
+
+    (void)state;
+#define ASSERT_REFUSED(change, flag)                                                                                   \
+    problem = deepseek(4);                                                                                             \
+    change;                                                                                                            \
+    assert_false(gate_problem_check(&problem, &error));                                                                \
+    assert_non_null(strstr(error.text, flag))
+    ASSERT_REFUSED(problem.num_tokens = -1, "--num-tokens");
+    ASSERT_REFUSED(problem.num_tokens = INT64_MAX / 256, "--num-tokens");
+    ASSERT_REFUSED(problem.num_experts = 0, "--num-experts");
+    ASSERT_REFUSED(problem.num_expert_group = 7, "--num-expert-group");
+    ASSERT_REFUSED(problem.num_expert_group = 0, "--num-expert-group");
+    ASSERT_REFUSED((problem.num_expert_group = 256, problem.topk = 4), "--num-expert-group");
+    ASSERT_REFUSED(problem.topk_group = 9, "--topk-group");
+    ASSERT_REFUSED(problem.topk_group = 0, "--topk-group");
+    ASSERT_REFUSED(problem.topk = 129, "--topk");
+    ASSERT_REFUSED(problem.topk = -8, "--topk");
+    ASSERT_REFUSED(problem.bias_dtype = DTYPE_BF16, "--bias-dtype");
+    ASSERT_REFUSED(problem.routed_scaling_factor = NAN, "--routed-scaling-factor");
+#undef ASSERT_REFUSED
+}
+
+/* --- generators --------------------------------------------------------------------------------------------------- */
+
+static void generated_rows_depend_on_seed_and_number_alone(void **state)
+{
+    struct bench few = set_up(deepseek(8), GATE_DIST_NORMAL, 9), many = set_up(deepseek(64), GATE_DIST_NORMAL, 9);
+    struct bench other = set_up(deepseek(8), GATE_DIST_NORMAL, 10);
+
+    (void)state;
+    assert_memory_equal(few.input.gating_output, many.input.gating_output, 8 * 256 * sizeof(float));
+    assert_memory_not_equal(few.input.gating_output, other.input.gating_output, 8 * 256 * sizeof(float));
+    tear_down(&few);
+    tear_down(&many);
+    tear_down(&other);
+}
+
+static int count_nan(const float *row)
+{
+    int count = 0;
+
+    for (int e = 0; e < 256; e++)
+        count += isnan(row[e]) != 0;
+    return count;
+}
+
+static void distributions_are_what_they_say(void **state)
+{
+    struct bench bench = set_up(deepseek(16), GATE_DIST_NAN, 2);
+    const float *logits = bench.input.gating_output;
+    bool infinite = false, tiny = false;
+
+    (void)state;
+    assert_int_equal(count_nan(logits), 1);
+    assert_true(count_nan(logits + 256) > 20);
+    assert_int_equal(count_nan(logits + 2 * 256), 256);
+    assert_int_equal(count_nan(logits + 7 * 256), 0);
+    tear_down(&bench);
+
+    bench = set_up(deepseek(16), GATE_DIST_TIES, 2);
+    logits = bench.input.gating_output;
+    for (int i = 0; i < 16 * 256; i++)
+        assert_true(logits[i] == -1.0f || logits[i] == -0.5f || logits[i] == 0.0f || logits[i] == 0.5f);
+    tear_down(&bench);
+
+    bench = set_up(deepseek(16), GATE_DIST_EXTREME, 2);
+    logits = bench.input.gating_output;
+    for (int i = 0; i < 16 * 256; i++) {
+        infinite |= isinf(logits[i]) != 0;
+        tiny |= logits[i] != 0.0f && fabsf(logits[i]) < 1e-40f;
+    }
+    assert_true(infinite && tiny);
+    tear_down(&bench);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_reference_passes_everywhere),
+        cmocka_unit_test(no_tokens_are_right),
+        cmocka_unit_test(ids_out_of_range_are_refused),
+        cmocka_unit_test(an_unwritten_element_is_refused),
+        cmocka_unit_test(an_expert_twice_is_refused),
+        cmocka_unit_test(too_many_groups_are_refused),
+        cmocka_unit_test(a_group_that_should_stay_is_missed),
+        cmocka_unit_test(a_worse_expert_of_the_right_group_is_refused),
+        cmocka_unit_test(the_wrong_order_is_refused),
+        cmocka_unit_test(a_weight_slightly_off_is_refused),
+        cmocka_unit_test(a_weight_of_nan_is_refused),
+        cmocka_unit_test(biased_weights_are_refused),
+        cmocka_unit_test(ties_go_to_the_lower_expert_and_group),
+        cmocka_unit_test(a_group_may_win_by_rounding),
+        cmocka_unit_test(nan_ranks_below_everything_and_weighs_nothing),
+        cmocka_unit_test(a_softmax_row_with_one_nan_is_invalid_throughout),
+        cmocka_unit_test(the_first_wrong_token_is_named),
+        cmocka_unit_test(malformed_problems_are_named),
+        cmocka_unit_test(generated_rows_depend_on_seed_and_number_alone),
+        cmocka_unit_test(distributions_are_what_they_say),
+    };
+    return cmocka_run_group_tests_name("gate_check", tests, NULL, NULL);
+}
