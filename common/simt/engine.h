@@ -116,10 +116,10 @@ struct warp {
 };
 
 struct block {
+    uint32_t number; /**< in the grid, x fastest */
     uint3 index;
     unsigned threads;
     unsigned warps;
-    uint32_t start_tick;
     unsigned arrived; /**< threads at the barrier */
     unsigned done;
     int barrier_count;     /**< what __syncthreads_count and its kin return, and are fed */
@@ -225,6 +225,13 @@ void simt_order_syncwarp(struct warp *warp, uint32_t mask);
 /** Starts the next tick. */
 void simt_tick(void);
 
+/** From this tick on block number `block` runs. */
+void simt_segment_begin(uint32_t block);
+/** The number of the block that ran at a tick of this launch. */
+uint32_t simt_block_at(uint32_t tick);
+/** Forgets which block ran when: a launch begins. */
+void simt_segments_clear(void);
+
 /* --- faults ------------------------------------------------------------------------------------------------------- */
 
 /**
@@ -262,6 +269,11 @@ void simt_locate(uintptr_t pc, char text[PLACE_TEXT]);
 
 /** Dimension-wise thread index of a thread number of the current launch, and block index of a block number. */
 uint3 simt_thread_index(unsigned thread);
+uint3 simt_block_index(uint32_t block);
+
+/** Reads of shared bytes that nobody had written, noted but not yet reported: report, and whether there were any. */
+bool simt_uninitialised_fault(void);
+void simt_uninitialised_forget(void);
 
 /* --- the program's image ------------------------------------------------------------------------------------------ */
 

@@ -44,7 +44,7 @@ void simt_fault_lane(cudaError_t error, const struct lane *lane, uintptr_t pc, c
 {
     va_list arguments;
 
-    if (simt_now.faulted)
+    if (simt_now.faulted || simt_uninitialised_fault())
         return;
     va_start(arguments, format);
     note(error, lane, pc, kind, format, arguments);
@@ -56,9 +56,12 @@ _Noreturn void simt_fault_here(cudaError_t error, uintptr_t pc, const char *kind
     struct lane *lane = simt_now.lane;
     va_list arguments;
 
-    va_start(arguments, format);
-    note(error, lane, pc, kind, format, arguments);
-    va_end(arguments);
+    /* Whatever this is may well come of a value that was never written. */
+    if (!simt_uninitialised_fault()) {
+        va_start(arguments, format);
+        note(error, lane, pc, kind, format, arguments);
+        va_end(arguments);
+    }
     /* This fiber is not resumed: the next launch starts its stack afresh. */
     simt_fiber_switch(&lane->stack_pointer, simt_now.scheduler);
     __builtin_unreachable();

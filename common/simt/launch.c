@@ -92,6 +92,13 @@ uint3 simt_thread_index(unsigned thread)
     return (uint3){thread % block.x, thread / block.x % block.y, thread / (block.x * block.y)};
 }
 
+uint3 simt_block_index(uint32_t block)
+{
+    const dim3 grid = simt_current.grid;
+
+    return (uint3){block % grid.x, block / grid.x % grid.y, block / grid.x / grid.y};
+}
+
 static void prepare_block(struct block *block, const struct launch *launch)
 {
     block->threads = launch->block.x * launch->block.y * launch->block.z;
@@ -157,25 +164,23 @@ static void start_ticks(void)
         simt_now.tick = 0;
     }
     simt_tick();
+    simt_segments_clear();
     simt_now.launch_tick = simt_now.tick;
     simt_now.fence_end = 0;
 }
 
 static void run_grid(const struct launch *launch)
 {
+    const uint64_t blocks = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z;
+
     simt_block_dim = (uint3){launch->block.x, launch->block.y, launch->block.z};
     simt_grid_dim = (uint3){launch->grid.x, launch->grid.y, launch->grid.z};
-    for (unsigned z = 0; z < launch->grid.z; z++) {
-        for (unsigned y = 0; y < launch->grid.y; y++) {
-            for (unsigned x = 0; x < launch->grid.x; x++) {
-                simt_block_idx = (uint3){x, y, z};
-                poison_shared();
-                simt_block_run(machine.block);
-                simt_counters.blocks++;
-                if (simt_now.faulted)
-                    return;
-            }
-        }
+    for (uint64_t i = 0; i < blocks && !simt_now.faulted; i++) {
+        machine.block->number = (uint32_t)i;
+        simt_block_idx = simt_block_index((uint32_t)i);
+        poison_shared();
+        simt_block_run(machine.block);
+        simt_counters.blocks++;
     }
 }
 

@@ -262,6 +262,8 @@ void simt_arena_describe(uintptr_t address, char *text, size_t size)
 
     if (ahead && offset >= ahead->offset)
         snprintf(text, size, "in a guard band, %zu bytes into an allocation of %zu bytes", offset - ahead->offset, ahead->bytes);
+    else if (behind && offset == behind->offset + behind->bytes)
+        snprintf(text, size, "right behind the end of an allocation of %zu bytes", behind->bytes);
     else if (behind && offset < behind->offset + behind->slot)
         snprintf(text, size, "%zu bytes behind the end of an allocation of %zu bytes",
                  offset - behind->offset - behind->bytes, behind->bytes);

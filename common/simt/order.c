@@ -11,6 +11,47 @@ void simt_tick(void)
     simt_now.tick++;
 }
 
+/* Which block ran from which tick on; only messages and cooperative launches ask. */
+struct segment {
+    uint32_t tick;
+    uint32_t block;
+};
+
+enum { SEGMENTS = 1 << 22 };
+static struct segment *segments;
+static size_t segment_count;
+
+void simt_segments_clear(void)
+{
+    if (!segments)
+        segments = simt_map(SEGMENTS * sizeof *segments);
+    segment_count = 0;
+}
+
+void simt_segment_begin(uint32_t block)
+{
+    simt_tick();
+    simt_now.segment_tick = simt_now.tick;
+    if (segments && segment_count < SEGMENTS)
+        segments[segment_count++] = (struct segment){.tick = simt_now.tick, .block = block};
+}
+
+uint32_t simt_block_at(uint32_t tick)
+{
+    size_t low = 0;
+    size_t high = segment_count;
+
+    while (low + 1 < high) {
+        const size_t middle = (low + high) / 2;
+
+        if (segments[middle].tick <= tick)
+            low = middle;
+        else
+            high = middle;
+    }
+    return segment_count ? segments[low].block : 0;
+}
+
 void simt_order_barrier(void)
 {
     simt_tick();

@@ -69,6 +69,8 @@ static const struct {
     {cudaErrorLaunchTimeout, "cudaErrorLaunchTimeout", "the launch timed out and was terminated"},
     {cudaErrorAssert, "cudaErrorAssert", "device-side assert triggered"},
     {cudaErrorMisalignedAddress, "cudaErrorMisalignedAddress", "misaligned address"},
+    {cudaErrorNoKernelImageForDevice, "cudaErrorNoKernelImageForDevice",
+     "no kernel image is available for execution on the device"},
     {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
     {cudaErrorCooperativeLaunchTooLarge, "cudaErrorCooperativeLaunchTooLarge", "too many blocks in cooperative launch"},
     {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
@@ -239,7 +241,7 @@ cudaError_t cudaDriverGetVersion(int *version)
 static struct attributes {
     const void *kernel;
     size_t dynamic_shared;
-} *attributes;
+} * attributes;
 static size_t attribute_count;
 
 static struct attributes *find_attributes(const void *kernel)

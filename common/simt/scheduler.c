@@ -120,9 +120,10 @@ static void warp_run(struct block *block, struct warp *warp)
 
 static void block_begin(struct block *block)
 {
-    simt_tick();
+    simt_segment_begin(block->number);
+    simt_uninitialised_forget();
     simt_now.block = block;
-    simt_now.block_tick = simt_now.segment_tick = simt_now.barrier_end = simt_now.tick;
+    simt_now.block_tick = simt_now.barrier_end = simt_now.tick;
     simt_now.ordered_ticks = 0;
     simt_now.acquire_end = 0;
     block->arrived = block->done = 0;
@@ -204,6 +205,8 @@ static void barrier_release(struct block *block)
 {
     const struct lane *first = &block->lane[0];
 
+    if (simt_uninitialised_fault())
+        return;
     for (unsigned i = 1; i < block->threads; i++) {
         if (block->lane[i].site != first->site) {
             check_barrier_sites(block, first);
@@ -253,8 +256,10 @@ void simt_block_run(struct block *block)
         const unsigned done = count_lanes(block, offsetof(struct warp, done));
         const unsigned at_barrier = count_lanes(block, offsetof(struct warp, at_barrier));
 
-        if (done == block->threads)
+        if (done == block->threads) {
+            simt_uninitialised_fault();
             break;
+        }
         if (at_barrier == block->threads)
             barrier_release(block);
         else

@@ -69,18 +69,21 @@ static _Noreturn void fault_race(const char *does, uint32_t bytes, const char *d
 {
     const unsigned thread = cell >> CELL_THREAD_SHIFT;
     const uint3 index = simt_thread_index(thread);
+    const uint3 block = simt_block_index(simt_block_at(tick));
     const int count = __builtin_popcount(bytes);
     const bool here = same_block(tick);
     char kind[48];
     char who[96];
 
+    simt_uninitialised_forget();
     snprintf(kind, sizeof kind, "%s memory race", space_name(space));
     if (here && thread == simt_now.lane->thread)
         snprintf(who, sizeof who, "another thread");
     else if (here)
         snprintf(who, sizeof who, "thread (%u,%u,%u)", index.x, index.y, index.z);
     else
-        snprintf(who, sizeof who, "thread (%u,%u,%u) of another block", index.x, index.y, index.z);
+        snprintf(who, sizeof who, "thread (%u,%u,%u) of block (%u,%u,%u)", index.x, index.y, index.z, block.x, block.y,
+                 block.z);
     simt_fault_here(cudaErrorLaunchFailure, pc, kind, "%s %d byte%s that %s %s" SIMT_PLACE "%s%s", does, count,
                     count == 1 ? "" : "s", who, did, site_pc(cell), others ? " (and others too)" : "",
                     here ? ", no barrier between" : ", and blocks are not ordered");
@@ -164,25 +167,42 @@ void simt_merge_read(struct shadow_cell *cell, uint32_t read)
         cell->read = (read & ~CELL_BYTES) | common | relation << CELL_READERS_SHIFT;
 }
 
-static _Noreturn void fault_bytes(uintptr_t address, uint32_t bytes, const char *does, cudaError_t error, const char *kind,
-                                  const char *what, uintptr_t pc)
-{
-    const int count = __builtin_popcount(bytes);
-
-    (void)address;
-    simt_fault_here(error, pc, kind, "%s %d byte%s %s", does, count, count == 1 ? "" : "s", what);
-}
-
 _Noreturn void simt_fault_blocked(uintptr_t address, uint32_t bytes, bool write, uintptr_t pc)
 {
+    const int count = __builtin_popcount(bytes);
     char where[160];
 
     simt_arena_describe(address, where, sizeof where);
-    fault_bytes(address, bytes, write ? "writes" : "reads", cudaErrorIllegalAddress, "out-of-bounds global access", where, pc);
+    simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds global access", "%s %d byte%s %s",
+                    write ? "writes" : "reads", count, count == 1 ? "" : "s", where);
 }
 
-_Noreturn void simt_fault_uninitialised(uintptr_t address, uint32_t bytes, uintptr_t pc)
+static struct uninitialised {
+    const struct lane *lane; /**< NULL: there has been none */
+    uintptr_t pc;
+    uint32_t bytes;
+} uninitialised;
+
+void simt_note_uninitialised(uint32_t bytes, uintptr_t pc)
 {
-    fault_bytes(address, bytes, "reads", cudaErrorLaunchFailure, "uninitialised shared memory",
-                "that no thread of the block has written", pc);
+    if (!uninitialised.lane)
+        uninitialised = (struct uninitialised){.lane = simt_now.lane, .pc = pc, .bytes = bytes};
+}
+
+void simt_uninitialised_forget(void)
+{
+    uninitialised.lane = NULL;
+}
+
+bool simt_uninitialised_fault(void)
+{
+    const struct lane *lane = uninitialised.lane;
+    const int count = __builtin_popcount(uninitialised.bytes);
+
+    if (!lane)
+        return false;
+    uninitialised.lane = NULL;
+    simt_fault_lane(cudaErrorLaunchFailure, lane, uninitialised.pc, "uninitialised shared memory",
+                    "reads %d byte%s that no thread of the block has written", count, count == 1 ? "" : "s");
+    return true;
 }

@@ -64,7 +64,8 @@ void simt_check_writer(const struct shadow_cell *cell, uint32_t bytes, enum shad
 void simt_check_readers(const struct shadow_cell *cell, uint32_t bytes, uintptr_t pc, enum shadow_space space);
 void simt_merge_read(struct shadow_cell *cell, uint32_t read);
 _Noreturn void simt_fault_blocked(uintptr_t address, uint32_t bytes, bool write, uintptr_t pc);
-_Noreturn void simt_fault_uninitialised(uintptr_t address, uint32_t bytes, uintptr_t pc);
+/** Notes a read of shared bytes that nobody has written: if somebody does so before a barrier, it is a race instead. */
+void simt_note_uninitialised(uint32_t bytes, uintptr_t pc);
 
 /** Accesses before this tick are ordered before whatever happens now, whoever made them. */
 static inline uint32_t shadow_horizon(enum shadow_space space)
@@ -94,7 +95,7 @@ static inline void shadow_load(struct shadow_cell *cell, uint32_t bytes, uint32_
         if (SIMT_UNLIKELY(cell->write & blocked))
             simt_fault_blocked(address, bytes, false, pc);
     } else if (SIMT_UNLIKELY((cell->write & blocked) != blocked || cell->write_tick < simt_now.block_tick)) {
-        simt_fault_uninitialised(address, bytes, pc);
+        simt_note_uninitialised(bytes, pc);
     }
     if (SIMT_UNLIKELY(cell->write_tick >= horizon) && !shadow_ordered_here(cell->write_tick, cell->write))
         simt_check_writer(cell, bytes, ACCESS_LOAD, pc, space);
@@ -122,7 +123,7 @@ static inline void shadow_store(struct shadow_cell *cell, uint32_t bytes, uint32
         if (cell->write_tick < simt_now.block_tick)
             state = 0;
         if (atomic && SIMT_UNLIKELY((state & state_bytes) != state_bytes))
-            simt_fault_uninitialised(address, bytes, pc);
+            simt_note_uninitialised(bytes, pc);
         state |= state_bytes;
     }
     uint32_t written = bytes;
