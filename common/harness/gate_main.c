@@ -1,6 +1,7 @@
 /** @file gate_main.c  A gate chapter's program, from the command line to the exit code. */
 #include "harness/backend.h"
 #include "harness/gate_bench.h"
+#include "harness/gate_grid.h"
 #include "harness/gate_load.h"
 #include "harness/gate_options.h"
 #include "harness/gate_problem.h"
@@ -103,6 +104,10 @@ int gate_main(int argc, char **argv, const struct gate_chapter *chapter)
         return give_up(chapter, RUN_BAD_INPUT, "--out: a benchmark writes no arrays; leave out --bench");
     if (chapter->step.launch && !backend_open(&backend, &error))
         return give_up(chapter, RUN_NO_DEVICE, error.text);
+    if (options.grid) {
+        result = gate_grid(&chapter->step, &options, argv[0], stdout, &error);
+        return result == RUN_VERIFIED ? 0 : give_up(chapter, result, error.text);
+    }
     if (!options.bench)
         return run_once(chapter, &options, &backend, argv[0]);
 

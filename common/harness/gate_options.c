@@ -27,6 +27,7 @@ enum key {
     KEY_OUT,
     KEY_SEED,
     KEY_FORMAT,
+    KEY_GRID,
     KEY_BENCH,
     KEY_COLD,
 };
@@ -51,6 +52,7 @@ static const struct argp_option all_options[] = {
     {NULL, 0, NULL, 0, "The output", 3},
     {"out", KEY_OUT, "DIR", 0, "Write topk_ids.npy and topk_weights.npy there once verified", 3},
     {"format", KEY_FORMAT, "FORMAT", 0, "table, json or csv (default table)", 3},
+    {"grid", KEY_GRID, NULL, 0, "Instead of one problem check about 1,000: shapes, types, scores, distributions", 3},
     {"bench", KEY_BENCH, NULL, 0, "Times over a sweep of sizes, beside the chapter before and the floor", 3},
     {"cold", KEY_COLD, NULL, 0, "With --bench: overwrite the L2 cache before each launch", 3},
     {0},
@@ -164,6 +166,8 @@ static bool parse_one(int key, char *text, struct gate_options *options, struct 
         good = option_word("format", text, report_formats, 3, &word, error);
         options->format = (enum report_format)word;
         return good;
+    case KEY_GRID:
+        return options->grid = true;
     case KEY_BENCH:
         return options->bench = true;
     case KEY_COLD:
@@ -214,6 +218,8 @@ bool gate_options_parse(int argc, char **argv, const struct gate_chapter *chapte
         return false;
     if (options->cold && !options->bench)
         return error_set(error, "--cold: only times know a cache; add --bench");
+    if (options->grid && (options->bench || options->out))
+        return error_set(error, "--grid: checks many problems; leave out %s", options->bench ? "--bench" : "--out");
     return true;
 }
 

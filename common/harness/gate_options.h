@@ -25,6 +25,7 @@ struct gate_options {
     uint64_t seed;
     const char *out; /**< a directory, or NULL */
     enum report_format format;
+    bool grid;
     bool bench;
     bool cold;
 };

@@ -413,12 +413,13 @@ bool npy_write(const char *path, const struct npy_array *array, struct error *er
                          S_ISDIR(status.st_mode) ? "a directory" : "a device, a pipe or a socket");
 
     const int file = open_temporary(path, &temporary);
+    int reason = errno;
     if (file < 0) {
         free(temporary);
-        return error_set(error, "%s: it cannot be written: %s", path, strerror(errno));
+        return error_set(error, "%s: it cannot be written: %s", path, strerror(reason));
     }
     bool good = write_array(file, array);
-    int reason = errno;
+    reason = errno;
     if (close(file) != 0 && good) {
         good = false;
         reason = errno;
