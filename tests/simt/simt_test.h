@@ -1,0 +1,135 @@
+/**
+ * @file simt_test.h
+ * @brief What the simulator's tests share: device buffers that check themselves, faults found by a mark in the source.
+ *
+ * A test file holds kernels and their tests together, is C++ to the compiler, and reads as C.
+ */
+#ifndef SIMT_TEST_H
+#define SIMT_TEST_H
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* cmocka's header is for C only. */
+extern "C" {
+#include <cmocka.h>
+}
+#include <cuda_runtime.h>
+
+#include "simt.h"
+
+enum { FULL = -1 };
+
+#define WORDS 4096
+
+/** A device buffer of WORDS ints, all `value`. */
+static inline int *device_words(int value)
+{
+    static int host[WORDS];
+    int *words = NULL;
+
+    for (int i = 0; i < WORDS; i++)
+        host[i] = value;
+    assert_int_equal(cudaMalloc(&words, sizeof host), cudaSuccess);
+    assert_int_equal(cudaMemcpy(words, host, sizeof host, cudaMemcpyHostToDevice), cudaSuccess);
+    return words;
+}
+
+/** A device buffer of WORDS ints that count from 0. */
+static inline int *device_iota(void)
+{
+    static int host[WORDS];
+    int *words = device_words(0);
+
+    for (int i = 0; i < WORDS; i++)
+        host[i] = i;
+    assert_int_equal(cudaMemcpy(words, host, sizeof host, cudaMemcpyHostToDevice), cudaSuccess);
+    return words;
+}
+
+/** Copies the words back and frees them. The host's copy stays until the next call. */
+static inline const int *take_words(int *words)
+{
+    static int host[WORDS];
+
+    assert_int_equal(cudaMemcpy(host, words, sizeof host, cudaMemcpyDeviceToHost), cudaSuccess);
+    assert_int_equal(cudaFree(words), cudaSuccess);
+    return host;
+}
+
+/** The line of `file` that holds [mark]; 0 if none does. */
+static inline int line_of(const char *file, const char *mark)
+{
+    char bracketed[80];
+    char text[512];
+    int line = 0;
+    FILE *source = fopen(file, "r");
+
+    snprintf(bracketed, sizeof bracketed, "// [%s]", mark);
+    if (!source)
+        return 0;
+    while (fgets(text, sizeof text, source)) {
+        line++;
+        if (strstr(text, bracketed)) {
+            fclose(source);
+            return line;
+        }
+    }
+    fclose(source);
+    return 0;
+}
+
+/** The launch went well. */
+static inline void expect_good(void)
+{
+    const cudaError_t error = cudaGetLastError();
+
+    if (error != cudaSuccess)
+        fail_msg("%s: %s", cudaGetErrorName(error), simt_fault() ? simt_fault() : "no line");
+    assert_null(simt_fault());
+}
+
+/** Whether this machine can look up lines: the tool that does may be missing where there is no compiler. */
+static inline bool lines_known(const char *fault, const char *file)
+{
+    return strncmp(fault, file, strlen(file)) == 0;
+}
+
+/** The launch was refused with `error`, at the line of `file` marked `mark`, and says `text`. */
+static inline void expect_fault(cudaError_t error, const char *file, const char *mark, const char *text)
+{
+    char place[512];
+
+    assert_int_equal(cudaPeekAtLastError(), error);
+    assert_int_equal(cudaDeviceSynchronize(), error);
+    assert_int_equal(cudaGetLastError(), error);
+    assert_int_equal(cudaGetLastError(), cudaSuccess);
+
+    const char *fault = simt_fault();
+
+    assert_non_null(fault);
+    if (!strstr(fault, text))
+        fail_msg("\"%s\" does not say \"%s\"", fault, text);
+    snprintf(place, sizeof place, "%s:%d: ", file, line_of(file, mark));
+    if (lines_known(fault, file) && strncmp(fault, place, strlen(place)) != 0)
+        fail_msg("\"%s\" is not at %s", fault, place);
+    if (!lines_known(fault, file))
+        print_message("# no file and line in \"%s\"\n", fault);
+}
+
+/** What the launches since the last call counted. */
+static inline struct simt_counters take_counters(void)
+{
+    struct simt_counters counters;
+
+    simt_counters_read(&counters);
+    simt_counters_reset();
+    return counters;
+}
+
+#endif

@@ -1,0 +1,537 @@
+/** @file test_counters.cu  Every counter against a calculation by hand. */
+#include "simt_test.h"
+
+/* --- global memory ------------------------------------------------------------------------------------------------ */
+
+static __global__ void stride_kernel(const int *x, int *y, int stride, int offset)
+{
+    const int thread = blockIdx.x * blockDim.x + threadIdx.x;
+
+    y[thread] = x[thread * stride + offset];
+}
+
+static void expect_load_sectors(int stride, int offset, unsigned sectors)
+{
+    int *x = device_iota();
+    int *y = device_words(0);
+
+    take_counters();
+    stride_kernel<<<1, 32>>>(x, y, stride, offset);
+    expect_good();
+    const struct simt_counters counters = take_counters();
+
+    assert_int_equal(counters.global_load_requests, 1);
+    assert_int_equal(counters.global_load_sectors, sectors);
+    assert_int_equal(counters.global_store_requests, 1);
+    assert_int_equal(counters.global_store_sectors, 4);
+    cudaFree(x);
+    cudaFree(y);
+}
+
+static void sectors_of_strided_loads(void **)
+{
+    expect_load_sectors(1, 0, 4);
+    expect_load_sectors(2, 0, 8);
+    expect_load_sectors(4, 0, 16);
+    expect_load_sectors(8, 0, 32);
+    expect_load_sectors(32, 0, 32);
+    expect_load_sectors(1, 1, 5);
+    expect_load_sectors(1, 8, 4);
+    expect_load_sectors(0, 5, 1);
+    expect_load_sectors(-1, 40, 5);
+}
+
+static __global__ void vector_kernel(const float4 *x, float4 *y)
+{
+    float4 value = x[threadIdx.x];
+
+    value.x += 1.0f;
+    y[threadIdx.x] = value;
+}
+
+static __global__ void pair_kernel(const int2 *x, int2 *y)
+{
+    y[threadIdx.x] = x[threadIdx.x];
+}
+
+static __global__ void byte_kernel(const unsigned char *x, unsigned char *y)
+{
+    y[threadIdx.x] = x[threadIdx.x];
+}
+
+static void vector_accesses_are_one_request(void **)
+{
+    int *x = device_words(0);
+    int *y = device_words(0);
+
+    take_counters();
+    vector_kernel<<<1, 32>>>((const float4 *)x, (float4 *)y);
+    expect_good();
+    struct simt_counters counters = take_counters();
+
+    assert_int_equal(counters.global_load_requests, 1);
+    assert_int_equal(counters.global_load_sectors, 16);
+    assert_int_equal(counters.global_store_requests, 1);
+    assert_int_equal(counters.global_store_sectors, 16);
+
+    pair_kernel<<<1, 32>>>((const int2 *)x, (int2 *)y);
+    expect_good();
+    counters = take_counters();
+    assert_int_equal(counters.global_load_requests, 1);
+    assert_int_equal(counters.global_load_sectors, 8);
+    assert_int_equal(counters.global_store_requests, 1);
+    assert_int_equal(counters.global_store_sectors, 8);
+
+    byte_kernel<<<1, 32>>>((const unsigned char *)x, (unsigned char *)y);
+    expect_good();
+    counters = take_counters();
+    assert_int_equal(counters.global_load_sectors, 1);
+    assert_int_equal(counters.global_store_sectors, 1);
+    cudaFree(x);
+    cudaFree(y);
+}
+
+static __global__ void scatter_kernel(const int *x, int *y)
+{
+    y[(threadIdx.x * 7 % 32) * 100] = x[threadIdx.x % 2 ? 0 : 3000];
+}
+
+static void sectors_far_apart(void **)
+{
+    int *x = device_iota();
+    int *y = device_words(0);
+
+    take_counters();
+    scatter_kernel<<<1, 32>>>(x, y);
+    expect_good();
+    const struct simt_counters counters = take_counters();
+
+    assert_int_equal(counters.global_load_sectors, 2);
+    assert_int_equal(counters.global_store_sectors, 32);
+    cudaFree(x);
+    cudaFree(y);
+}
+
+/* --- shared memory ------------------------------------------------------------------------------------------------ */
+
+template <int padding>
+static __global__ void transpose_kernel(const int *x, int *y)
+{
+    __shared__ int tile[32][32 + padding];
+
+    for (int row = threadIdx.y; row < 32; row += blockDim.y)
+        tile[row][threadIdx.x] = x[row * 32 + threadIdx.x];
+    __syncthreads();
+    for (int row = threadIdx.y; row < 32; row += blockDim.y)
+        y[row * 32 + threadIdx.x] = tile[threadIdx.x][row];
+}
+
+static void expect_transposed(int *y)
+{
+    const int *got = take_words(y);
+
+    for (int i = 0; i < 1024; i++)
+        assert_int_equal(got[i], i % 32 * 32 + i / 32);
+}
+
+static void a_transpose_without_and_with_padding(void **)
+{
+    int *x = device_iota();
+    int *y = device_words(0);
+
+    take_counters();
+    transpose_kernel<0><<<1, dim3(32, 8)>>>(x, y);
+    expect_good();
+    struct simt_counters counters = take_counters();
+
+    assert_int_equal(counters.shared_load_requests, 32);
+    assert_int_equal(counters.shared_load_wavefronts, 1024);
+    assert_int_equal(counters.shared_store_requests, 32);
+    assert_int_equal(counters.shared_store_wavefronts, 32);
+    assert_int_equal(counters.shared_conflicts, 992);
+    assert_int_equal(counters.block_barriers, 1);
+    expect_transposed(y);
+
+    y = device_words(0);
+    take_counters();
+    transpose_kernel<1><<<1, dim3(32, 8)>>>(x, y);
+    expect_good();
+    counters = take_counters();
+    assert_int_equal(counters.shared_load_requests, 32);
+    assert_int_equal(counters.shared_load_wavefronts, 32);
+    assert_int_equal(counters.shared_store_wavefronts, 32);
+    assert_int_equal(counters.shared_conflicts, 0);
+    expect_transposed(y);
+    cudaFree(x);
+}
+
+static __global__ void shared_patterns_kernel(int *y)
+{
+    __shared__ int words[1024];
+    __shared__ float4 quads[32];
+    __shared__ int2 pairs[64];
+    const int lane = threadIdx.x;
+
+    for (int i = lane; i < 1024; i += 32)
+        words[i] = i;
+    quads[lane] = make_float4(0, 0, 0, 0);
+    pairs[lane] = make_int2(lane, 1);
+    pairs[32 + lane] = make_int2(lane, 2);
+    __syncwarp();
+    y[lane] = words[7] +                      /* one word for all: 1 wavefront */
+              words[lane * 2] +               /* stride two: 2 */
+              words[lane % 2 * 32] +          /* two words of a bank: 2 */
+              words[lane / 2];                /* neighbours share a word: 1 */
+    const float4 quad = quads[lane];          /* 16 bytes a lane: 4, which is the least */
+    const int2 pair = pairs[lane];            /* 8 bytes a lane: 2, which is the least */
+    const int2 far = pairs[lane * 2 % 64];    /* 8 bytes, stride two: 4 */
+
+    y[32 + lane] = (int)quad.x + pair.x + far.y;
+}
+
+static void bank_conflicts_by_pattern(void **)
+{
+    int *y = device_words(0);
+
+    take_counters();
+    shared_patterns_kernel<<<1, 32>>>(y);
+    expect_good();
+    const struct simt_counters counters = take_counters();
+
+    assert_int_equal(counters.shared_store_requests, 32 + 3);
+    assert_int_equal(counters.shared_store_wavefronts, 32 + 4 + 2 + 2);
+    assert_int_equal(counters.shared_load_requests, 7);
+    assert_int_equal(counters.shared_load_wavefronts, 1 + 2 + 2 + 1 + 4 + 2 + 4);
+    assert_int_equal(counters.shared_conflicts, 1 + 1 + 2);
+    cudaFree(y);
+}
+
+/* --- atomics ------------------------------------------------------------------------------------------------------ */
+
+static __global__ void histogram_kernel(const int *x, int *bins)
+{
+    __shared__ int local[4];
+
+    if (threadIdx.x < 4)
+        local[threadIdx.x] = 0;
+    __syncthreads();
+    atomicAdd(&local[x[threadIdx.x] % 4], 1);
+    __syncthreads();
+    if (threadIdx.x < 4)
+        atomicAdd(&bins[threadIdx.x], local[threadIdx.x]);
+}
+
+static void atomics_and_their_conflicts(void **)
+{
+    int *x = device_iota();
+    int *bins = device_words(0);
+
+    take_counters();
+    histogram_kernel<<<2, 64>>>(x, bins);
+    expect_good();
+    const struct simt_counters counters = take_counters();
+    const int *got = take_words(bins);
+
+    /* Per block: 2 warps onto 4 bins, 28 of 32 lanes find theirs taken; then 4 lanes onto 4 words. */
+    assert_int_equal(counters.atomic_requests, 2 * (2 + 1));
+    assert_int_equal(counters.atomic_conflicts, 2 * 2 * 28);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(got[i], 32);
+    cudaFree(x);
+}
+
+/* --- branches ----------------------------------------------------------------------------------------------------- */
+
+static __global__ void straight_kernel(int *y)
+{
+    y[threadIdx.x] = 1;
+}
+
+static __global__ void branch_kernel(int *y, int limit)
+{
+    if ((int)threadIdx.x % 32 < limit)
+        y[threadIdx.x] = 1;
+    else
+        y[threadIdx.x + 1000] = 2;
+}
+
+static void a_branch_that_diverges(void **)
+{
+    int *y = device_words(0);
+
+    take_counters();
+    straight_kernel<<<1, 64>>>(y);
+    expect_good();
+    struct simt_counters counters = take_counters();
+
+    assert_int_equal(counters.basic_blocks, 2);
+    assert_int_equal(counters.lanes_active, 64);
+    assert_int_equal(counters.lanes_possible, 64);
+    assert_int_equal(counters.divergent_branches, 0);
+
+    branch_kernel<<<1, 64>>>(y, 8);
+    expect_good();
+    assert_int_equal(take_counters().divergent_branches, 2);
+    branch_kernel<<<1, 64>>>(y, 32);
+    expect_good();
+    assert_int_equal(take_counters().divergent_branches, 0);
+    branch_kernel<<<1, 64>>>(y, 0);
+    expect_good();
+    assert_int_equal(take_counters().divergent_branches, 0);
+    cudaFree(y);
+}
+
+static __global__ void nested_kernel(volatile int *y)
+{
+    const int lane = threadIdx.x;
+
+    /* One branch that diverges, and inside each arm one more. */
+    if (lane < 16) {
+        if (lane < 8)
+            y[lane] = 1;
+        else
+            y[lane] = 2;
+        y[lane + 100] = 3;
+    } else {
+        if (lane < 24)
+            y[lane] = 4;
+        else
+            y[lane] = 5;
+        y[lane + 100] = 6;
+    }
+    y[lane + 200] = 7;
+}
+
+static void nested_branches_meet_again(void **)
+{
+    int *y = device_words(0);
+
+    take_counters();
+    nested_kernel<<<1, 32>>>(y);
+    expect_good();
+    const struct simt_counters counters = take_counters();
+
+    assert_int_equal(counters.divergent_branches, 3);
+    /* Four innermost stores of 8 lanes, two of 16 after the inner joins, one of 32 after the outer join. */
+    assert_int_equal(counters.global_store_requests, 7);
+    cudaFree(y);
+}
+
+static __global__ void trips_kernel(const volatile int *trips, volatile int *y)
+{
+    int sum = 0;
+
+    for (int i = 0; i < trips[threadIdx.x]; i++)
+        sum += i;
+    y[threadIdx.x] = sum;
+}
+
+static void a_loop_left_by_one_lane_after_another(void **)
+{
+    int *trips = device_iota();
+    int *y = device_words(0);
+
+    take_counters();
+    trips_kernel<<<1, 32>>>(trips, y);
+    expect_good();
+    const struct simt_counters counters = take_counters();
+
+    /* Of 32 tests of the condition all but the last part the lanes: one leaves each time. */
+    assert_int_equal(counters.divergent_branches, 31);
+    assert_int_equal(counters.global_load_requests, 32);
+    assert_int_equal(counters.global_store_requests, 1);
+    cudaFree(trips);
+    cudaFree(y);
+}
+
+static __device__ __noinline__ int called(int x)
+{
+    return x % 2 ? x * 3 : x / 2 + 7;
+}
+
+static __global__ void calls_kernel(const int *x, volatile int *y)
+{
+    const int lane = threadIdx.x;
+    int sum = 0;
+
+    /* Both arms call one function; its lanes run together neither while nor because the call is the same. */
+    if (x[lane] < 10)
+        sum = called(x[lane]);
+    else
+        sum = called(x[lane] + 1) + 1;
+    y[lane] = sum;
+}
+
+static void functions_called_from_both_arms(void **)
+{
+    int *x = device_iota();
+    int *y = device_words(0);
+
+    take_counters();
+    calls_kernel<<<1, 32>>>(x, y);
+    expect_good();
+    const struct simt_counters counters = take_counters();
+    const int *got = take_words(y);
+
+    assert_int_equal(counters.global_store_requests, 1);
+    for (int i = 0; i < 32; i++) {
+        const int argument = i < 10 ? i : i + 1;
+
+        assert_int_equal(got[i], (argument % 2 ? argument * 3 : argument / 2 + 7) + (i >= 10));
+    }
+    cudaFree(x);
+}
+
+static __global__ void leave_kernel(volatile int *y)
+{
+    if (threadIdx.x >= 20)
+        return;
+    y[threadIdx.x] = 1;
+}
+
+static void leaving_early_is_a_way_to_go(void **)
+{
+    int *y = device_words(0);
+
+    take_counters();
+    leave_kernel<<<1, 32>>>(y);
+    expect_good();
+    const struct simt_counters counters = take_counters();
+
+    assert_int_equal(counters.divergent_branches, 1);
+    assert_int_equal(counters.global_store_requests, 1);
+    assert_int_equal(counters.global_store_sectors, 3);
+    cudaFree(y);
+}
+
+/* Longer than any trace, with lanes far apart: what is counted does not depend on how the lanes were interleaved. */
+static __global__ void long_kernel(const int *x, int *y, int rounds)
+{
+    int sum = 0;
+
+    for (int i = 0; i < rounds; i++) {
+        sum += x[(i * 32 + threadIdx.x) % 4096];
+        if (threadIdx.x % 2 && i % 7 == 3)
+            sum += x[i % 4096];
+    }
+    y[threadIdx.x] = sum;
+}
+
+static void a_trace_longer_than_its_buffer(void **)
+{
+    int *x = device_iota();
+    int *y = device_words(0);
+
+    take_counters();
+    long_kernel<<<1, 32>>>(x, y, 7000);
+    expect_good();
+    const struct simt_counters counters = take_counters();
+
+    assert_int_equal(counters.global_load_requests, 7000 + 1000);
+    assert_int_equal(counters.global_load_sectors, 7000 * 4 + 1000);
+    /* Odd and even lanes part in every round; among the odd ones nobody does. */
+    assert_int_equal(counters.divergent_branches, 7000);
+    assert_int_equal(counters.global_store_requests, 1);
+    cudaFree(x);
+    cudaFree(y);
+}
+
+/* --- the rest ----------------------------------------------------------------------------------------------------- */
+
+static __global__ void collective_kernel(int *y)
+{
+    int value = threadIdx.x;
+
+    value += __shfl_xor_sync(FULL, value, 1);
+    value += __any_sync(FULL, value);
+    __syncwarp();
+    __syncthreads();
+    y[threadIdx.x] = value;
+}
+
+static void launches_blocks_and_collectives(void **)
+{
+    int *y = device_words(0);
+
+    take_counters();
+    collective_kernel<<<1, 64>>>(y);
+    collective_kernel<<<1, 96>>>(y);
+    expect_good();
+    const struct simt_counters counters = take_counters();
+
+    assert_int_equal(counters.launches, 2);
+    assert_int_equal(counters.blocks, 2);
+    assert_int_equal(counters.shuffles, 5);
+    assert_int_equal(counters.votes, 5);
+    assert_int_equal(counters.warp_barriers, 5);
+    assert_int_equal(counters.block_barriers, 2);
+    assert_int_equal(counters.arrivals, 160 * 4);
+    assert_int_equal(counters.global_store_requests, 5);
+    cudaFree(y);
+}
+
+static __constant__ float weights[32];
+
+static __global__ void quiet_kernel(float *y)
+{
+    float local[8];
+
+    for (int i = 0; i < 8; i++)
+        local[(i + threadIdx.x) % 8] = weights[i] + expf((float)i);
+    y[threadIdx.x] = local[threadIdx.x % 8];
+}
+
+static void constants_and_locals_are_no_traffic(void **)
+{
+    int *y = device_words(0);
+
+    take_counters();
+    quiet_kernel<<<1, 32>>>((float *)y);
+    expect_good();
+    const struct simt_counters counters = take_counters();
+
+    assert_int_equal(counters.global_load_requests, 0);
+    assert_int_equal(counters.global_store_requests, 1);
+    cudaFree(y);
+}
+
+static __device__ int counted[64];
+
+static __global__ void device_variable_kernel(void)
+{
+    counted[threadIdx.x] = counted[63 - threadIdx.x] + 1;
+}
+
+static void device_variables_are_global_memory(void **)
+{
+    take_counters();
+    device_variable_kernel<<<1, 1>>>();
+    expect_good();
+    const struct simt_counters counters = take_counters();
+
+    assert_int_equal(counters.global_load_requests, 1);
+    assert_int_equal(counters.global_store_requests, 1);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(sectors_of_strided_loads),
+        cmocka_unit_test(vector_accesses_are_one_request),
+        cmocka_unit_test(sectors_far_apart),
+        cmocka_unit_test(a_transpose_without_and_with_padding),
+        cmocka_unit_test(bank_conflicts_by_pattern),
+        cmocka_unit_test(atomics_and_their_conflicts),
+        cmocka_unit_test(a_branch_that_diverges),
+        cmocka_unit_test(nested_branches_meet_again),
+        cmocka_unit_test(a_loop_left_by_one_lane_after_another),
+        cmocka_unit_test(functions_called_from_both_arms),
+        cmocka_unit_test(leaving_early_is_a_way_to_go),
+        cmocka_unit_test(a_trace_longer_than_its_buffer),
+        cmocka_unit_test(launches_blocks_and_collectives),
+        cmocka_unit_test(constants_and_locals_are_no_traffic),
+        cmocka_unit_test(device_variables_are_global_memory),
+    };
+
+    return cmocka_run_group_tests_name("counters", tests, NULL, NULL);
+}
