@@ -181,10 +181,6 @@ static error_t parse_key(int key, char *text, struct argp_state *state)
 {
     struct parse *parse = state->input;
 
-    if (key == ARGP_KEY_ARG) {
-        error_set(parse->error, "%s: unexpected; every argument has a flag, --help lists them", text);
-        return EINVAL;
-    }
     if (key < KEY_NUM_TOKENS || key > KEY_COLD)
         return ARGP_ERR_UNKNOWN;
     return parse_one(key, text, parse->options, parse->error) ? 0 : EINVAL;

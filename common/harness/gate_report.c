@@ -82,7 +82,7 @@ static void write_table(const struct gate_report *report, FILE *stream)
     struct load load;
 
     gate_problem_describe(problem, text, sizeof text);
-    fprintf(stream, "%s on %s\n", report->chapter->step.name,
+    fprintf(stream, "%s on %s%s\n", report->chapter->step.name, report->num_counters ? "the " : "",
             report->chapter->step.compute ? "the host" : report->backend->device);
     fprintf(stream, "problem    %s\n", text);
     input_name(report->options, text, sizeof text);

@@ -57,23 +57,67 @@ bool option_word(const char *flag, const char *text, const char *const *words, i
     return error_set(error, "--%s: '%s'; it must be one of %s", flag, text, list);
 }
 
-/** Says what argp stumbled over: it stops behind the offending word. */
-static bool explain_stop(const struct argp *argp, char **argv, int stop, struct error *error)
+/** How many options the word `--name` may stand for, as getopt abbreviates; `found` is the exact or the last one. */
+static int match_option(const struct argp_option *options, const char *name, size_t length,
+                        const struct argp_option **found)
 {
-    const char *word = stop > 0 && argv[stop - 1] ? argv[stop - 1] : "";
+    int matches = 0;
 
-    for (const struct argp_option *option = argp->options; option->name || option->doc; option++)
-        if (option->name && strncmp(word, "--", 2) == 0 && strcmp(word + 2, option->name) == 0)
+    for (const struct argp_option *option = options; option->name || option->doc; option++) {
+        if (!option->name || strncmp(option->name, name, length) != 0)
+            continue;
+        *found = option;
+        if (option->name[length] == '\0')
+            return 1;
+        matches++;
+    }
+    return matches;
+}
+
+/** True for what argp itself answers. */
+static bool is_help(const char *word)
+{
+    static const char *const words[] = {"--help", "--usage", "--version", "-?", "-V"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(word, words[i]) == 0)
+            return true;
+    return false;
+}
+
+/** Finds what getopt would complain about in two lines, and says it in one. */
+static bool check_words(const struct argp_option *options, int argc, char **argv, struct error *error)
+{
+    for (int i = 1; i < argc; i++) {
+        const char *const word = argv[i];
+        const struct argp_option *option = NULL;
+
+        if (is_help(word))
+            return true;
+        if (strncmp(word, "--", 2) != 0 || word[2] == '\0')
+            return error_set(error,
+                             word[0] == '-' ? "%s: no such argument; --help lists them"
+                                            : "%s: unexpected; every argument has a flag, --help lists them",
+                             word);
+
+        const size_t length = strcspn(word + 2, "=");
+        const bool has_value = word[2 + length] == '=';
+
+        if (match_option(options, word + 2, length, &option) != 1)
+            return error_set(error, "%s: %s; --help lists them", word,
+                             option ? "may be more than one argument" : "no such argument");
+        if (has_value && !option->arg)
+            return error_set(error, "%s: takes no value", word);
+        if (option->arg && !has_value && ++i == argc)
             return error_set(error, "%s: needs a value", word);
-    return error_set(error, "%s: no such argument; --help lists them", word);
+    }
+    return true;
 }
 
 bool options_run(const struct argp *argp, int argc, char **argv, void *input, struct error *error)
 {
-    int stop = 0;
-
     error->text[0] = '\0';
-    if (argp_parse(argp, argc, argv, ARGP_NO_ERRS | ARGP_IN_ORDER, &stop, input) == 0)
-        return true;
-    return error->text[0] ? false : explain_stop(argp, argv, stop, error);
+    if (!check_words(argp->options, argc, argv, error))
+        return false;
+    return argp_parse(argp, argc, argv, ARGP_IN_ORDER, NULL, input) == 0;
 }
