@@ -1,7 +1,7 @@
 #!/bin/sh
 # The tool that turns launches and dynamic shared memory into C++: $REWRITE_LAUNCH, or the build's.
 . tests/tap.sh
-tool=${REWRITE_LAUNCH:-build/tools/rewrite_launch}
+tool=${REWRITE_LAUNCH:-build/cpu/rewrite_launch}
 source=$scratch/a.cu
 
 # rewritten TEXT: what the tool makes of it, less the #line directive
