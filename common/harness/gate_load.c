@@ -4,34 +4,37 @@
 #include "harness/npy.h"
 
 #include <inttypes.h>
-#include <libgen.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+/** Looks for the data in `directory` and every directory above it, which it cuts short on the way. */
+static bool find_above(char *directory, const char *file, char *path, size_t size)
+{
+    for (char *end = directory + strlen(directory); end; end = strrchr(directory, '/')) {
+        *end = '\0';
+        if ((size_t)snprintf(path, size, "%s/common/data/router/%s", directory, file) < size && access(path, R_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
 bool router_data_path(const char *file, char *path, size_t size, struct error *error)
 {
-    char program[PATH_MAX];
-    const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    char directory[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", directory, sizeof directory - 1);
 
-    if (length < 0)
-        return error_set(error, "/proc/self/exe: the program cannot tell where it is; name the input with --logits");
-    program[length] = '\0';
-
-    const char *const directory = dirname(program);
-    char *const root = realpath(directory, NULL);
-
-    /* build/cpu/NAME, and build/VARIANT/cpu/NAME for the other toolchains. */
-    for (char *end = root; root && (end = strrchr(root, '/')); *end = '\0') {
-        if ((size_t)snprintf(path, size, "%s/common/data/router/%s", root, file) < size && access(path, R_OK) == 0) {
-            free(root);
+    if (length > 0) {
+        directory[length] = '\0';
+        if (find_above(directory, file, path, size))
             return true;
-        }
     }
-    free(root);
-    return error_set(error, "common/data/router/%s: not found above %s; name the input with --logits", file, directory);
+    if (getcwd(directory, sizeof directory) && find_above(directory, file, path, size))
+        return true;
+    return error_set(error, "common/data/router/%s: not found above the program or here; name the input with --logits",
+                     file);
 }
 
 /** Reads a float array of the wanted number of dimensions, as f32 values. */

@@ -14,7 +14,7 @@ enum load_result { LOAD_DONE, LOAD_BAD_INPUT, LOAD_NO_MEMORY };
 enum load_result gate_load(struct gate_options *options, const struct gate_step *step, struct gate_input *input,
                            struct error *error);
 
-/** The directory of the router data: beside the sources, two levels above build/cpu/program. */
+/** Finds a file of the router data in the tree that the program lies in, or else in the one it was started in. */
 bool router_data_path(const char *file, char *path, size_t size, struct error *error);
 
 #endif

@@ -1,0 +1,75 @@
+/**
+ * @file check_answer.c
+ * @brief Checks somebody else's answer to a gate problem: check_answer DIR [flags of a gate program].
+ *
+ * DIR holds topk_ids.npy and topk_weights.npy. The flags state the problem, --logits and --bias its operands. Ties may
+ * fall either way. Exit codes as a chapter's program has them.
+ */
+#include "harness/gate_check.h"
+#include "harness/gate_load.h"
+#include "harness/gate_options.h"
+#include "harness/gate_problem.h"
+#include "harness/npy.h"
+
+#include <stdio.h>
+
+static bool read_answer(const char *directory, const char *name, enum npy_dtype dtype, size_t count,
+                        struct npy_array *array, struct error *error)
+{
+    char path[4096];
+
+    snprintf(path, sizeof path, "%s/%s", directory, name);
+    if (!npy_read(path, array, error))
+        return false;
+    if (array->dtype == dtype && (size_t)npy_count(array) == count)
+        return true;
+    npy_free(array);
+    return error_set(error, "%s: not %zu values of type %s", path, count, npy_dtype_name(dtype));
+}
+
+static int check(const struct gate_options *options, const struct gate_input *input, const char *directory)
+{
+    const size_t choices = gate_choices(&options->problem);
+    struct npy_array ids = {0}, weights = {0};
+    struct gate_failure failure;
+    struct error error = {""};
+    int code = 2;
+
+    if (read_answer(directory, "topk_ids.npy", NPY_I32, choices, &ids, &error) &&
+        read_answer(directory, "topk_weights.npy", NPY_F32, choices, &weights, &error)) {
+        const struct gate_buffers buffers = {input->gating_output, input->correction_bias, weights.data, ids.data};
+        const enum gate_verdict verdict =
+            gate_check(&options->problem, &buffers, GATE_TIES_FREE, &failure, &error);
+
+        code = verdict == GATE_RIGHT ? 0 : verdict == GATE_WRONG ? 1 : 3;
+        if (verdict == GATE_WRONG)
+            gate_failure_describe(&failure, error.text, sizeof error.text);
+    }
+    if (code != 0)
+        fprintf(stderr, "check_answer: %s\n", error.text);
+    npy_free(&ids);
+    npy_free(&weights);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct gate_chapter chapter = {.step = {.name = "check_answer"}};
+    struct gate_options options;
+    struct gate_input input;
+    struct error error = {""};
+    int code;
+
+    if (argc < 2) {
+        fprintf(stderr, "usage: check_answer DIR [flags of a gate program]\n");
+        return 2;
+    }
+    if (!gate_options_parse(argc - 1, argv + 1, &chapter, &options, &error) ||
+        gate_load(&options, &chapter.step, &input, &error) != LOAD_DONE) {
+        fprintf(stderr, "check_answer: %s\n", error.text);
+        return 2;
+    }
+    code = check(&options, &input, argv[1]);
+    gate_input_free(&input);
+    return code;
+}

@@ -1,0 +1,64 @@
+#!/bin/sh
+# Breaks one line of chapter 02's kernel at a time: the program must refuse the run and name the file and the line.
+#
+#   sh tests/test_broken_kernels.sh build/cpu/02_warp_per_group
+#
+# The kernel is built with the very commands that built the program, taken from ninja.
+set -u
+. "$(dirname "$0")/tap.sh"
+program=$1
+source=chapters/02_warp_per_group/gate.cu
+objects=$(dirname "$program")/02
+ninja ${NINJA_FILE:+-f "$NINJA_FILE"} -t commands "$program" | grep "$objects/gate" |
+    sed "s|$source|$scratch/gate.cu|g; s|$objects/gate\.|$scratch/gate.|g; s|-o $program|-o $scratch/program|" >"$scratch/build.sh"
+
+# breaks NAME SED_SCRIPT FAULT LINE_PATTERN ARGUMENT...: edits the kernel, builds it, and expects exit 1 with FAULT at a
+# line that fits LINE_PATTERN in the edited file ('' for a fault that has no line: a wrong result)
+breaks() {
+    name=$1
+    fault=$3
+    place=$4
+    sed "$2" "$source" >"$scratch/gate.cu"
+    shift 4
+    if cmp -s "$source" "$scratch/gate.cu"; then
+        tap_result 1 "$name: the line to break is there"
+        return
+    fi
+    if ! sh -e "$scratch/build.sh" >"$scratch/log" 2>&1; then
+        tap_result 1 "$name: builds" || sed 's/^/# /' "$scratch/log"
+        return
+    fi
+    "$scratch/program" "$@" >/dev/null 2>"$scratch/err"
+    equal "$name: is refused" 1 $?
+    said=$(head -n 1 "$scratch/err")
+    matches "$name: for what it is" "*$fault*" "$said"
+    [ -n "$place" ] || return 0
+    line=$(printf '%s\n' "$said" | sed -n 's/.*gate\.cu:\([0-9]*\): .*/\1/p')
+    matches "$name: at its line" "$place" "$(sed -n "${line:-0}p" "$scratch/gate.cu" 2>/dev/null)"
+}
+
+# The nth __syncthreads(); of the kernel itself, counted from the group scores on.
+drop_barrier() {
+    awk -v n="$1" '/group_scores\[group\] = group_score/ { on = 1 } on && /__syncthreads/ && ++seen == n { print NR }' "$source"
+}
+
+breaks "no barrier before the groups are ranked" "$(drop_barrier 1)d" "shared memory race" "*group_scores*"
+breaks "no barrier before the kept groups are read" "$(drop_barrier 2)d" "shared memory" "*kept_groups*"
+breaks "no barrier before the merge" "$(drop_barrier 3)d" "shared memory" "*group_best*"
+breaks "no __syncwarp before the choices are read" '/__syncwarp();/d' "shared memory race" "*chosen*"
+breaks "a shuffle with half the mask" 's/FULL_MASK, mine.id/0x0000ffffu, mine.id/' "mask" "*__shfl_xor_sync*"
+breaks "a shuffle that some lanes skip" 's/const float first = warp_max(choice);/float first = choice; if (lane < 16) first = warp_max(choice);/' \
+    "lane" "*__*_sync*"
+breaks "a barrier inside a branch" 's/if (place != NOBODY) {/if (place != NOBODY) { __syncthreads();/' "barrier" "*__syncthreads*"
+breaks "an early return before a barrier" 's/const size_t row = blockIdx.x;/&  if (lane == 31) return;/' "" "*__*sync*"
+breaks "an unguarded tail at the output" 's/if (writes) {/{/' "out-of-bounds" "*topk_*" --num-tokens 1
+breaks "an unguarded tail at the input" 's/has_expert ? to_float(gating_output\(.*\)) : -INFINITY/to_float(gating_output\1)/' \
+    "out-of-bounds" "*gating_output*" --num-tokens 1 --dist normal --num-experts 160
+breaks "a loop one too long" '/int place/,/break/s/i < problem.topk_group/i <= problem.topk_group/' "uninitialised" "*kept_groups*" --dist normal --num-experts 128 --num-expert-group 4 --topk-group 2 --topk 2
+breaks "a write outside shared memory's array" 's/__shared__ int chosen\[MAX_TOPK\]/__shared__ int chosen[4]/' "" ""
+breaks "ties that go to the higher expert" 's/other.id < mine.id/other.id > mine.id/' "expected" "" --dist ties
+breaks "a bias left out" 's/round_to<Choice>(score + to_float(correction_bias\[expert\]))/score/' "expected" ""
+breaks "a second maximum that drops the equal of the first" \
+    's/lane == first_lane ? -INFINITY : choice/choice == first ? -INFINITY : choice/' "expected" "" --dist ties
+breaks "NaN let through" 's/else if (isnan(mine.value))/else if (false)/' "expected" "" --dist nan
+finish

@@ -1,0 +1,185 @@
+/** @file test_gate_golden.c  The checker, the reference and chapter 01 against PyTorch's own answers (tests/golden). */
+#include "harness/gate_check.h"
+#include "harness/gate_load.h"
+#include "harness/gate_options.h"
+#include "harness/gate_problem.h"
+#include "harness/gate_reference.h"
+#include "harness/npy.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <dirent.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define GOLDEN "tests/golden"
+
+enum { MOST_WORDS = 64 };
+
+/** One case: the problem as its `arguments` state it, and what PyTorch answered. */
+struct golden {
+    struct gate_options options;
+    struct gate_input input;
+    struct npy_array ids, weights;
+};
+
+static const struct gate_step anything = {.name = "golden"};
+
+/** Puts the case's flags to the same parser that a chapter's program has. */
+static void load_case(const char *name, struct golden *golden)
+{
+    static const struct gate_chapter chapter = {.step = {.name = "golden"}};
+    char path[512], arguments[1024], logits[512], bias[512];
+    char *words[MOST_WORDS] = {"golden", "--logits", logits, "--bias", "none"};
+    int count = 5;
+    struct error error;
+    FILE *file;
+
+    snprintf(logits, sizeof logits, GOLDEN "/%s/logits.npy", name);
+    snprintf(bias, sizeof bias, GOLDEN "/%s/bias.npy", name);
+    if ((file = fopen(bias, "r"))) {
+        words[4] = bias;
+        fclose(file);
+    }
+    snprintf(path, sizeof path, GOLDEN "/%s/arguments", name);
+    assert_non_null(file = fopen(path, "r"));
+    assert_non_null(fgets(arguments, sizeof arguments, file));
+    fclose(file);
+    for (char *word = strtok(arguments, " \n"); word && count < MOST_WORDS - 1; word = strtok(NULL, " \n"))
+        words[count++] = word;
+    words[count] = NULL;
+    if (!gate_options_parse(count, words, &chapter, &golden->options, &error))
+        fail_msg("%s: %s", name, error.text);
+    if (gate_load(&golden->options, &anything, &golden->input, &error) != LOAD_DONE)
+        fail_msg("%s: %s", name, error.text);
+    snprintf(path, sizeof path, GOLDEN "/%s/topk_ids.npy", name);
+    if (!npy_read(path, &golden->ids, &error))
+        fail_msg("%s", error.text);
+    snprintf(path, sizeof path, GOLDEN "/%s/topk_weights.npy", name);
+    if (!npy_read(path, &golden->weights, &error))
+        fail_msg("%s", error.text);
+    assert_int_equal(npy_count(&golden->ids), gate_choices(&golden->options.problem));
+    assert_int_equal(npy_count(&golden->weights), gate_choices(&golden->options.problem));
+}
+
+static void free_case(struct golden *golden)
+{
+    gate_input_free(&golden->input);
+    npy_free(&golden->ids);
+    npy_free(&golden->weights);
+}
+
+static void assert_right(const char *name, const char *whose, const struct golden *golden, float *weights,
+                         int32_t *ids, enum gate_ties ties)
+{
+    const struct gate_buffers buffers = {golden->input.gating_output, golden->input.correction_bias, weights, ids};
+    struct gate_failure failure;
+    struct error error;
+    char text[640];
+
+    if (gate_check(&golden->options.problem, &buffers, ties, &failure, &error) == GATE_RIGHT)
+        return;
+    gate_failure_describe(&failure, text, sizeof text);
+    fail_msg("%s: %s answer was refused: %s", name, whose, text);
+}
+
+/** Rows whose ids are PyTorch's, in PyTorch's order. */
+static int64_t same_rows(const struct golden *golden, const int32_t *ids)
+{
+    const struct gate_problem *problem = &golden->options.problem;
+    int64_t same = 0;
+
+    for (int64_t row = 0; row < problem->num_tokens; row++)
+        same += memcmp(ids + row * problem->topk, (const int32_t *)golden->ids.data + row * problem->topk,
+                       problem->topk * sizeof *ids) == 0;
+    return same;
+}
+
+static float largest_difference(const struct golden *golden, const float *weights)
+{
+    const float *golden_weights = golden->weights.data;
+    float largest = 0.0f;
+
+    for (size_t i = 0; i < gate_choices(&golden->options.problem); i++)
+        largest = fmaxf(largest, fabsf(weights[i] - golden_weights[i]) / fmaxf(fabsf(golden_weights[i]), 1e-6f));
+    return largest;
+}
+
+static void check_case(const char *name)
+{
+    struct golden golden;
+    const struct gate_problem *problem = &golden.options.problem;
+    float *weights;
+    int32_t *ids;
+
+    load_case(name, &golden);
+    weights = malloc(gate_choices(problem) * sizeof *weights);
+    ids = malloc(gate_choices(problem) * sizeof *ids);
+    assert_non_null(weights);
+    assert_non_null(ids);
+
+    const struct gate_buffers buffers = {golden.input.gating_output, golden.input.correction_bias, weights, ids};
+
+    assert_right(name, "PyTorch's", &golden, golden.weights.data, golden.ids.data, GATE_TIES_FREE);
+    assert_true(gate_reference_compute(problem, &buffers));
+    assert_right(name, "the reference's", &golden, weights, ids, GATE_TIES_LOWER_FIRST);
+    assert_true(gate_compute(problem, &buffers));
+    assert_right(name, "chapter 01's", &golden, weights, ids, GATE_TIES_LOWER_FIRST);
+    if (problem->dtype == DTYPE_F32) { /* 16-bit scores tie, and PyTorch leaves a tie open */
+        assert_int_equal(same_rows(&golden, ids), problem->num_tokens);
+        assert_true(largest_difference(&golden, weights) < 2e-6f);
+    }
+    free(weights);
+    free(ids);
+    free_case(&golden);
+}
+
+static int check_type(const char *prefix)
+{
+    DIR *const directory = opendir(GOLDEN);
+    int cases = 0;
+
+    assert_non_null(directory);
+    for (const struct dirent *entry; (entry = readdir(directory));)
+        if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0) {
+            check_case(entry->d_name);
+            cases++;
+        }
+    closedir(directory);
+    return cases;
+}
+
+static void f32_agrees_with_pytorch(void **state)
+{
+    (void)state;
+    assert_int_equal(check_type("f32_"), 20);
+}
+
+static void f16_agrees_with_pytorch(void **state)
+{
+    (void)state;
+    assert_int_equal(check_type("f16_"), 24);
+}
+
+static void bf16_agrees_with_pytorch(void **state)
+{
+    (void)state;
+    assert_int_equal(check_type("bf16_"), 24);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(f32_agrees_with_pytorch),
+        cmocka_unit_test(f16_agrees_with_pytorch),
+        cmocka_unit_test(bf16_agrees_with_pytorch),
+    };
+    return cmocka_run_group_tests_name("gate_golden", tests, NULL, NULL);
+}
