@@ -13,6 +13,9 @@
 
 extern char **environ;
 
+/** Where the headers are whose inlined functions are nobody's line. */
+#define OWN_DIRECTORY "common/simt/"
+
 /** Starts addr2line on the program; its output comes from *read_end. Returns the process, or -1. */
 static pid_t start(const char *tool, char *address, int *read_end)
 {
@@ -43,8 +46,8 @@ static pid_t start(const char *tool, char *address, int *read_end)
     return child;
 }
 
-/** The innermost frame that is not one of our headers', as "file:line"; false if there is none. */
-static bool pick_frame(char *output, char text[PLACE_TEXT])
+/** The innermost frame, with `ours` or else not in one of our headers, as "file:line"; false if there is none. */
+static bool pick_frame(char *output, bool ours, char text[PLACE_TEXT])
 {
     char *rest = NULL;
 
@@ -53,7 +56,9 @@ static bool pick_frame(char *output, char text[PLACE_TEXT])
 
         if (discriminator)
             *discriminator = 0;
-        if (line[0] == '?' || strstr(line, ":?") || strstr(line, "common/simt/") || strstr(line, "/usr/"))
+        if (line[0] == '?' || strstr(line, ":?") || strncmp(line, "/usr/", 5) == 0)
+            continue;
+        if (!ours && strstr(line, OWN_DIRECTORY))
             continue;
         snprintf(text, PLACE_TEXT, "%s", line[0] == '.' && line[1] == '/' ? line + 2 : line);
         return true;
@@ -61,7 +66,7 @@ static bool pick_frame(char *output, char text[PLACE_TEXT])
     return false;
 }
 
-static bool ask(const char *tool, uintptr_t pc, char text[PLACE_TEXT])
+static bool ask(const char *tool, uintptr_t pc, bool ours, char text[PLACE_TEXT])
 {
     char address[32];
     char output[8192];
@@ -85,7 +90,35 @@ static bool ask(const char *tool, uintptr_t pc, char text[PLACE_TEXT])
     close(read_end);
     while (waitpid(child, &status, 0) < 0)
         ;
-    return pick_frame(output, text);
+    return pick_frame(output, ours, text);
+}
+
+/** Compilers record absolute names: what stands before our own source's relative one is the directory of the build. */
+static const char *build_directory(const char *tool)
+{
+    static char directory[PLACE_TEXT];
+    static bool known;
+    char here[PLACE_TEXT];
+
+    if (!known && ask(tool, (uintptr_t)simt_locate + 1, true, here)) {
+        char *name = strstr(here, __FILE__);
+
+        if (name && __FILE__[0] != '/') {
+            memcpy(directory, here, (size_t)(name - here));
+            directory[name - here] = 0;
+        }
+        known = true;
+    }
+    return directory;
+}
+
+static void strip_build_directory(const char *tool, char text[PLACE_TEXT])
+{
+    const char *directory = build_directory(tool);
+    const size_t length = strlen(directory);
+
+    if (length > 0 && strncmp(text, directory, length) == 0)
+        memmove(text, text + length, strlen(text + length) + 1);
 }
 
 static void name_function(uintptr_t pc, char text[PLACE_TEXT])
@@ -122,8 +155,11 @@ void simt_locate(uintptr_t pc, char text[PLACE_TEXT])
     }
     bool found = false;
 
-    for (size_t i = 0; pc && !found && i < sizeof tools / sizeof *tools; i++)
-        found = ask(tools[i], pc, text);
+    for (size_t i = 0; pc && !found && i < sizeof tools / sizeof *tools; i++) {
+        found = ask(tools[i], pc, false, text);
+        if (found)
+            strip_build_directory(tools[i], text);
+    }
     if (!found)
         name_function(pc, text);
     places[next].pc = pc;

@@ -51,6 +51,8 @@ static bool ordered(uint32_t tick, unsigned thread)
     return ordered_by_fence(tick);
 }
 
+static const char *const does[] = {"reads", "writes", "updates atomically"};
+
 static const char *space_name(enum shadow_space space)
 {
     return space == SPACE_SHARED ? "shared" : "global";
@@ -63,8 +65,8 @@ static uintptr_t site_pc(uint32_t cell)
     return pc == SITE_SHARED ? 0 : pc;
 }
 
-/** Ends the launch: the running thread `does` what the thread in `cell` `did` at `tick`, unordered. */
-static _Noreturn void fault_race(const char *does, uint32_t bytes, const char *did, uint32_t cell, uint32_t tick,
+/** Ends the launch: the running thread's `access` and what the thread in `cell` `did` at `tick` are unordered. */
+static _Noreturn void fault_race(enum shadow_access access, uint32_t bytes, const char *did, uint32_t cell, uint32_t tick,
                                  bool others, uintptr_t pc, enum shadow_space space)
 {
     const unsigned thread = cell >> CELL_THREAD_SHIFT;
@@ -84,7 +86,7 @@ static _Noreturn void fault_race(const char *does, uint32_t bytes, const char *d
     else
         snprintf(who, sizeof who, "thread (%u,%u,%u) of block (%u,%u,%u)", index.x, index.y, index.z, block.x, block.y,
                  block.z);
-    simt_fault_here(cudaErrorLaunchFailure, pc, kind, "%s %d byte%s that %s %s" SIMT_PLACE "%s%s", does, count,
+    simt_fault_here(cudaErrorLaunchFailure, pc, kind, "%s %d byte%s that %s %s" SIMT_PLACE "%s%s", does[access], count,
                     count == 1 ? "" : "s", who, did, site_pc(cell), others ? " (and others too)" : "",
                     here ? ", no barrier between" : ", and blocks are not ordered");
 }
@@ -92,18 +94,18 @@ static _Noreturn void fault_race(const char *does, uint32_t bytes, const char *d
 void simt_check_writer(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access, uintptr_t pc,
                        enum shadow_space space)
 {
-    static const char *const does[] = {"reads", "writes", "updates atomically"};
     const uint32_t overlap = cell->write & bytes;
     const bool was_atomic = (cell->write & CELL_ATOMIC) != 0;
 
     if (overlap == 0 || (access == ACCESS_ATOMIC && was_atomic) ||
         ordered(cell->write_tick, cell->write >> CELL_THREAD_SHIFT))
         return;
-    fault_race(does[access], overlap, was_atomic ? "updated atomically" : "wrote", cell->write, cell->write_tick, false, pc,
+    fault_race(access, overlap, was_atomic ? "updated atomically" : "wrote", cell->write, cell->write_tick, false, pc,
                space);
 }
 
-void simt_check_readers(const struct shadow_cell *cell, uint32_t bytes, uintptr_t pc, enum shadow_space space)
+void simt_check_readers(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access, uintptr_t pc,
+                        enum shadow_space space)
 {
     const unsigned thread = cell->read >> CELL_THREAD_SHIFT;
     const unsigned me = simt_now.lane->thread;
@@ -127,7 +129,7 @@ void simt_check_readers(const struct shadow_cell *cell, uint32_t bytes, uintptr_
                 return;
         }
     }
-    fault_race("writes", cell->read & bytes, "read", cell->read, tick, readers != READERS_ONE, pc, space);
+    fault_race(access, cell->read & bytes, "read", cell->read, tick, readers != READERS_ONE, pc, space);
 }
 
 void simt_merge_read(struct shadow_cell *cell, uint32_t read)

@@ -61,7 +61,8 @@ enum shadow_access { ACCESS_LOAD, ACCESS_STORE, ACCESS_ATOMIC };
 /** The slow halves; each returns if there is no race and ends the launch if there is one. */
 void simt_check_writer(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access, uintptr_t pc,
                        enum shadow_space space);
-void simt_check_readers(const struct shadow_cell *cell, uint32_t bytes, uintptr_t pc, enum shadow_space space);
+void simt_check_readers(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access, uintptr_t pc,
+                        enum shadow_space space);
 void simt_merge_read(struct shadow_cell *cell, uint32_t read);
 _Noreturn void simt_fault_blocked(uintptr_t address, uint32_t bytes, bool write, uintptr_t pc);
 /** Notes a read of shared bytes that nobody has written: if somebody does so before a barrier, it is a race instead. */
@@ -135,7 +136,7 @@ static inline void shadow_store(struct shadow_cell *cell, uint32_t bytes, uint32
     }
     if (SIMT_UNLIKELY(cell->read_tick >= horizon) && (cell->read & bytes) != 0 &&
         ((cell->read & CELL_READERS) != 0 || !shadow_ordered_here(cell->read_tick, cell->read)))
-        simt_check_readers(cell, bytes, pc, space);
+        simt_check_readers(cell, bytes, atomic ? ACCESS_ATOMIC : ACCESS_STORE, pc, space);
 
     cell->write_tick = simt_now.tick;
     cell->write = simt_now.me | written | atomic | state | site;

@@ -1,0 +1,24 @@
+/** @file host_api_kernels.h  The kernels that test_host_api.c launches. */
+#ifndef HOST_API_KERNELS_H
+#define HOST_API_KERNELS_H
+
+#include <cuda_runtime.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Fills `count` ints. */
+cudaError_t host_api_fill(int *memory, int count, int value);
+
+/** Launches a kernel that does nothing much in the given shape, and returns what the launch says. */
+cudaError_t host_api_launch(int *memory, dim3 grid, dim3 block, size_t dynamic_shared);
+
+/** Lets that kernel have more dynamic shared memory. */
+cudaError_t host_api_allow_shared(int bytes);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,227 @@
+/** @file test_host_api.c  The host functions from C: memory, copies, errors, the device, streams, events. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+#include <cuda_runtime_api.h>
+
+#include "host_api_kernels.h"
+#include "simt.h"
+
+static void expect_error(cudaError_t got, cudaError_t expected)
+{
+    assert_string_equal(cudaGetErrorName(got), cudaGetErrorName(expected));
+    assert_int_equal(cudaPeekAtLastError(), expected);
+    assert_int_equal(cudaGetLastError(), expected);
+    assert_int_equal(cudaGetLastError(), cudaSuccess);
+}
+
+static void allocations_are_aligned_and_apart(void **state)
+{
+    unsigned char *memory[20];
+
+    (void)state;
+    for (int i = 0; i < 20; i++) {
+        assert_int_equal(cudaMalloc((void **)&memory[i], (size_t)i * 97 + 1), cudaSuccess);
+        assert_int_equal((uintptr_t)memory[i] % 256, 0);
+        for (int j = 0; j < i; j++)
+            assert_true(memory[i] >= memory[j] + j * 97 + 1 + 256 || memory[i] + i * 97 + 1 + 256 <= memory[j]);
+        /* Nothing to rely on, and no zeros. */
+        for (int j = 0; j <= i * 97; j++)
+            assert_int_equal(memory[i][j], 0xff);
+    }
+    for (int i = 0; i < 20; i++)
+        assert_int_equal(cudaFree(memory[(i * 7 + 3) % 20]), cudaSuccess);
+    assert_int_equal(cudaFree(NULL), cudaSuccess);
+    expect_error(cudaFree(memory[0]), cudaErrorInvalidValue);
+    expect_error(cudaMalloc(NULL, 4), cudaErrorInvalidValue);
+
+    assert_int_equal(cudaMalloc((void **)&memory[0], 0), cudaSuccess);
+    assert_null(memory[0]);
+}
+
+static void memory_runs_out(void **state)
+{
+    void *memory = &memory;
+    size_t available;
+    size_t total;
+
+    (void)state;
+    assert_int_equal(cudaMemGetInfo(&available, &total), cudaSuccess);
+    assert_true(available <= total && total > 0);
+    expect_error(cudaMalloc(&memory, total + 1), cudaErrorMemoryAllocation);
+    assert_null(memory);
+    expect_error(cudaMalloc(&memory, SIZE_MAX), cudaErrorMemoryAllocation);
+    expect_error(cudaMalloc(&memory, SIZE_MAX - 300), cudaErrorMemoryAllocation);
+}
+
+static void freed_memory_is_used_again(void **state)
+{
+    void *first;
+    void *second;
+    void *between;
+    void *again;
+
+    (void)state;
+    assert_int_equal(cudaMalloc(&first, 10 << 20), cudaSuccess);
+    assert_int_equal(cudaMalloc(&between, 4), cudaSuccess);
+    assert_int_equal(cudaFree(first), cudaSuccess);
+    assert_int_equal(cudaMalloc(&again, 5 << 20), cudaSuccess);
+    assert_ptr_equal(again, first);
+    assert_int_equal(cudaMalloc(&second, 4 << 20), cudaSuccess);
+    assert_true((char *)second > (char *)again && (char *)second < (char *)between);
+    assert_int_equal(host_api_fill(again, (5 << 20) / 4, 3), cudaSuccess);
+    assert_int_equal(host_api_fill(second, (4 << 20) / 4, 3), cudaSuccess);
+    assert_int_equal(cudaFree(again), cudaSuccess);
+    assert_int_equal(cudaFree(second), cudaSuccess);
+    assert_int_equal(cudaFree(between), cudaSuccess);
+}
+
+static void copies_check_both_ranges(void **state)
+{
+    int host[16] = {0};
+    int *device;
+    int *other;
+
+    (void)state;
+    assert_int_equal(cudaMalloc((void **)&device, sizeof host), cudaSuccess);
+    assert_int_equal(cudaMalloc((void **)&other, sizeof host), cudaSuccess);
+    for (int i = 0; i < 16; i++)
+        host[i] = i * i;
+    assert_int_equal(cudaMemcpy(device, host, sizeof host, cudaMemcpyHostToDevice), cudaSuccess);
+    assert_int_equal(cudaMemcpyAsync(other, device, sizeof host, cudaMemcpyDeviceToDevice, NULL), cudaSuccess);
+    memset(host, 0, sizeof host);
+    assert_int_equal(cudaMemcpy(host, other + 4, 8, cudaMemcpyDefault), cudaSuccess);
+    assert_int_equal(host[0], 16);
+    assert_int_equal(host[1], 25);
+    assert_int_equal(cudaMemset(device + 1, 0xff, 4), cudaSuccess);
+    assert_int_equal(cudaMemcpy(host, device, 12, cudaMemcpyDeviceToHost), cudaSuccess);
+    assert_int_equal(host[1], -1);
+    assert_int_equal(host[2], 4);
+
+    expect_error(cudaMemcpy(device, host, sizeof host + 1, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    expect_error(cudaMemcpy(host, device + 15, 8, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
+    expect_error(cudaMemcpy(host, device, 4, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    expect_error(cudaMemcpy(device, host, 4, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
+    expect_error(cudaMemcpy(NULL, device, 4, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
+    expect_error(cudaMemcpy(device, host, 4, (enum cudaMemcpyKind)9), cudaErrorInvalidMemcpyDirection);
+    expect_error(cudaMemset(device, 0, sizeof host + 1), cudaErrorInvalidValue);
+    expect_error(cudaMemset(host, 0, 4), cudaErrorInvalidValue);
+    assert_int_equal(cudaMemcpy(NULL, NULL, 0, cudaMemcpyHostToDevice), cudaSuccess);
+    assert_int_equal(cudaFree(device), cudaSuccess);
+    expect_error(cudaMemcpy(device, host, 4, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    assert_int_equal(cudaFree(other), cudaSuccess);
+}
+
+static void launches_are_checked_as_on_a_gpu(void **state)
+{
+    const dim3 one = {1, 1, 1};
+    int *memory;
+
+    (void)state;
+    assert_int_equal(cudaMalloc((void **)&memory, 4096), cudaSuccess);
+    expect_error(host_api_launch(memory, (dim3){0, 1, 1}, one, 0), cudaErrorInvalidConfiguration);
+    assert_non_null(strstr(simt_fault(), "invalid configuration"));
+    expect_error(host_api_launch(memory, (dim3){1, 65536, 1}, one, 0), cudaErrorInvalidConfiguration);
+    expect_error(host_api_launch(memory, (dim3){1, 1, 65536}, one, 0), cudaErrorInvalidConfiguration);
+    expect_error(host_api_launch(memory, (dim3){UINT32_MAX, 1, 1}, one, 0), cudaErrorInvalidConfiguration);
+    expect_error(host_api_launch(memory, one, (dim3){0, 1, 1}, 0), cudaErrorInvalidConfiguration);
+    expect_error(host_api_launch(memory, one, (dim3){1025, 1, 1}, 0), cudaErrorInvalidConfiguration);
+    expect_error(host_api_launch(memory, one, (dim3){33, 32, 1}, 0), cudaErrorInvalidConfiguration);
+    expect_error(host_api_launch(memory, one, (dim3){1, 1, 65}, 0), cudaErrorInvalidConfiguration);
+    expect_error(host_api_launch(memory, one, (dim3){65536, 65536, 1}, 0), cudaErrorInvalidConfiguration);
+    assert_int_equal(host_api_launch(memory, one, (dim3){1024, 1, 1}, 48 * 1024), cudaSuccess);
+    assert_null(simt_fault());
+    expect_error(host_api_launch(memory, one, one, 48 * 1024 + 1), cudaErrorInvalidValue);
+    expect_error(host_api_allow_shared(227 * 1024 + 1), cudaErrorInvalidValue);
+    assert_int_equal(host_api_allow_shared(100 * 1024), cudaSuccess);
+    assert_int_equal(host_api_launch(memory, one, one, 100 * 1024), cudaSuccess);
+    expect_error(host_api_launch(memory, one, one, 100 * 1024 + 1), cudaErrorInvalidValue);
+    assert_int_equal(cudaFree(memory), cudaSuccess);
+}
+
+static void the_device_says_what_it_is(void **state)
+{
+    struct cudaDeviceProp properties;
+    int value;
+
+    (void)state;
+    assert_int_equal(cudaGetDeviceCount(&value), cudaSuccess);
+    assert_int_equal(value, 1);
+    assert_int_equal(cudaSetDevice(0), cudaSuccess);
+    expect_error(cudaSetDevice(1), cudaErrorInvalidDevice);
+    assert_int_equal(cudaGetDevice(&value), cudaSuccess);
+    assert_int_equal(value, 0);
+    assert_int_equal(cudaGetDeviceProperties(&properties, 0), cudaSuccess);
+    assert_string_equal(properties.name, "CPU simulator");
+    assert_int_equal(properties.warpSize, 32);
+    assert_int_equal(properties.major * 10 + properties.minor, 90);
+    expect_error(cudaGetDeviceProperties(&properties, 1), cudaErrorInvalidDevice);
+    assert_int_equal(cudaDeviceGetAttribute(&value, cudaDevAttrMaxThreadsPerBlock, 0), cudaSuccess);
+    assert_int_equal(value, 1024);
+    assert_int_equal(cudaDeviceGetAttribute(&value, cudaDevAttrMaxSharedMemoryPerBlockOptin, 0), cudaSuccess);
+    assert_int_equal(value, 227 * 1024);
+    expect_error(cudaDeviceGetAttribute(&value, (enum cudaDeviceAttr)9999, 0), cudaErrorInvalidValue);
+    assert_int_equal(cudaRuntimeGetVersion(&value), cudaSuccess);
+    assert_true(value >= 12000);
+    assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
+    assert_string_equal(cudaGetErrorName((cudaError_t)12345), "unrecognized error code");
+    assert_string_equal(cudaGetErrorString(cudaErrorInvalidValue), "invalid argument");
+    assert_non_null(simt_limits());
+}
+
+static void streams_and_events(void **state)
+{
+    cudaStream_t stream;
+    cudaEvent_t begin;
+    cudaEvent_t end;
+    float milliseconds = -1.0f;
+
+    (void)state;
+    assert_int_equal(cudaStreamCreate(&stream), cudaSuccess);
+    assert_int_equal(cudaStreamDestroy(stream), cudaSuccess);
+    assert_int_equal(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking), cudaSuccess);
+    assert_int_equal(cudaEventCreate(&begin), cudaSuccess);
+    assert_int_equal(cudaEventCreateWithFlags(&end, cudaEventBlockingSync), cudaSuccess);
+    expect_error(cudaEventElapsedTime(&milliseconds, begin, end), cudaErrorInvalidResourceHandle);
+    assert_int_equal(cudaEventRecord(begin, stream), cudaSuccess);
+    assert_int_equal(cudaEventRecord(end, stream), cudaSuccess);
+    assert_int_equal(cudaEventSynchronize(end), cudaSuccess);
+    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+    assert_int_equal(cudaEventElapsedTime(&milliseconds, begin, end), cudaSuccess);
+    assert_true(milliseconds >= 0.0f);
+    assert_int_equal(cudaEventDestroy(begin), cudaSuccess);
+    assert_int_equal(cudaEventDestroy(end), cudaSuccess);
+    assert_int_equal(cudaStreamDestroy(stream), cudaSuccess);
+    expect_error(cudaStreamCreateWithFlags(NULL, 0), cudaErrorInvalidValue);
+}
+
+static void pinned_memory(void **state)
+{
+    int *memory;
+
+    (void)state;
+    assert_int_equal(cudaMallocHost((void **)&memory, 4000), cudaSuccess);
+    memory[999] = 1;
+    assert_int_equal(cudaFreeHost(memory), cudaSuccess);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(allocations_are_aligned_and_apart),
+        cmocka_unit_test(memory_runs_out),
+        cmocka_unit_test(freed_memory_is_used_again),
+        cmocka_unit_test(copies_check_both_ranges),
+        cmocka_unit_test(launches_are_checked_as_on_a_gpu),
+        cmocka_unit_test(the_device_says_what_it_is),
+        cmocka_unit_test(streams_and_events),
+        cmocka_unit_test(pinned_memory),
+    };
+
+    return cmocka_run_group_tests_name("host_api", tests, NULL, NULL);
+}

@@ -1,0 +1,616 @@
+/** @file test_refusals.cu  Every refusal, by a kernel that deserves it: the error, the line of the source, the thread. */
+#include "simt_test.h"
+
+#include <assert.h>
+
+#define EXPECT_FAULT(error, mark, text) expect_fault(error, __FILE__, mark, text)
+
+static int *device_x;
+static int *device_y;
+
+static int make_buffers(void **)
+{
+    device_x = device_iota();
+    device_y = device_words(0);
+    return 0;
+}
+
+static int free_buffers(void **)
+{
+    cudaGetLastError();
+    return cudaFree(device_x) != cudaSuccess || cudaFree(device_y) != cudaSuccess;
+}
+
+/* --- races in shared memory ----------------------------------------------------------------------------------------- */
+
+static __global__ void no_barrier_kernel(const int *x, int *y)
+{
+    __shared__ int words[64];
+
+    words[threadIdx.x] = x[threadIdx.x]; // [no_barrier_write]
+    y[threadIdx.x] = words[threadIdx.x ^ 33]; // [no_barrier_read]
+}
+
+static void a_missing_barrier(void **)
+{
+    char where[64];
+
+    no_barrier_kernel<<<1, 64>>>(device_x, device_y);
+    /* Warp 0 reads before warp 1 writes. */
+    EXPECT_FAULT(cudaErrorLaunchFailure, "no_barrier_write",
+                 "shared memory race: thread (32,0,0) of block (0,0,0) writes 4 bytes that thread (1,0,0) read");
+    if (lines_known(simt_fault(), __FILE__)) {
+        snprintf(where, sizeof where, " at :%d, no barrier between", line_of(__FILE__, "no_barrier_read"));
+        assert_non_null(strstr(simt_fault(), where));
+    }
+}
+
+static __global__ void read_after_write_kernel(int *y)
+{
+    __shared__ int words[64];
+
+    words[threadIdx.x] = 1;
+    if (threadIdx.x >= 32)
+        y[threadIdx.x] = words[threadIdx.x - 32]; // [read_after_write]
+}
+
+static void reading_what_another_warp_wrote(void **)
+{
+    read_after_write_kernel<<<dim3(3, 2), 64>>>(device_y);
+    EXPECT_FAULT(cudaErrorLaunchFailure, "read_after_write",
+                 "shared memory race: thread (32,0,0) of block (0,0,0) reads 4 bytes that thread (0,0,0) wrote");
+}
+
+static __global__ void write_write_kernel(int *y)
+{
+    __shared__ int word;
+
+    word = threadIdx.x; // [write_write]
+    __syncthreads();
+    y[threadIdx.x] = word;
+}
+
+static void two_threads_write_one_word(void **)
+{
+    write_write_kernel<<<1, 32>>>(device_y);
+    EXPECT_FAULT(cudaErrorLaunchFailure, "write_write", "thread (1,0,0) of block (0,0,0) writes 4 bytes that thread (0,0,0) wrote");
+}
+
+static __global__ void second_barrier_kernel(int *y)
+{
+    __shared__ int words[64];
+    int sum = 0;
+
+    for (int i = 0; i < 3; i++) {
+        words[threadIdx.x] = i;
+        __syncthreads();
+        sum += words[63 - threadIdx.x]; // [second_barrier]
+        /* No barrier before the next round writes. */
+    }
+    y[threadIdx.x] = sum;
+}
+
+static void a_loop_without_its_second_barrier(void **)
+{
+    second_barrier_kernel<<<1, 64>>>(device_y);
+    EXPECT_FAULT(cudaErrorLaunchFailure, "second_barrier", "shared memory race");
+}
+
+static __global__ void shuffle_is_no_barrier_kernel(int *y)
+{
+    __shared__ int words[32];
+
+    words[threadIdx.x] = threadIdx.x;
+    __shfl_xor_sync(FULL, 0, 1);
+    y[threadIdx.x] = words[threadIdx.x ^ 1]; // [shuffle_is_no_barrier]
+}
+
+static void a_shuffle_orders_no_memory(void **)
+{
+    shuffle_is_no_barrier_kernel<<<1, 32>>>(device_y);
+    EXPECT_FAULT(cudaErrorLaunchFailure, "shuffle_is_no_barrier", "shared memory race");
+}
+
+static __global__ void partial_syncwarp_kernel(int *y)
+{
+    __shared__ int words[32];
+
+    words[threadIdx.x] = threadIdx.x;
+    if (threadIdx.x < 16)
+        __syncwarp(0x0000ffffu);
+    else
+        __syncwarp(0xffff0000u);
+    y[threadIdx.x] = words[31 - threadIdx.x]; // [partial_syncwarp]
+}
+
+static void a_syncwarp_of_other_lanes(void **)
+{
+    partial_syncwarp_kernel<<<1, 32>>>(device_y);
+    EXPECT_FAULT(cudaErrorLaunchFailure, "partial_syncwarp", "shared memory race: thread (0,0,0) of block (0,0,0) reads");
+}
+
+static __global__ void plain_and_atomic_kernel(int *y)
+{
+    __shared__ int count;
+
+    if (threadIdx.x == 0)
+        count = 0;
+    __syncthreads();
+    atomicAdd(&count, 1); // [plain_and_atomic]
+    y[threadIdx.x] = count;
+}
+
+static void a_plain_read_beside_atomics(void **)
+{
+    plain_and_atomic_kernel<<<1, 64>>>(device_y);
+    EXPECT_FAULT(cudaErrorLaunchFailure, "plain_and_atomic",
+                 "thread (1,0,0) of block (0,0,0) updates atomically 4 bytes that thread (0,0,0) read");
+}
+
+static __global__ void broadcast_race_kernel(int *y)
+{
+    __shared__ int word;
+
+    if (threadIdx.x == 0)
+        word = 1;
+    __syncthreads();
+    y[threadIdx.x] = word;
+    if (threadIdx.x == 40)
+        word = 2; // [broadcast_race]
+}
+
+static void writing_what_many_read(void **)
+{
+    broadcast_race_kernel<<<1, 64>>>(device_y);
+    EXPECT_FAULT(cudaErrorLaunchFailure, "broadcast_race", "thread (40,0,0) of block (0,0,0) writes 4 bytes that");
+}
+
+/* --- races in global memory ----------------------------------------------------------------------------------------- */
+
+static __global__ void blocks_race_kernel(int *y)
+{
+    y[0] = blockIdx.x; // [blocks_race]
+}
+
+static void two_blocks_write_one_word(void **)
+{
+    blocks_race_kernel<<<dim3(2, 2), 1>>>(device_y);
+    EXPECT_FAULT(cudaErrorLaunchFailure, "blocks_race",
+                 "global memory race: thread (0,0,0) of block (1,0,0) writes 4 bytes that thread (0,0,0) of block (0,0,0) wrote");
+}
+
+static __global__ void blocks_read_kernel(const int *x, int *y)
+{
+    if (blockIdx.x == 0)
+        y[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    if (blockIdx.x == 1)
+        y[100 + threadIdx.x] = y[threadIdx.x]; // [blocks_read]
+}
+
+static void reading_what_another_block_wrote(void **)
+{
+    blocks_read_kernel<<<2, 32>>>(device_x, device_y);
+    EXPECT_FAULT(cudaErrorLaunchFailure, "blocks_read", "blocks are not ordered");
+}
+
+static __global__ void lane_reads_kernel(int *y)
+{
+    y[threadIdx.x] = threadIdx.x;
+    if (threadIdx.x == 31)
+        y[40] = y[0]; // [lane_reads]
+}
+
+static void reading_what_another_lane_wrote(void **)
+{
+    lane_reads_kernel<<<1, 32>>>(device_y);
+    EXPECT_FAULT(cudaErrorLaunchFailure, "lane_reads",
+                 "global memory race: thread (31,0,0) of block (0,0,0) reads 4 bytes that thread (0,0,0) wrote");
+}
+
+/* --- addresses ---------------------------------------------------------------------------------------------------- */
+
+static __global__ void uninitialised_kernel(int *y)
+{
+    __shared__ int words[64];
+
+    if (threadIdx.x < 40)
+        words[threadIdx.x] = 1;
+    __syncthreads();
+    y[threadIdx.x] = words[threadIdx.x]; // [uninitialised]
+}
+
+static void shared_memory_nobody_wrote(void **)
+{
+    uninitialised_kernel<<<1, 64>>>(device_y);
+    EXPECT_FAULT(cudaErrorLaunchFailure, "uninitialised",
+                 "uninitialised shared memory: thread (40,0,0) of block (0,0,0) reads 4 bytes that no thread");
+}
+
+static __global__ void stale_kernel(int *y)
+{
+    __shared__ int word;
+
+    if (blockIdx.x == 0)
+        word = 1;
+    y[blockIdx.x] = word; // [stale]
+}
+
+static void shared_memory_of_the_block_before(void **)
+{
+    stale_kernel<<<2, 1>>>(device_y);
+    EXPECT_FAULT(cudaErrorLaunchFailure, "stale", "thread (0,0,0) of block (1,0,0) reads 4 bytes that no thread");
+}
+
+static __global__ void offset_kernel(const int *x, int *y, int offset)
+{
+    y[threadIdx.x] = x[(int)threadIdx.x + offset]; // [offset_read]
+}
+
+static __global__ void write_offset_kernel(unsigned char *y, int offset)
+{
+    y[(int)threadIdx.x + offset] = 1; // [offset_write]
+}
+
+static void out_of_bounds(void **)
+{
+    offset_kernel<<<1, 32>>>(device_x, device_y, WORDS - 31);
+    EXPECT_FAULT(cudaErrorIllegalAddress, "offset_read",
+                 "out-of-bounds global access: thread (31,0,0) of block (0,0,0) reads 4 bytes right behind the end of an "
+                 "allocation of 16384 bytes");
+    offset_kernel<<<1, 32>>>(device_x, device_y, -1);
+    EXPECT_FAULT(cudaErrorIllegalAddress, "offset_read", "thread (0,0,0)");
+
+    unsigned char *odd = NULL;
+
+    assert_int_equal(cudaMalloc(&odd, 33), cudaSuccess);
+    write_offset_kernel<<<1, 32>>>(odd, 1);
+    expect_good();
+    write_offset_kernel<<<1, 32>>>(odd, 2);
+    EXPECT_FAULT(cudaErrorIllegalAddress, "offset_write", "thread (31,0,0) of block (0,0,0) writes 1 byte right behind");
+    assert_int_equal(cudaFree(odd), cudaSuccess);
+    write_offset_kernel<<<1, 32>>>(odd, 0);
+    EXPECT_FAULT(cudaErrorIllegalAddress, "offset_write", "that has been freed");
+}
+
+static void bytes_that_are_forbidden(void **)
+{
+    simt_forbid(device_x + 100, 8);
+    offset_kernel<<<1, 32>>>(device_x, device_y, 60);
+    expect_good();
+    offset_kernel<<<1, 32>>>(device_x, device_y, 80);
+    EXPECT_FAULT(cudaErrorIllegalAddress, "offset_read", "thread (20,0,0) of block (0,0,0) reads 4 bytes in a guard band, 400 bytes");
+    offset_kernel<<<1, 32>>>(device_x, device_y, 102);
+    expect_good();
+}
+
+static void pointers_that_are_not_to_device_memory(void **)
+{
+    int *host = (int *)calloc(32, sizeof *host);
+
+    offset_kernel<<<1, 32>>>(NULL, device_y, 3);
+    EXPECT_FAULT(cudaErrorIllegalAddress, "offset_read", "null pointer");
+    assert_non_null(host);
+    offset_kernel<<<1, 32>>>(host, device_y, 0);
+    EXPECT_FAULT(cudaErrorIllegalAddress, "offset_read", "not device memory");
+    write_offset_kernel<<<1, 32>>>((unsigned char *)host, 0);
+    EXPECT_FAULT(cudaErrorIllegalAddress, "offset_write", "not device memory");
+    assert_int_equal(host[0], 0);
+    free(host);
+    write_offset_kernel<<<1, 32>>>((unsigned char *)"a string", 0);
+    EXPECT_FAULT(cudaErrorIllegalAddress, "offset_write", "read-only");
+}
+
+static __constant__ int constants[4];
+
+static __global__ void constant_kernel(int *y)
+{
+    y[threadIdx.x] = constants[threadIdx.x];
+    constants[threadIdx.x] = 1; // [constant]
+}
+
+static void writing_constants(void **)
+{
+    constant_kernel<<<1, 4>>>(device_y);
+    EXPECT_FAULT(cudaErrorIllegalAddress, "constant", "__constant__");
+}
+
+static __global__ void misaligned_kernel(const char *x, int *y)
+{
+    y[threadIdx.x] = *(const int *)(x + threadIdx.x); // [misaligned]
+}
+
+static void misaligned_addresses(void **)
+{
+    misaligned_kernel<<<1, 4>>>((const char *)device_x, device_y);
+    EXPECT_FAULT(cudaErrorMisalignedAddress, "misaligned", "thread (1,0,0)");
+}
+
+static __global__ void dynamic_kernel(int *y)
+{
+    extern __shared__ int dynamic[];
+
+    dynamic[threadIdx.x] = 1; // [dynamic]
+    y[threadIdx.x] = dynamic[threadIdx.x];
+}
+
+static void beyond_dynamic_shared_memory(void **)
+{
+    dynamic_kernel<<<1, 64, 256>>>(device_y);
+    expect_good();
+    dynamic_kernel<<<1, 64, 252>>>(device_y);
+    EXPECT_FAULT(cudaErrorIllegalAddress, "dynamic", "thread (63,0,0) of block (0,0,0) writes 4 bytes beyond");
+}
+
+/* --- barriers and collectives --------------------------------------------------------------------------------------- */
+
+static __global__ void leave_before_barrier_kernel(int *y)
+{
+    if (threadIdx.x >= 40)
+        return;
+    __syncthreads(); // [leave_before_barrier]
+    y[threadIdx.x] = 1;
+}
+
+static void a_barrier_that_some_threads_miss(void **)
+{
+    leave_before_barrier_kernel<<<1, 64>>>(device_y);
+    EXPECT_FAULT(cudaErrorLaunchFailure, "leave_before_barrier",
+                 "thread (0,0,0) of block (0,0,0) and 39 more wait at __syncthreads, but thread (40,0,0) and 23 more have returned");
+}
+
+static __global__ void two_barriers_kernel(int *y)
+{
+    if (threadIdx.x % 2) {
+        y[threadIdx.x] = 1;
+        __syncthreads(); // [odd_barrier]
+    } else {
+        y[threadIdx.x] = 2;
+        __syncthreads(); // [even_barrier]
+    }
+}
+
+static void threads_at_different_barriers(void **)
+{
+    char where[64];
+
+    two_barriers_kernel<<<1, 64>>>(device_y);
+    EXPECT_FAULT(cudaErrorLaunchFailure, "odd_barrier", "divergent barrier: thread (1,0,0) of block (0,0,0)");
+    if (lines_known(simt_fault(), __FILE__)) {
+        snprintf(where, sizeof where, "thread (0,0,0) is at the one at :%d", line_of(__FILE__, "even_barrier"));
+        assert_non_null(strstr(simt_fault(), where));
+    }
+}
+
+static __global__ void own_mask_kernel(int *y)
+{
+    y[threadIdx.x] = __shfl_sync(0x0000fffeu, 1, 2); // [own_mask]
+}
+
+static void a_lane_not_in_its_own_mask(void **)
+{
+    own_mask_kernel<<<1, 32>>>(device_y);
+    EXPECT_FAULT(cudaErrorLaunchFailure, "own_mask",
+                 "lane not in its own mask: thread (0,0,0) of block (0,0,0) calls __shfl_sync with mask 0x0000fffe");
+}
+
+static __global__ void outside_mask_kernel(int *y)
+{
+    if (threadIdx.x < 16)
+        y[threadIdx.x] = __shfl_down_sync(0x0000ffffu, 1, 1); // [outside_mask]
+}
+
+static void a_shuffle_from_outside_the_mask(void **)
+{
+    outside_mask_kernel<<<1, 32>>>(device_y);
+    EXPECT_FAULT(cudaErrorLaunchFailure, "outside_mask",
+                 "shuffle from an absent lane: thread (15,0,0) of block (0,0,0) reads lane 16 by __shfl_down_sync, which is not in");
+}
+
+static __global__ void returned_kernel(int *y)
+{
+    if (threadIdx.x >= 16)
+        return;
+    y[threadIdx.x] = __shfl_down_sync(FULL, 1, 1); // [returned]
+}
+
+static void a_shuffle_from_a_lane_that_returned(void **)
+{
+    returned_kernel<<<1, 32>>>(device_y);
+    EXPECT_FAULT(cudaErrorLaunchFailure, "returned", "reads lane 16 by __shfl_down_sync, which has returned");
+    returned_kernel<<<1, 8>>>(device_y);
+    EXPECT_FAULT(cudaErrorLaunchFailure, "returned", "thread (7,0,0) of block (0,0,0) reads lane 8 by __shfl_down_sync, which the block does not have");
+}
+
+static __global__ void half_shuffle_kernel(int *y)
+{
+    int value = threadIdx.x;
+
+    if (threadIdx.x < 16)
+        value = __shfl_xor_sync(FULL, value, 1); // [half_shuffle]
+    else
+        __syncthreads(); // [half_barrier]
+    y[threadIdx.x] = value;
+}
+
+static void a_shuffle_that_waits_for_a_barrier(void **)
+{
+    half_shuffle_kernel<<<1, 32>>>(device_y);
+    EXPECT_FAULT(cudaErrorLaunchFailure, "half_shuffle",
+                 "deadlock: thread (0,0,0) of block (0,0,0) waits at __shfl_xor_sync with mask 0xffffffff for lane 16, thread "
+                 "(16,0,0), which waits at __syncthreads");
+}
+
+static __global__ void different_masks_kernel(int *y)
+{
+    if (threadIdx.x < 16)
+        y[threadIdx.x] = __any_sync(FULL, 1); // [different_masks]
+    else
+        y[threadIdx.x] = __any_sync(0xffff0001u, 1);
+}
+
+static void lanes_that_disagree_on_the_mask(void **)
+{
+    different_masks_kernel<<<1, 32>>>(device_y);
+    EXPECT_FAULT(cudaErrorLaunchFailure, "different_masks", "with mask 0xffff0001");
+}
+
+static __global__ void different_calls_kernel(int *y)
+{
+    if (threadIdx.x < 16)
+        y[threadIdx.x] = __any_sync(FULL, 1); // [different_calls]
+    else
+        y[threadIdx.x] = __shfl_sync(FULL, 1, 0);
+}
+
+static void lanes_that_disagree_on_the_call(void **)
+{
+    different_calls_kernel<<<1, 32>>>(device_y);
+    EXPECT_FAULT(cudaErrorLaunchFailure, "different_calls",
+                 "deadlock: thread (0,0,0) of block (0,0,0) waits at __any_sync with mask 0xffffffff for lane 16, thread (16,0,0), "
+                 "which is at __shfl_sync");
+}
+
+static __global__ void width_kernel(int *y, int width)
+{
+    y[threadIdx.x] = __shfl_xor_sync(FULL, 1, 1, width); // [width]
+}
+
+static void a_width_that_is_no_power_of_two(void **)
+{
+    width_kernel<<<1, 32>>>(device_y, 12);
+    EXPECT_FAULT(cudaErrorLaunchFailure, "width", "width 12");
+}
+
+/* --- endless, deep, deliberate ------------------------------------------------------------------------------------ */
+
+static __global__ void spin_kernel(volatile int *flag)
+{
+    while (*flag == 0) // [spin]
+        ;
+}
+
+static __global__ void spin_without_memory_kernel(int *y, unsigned odd)
+{
+    while (odd % 2) // [spin_without_memory]
+        odd = odd * 5 + 2;
+    *y = (int)odd;
+}
+
+static void endless_loops(void **)
+{
+    int *flag = device_words(0);
+
+    assert_int_equal(setenv("SIMT_EVENT_LIMIT", "3000000", 1), 0);
+    spin_kernel<<<1, 64>>>(flag);
+    EXPECT_FAULT(cudaErrorLaunchTimeout, "spin", "endless loop?");
+    spin_without_memory_kernel<<<1, 1>>>(device_y, 1);
+    assert_int_equal(cudaGetLastError(), cudaErrorLaunchTimeout);
+    assert_non_null(strstr(simt_fault(), "endless loop?"));
+    assert_int_equal(unsetenv("SIMT_EVENT_LIMIT"), 0);
+    assert_int_equal(cudaFree(flag), cudaSuccess);
+}
+
+static __global__ void recursive_kernel(int *y, volatile int depth)
+{
+    volatile char space[1000];
+
+    space[depth % 1000] = 1;
+    if (depth >= 0)
+        recursive_kernel(y, depth + 1);
+    y[threadIdx.x] = space[depth % 1000];
+}
+
+static void a_stack_that_runs_over(void **)
+{
+    recursive_kernel<<<1, 32>>>(device_y, 0);
+    assert_int_equal(cudaGetLastError(), cudaErrorIllegalAddress);
+    assert_non_null(strstr(simt_fault(), "stack overflow: thread (0,0,0) of block (0,0,0)"));
+}
+
+static __global__ void trap_kernel(void)
+{
+    if (threadIdx.x == 5)
+        __trap(); // [trap]
+}
+
+static __global__ void assert_kernel(int limit)
+{
+    assert((int)threadIdx.x < limit); // [assert]
+}
+
+static __global__ void divide_kernel(int *y, int divisor)
+{
+    y[threadIdx.x] = 7 / divisor; // [divide]
+}
+
+static void traps_assertions_and_divisions(void **)
+{
+    trap_kernel<<<1, 32>>>();
+    EXPECT_FAULT(cudaErrorLaunchFailure, "trap", "thread (5,0,0) of block (0,0,0) executes __trap()");
+    assert_kernel<<<1, 32>>>(9);
+    EXPECT_FAULT(cudaErrorAssert, "assert", "thread (9,0,0) of block (0,0,0) does not have (int)threadIdx.x < limit");
+#if defined __x86_64__
+    divide_kernel<<<1, 32>>>(device_y, 0);
+    EXPECT_FAULT(cudaErrorLaunchFailure, "divide", "division by zero");
+#endif
+    divide_kernel<<<1, 32>>>(device_y, 7);
+    expect_good();
+}
+
+/* --- afterwards --------------------------------------------------------------------------------------------------- */
+
+static void nothing_runs_until_the_error_is_read(void **)
+{
+    trap_kernel<<<1, 32>>>();
+    offset_kernel<<<1, 32>>>(device_x, device_y, 50);
+    assert_int_equal(cudaMemset(device_y, 0, 4), cudaErrorLaunchFailure);
+    EXPECT_FAULT(cudaErrorLaunchFailure, "trap", "thread (5,0,0)");
+
+    offset_kernel<<<1, 32>>>(device_x, device_y, 50);
+    expect_good();
+    const int *got = take_words(device_y);
+
+    device_y = device_words(0);
+    assert_int_equal(got[3], 53);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_missing_barrier),
+        cmocka_unit_test(reading_what_another_warp_wrote),
+        cmocka_unit_test(two_threads_write_one_word),
+        cmocka_unit_test(a_loop_without_its_second_barrier),
+        cmocka_unit_test(a_shuffle_orders_no_memory),
+        cmocka_unit_test(a_syncwarp_of_other_lanes),
+        cmocka_unit_test(a_plain_read_beside_atomics),
+        cmocka_unit_test(writing_what_many_read),
+        cmocka_unit_test(two_blocks_write_one_word),
+        cmocka_unit_test(reading_what_another_block_wrote),
+        cmocka_unit_test(reading_what_another_lane_wrote),
+        cmocka_unit_test(shared_memory_nobody_wrote),
+        cmocka_unit_test(shared_memory_of_the_block_before),
+        cmocka_unit_test(out_of_bounds),
+        cmocka_unit_test(bytes_that_are_forbidden),
+        cmocka_unit_test(pointers_that_are_not_to_device_memory),
+        cmocka_unit_test(writing_constants),
+        cmocka_unit_test(misaligned_addresses),
+        cmocka_unit_test(beyond_dynamic_shared_memory),
+        cmocka_unit_test(a_barrier_that_some_threads_miss),
+        cmocka_unit_test(threads_at_different_barriers),
+        cmocka_unit_test(a_lane_not_in_its_own_mask),
+        cmocka_unit_test(a_shuffle_from_outside_the_mask),
+        cmocka_unit_test(a_shuffle_from_a_lane_that_returned),
+        cmocka_unit_test(a_shuffle_that_waits_for_a_barrier),
+        cmocka_unit_test(lanes_that_disagree_on_the_mask),
+        cmocka_unit_test(lanes_that_disagree_on_the_call),
+        cmocka_unit_test(a_width_that_is_no_power_of_two),
+        cmocka_unit_test(endless_loops),
+        cmocka_unit_test(a_stack_that_runs_over),
+        cmocka_unit_test(traps_assertions_and_divisions),
+        cmocka_unit_test(nothing_runs_until_the_error_is_read),
+    };
+
+    return cmocka_run_group_tests_name("refusals", tests, make_buffers, free_buffers);
+}
