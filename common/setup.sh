@@ -1,0 +1,143 @@
+#!/bin/sh
+# Installs what is missing, and nothing else, on Debian and Ubuntu; elsewhere says what to install.
+#
+#   sh common/setup.sh            what `ninja run` and `ninja test` need
+#   sh common/setup.sh docs       and what `ninja docs` needs
+#   sh common/setup.sh checks     and what tests that are skipped without it need: clang, an aarch64, PyTorch
+#
+# It asks nothing, and where nothing is missing it touches nothing and needs no network.
+set -u
+at_terminal=$([ -t 0 ] && echo yes)
+
+say() {
+    echo "setup: $*"
+}
+
+# need PACKAGE NAME CHECK...: notes what is missing if the check fails
+need() {
+    package=$1
+    name=$2
+    shift 2
+    "$@" >/dev/null 2>&1 </dev/null && return
+    packages="$packages $package"
+    names="$names${names:+, }$name"
+}
+
+# compiler COMMAND: it is there and is 12 or newer
+compiler() {
+    version=$("$1" -dumpversion) && [ "${version%%.*}" -ge 12 ]
+}
+
+# header FILE: the C compiler, or the usual place if there is none, has it
+header() {
+    if command -v gcc; then
+        echo "#include <$1>" | gcc -E -x c -
+    else
+        [ -f "/usr/include/$1" ]
+    fi
+}
+
+# python_module NAME: Python, this system's or the first in PATH, has it
+python_module() {
+    look="import importlib.util, sys; sys.exit(importlib.util.find_spec('$1') is None)"
+    python3 -c "$look" || /usr/bin/python3 -c "$look"
+}
+
+needs_of_run() {
+    need gcc 'gcc 12 or newer' compiler gcc
+    need g++ 'g++ 12 or newer' compiler g++
+    need binutils binutils command -v ld
+    need ninja-build 'ninja 1.10 or newer' command -v ninja
+    need libc6-dev "the C library's headers" header stdio.h
+    need libcmocka-dev cmocka header cmocka.h
+}
+
+needs_of_docs() {
+    need doxygen doxygen command -v doxygen
+    need graphviz graphviz command -v dot
+    need doxygen-awesome-css doxygen-awesome-css [ -d "${DOXYGEN_AWESOME:-/usr/share/doxygen-awesome-css}" ]
+    need gnuplot gnuplot command -v gnuplot
+    need chromium chromium command -v chromium
+    need chromium-driver chromedriver command -v chromedriver
+}
+
+needs_of_checks() {
+    need clang clang command -v clang++
+    need clang-format clang-format command -v clang-format
+    need qemu-user qemu-user command -v qemu-aarch64
+    need gcc-aarch64-linux-gnu 'gcc for aarch64-linux-gnu' command -v aarch64-linux-gnu-gcc
+    need g++-aarch64-linux-gnu 'g++ for aarch64-linux-gnu' command -v aarch64-linux-gnu-g++
+    need libc6-dev-arm64-cross "the C library for aarch64-linux-gnu" \
+        aarch64-linux-gnu-gcc -E -include stdio.h -x c /dev/null
+    need python3-numpy 'NumPy for Python 3' python_module numpy
+    need python3-torch 'PyTorch for Python 3' python_module torch
+}
+
+# find_missing WORD...: sets packages and names
+find_missing() {
+    packages=
+    names=
+    needs_of_run
+    for word in "$@"; do
+        "needs_of_$word"
+    done
+}
+
+# as_root COMMAND...
+as_root() {
+    if [ "$(id -u)" -eq 0 ]; then
+        "$@"
+    elif [ "$at_terminal" ]; then
+        sudo "$@" # may ask for a password
+    else
+        sudo -n "$@"
+    fi
+}
+
+# apt ARGUMENTS...: without questions; what it printed goes to $log
+apt() {
+    as_root env DEBIAN_FRONTEND=noninteractive apt-get -q -y "$@" >"$log" 2>&1 </dev/null
+}
+
+install() {
+    if [ "$(id -u)" -ne 0 ] && ! command -v sudo >/dev/null; then
+        say "missing: $names; run this as root, or install sudo" >&2
+        return 1
+    fi
+    log=$(mktemp) || return 1
+    trap 'rm -f "$log"' EXIT
+    say "installing$packages"
+    # shellcheck disable=SC2086 # packages are words
+    if ! apt update || ! apt install --no-install-recommends $packages; then
+        tail -n 20 "$log" >&2
+        say "apt-get could not install$packages" >&2
+        return 1
+    fi
+}
+
+for word in "$@"; do
+    case $word in
+    docs | checks) ;;
+    *)
+        say "$word: unknown; the words are docs and checks" >&2
+        exit 2
+        ;;
+    esac
+done
+
+find_missing "$@"
+if [ -z "$packages" ]; then
+    say 'nothing is missing'
+    exit 0
+fi
+if ! command -v apt-get >/dev/null; then
+    say "missing: $names; this is neither Debian nor Ubuntu, install them with its own package manager" >&2
+    exit 1
+fi
+install || exit 1
+find_missing "$@"
+if [ -n "$packages" ]; then
+    say "still missing after installing: $names" >&2
+    exit 1
+fi
+say 'done'
