@@ -1,0 +1,69 @@
+#!/bin/sh
+# Finds nvcc, and says which GPU it compiles for.
+#
+#   sh common/nvcc.sh arch STAMP               writes the architecture into STAMP, if it is not there already
+#   sh common/nvcc.sh compile STAMP ARGS...    runs nvcc with ARGS for the architecture in STAMP
+#
+# The architecture is $GPU_ARCH (sm_90, sm_90a), else the first GPU's, else sm_90. nvcc is $CUDA_HOME's, else the one in PATH,
+# else /usr/local/cuda's.
+set -u
+
+fail() {
+    status=$1
+    shift
+    echo "nvcc.sh: $*" >&2
+    exit "$status"
+}
+
+find_nvcc() {
+    for nvcc in ${CUDA_HOME:+"$CUDA_HOME/bin/nvcc"} "$(command -v nvcc)" "${CUDA_DEFAULT:-/usr/local/cuda}/bin/nvcc"; do
+        [ -x "$nvcc" ] && break
+    done
+    [ -x "$nvcc" ] ||
+        fail 1 'nvcc is missing: install the CUDA Toolkit, 12 or newer, from https://developer.nvidia.com/cuda-downloads'
+    release=$("$nvcc" --version | sed -n 's/.*release \([0-9]*\)\..*/\1/p')
+    [ "${release:-0}" -ge 12 ] ||
+        fail 1 "$nvcc is of CUDA ${release:-(no release)}: install 12 or newer from https://developer.nvidia.com/cuda-downloads"
+}
+
+# first_gpu: sm_90 for compute capability 9.0; nothing if there is no GPU
+first_gpu() {
+    nvidia-smi --query-gpu=compute_cap --format=csv,noheader 2>/dev/null | sed -n '1s/^\([0-9]*\)\.\([0-9]\)$/sm_\1\2/p'
+}
+
+write_arch() {
+    find_nvcc
+    arch=${GPU_ARCH:-$(first_gpu)}
+    notice=
+    if [ -z "$arch" ]; then
+        arch=sm_90
+        notice='no GPU here: compiling for sm_90; GPU_ARCH=sm_NN chooses another'
+    fi
+    expr "$arch" : 'sm_[0-9][0-9][0-9]\{0,1\}a\{0,1\}$' >/dev/null ||
+        fail 2 "GPU_ARCH=$arch: it must be sm_ and the compute capability, such as sm_90 or sm_90a"
+    [ -f "$1" ] && [ "$(cat "$1")" = "$arch" ] && return
+    [ -z "$notice" ] || echo "nvcc.sh: $notice"
+    echo "$arch" >"$1" || exit 1
+}
+
+compile() {
+    find_nvcc
+    arch=$(cat "$1") || exit 1
+    shift
+    case $arch in
+    *a) exec "$nvcc" -gencode "arch=compute_${arch#sm_},code=$arch" "$@" ;;
+    *) exec "$nvcc" "-arch=$arch" "$@" ;;
+    esac
+}
+
+case ${1:-} in
+arch) [ $# -eq 2 ] || fail 2 'usage: nvcc.sh arch STAMP' ;;
+compile) [ $# -ge 3 ] || fail 2 'usage: nvcc.sh compile STAMP ARGS...' ;;
+*) fail 2 'usage: nvcc.sh arch STAMP, or nvcc.sh compile STAMP ARGS...' ;;
+esac
+command=$1
+shift
+case $command in
+arch) write_arch "$1" ;;
+compile) compile "$@" ;;
+esac
