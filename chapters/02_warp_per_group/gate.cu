@@ -48,10 +48,10 @@ static __device__ candidate better(candidate mine, candidate other)
     return mine;
 }
 
-/** The best candidate of the warp, in every lane. */
-static __device__ candidate warp_best(candidate mine)
+/** The best candidate of the first `width` lanes, a power of two, in each of them. All 32 lanes must call. */
+static __device__ candidate warp_best(candidate mine, int width)
 {
-    for (int offset = WARP_SIZE / 2; offset > 0; offset /= 2) {
+    for (int offset = width / 2; offset > 0; offset /= 2) {
         candidate other;
 
         other.value = __shfl_xor_sync(FULL_MASK, mine.value, offset);
@@ -84,6 +84,12 @@ static __device__ float block_softmax(float logit, bool has_expert, int lane, in
     return power / warp_sum(lane < num_warps ? warp_total[lane] : 0.0f);
 }
 // [softmax]
+
+/** The lanes a butterfly over `count` values needs: the next power of two. */
+static __device__ int lanes_for(int count)
+{
+    return count > 1 ? 1 << (WARP_SIZE - __clz(count - 1)) : 1;
+}
 
 // [group_score]
 /** The warp's best choice, or the sum of its two best; the second may equal the first. The same in every lane. */
@@ -159,12 +165,13 @@ static __global__ void gate_kernel(gate_problem problem, const T *gating_output,
     __syncthreads();
 
     if (group == 0) {
+        const int group_lanes = lanes_for(problem.num_expert_group);
         candidate left = {-INFINITY, NOBODY};
 
         if (lane < problem.num_expert_group)
             left = {group_scores[lane], lane};
         for (int i = 0; i < problem.topk_group; i++) {
-            const candidate best = warp_best(left);
+            const candidate best = warp_best(left, group_lanes);
 
             if (lane == 0)
                 kept_groups[i] = best.id;
@@ -185,7 +192,7 @@ static __global__ void gate_kernel(gate_problem problem, const T *gating_output,
     }
     if (place != NOBODY) {
         for (int k = 0; k < problem.topk; k++) {
-            const candidate best = warp_best(mine);
+            const candidate best = warp_best(mine, WARP_SIZE);
 
             if (lane == 0)
                 group_best[place][k] = best;
@@ -201,6 +208,7 @@ static __global__ void gate_kernel(gate_problem problem, const T *gating_output,
         return;
 
     // [merge]
+    const int front_lanes = lanes_for(problem.topk_group);
     int head = 0; /* lane i has taken this many from the sorted list of kept group i */
     for (int k = 0; k < problem.topk; k++) {
         candidate front = {-INFINITY, NOBODY};
@@ -208,7 +216,7 @@ static __global__ void gate_kernel(gate_problem problem, const T *gating_output,
         if (lane < problem.topk_group)
             front = group_best[lane][head];
 
-        const candidate best = warp_best(front);
+        const candidate best = warp_best(front, front_lanes);
 
         if (lane == 0)
             chosen[k] = best.id;
@@ -230,7 +238,7 @@ static __global__ void gate_kernel(gate_problem problem, const T *gating_output,
         weight = round_to<T>(weight / sum);
     if (writes) {
         topk_weights[row * problem.topk + lane] = weight * problem.routed_scaling_factor;
-        topk_ids[row * problem.topk + lane] = id % problem.num_experts;
+        topk_ids[row * problem.topk + lane] = id < problem.num_experts ? id : id - problem.num_experts;
     }
     // [weights]
 }
