@@ -65,6 +65,7 @@ struct lane {
     uint32_t thread;      /**< number in the block */
     uint3 index;          /**< threadIdx */
     struct event *head;   /**< the first event not yet replayed */
+    uint32_t parked;      /**< events put aside when the warp's turn ended */
     uintptr_t site;       /**< where a lane that waits called from */
 };
 
@@ -105,6 +106,7 @@ struct warp {
     uint32_t closed;     /**< returned, and the replay knows */
     uint32_t sync_end;   /**< what the warp did at ticks below this is ordered by a __syncwarp of all lanes */
     uint32_t partial;    /**< lanes that a partial __syncwarp has ordered in this block */
+    bool parked;         /**< some lanes' events have been put aside */
     int open_count;
     unsigned first;      /**< thread number of lane 0 */
     struct open_step open[WARP_LANES];
@@ -195,6 +197,8 @@ extern struct launch simt_current;
 
 /** 32 traces of TRACE_EVENTS each. */
 extern struct event *simt_trace;
+/** For every thread of the block, room for what a warp that had its turn has not replayed. */
+extern struct event *simt_parked;
 /** Where the warp last replayed was. */
 extern uintptr_t simt_last_pc;
 /** Events and arrivals a launch may have, and the sum of both counters at which this one is at its end. */
@@ -216,8 +220,8 @@ uint32_t simt_collective_missing(const struct warp *warp, unsigned lane);
 void simt_collective_describe(const struct block *block, const struct warp *warp, unsigned lane, uint32_t missing,
                               char *text, size_t size);
 
-/** Replays what the lanes of the warp have done; with `flush`, without waiting for lanes that might do more first. */
-void simt_replay(struct warp *warp, bool flush);
+/** Replays what the lanes of the warp have done, up to where a lane that can still run might do something first. */
+void simt_replay(struct warp *warp);
 
 /** A block barrier of the whole block is complete: what came before is ordered. */
 void simt_order_barrier(void);
@@ -283,6 +287,7 @@ struct image {
     uintptr_t text_low, text_high;
     uintptr_t data_low, data_high;   /**< writable: __device__ variables live here */
     uintptr_t constant_low, constant_high;
+    uintptr_t index_low, index_high; /**< threadIdx and its kin, for compilers that instrument constants */
     struct shadow_cell *data_shadow;
 };
 

@@ -67,7 +67,8 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
     const struct lane *lane = simt_now.lane;
     const struct image *image = &simt_image;
 
-    if (!lane || address - lane->stack < FIBER_STACK_BYTES)
+    if (!lane || address - lane->stack < FIBER_STACK_BYTES ||
+        address - image->index_low < image->index_high - image->index_low)
         return;
     if (address - image->constant_low < image->constant_high - image->constant_low) {
         if (store)

@@ -10,6 +10,7 @@
 
 struct launch simt_current;
 struct event *simt_trace;
+struct event *simt_parked;
 uint64_t simt_event_limit;
 uint64_t simt_event_budget;
 
@@ -61,9 +62,11 @@ static bool machine_start(void)
         machine.block = simt_map(sizeof *machine.block);
     if (!simt_trace)
         simt_trace = simt_map(WARP_LANES * TRACE_EVENTS * sizeof *simt_trace);
+    if (!simt_parked)
+        simt_parked = simt_map((size_t)BLOCK_THREADS * TRACE_EVENTS * sizeof *simt_parked);
     if (!machine.stacks.base && !fiber_stacks_map(&machine.stacks, BLOCK_THREADS))
         return false;
-    return machine.block && simt_trace && find_shared();
+    return machine.block && simt_trace && simt_parked && find_shared();
 }
 
 /* --- a launch ----------------------------------------------------------------------------------------------------- */

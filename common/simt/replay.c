@@ -327,7 +327,7 @@ static void compact(struct lane *lanes, uint32_t mask)
     }
 }
 
-void simt_replay(struct warp *warp, bool flush)
+void simt_replay(struct warp *warp)
 {
     struct lane *lanes = simt_now.warp_lane;
     uint32_t candidates = warp->lanes;
@@ -343,7 +343,7 @@ void simt_replay(struct warp *warp, bool flush)
             steps_leave(warp, finished, SUCCESSOR_EXIT);
             warp->closed |= finished;
         }
-        if (candidates == 0 || (!flush && (warp->ready & ~candidates)))
+        if (candidates == 0 || (warp->ready & ~candidates))
             break;
         issue_run(warp, lanes, group, common_run(lanes, group, below));
     }

@@ -12,7 +12,7 @@ struct simt_now simt_now;
 struct simt_counters simt_counters;
 
 /* Kernels see these as constants, which they are to each thread: the compiler may keep them, and reads are not traffic. */
-uint3 simt_thread_idx, simt_block_idx, simt_block_dim, simt_grid_dim;
+__attribute__((section("simt_index"))) uint3 simt_thread_idx, simt_block_idx, simt_block_dim, simt_grid_dim;
 
 void simt_lane_leave(void)
 {
@@ -70,6 +70,7 @@ static uint32_t lanes_with_room(const struct warp *warp)
     return room;
 }
 
+/** Gives the warp's lanes the traces, with what they had not replayed when the warp's last turn ended. */
 static void trace_begin(struct warp *warp)
 {
     struct lane *lanes = simt_now.warp_lane;
@@ -80,6 +81,27 @@ static void trace_begin(struct warp *warp)
         lanes[i].head = lanes[i].cursor = simt_trace + (size_t)i * TRACE_EVENTS;
         lanes[i].limit = lanes[i].cursor + TRACE_EVENTS;
     }
+    if (!warp->parked)
+        return;
+    for (uint32_t left = warp->lanes; left; left &= left - 1) {
+        struct lane *lane = &lanes[__builtin_ctz(left)];
+
+        memcpy(lane->cursor, simt_parked + (size_t)lane->thread * TRACE_EVENTS, lane->parked * sizeof *lane->cursor);
+        lane->cursor += lane->parked;
+    }
+    warp->parked = false;
+}
+
+/** Another warp needs the traces while some lanes of this one wait for others to catch up. */
+static void trace_park(struct warp *warp)
+{
+    for (uint32_t left = warp->lanes; left; left &= left - 1) {
+        struct lane *lane = &simt_now.warp_lane[__builtin_ctz(left)];
+
+        lane->parked = (uint32_t)(lane->cursor - lane->head);
+        memcpy(simt_parked + (size_t)lane->thread * TRACE_EVENTS, lane->head, lane->parked * sizeof *lane->head);
+    }
+    warp->parked = true;
 }
 
 /** A launch that has done more than this is taken for an endless loop. */
@@ -106,15 +128,14 @@ static void warp_run(struct block *block, struct warp *warp)
         run_lanes(lanes_with_room(warp));
         if (simt_now.faulted)
             return;
-        simt_replay(warp, false);
+        simt_replay(warp);
+        check_budget(warp);
         if (warp->ready && ++full == TURN) {
-            simt_replay(warp, true);
-            check_budget(warp);
+            trace_park(warp);
             return;
         }
         if (warp->waiting)
             simt_collectives_complete(warp);
-        check_budget(warp);
     }
 }
 
@@ -135,6 +156,7 @@ static void block_begin(struct block *block)
         warp->waiting = warp->at_barrier = warp->done = warp->closed = 0;
         warp->sync_end = warp->partial = 0;
         warp->open_count = 0;
+        warp->parked = false;
     }
     for (unsigned i = 0; i < block->threads; i++)
         block->lane[i].depth = EVENT_DEPTH_NONE;

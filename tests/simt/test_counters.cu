@@ -411,7 +411,7 @@ static __global__ void long_kernel(const int *x, int *y, int rounds)
 
     for (int i = 0; i < rounds; i++) {
         sum += x[(i * 32 + threadIdx.x) % 4096];
-        if (threadIdx.x % 2 && i % 7 == 3)
+        if (i % 7 == 3 && threadIdx.x % 2)
             sum += x[i % 4096];
     }
     y[threadIdx.x] = sum;
@@ -425,12 +425,20 @@ static void a_trace_longer_than_its_buffer(void **)
     take_counters();
     long_kernel<<<1, 32>>>(x, y, 7000);
     expect_good();
-    const struct simt_counters counters = take_counters();
+    struct simt_counters several = take_counters();
 
+    /* Several warps take turns. */
+    long_kernel<<<1, 128>>>(x, y, 7000);
+    expect_good();
+    struct simt_counters counters = several;
+
+    several = take_counters();
+    assert_int_equal(several.global_load_requests, 4 * counters.global_load_requests);
+    assert_int_equal(several.divergent_branches, 4 * counters.divergent_branches);
+    assert_int_equal(several.basic_blocks, 4 * counters.basic_blocks);
     assert_int_equal(counters.global_load_requests, 7000 + 1000);
     assert_int_equal(counters.global_load_sectors, 7000 * 4 + 1000);
-    /* Odd and even lanes part in every round; among the odd ones nobody does. */
-    assert_int_equal(counters.divergent_branches, 7000);
+    assert_int_equal(counters.divergent_branches, 1000);
     assert_int_equal(counters.global_store_requests, 1);
     cudaFree(x);
     cudaFree(y);

@@ -232,7 +232,7 @@ static __global__ void stale_kernel(int *y)
     __shared__ int word;
 
     if (blockIdx.x == 0)
-        word = 1;
+        word = y[9];
     y[blockIdx.x] = word; // [stale]
 }
 
