@@ -1,0 +1,101 @@
+/** @file test_gate_compute.c  Chapter 01 on random shapes and types, every distribution among them, by the checker. */
+#include "harness/gate_check.h"
+#include "harness/gate_input.h"
+#include "harness/gate_problem.h"
+#include "harness/random.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct gate_problem random_problem(struct random *random)
+{
+    const int experts_per_group = 1 + (int)random_below(random, 40), groups = 1 + (int)random_below(random, 20);
+    const int topk_group = 1 + (int)random_below(random, groups), held = topk_group * experts_per_group;
+    struct gate_problem problem = {
+        .num_tokens = random_below(random, 40),
+        .num_experts = experts_per_group * groups,
+        .num_expert_group = groups,
+        .topk_group = topk_group,
+        .topk = 1 + (int)random_below(random, held < 16 ? held : 16),
+        .dtype = (enum dtype)random_below(random, 3),
+        .score = (enum gate_score)random_below(random, 3),
+        .has_bias = experts_per_group > 1 && random_below(random, 2),
+        .renormalize = random_below(random, 2),
+        .routed_scaling_factor = 2.5f,
+    };
+
+    problem.bias_dtype = random_below(random, 2) ? DTYPE_F32 : problem.dtype;
+    return problem;
+}
+
+static void check_problem(const struct gate_problem *problem, enum gate_dist dist, uint64_t seed)
+{
+    struct gate_input input;
+    struct gate_failure failure;
+    struct error error = {""};
+    float *const weights = malloc(gate_choices(problem) * sizeof *weights + 1);
+    int32_t *const ids = malloc(gate_choices(problem) * sizeof *ids + 1);
+
+    assert_non_null(weights);
+    assert_non_null(ids);
+    assert_true(gate_problem_check(problem, &error));
+    assert_true(gate_input_allocate(problem, &input, &error));
+    gate_generate_logits(problem, dist, seed, input.gating_output);
+    if (problem->has_bias)
+        gate_generate_bias(problem, dist, seed, input.correction_bias);
+
+    const struct gate_buffers buffers = {input.gating_output, input.correction_bias, weights, ids};
+
+    memset(weights, 0xff, gate_choices(problem) * sizeof *weights);
+    memset(ids, 0xff, gate_choices(problem) * sizeof *ids);
+    assert_true(gate_compute(problem, &buffers));
+    if (gate_check(problem, &buffers, GATE_TIES_LOWER_FIRST, &failure, &error) != GATE_RIGHT) {
+        char what[640], shape[256];
+
+        gate_failure_describe(&failure, what, sizeof what);
+        gate_problem_describe(problem, shape, sizeof shape);
+        fail_msg("%s, %s: %s", shape, gate_dist_name(dist), what);
+    }
+    gate_input_free(&input);
+    free(weights);
+    free(ids);
+}
+
+static void random_problems_are_right(void **state)
+{
+    struct random random = random_start(42, 1);
+
+    (void)state;
+    for (int i = 0; i < 3000; i++) {
+        const struct gate_problem problem = random_problem(&random);
+
+        check_problem(&problem, (enum gate_dist)(i % GATE_DIST_COUNT), (uint64_t)i);
+    }
+}
+
+static void many_tokens_are_shared_out_among_threads(void **state)
+{
+    struct random random = random_start(43, 1);
+    struct gate_problem problem = random_problem(&random);
+
+    (void)state;
+    for (problem.num_tokens = 63; problem.num_tokens < 3000; problem.num_tokens = problem.num_tokens * 2 + 1)
+        check_problem(&problem, GATE_DIST_NORMAL, 5);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_problems_are_right),
+        cmocka_unit_test(many_tokens_are_shared_out_among_threads),
+    };
+    return cmocka_run_group_tests_name("gate_compute", tests, NULL, NULL);
+}
