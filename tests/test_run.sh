@@ -1,0 +1,187 @@
+#!/bin/sh
+# tests/run.sh itself: on tests that pass, fail, skip, crash, hang, say nothing, and promise more than they run.
+. tests/tap.sh
+
+# test_file NAME TEXT
+test_file() {
+    printf '%s\n' "$2" >"$scratch/$1.sh"
+}
+
+# run ARGUMENT...: the exit status and the output, without the time each test took
+run() {
+    output=$(cd "$scratch" && sh "$root/tests/run.sh" "$@" 2>&1)
+    status=$?
+    printf '%s\n%s\n' "$status" "$output" | sed 's/  [0-9.]* s$//'
+}
+root=$(pwd)
+
+test_file passing 'echo 1..2; echo "ok 1 - a"; echo "ok 2 - b"'
+test_file late_plan 'echo "ok 1 - a"; echo 1..1'
+test_file failing 'echo 1..2; echo "ok 1 - a"; echo "not ok 2 - b"; echo "# because"; echo oh >&2; exit 1'
+test_file skipping 'echo 1..3; echo "ok 1 - a # SKIP no nvcc"; echo "ok 2 - b"; echo "ok 3 - c # skip"'
+test_file skipping_all 'echo "1..0 # SKIP no GPU"'
+test_file crashing 'echo 1..2; echo "ok 1 - a"; kill -SEGV $$'
+test_file hanging 'echo 1..1; sleep 100; echo "ok 1 - a"'
+test_file stubborn 'trap "" TERM; echo 1..1; sleep 100 & wait; sleep 100'
+test_file silent ':'
+test_file empty 'echo 1..0'
+test_file short 'echo 1..3; echo "ok 1 - a"; echo "ok 2 - b"'
+test_file long 'echo 1..1; echo "ok 1 - a"; echo "ok 2 - b"'
+test_file bad_exit 'echo 1..1; echo "ok 1 - a"; exit 3'
+test_file arguments 'echo 1..$#; for a; do echo "ok 1 - $a"; done'
+
+equal 'a test that passes' '0
+ok      passing  2 passed
+2 passed, 0 failed, 0 skipped' "$(run passing.sh)"
+equal 'a plan at the end' '0
+ok      late_plan  1 passed
+1 passed, 0 failed, 0 skipped' "$(run late_plan.sh)"
+equal 'a test that fails: all it said' '1
+FAILED  failing  1 passed, 1 failed
+
+--- failing ---
+1..2
+ok 1 - a
+not ok 2 - b
+# because
+oh
+1 passed, 1 failed, 0 skipped' "$(run failing.sh)"
+equal 'a test that skips: by name, with reasons' '0
+ok      skipping  1 passed, 2 skipped
+skipped: skipping: a: no nvcc
+skipped: skipping: c: no reason given
+1 passed, 0 failed, 2 skipped' "$(run skipping.sh)"
+equal 'a test that skips all of it, alone: nothing ran' '1
+ok      skipping_all  0 passed, 1 skipped
+skipped: skipping_all: all of it: no GPU
+0 passed, 0 failed, 1 skipped' "$(run skipping_all.sh)"
+equal 'a test that skips all of it, beside another' 0 "$(run skipping_all.sh passing.sh | head -n 1)"
+equal 'a test that crashes' '1
+FAILED  crashing  1 passed, 1 failed
+
+--- crashing ---
+1..2
+ok 1 - a
+--- it was ended by signal 11
+1 passed, 1 failed, 0 skipped' "$(run crashing.sh | grep -v 'Segmentation fault')"
+equal 'a test that hangs' '1
+FAILED  hanging  0 passed, 1 failed
+
+--- hanging ---
+1..1
+--- it did not end in 1 s, or was killed
+0 passed, 1 failed, 0 skipped' "$(run -t 1 hanging.sh)"
+equal 'a test that hangs and will not be told' '0 passed, 1 failed, 0 skipped' \
+    "$(run -t 1 stubborn.sh | tail -n 1)"
+equal 'a test that says nothing' '--- it planned no tests
+0 passed, 1 failed, 0 skipped' "$(run silent.sh | tail -n 2)"
+equal 'a test without tests' '--- it has no tests
+0 passed, 1 failed, 0 skipped' "$(run empty.sh | tail -n 2)"
+equal 'a test that stops short of its plan' '--- it ran 2 of 3 tests
+2 passed, 1 failed, 0 skipped' "$(run short.sh | tail -n 2)"
+equal 'a test that does more than it planned' '--- it ran 2 of 1 tests
+2 passed, 1 failed, 0 skipped' "$(run long.sh | tail -n 2)"
+equal 'a test that exits with an error' '--- it exited with 3
+1 passed, 1 failed, 0 skipped' "$(run bad_exit.sh | tail -n 2)"
+equal 'a test that is not there' '1 0 passed, 1 failed, 0 skipped' "$(run none.sh >"$scratch/said"; head -n 1 "$scratch/said" |
+    tr '\n' ' '; tail -n 1 "$scratch/said")"
+equal 'a test with arguments' '0
+ok      arguments one two  2 passed
+2 passed, 0 failed, 0 skipped' "$(run 'arguments.sh one folder/two')"
+equal 'no test' '1
+0 passed, 0 failed, 0 skipped' "$(run)"
+equal 'many tests are added up, whatever came first' '1 9 passed, 4 failed, 3 skipped' \
+    "$(run -t 5 passing.sh failing.sh skipping.sh skipping_all.sh short.sh late_plan.sh arguments.sh passing.sh silent.sh \
+        >"$scratch/said"; head -n 1 "$scratch/said" | tr '\n' ' '; tail -n 1 "$scratch/said")"
+matches 'a bad option' '2*usage: *' "$(run -x)"
+
+test_file slow 'sleep 1; echo 1..1; echo "ok 1 - a"'
+start=$(date +%s)
+run -j 4 slow.sh slow.sh slow.sh slow.sh >/dev/null
+succeeds 'several at once' [ $(($(date +%s) - start)) -lt 4 ]
+
+cat >"$scratch/program.c" <<'END'
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdlib.h>
+
+#include <cmocka.h>
+
+#include "skip.h"
+
+static void passes(void **state)
+{
+    (void)state;
+}
+static void fails(void **state)
+{
+    (void)state;
+    assert_int_equal(1, 2);
+}
+static void skips(void **state)
+{
+    (void)state;
+    skip_because("no such GPU");
+}
+static void skips_in_silence(void **state)
+{
+    (void)state;
+    skip();
+}
+static void crashes(void **state)
+{
+    (void)state;
+    *(volatile int *)0 = 1;
+}
+static void aborts(void **state)
+{
+    (void)state;
+    abort();
+}
+static void leaves(void **state)
+{
+    (void)state;
+    exit(0);
+}
+static int cannot(void **state)
+{
+    (void)state;
+    return -1;
+}
+
+int main(void)
+{
+#ifdef GROUPS
+    const struct CMUnitTest one[] = {cmocka_unit_test(passes), cmocka_unit_test(passes)};
+    const struct CMUnitTest two[] = {cmocka_unit_test(passes)};
+    return cmocka_run_group_tests(one, NULL, NULL) + cmocka_run_group_tests(two, NULL, NULL);
+#else
+    const struct CMUnitTest tests[] = {cmocka_unit_test(passes), cmocka_unit_test(CASE)};
+    (void)passes, (void)fails, (void)skips, (void)skips_in_silence, (void)crashes, (void)aborts, (void)leaves;
+    return cmocka_run_group_tests(tests, SETUP, NULL);
+#endif
+    (void)cannot;
+}
+END
+
+# cmocka FLAGS...: the program compiled with these flags, run: its exit status and last line
+cmocka() {
+    gcc -Itests "$@" "$scratch/program.c" -lcmocka -o "$scratch/program" 2>"$scratch/said" || cat "$scratch/said"
+    run ./program >"$scratch/said"
+    echo "$(head -n 1 "$scratch/said") $(tail -n 1 "$scratch/said")"
+}
+
+equal 'cmocka: passed' '0 2 passed, 0 failed, 0 skipped' "$(cmocka -DCASE=passes -DSETUP=NULL)"
+equal 'cmocka: failed' '1 1 passed, 1 failed, 0 skipped' "$(cmocka -DCASE=fails -DSETUP=NULL)"
+equal 'cmocka: skipped' '0 1 passed, 0 failed, 1 skipped' "$(cmocka -DCASE=skips -DSETUP=NULL)"
+equal 'cmocka: the reason' 'skipped: program: CASE: no such GPU' "$(grep '^skipped' "$scratch/said")"
+equal 'cmocka: skipped without a reason' '0 1 passed, 0 failed, 1 skipped' "$(cmocka -DCASE=skips_in_silence -DSETUP=NULL)"
+equal 'cmocka: no reason' 'skipped: program: CASE: no reason given' "$(grep '^skipped' "$scratch/said")"
+equal 'cmocka: crashed' '1 1 passed, 1 failed, 0 skipped' "$(cmocka -DCASE=crashes -DSETUP=NULL)"
+matches 'cmocka: aborted' '1 * 1 failed, 0 skipped' "$(cmocka -DCASE=aborts -DSETUP=NULL)"
+matches 'cmocka: left' '1 * 1 failed, 0 skipped' "$(cmocka -DCASE=leaves -DSETUP=NULL)"
+matches 'cmocka: could not be set up' '1 0 passed, * failed, 0 skipped' "$(cmocka -DCASE=passes -DSETUP=cannot)"
+equal 'cmocka: two groups' '0 3 passed, 0 failed, 0 skipped' "$(cmocka -DGROUPS)"
+
+finish
