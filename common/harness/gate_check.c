@@ -304,7 +304,7 @@ enum gate_verdict gate_check(const struct gate_problem *problem, const struct ga
 {
     enum gate_verdict verdict = GATE_RIGHT;
 
-#pragma omp parallel
+#pragma omp parallel if (problem->num_tokens >= GATE_ROWS_WORTH_A_THREAD)
     {
         struct examination exam;
         struct error own_error;

@@ -103,7 +103,7 @@ static float generate_logit(const struct gate_problem *problem, enum gate_dist d
 
 void gate_generate_logits(const struct gate_problem *problem, enum gate_dist dist, uint64_t seed, void *gating_output)
 {
-#pragma omp parallel for
+#pragma omp parallel for if (problem->num_tokens >= GATE_ROWS_WORTH_A_THREAD)
     for (int64_t row = 0; row < problem->num_tokens; row++) {
         struct random random = random_start(seed, (uint64_t)row);
         const float row_value = random_normal(&random);
@@ -126,7 +126,7 @@ void gate_generate_bias(const struct gate_problem *problem, enum gate_dist dist,
 
 void gate_repeat_logits(const struct gate_problem *problem, const float *source, int64_t rows, void *gating_output)
 {
-#pragma omp parallel for
+#pragma omp parallel for if (problem->num_tokens >= GATE_ROWS_WORTH_A_THREAD)
     for (int64_t row = 0; row < problem->num_tokens; row++)
         for (int e = 0; e < problem->num_experts; e++)
             dtype_store(problem->dtype, gating_output, (size_t)row * problem->num_experts + e,

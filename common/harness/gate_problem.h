@@ -5,6 +5,9 @@
 #include "harness/error.h"
 #include "harness/gate.h"
 
+/* With fewer rows the work is done before a second thread has woken up. */
+enum { GATE_ROWS_WORTH_A_THREAD = 64 };
+
 /** Returns false and names the flag and what is allowed when the shape makes no sense or its sizes overflow. */
 bool gate_problem_check(const struct gate_problem *problem, struct error *error);
 
