@@ -69,7 +69,7 @@ run_one() {
     shift
     name=$(basename "$1" .sh)
     case $1 in
-    *.sh) interpreter=sh ;;
+    *.sh) interpreter='sh' ;;
     *) interpreter= ;;
     esac
     start=$(date +%s.%N)
@@ -136,7 +136,8 @@ number=0
 for test in "$@"; do
     number=$((number + 1))
     printf '0 1 0\nfail it could not be run\n%s\n' "$test" >"$folder/$number.result"
-    : >"$folder/$number.output" >"$folder/$number.errors"
+    : >"$folder/$number.output"
+    : >"$folder/$number.errors"
     printf '%s\0%s\0' "$number" "$test"
 done >"$folder/tests"
 xargs -0 -r -n 2 -P "$jobs" sh "$0" --one "$folder" "$limit" <"$folder/tests"

@@ -1,3 +1,4 @@
+# shellcheck shell=sh
 # Read by the shell tests ('. tests/tap.sh'): reports in the Test Anything Protocol.
 #
 #   equal NAME EXPECTED ACTUAL      passes if the two texts are the same

@@ -358,7 +358,7 @@ static bool rewrite(struct source *source)
     return true;
 }
 
-/** Reads the file after a #line directive. The buffers are the caller's to free, on failure too. */
+/** Reads the file, behind a line directive. The buffers are the caller's to free, on failure too. */
 static bool read_source(struct source *source, FILE *file)
 {
     size_t capacity = 1 << 16, header = strlen(source->path) + 16;
