@@ -39,7 +39,8 @@ static void narrow(const char *name, uint16_t infinity, as_bits bits_of, widen f
     digest from_double, from_float, from_int;
 
     for (uint32_t bits = 0; bits < 0x10000; bits++) {
-        const double value = float_of((uint16_t)bits), next = float_of((uint16_t)((bits & 0x7fff) == infinity ? bits : bits + 1));
+        const double value = float_of((uint16_t)bits),
+                     next = float_of((uint16_t)((bits & 0x7fff) == infinity ? bits : bits + 1));
         const double places[] = {value, (value + next) / 2};
         for (double place : places)
             for (double step : {-1e-11, -1e-15, 0.0, 1e-15, 1e-11}) {

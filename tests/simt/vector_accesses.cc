@@ -5,6 +5,8 @@
 
 __shared__ int4 file_scope[8];
 
+// A line is a function and what it must become.
+// clang-format off
 extern "C" {
 void copy_char2(char2 *to, const char2 *from) { *to = *from; }                // read2 write2
 void copy_uchar4(uchar4 *to, const uchar4 *from) { *to = *from; }             // read4 write4
