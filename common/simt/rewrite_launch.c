@@ -92,6 +92,17 @@ static size_t word_end(const char *text, size_t at)
     return at;
 }
 
+/** Whether the word of `length` characters and the quote after it start a raw string. */
+static bool starts_raw_string(const char *word, size_t length)
+{
+    static const char *const prefixes[] = {"R\"", "LR\"", "uR\"", "UR\"", "u8R\""};
+
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (strlen(prefixes[i]) == length + 1 && starts_with(word, prefixes[i]))
+            return true;
+    return false;
+}
+
 /** The end of the stretch of one kind that starts at `at`, NOWHERE if it has none; *fill is '\0' for code. */
 static size_t stretch_end(const char *text, size_t at, char *fill)
 {
@@ -109,7 +120,7 @@ static size_t stretch_end(const char *text, size_t at, char *fill)
     if (!is_word(text[at]))
         return at + 1;
     const size_t end = word_end(text, at);
-    if (text[end] != '"' || text[end - 1] != 'R' || end - at > 3) /* R, LR, uR, UR, u8R */
+    if (!starts_raw_string(text + at, end - at))
         return end;
     *fill = '"';
     return raw_string_end(text, end);
@@ -231,6 +242,8 @@ static size_t configuration_end(const char *code, size_t at)
     for (; code[at] && !is_one_of(code[at], ";)]}\n"); at++) {
         if (starts_with(code + at, ">>>") && code[skip_space(code, at + 3)] == '(')
             return at;
+        if (starts_with(code + at, "<<<"))
+            return NOWHERE;
         if (!is_one_of(code[at], "([{<"))
             continue;
         const size_t close = partner(code, at, 1);

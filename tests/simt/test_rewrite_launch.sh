@@ -54,6 +54,7 @@ becomes 'less than inside' 'k<<<a < b ? 1 : 2, n<m>>>(a);' 'simt_launch((k), "k"
 becomes 'templates inside' 'k<<<f<g<h<int>>>(3), f<1>()>>>(a);' 'simt_launch((k), "k", f<g<h<int>>>(3), f<1>())(a);'
 becomes 'a template just before the end' 'k<<<1, n<int>>>>(a);' 'simt_launch((k), "k", 1, n<int>)(a);'
 becomes 'a member inside' 'k<<<p->grid, q.block>>>(p->a);' 'simt_launch((k), "k", p->grid, q.block)(p->a);'
+becomes 'an arrow in template arguments' 'k<p->n><<<1, 2>>>(a);' 'simt_launch((k<p->n>), "k<p->n>", 1, 2)(a);'
 becomes 'two launches in a line' 'j<<<1, 2>>>(a); k<<<3, 4>>>(b);' \
     'simt_launch((j), "j", 1, 2)(a); simt_launch((k), "k", 3, 4)(b);'
 becomes 'brackets in literals inside' 'k<<<f(")"), g('"')'"')>>>("(");' 'simt_launch((k), "k", f(")"), g('"')'"'))("(");'
@@ -93,8 +94,12 @@ unchanged 'a block comment' '/* k<<<1,
 unchanged 'a string' 'f("k<<<1, 2>>>(a) \" // /*"); x'
 unchanged 'characters' "'\"' '\\'' '<'"
 unchanged 'a raw string' 'R"x(k<<<1, 2>>>(a) )" " )x" x'
+unchanged 'a quote in a string' 'f("\"<<<", "\\");'
+becomes 'a macro that only ends like a raw string' 'BAR"(" k<<<1, 2>>>(a)' 'BAR"(" simt_launch((k), "k", 1, 2)(a)'
 becomes 'code after a raw string' 'R"(")" k<<<1, 2>>>(u8R"-(")-")' 'R"(")" simt_launch((k), "k", 1, 2)(u8R"-(")-")'
 becomes 'digit separators' "k<<<1'000, 0x1'f>>>(a);" "simt_launch((k), \"k\", 1'000, 0x1'f)(a);"
+becomes 'one digit separator' "k<<<1'000, 32>>>(a); k<<<1, 2>>>(b);" \
+    "simt_launch((k), \"k\", 1'000, 32)(a); simt_launch((k), \"k\", 1, 2)(b);"
 becomes "an apostrophe in a directive" "#error don't
 k<<<1, 2>>>(a);" "#error don't
 simt_launch((k), \"k\", 1, 2)(a);"
@@ -117,11 +122,14 @@ becomes 'in a macro' '#define S extern __shared__ int s[];
 x' "#define S extern __thread int s[] $thread;
 x"
 unchanged 'shared memory with a size' 'extern int e; __shared__ float s[32][33], t; __shared__ int u;'
-unchanged 'names that only look like it' 'extern int my__shared__[]; my_extern x; externs __shared__ y[3];'
+unchanged 'names that only look like it' 'extern int my__shared__[]; my_extern __shared__ x[1]; externs __shared__ y[3]; int __shared__s[];'
 
 refused 'no name' 'x = <<<1, 2>>>(a);' 1 "$no_kernel"
 refused 'a member' '
 p->k<<<1, 2>>>(a);' 2 "$no_kernel"
+refused 'a member of an object' 'p.k<<<1, 2>>>(a);' 1 "$no_kernel"
+refused 'a launch in a launch' 'k<<<1, j<<<1, 2>>>(a)>>>(b);' 1 "$no_end"
+refused 'a launch of a launch' '(k<<<1, 2>>>(a))<<<1, 2>>>(b);' 1 "$no_kernel"
 refused 'a call' 'f(x)<<<1, 2>>>(a);' 1 "$no_kernel"
 refused 'template arguments that do not open' '
 ;k><<<1, 2>>>(a);' 2 "$no_kernel"
@@ -143,6 +151,7 @@ refused 'a directive in the middle' 'k<<<1,
 refused 'an endless comment' 'x
 /* k' 2 "$no_stop"
 refused 'an endless raw string' 'x = R"a(b)";' 1 "$no_stop"
+refused 'a raw string with too long a delimiter' 'R"12345678901234567(x)12345678901234567"' 1 "$no_stop"
 refused 'dynamic shared memory with a size' '
 extern __shared__ int s[3];' 2 "$not_dynamic"
 refused 'no extern' '__shared__ int s[];' 1 "$not_dynamic"
