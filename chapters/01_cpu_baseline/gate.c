@@ -31,7 +31,7 @@ struct ranked {
     int index;
 };
 
-// [topk]
+// [keep_best]
 /**
  * Offers a value to the list of the `k` best; returns the list's new length. Of equal values the one offered first
  * stays ahead, so whoever offers in ascending order gets PyTorch's open tie rule settled: the lower index wins.
@@ -49,7 +49,7 @@ static inline int keep_best(struct ranked *best, int length, int k, float value,
     best[place] = (struct ranked){value, index};
     return length < k ? length + 1 : k;
 }
-// [topk]
+// [keep_best]
 
 /** `count` numbers of an array as floats: in place when they are f32 already, else converted into `room`. */
 static const float *load_floats(enum dtype dtype, const void *array, size_t first, int count, float *room)

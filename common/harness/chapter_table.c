@@ -38,8 +38,8 @@ static const struct column columns[] = {
     {"votes", {"votes"}},
     {"barriers", {"block_barriers"}},
     {"divergent", {"divergent_branches"}},
-    {"glb sectors", {"global_load_sectors", "global_store_sectors"}},
-    {"shr waves", {"shared_load_wavefronts", "shared_store_wavefronts"}},
+    {"sectors", {"global_load_sectors", "global_store_sectors"}},
+    {"smem pass", {"shared_load_wavefronts", "shared_store_wavefronts"}},
     {"conflicts", {"shared_conflicts"}},
     {"atomics", {"atomic_requests"}},
 };
@@ -130,14 +130,14 @@ static void print_figures(const struct chapter *chapter)
     const char *launches = field(chapter, "launches");
     const char *active = field(chapter, "lanes_active"), *possible = field(chapter, "lanes_possible");
 
-    printf("%-22s %-8s %8s", chapter->name, chapter->verified ? "yes" : "NO", launches ? launches : "-");
+    printf("%-20s %-8s %8s", chapter->name, chapter->verified ? "yes" : "NO", launches ? launches : "-");
     for (int i = 0; i < NUM_COLUMNS; i++) {
         const double value = figure(chapter, &columns[i]);
 
         if (value < 0.0)
-            printf(" %11s", "-");
+            printf(" %9s", "-");
         else
-            printf(" %11.2f", value);
+            printf(" %9.2f", value);
     }
     if (active && possible && atof(possible) > 0.0)
         printf(" %6.1f%%", 100.0 * atof(active) / atof(possible));
@@ -148,16 +148,16 @@ static void print_figures(const struct chapter *chapter)
 
 static void print_changes(const struct chapter *chapter, const struct chapter *before)
 {
-    printf("%-22s %-8s %8s", "  against the last", "", "");
+    printf("%-20s %-8s %8s", "  against the last", "", "");
     for (int i = 0; i < NUM_COLUMNS; i++) {
         const double now = figure(chapter, &columns[i]), then = figure(before, &columns[i]);
 
         if (now < 0.0 || then < 0.0 || now == then)
-            printf(" %11s", now < 0.0 || then < 0.0 ? "" : "=");
+            printf(" %9s", now < 0.0 || then < 0.0 ? "" : "=");
         else if (then == 0.0)
-            printf(" %+11.2f", now);
+            printf(" %+9.2f", now);
         else
-            printf(" %+10.1f%%", 100.0 * (now - then) / then);
+            printf(" %+8.1f%%", 100.0 * (now - then) / then);
     }
     printf("\n");
 }
@@ -172,9 +172,9 @@ static const struct chapter *find_chapter(const struct chapter *chapters, int co
 
 static void print_table(const struct chapter *chapters, int count)
 {
-    printf("%-22s %-8s %8s", "chapter", "verified", "launches");
+    printf("%-20s %-8s %8s", "chapter", "verified", "launches");
     for (int i = 0; i < NUM_COLUMNS; i++)
-        printf(" %11s", columns[i].heading);
+        printf(" %9s", columns[i].heading);
     printf(" %7s\n", "lanes");
     for (int i = 0; i < count; i++) {
         const struct chapter *before = find_chapter(chapters, count, chapters[i].before);
@@ -183,10 +183,11 @@ static void print_table(const struct chapter *chapters, int count)
         if (before)
             print_changes(&chapters[i], before);
     }
-    printf("\nCounters are per token, from the CPU simulator; launches are in all; lanes: the share of lanes at work.\n"
-           "A chapter that computes on the host has none. divergent: branches that split a warp; glb sectors: 32-byte\n"
-           "pieces of global memory; shr waves: passes over the shared memory banks, conflicts: those beyond the "
-           "least.\n");
+    printf(
+        "\nCounters are per token, from the CPU simulator; launches are in all. divergent: branches that split a "
+        "warp;\n"
+        "sectors: 32-byte pieces of global memory; smem pass: passes over the shared memory banks, conflicts: those\n"
+        "beyond the least possible; lanes: the share at work. A chapter that computes on the host has no counters.\n");
 }
 
 int main(int argc, char **argv)
