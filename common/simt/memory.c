@@ -22,6 +22,7 @@ struct allocation {
 
 static struct arena {
     unsigned char *base;
+    unsigned char *end;
     size_t reserved;
     size_t committed;
     size_t top; /**< end of the last slot there has ever been */
@@ -75,21 +76,65 @@ void simt_arena_forget_ticks(void)
 
 /* --- the arena ---------------------------------------------------------------------------------------------------- */
 
-/** Reserves `bytes` of address space for memory and four times that for its shadow. */
+/* Far from where the kernel puts other mappings, so that there is room to grow. Only wishes: any address will do. */
+#define ARENA_WISH  ((void *)(UINT64_C(1) << 44))
+#define SHADOW_WISH ((void *)(UINT64_C(3) << 43))
+
+/** Address space, where wished if that is free; NULL if there is none. */
+static void *reserve_at(void *wish, size_t bytes, int protection)
+{
+    void *memory = mmap(wish, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+/** Reserves address space for `bytes` of memory and four times that for its shadow. */
 static bool reserve(size_t bytes)
 {
-    const size_t shadow_bytes = bytes / 4 * sizeof(struct shadow_cell);
-    unsigned char *base = mmap(NULL, bytes + HUGE_PAGE, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    unsigned char *base = reserve_at(ARENA_WISH, bytes + HUGE_PAGE, PROT_NONE);
 
-    if (base == MAP_FAILED)
+    if (!base)
         return false;
-    arena.shadow = simt_map(shadow_bytes);
+    arena.shadow = reserve_at(SHADOW_WISH, bytes / 4 * sizeof *arena.shadow, PROT_READ | PROT_WRITE);
     if (!arena.shadow) {
         munmap(base, bytes + HUGE_PAGE);
         return false;
     }
+    arena.end = base + bytes + HUGE_PAGE;
     arena.base = (unsigned char *)(((uintptr_t)base + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1));
     arena.reserved = bytes;
+    return true;
+}
+
+/** Reserves `bytes` right behind what there is; false if something else is there. */
+static bool extend(unsigned char *end, size_t bytes, int protection)
+{
+    void *memory = reserve_at(end, bytes, protection);
+
+    if (memory && memory != end) {
+        munmap(memory, bytes);
+        return false;
+    }
+    return memory != NULL;
+}
+
+/** Doubles the reservation until it holds `top` bytes. */
+static bool grow(size_t top)
+{
+    while (top > arena.reserved) {
+        const size_t bytes = arena.reserved;
+        unsigned char *shadow_end = (unsigned char *)arena.shadow + bytes / 4 * sizeof *arena.shadow;
+
+        /* The first reservation has a huge page to spare for alignment, which a later one starts behind. */
+        if (!extend(shadow_end, bytes / 4 * sizeof *arena.shadow, PROT_READ | PROT_WRITE))
+            return false;
+        if (!extend(arena.end, bytes, PROT_NONE)) {
+            munmap(shadow_end, bytes / 4 * sizeof *arena.shadow);
+            return false;
+        }
+        arena.end += bytes;
+        arena.reserved += bytes;
+    }
     return true;
 }
 
@@ -99,6 +144,8 @@ static bool commit(size_t top)
 
     if (end <= arena.committed)
         return true;
+    if (!grow(end))
+        return false;
     if (mprotect(arena.base + arena.committed, end - arena.committed, PROT_READ | PROT_WRITE) != 0)
         return false;
     arena.committed = end;
@@ -107,7 +154,7 @@ static bool commit(size_t top)
 
 bool simt_arena_reserve(void)
 {
-    const size_t most = (size_t)64 << 30;
+    const size_t most = (size_t)256 << 20;
     const size_t least = (size_t)16 << 20;
 
     if (arena.base)
@@ -204,14 +251,12 @@ cudaError_t cudaMalloc(void **pointer, size_t bytes)
         return simt_set_error(cudaErrorInitializationError);
     if (bytes == 0)
         return cudaSuccess;
-    const size_t limit = physical_memory() < arena.reserved ? physical_memory() : arena.reserved;
-
-    if (bytes > limit || arena.in_use > limit - bytes || !make_room_for_one())
+    if (bytes > physical_memory() || arena.in_use > physical_memory() - bytes || !make_room_for_one())
         return simt_set_error(cudaErrorMemoryAllocation);
     const size_t slot = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + RED_ZONE;
     const size_t index = find_gap(slot, &offset);
 
-    if (offset > arena.reserved - slot || !commit(offset + slot))
+    if (!commit(offset + slot))
         return simt_set_error(cudaErrorMemoryAllocation);
     if (offset < arena.top)
         unblock_slot(offset, bytes);
