@@ -1,0 +1,67 @@
+/** @file print_counts.c  Prints every counter of four kernels, one a line: the same in every run, whatever the addresses. */
+#include "bench_kernels.h"
+#include "simt.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { SIZE = 64, COUNT = 1 << 14, BLOCKS = 3 };
+
+#define PRINT(name, counter) printf("%s " #counter " %" PRIu64 "\n", name, counters.counter)
+
+static int print(const char *name, cudaError_t error)
+{
+    struct simt_counters counters;
+
+    if (error != cudaSuccess) {
+        fprintf(stderr, "%s: %s\n", name, simt_fault() ? simt_fault() : cudaGetErrorString(error));
+        return 1;
+    }
+    simt_counters_read(&counters);
+    simt_counters_reset();
+    PRINT(name, launches);
+    PRINT(name, blocks);
+    PRINT(name, shuffles);
+    PRINT(name, votes);
+    PRINT(name, warp_barriers);
+    PRINT(name, block_barriers);
+    PRINT(name, basic_blocks);
+    PRINT(name, lanes_active);
+    PRINT(name, lanes_possible);
+    PRINT(name, divergent_branches);
+    PRINT(name, global_load_requests);
+    PRINT(name, global_load_sectors);
+    PRINT(name, global_store_requests);
+    PRINT(name, global_store_sectors);
+    PRINT(name, shared_load_requests);
+    PRINT(name, shared_load_wavefronts);
+    PRINT(name, shared_store_requests);
+    PRINT(name, shared_store_wavefronts);
+    PRINT(name, shared_conflicts);
+    PRINT(name, atomic_requests);
+    PRINT(name, atomic_conflicts);
+    PRINT(name, events);
+    PRINT(name, arrivals);
+    return 0;
+}
+
+int main(void)
+{
+    static float host[COUNT];
+    float *a;
+    float *b;
+    float *c;
+    unsigned random = 1;
+
+    for (int i = 0; i < COUNT; i++) {
+        random = random * 1664525u + 1013904223u;
+        host[i] = (float)(random >> 8) / (float)(1 << 24);
+    }
+    if (cudaMalloc((void **)&a, sizeof host) != cudaSuccess || cudaMalloc((void **)&b, sizeof host) != cudaSuccess ||
+        cudaMalloc((void **)&c, sizeof host) != cudaSuccess ||
+        cudaMemcpy(a, host, sizeof host, cudaMemcpyHostToDevice) != cudaSuccess ||
+        cudaMemcpy(b, host, sizeof host, cudaMemcpyHostToDevice) != cudaSuccess)
+        return 1;
+    return print("matmul", bench_matmul(a, b, c, SIZE)) || print("stream", bench_stream(a, c, COUNT, BLOCKS)) ||
+           print("butterfly", bench_butterfly((int *)c, 7, BLOCKS)) || print("barrier", bench_barrier((int *)c, 7, BLOCKS));
+}
