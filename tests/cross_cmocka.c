@@ -40,7 +40,8 @@ void _fail(const char *const file, const int line)
     longjmp(failed, 1);
 }
 
-void _assert_true(const LargestIntegralType result, const char *const expression, const char *const file, const int line)
+void _assert_true(const LargestIntegralType result, const char *const expression, const char *const file,
+                  const int line)
 {
     if (!result) {
         printf("# not so: %s\n", expression);

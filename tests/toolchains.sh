@@ -70,8 +70,9 @@ with_aarch64() {
         s|^rewriter = .*|rewriter = $cross/rewrite_launch|" "qemu-aarch64 -L /usr/aarch64-linux-gnu"
 }
 
-for name in ${*:-clang aarch64}; do
-    with_$name
+[ $# -gt 0 ] || set -- clang aarch64
+for name in "$@"; do
+    "with_$name"
     if [ -s "build/$name/counts.txt" ]; then
         equal "$name: collectives and barriers are counted as with gcc" "$(build/tests/print_counts | collectives)" \
             "$(collectives < "build/$name/counts.txt")"

@@ -48,8 +48,9 @@ static inline uint64_t meet(uint32_t mask, uint64_t call, uint64_t value, int ar
     const uint32_t self = 1u << i;
 
     if (SIMT_UNLIKELY(!(mask & self)))
-        simt_fault_here(cudaErrorLaunchFailure, site, "lane not in its own mask", "calls %s with mask 0x%08" PRIx32
-                        ", which lacks its own lane %u", names[collective_of(call)], mask, i);
+        simt_fault_here(cudaErrorLaunchFailure, site, "lane not in its own mask",
+                        "calls %s with mask 0x%08" PRIx32 ", which lacks its own lane %u", names[collective_of(call)],
+                        mask, i);
     warp->mask[i] = mask;
     warp->call[i] = call;
     warp->value[i] = value;

@@ -18,8 +18,8 @@ enum {
     WARP_LANES = 32,
     BLOCK_THREADS = 1024,
     BLOCK_WARPS = BLOCK_THREADS / WARP_LANES,
-    TRACE_EVENTS = 512,                       /**< one lane's trace; 32 of them stay in the second-level cache */
-    SHARED_BYTES_DEFAULT = 48 * 1024,         /**< dynamic shared memory a kernel may have without asking */
+    TRACE_EVENTS = 512,               /**< one lane's trace; 32 of them stay in the second-level cache */
+    SHARED_BYTES_DEFAULT = 48 * 1024, /**< dynamic shared memory a kernel may have without asking */
     SHARED_BYTES_LIMIT = 227 * 1024,
 };
 
@@ -59,19 +59,19 @@ enum { EVENT_KIND_SHIFT = 56, EVENT_BYTES_SHIFT = 48, EVENT_DEPTH_SHIFT = 48 };
 struct lane {
     struct event *cursor; /**< where the next event goes */
     struct event *limit;
-    uint64_t depth;       /**< upper part of the key of every event now */
-    uintptr_t stack;      /**< lowest byte of this fiber's stack */
-    void *stack_pointer;  /**< while suspended */
-    uint32_t thread;      /**< number in the block */
-    uint3 index;          /**< threadIdx */
-    struct event *head;   /**< the first event not yet replayed */
-    uint32_t parked;      /**< events put aside when the warp's turn ended */
-    uintptr_t site;       /**< where a lane that waits called from */
+    uint64_t depth;      /**< upper part of the key of every event now */
+    uintptr_t stack;     /**< lowest byte of this fiber's stack */
+    void *stack_pointer; /**< while suspended */
+    uint32_t thread;     /**< number in the block */
+    uint3 index;         /**< threadIdx */
+    struct event *head;  /**< the first event not yet replayed */
+    uint32_t parked;     /**< events put aside when the warp's turn ended */
+    uintptr_t site;      /**< where a lane that waits called from */
 };
 
 /** A basic block issued for a warp whose lanes have not all been seen to go on. */
 struct open_step {
-    uint32_t mask;      /**< lanes that have not gone on yet */
+    uint32_t mask; /**< lanes that have not gone on yet */
     uint32_t diverged;
     uint64_t successor; /**< key of the block the first of them went on to; 0 until then */
 };
@@ -108,12 +108,12 @@ struct warp {
     uint32_t partial;    /**< lanes that a partial __syncwarp has ordered in this block */
     bool parked;         /**< some lanes' events have been put aside */
     int open_count;
-    unsigned first;      /**< thread number of lane 0 */
+    unsigned first; /**< thread number of lane 0 */
     struct open_step open[WARP_LANES];
     uint32_t mask[WARP_LANES];
     uint64_t call[WARP_LANES]; /**< collective and its uniform operands; lanes that meet must agree on it */
     int32_t argument[WARP_LANES];
-    uint64_t value[WARP_LANES]; /**< operand in, result out */
+    uint64_t value[WARP_LANES];             /**< operand in, result out */
     uint32_t known[WARP_LANES][WARP_LANES]; /**< known[i][j]: lane i has seen what lane j did at ticks below this */
 };
 
@@ -139,14 +139,14 @@ struct simt_now {
     struct lane *lane;
     struct warp *warp;
 
-    uintptr_t arena;       /**< global memory handed out so far */
+    uintptr_t arena; /**< global memory handed out so far */
     size_t arena_bytes;
     struct shadow_cell *arena_shadow;
-    uintptr_t shared;      /**< static shared memory and the dynamic array behind or before it: one TLS block */
+    uintptr_t shared; /**< static shared memory and the dynamic array behind or before it: one TLS block */
     size_t shared_bytes;
     struct shadow_cell *shared_shadow;
-    size_t shared_end;     /**< offset of the first byte of the dynamic array that this launch did not ask for */
-    size_t shared_resume;  /**< offset of the first byte behind that array */
+    size_t shared_end;    /**< offset of the first byte of the dynamic array that this launch did not ask for */
+    size_t shared_resume; /**< offset of the first byte behind that array */
 
     /* The order of things. Ticks count synchronisations; every access happens at the current tick. */
     uint32_t tick;
@@ -246,8 +246,8 @@ _Noreturn void simt_fault_here(cudaError_t error, uintptr_t pc, const char *kind
     __attribute__((format(printf, 4, 5)));
 
 /** As simt_fault_here, for the scheduler: names `lane`, returns, and simt_now.faulted is set. */
-void simt_fault_lane(cudaError_t error, const struct lane *lane, uintptr_t pc, const char *kind, const char *format, ...)
-    __attribute__((format(printf, 5, 6)));
+void simt_fault_lane(cudaError_t error, const struct lane *lane, uintptr_t pc, const char *kind, const char *format,
+                     ...) __attribute__((format(printf, 5, 6)));
 
 /** A launch that was refused before it began. */
 void simt_fault_launch(cudaError_t error, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -282,10 +282,10 @@ void simt_uninitialised_forget(void);
 /* --- the program's image ------------------------------------------------------------------------------------------ */
 
 struct image {
-    uintptr_t bias; /**< what the loader added to addresses in the file */
-    uintptr_t low, high;             /**< all of it */
+    uintptr_t bias;      /**< what the loader added to addresses in the file */
+    uintptr_t low, high; /**< all of it */
     uintptr_t text_low, text_high;
-    uintptr_t data_low, data_high;   /**< writable: __device__ variables live here */
+    uintptr_t data_low, data_high; /**< writable: __device__ variables live here */
     uintptr_t constant_low, constant_high;
     uintptr_t index_low, index_high; /**< threadIdx and its kin, for compilers that instrument constants */
     struct shadow_cell *data_shadow;

@@ -27,7 +27,8 @@ static struct fault {
     char line[LINE];
 } fault;
 
-static void note(cudaError_t error, const struct lane *lane, uintptr_t pc, const char *kind, const char *format, va_list arguments)
+static void note(cudaError_t error, const struct lane *lane, uintptr_t pc, const char *kind, const char *format,
+                 va_list arguments)
 {
     fault.present = true;
     fault.error = error;
@@ -40,7 +41,8 @@ static void note(cudaError_t error, const struct lane *lane, uintptr_t pc, const
     simt_now.faulted = true;
 }
 
-void simt_fault_lane(cudaError_t error, const struct lane *lane, uintptr_t pc, const char *kind, const char *format, ...)
+void simt_fault_lane(cudaError_t error, const struct lane *lane, uintptr_t pc, const char *kind, const char *format,
+                     ...)
 {
     va_list arguments;
 
@@ -167,8 +169,9 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     }
     if (signal == SIGFPE)
         simt_fault_here(cudaErrorLaunchFailure, pc, "division by zero", "divides an integer by zero");
-    if (address - (simt_now.lane->stack - 65536) < 65536 + 256)
-        simt_fault_here(cudaErrorIllegalAddress, pc, "stack overflow", "needs more than %d bytes of stack", FIBER_STACK_BYTES);
+    if (address - (simt_now.lane->stack - FIBER_GUARD_BYTES) < FIBER_GUARD_BYTES)
+        simt_fault_here(cudaErrorIllegalAddress, pc, "stack overflow", "needs more than %d bytes of stack",
+                        FIBER_STACK_BYTES);
     simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "accesses memory that is not there");
 }
 

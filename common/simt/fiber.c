@@ -6,21 +6,19 @@
 
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 bool fiber_stacks_map(struct fiber_stacks *stacks, unsigned count)
 {
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
-    const size_t stride = FIBER_STACK_BYTES + page;
-    void *base =
-        mmap(NULL, stride * count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const size_t guard = FIBER_GUARD_BYTES;
+    const size_t stride = FIBER_STACK_BYTES + guard;
+    void *base = mmap(NULL, stride * count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     if (base == MAP_FAILED)
         return false;
     *stacks = (struct fiber_stacks){
-        .base = base, .mapped = stride * count, .stride = stride, .guard = page, .count = count};
+        .base = base, .mapped = stride * count, .stride = stride, .guard = guard, .count = count};
     for (unsigned i = 0; i < count; i++) {
-        if (mprotect(stacks->base + i * stride, page, PROT_NONE) != 0) {
+        if (mprotect(stacks->base + i * stride, guard, PROT_NONE) != 0) {
             fiber_stacks_unmap(stacks);
             return false;
         }
@@ -33,13 +31,6 @@ void fiber_stacks_unmap(struct fiber_stacks *stacks)
     if (stacks->base)
         munmap(stacks->base, stacks->mapped);
     memset(stacks, 0, sizeof *stacks);
-}
-
-bool fiber_stacks_guard_holds(const struct fiber_stacks *stacks, uintptr_t address)
-{
-    const uintptr_t offset = address - (uintptr_t)stacks->base;
-
-    return offset < stacks->mapped && offset % stacks->stride < stacks->guard;
 }
 
 #if defined __x86_64__

@@ -9,15 +9,15 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Bytes of one fiber's stack, guard page excluded. */
-enum { FIBER_STACK_BYTES = 64 * 1024 };
+/** Bytes of one fiber's stack, and of the unmapped stretch below it, which even a large frame does not step over. */
+enum { FIBER_STACK_BYTES = 64 * 1024, FIBER_GUARD_BYTES = 64 * 1024 };
 
-/** A stretch of equally sized stacks, each with an unmapped page below it. */
+/** Equally sized stacks, each above its guard. */
 struct fiber_stacks {
     unsigned char *base;
     size_t mapped;
     size_t stride; /**< bytes from one stack to the next */
-    size_t guard;  /**< bytes of the page below each */
+    size_t guard;  /**< unmapped bytes below each */
     unsigned count;
 };
 
@@ -30,9 +30,6 @@ static inline unsigned char *fiber_stack(const struct fiber_stacks *stacks, unsi
 {
     return stacks->base + index * stacks->stride + stacks->guard;
 }
-
-/** Whether `address` lies in the guard page of one of the stacks. */
-bool fiber_stacks_guard_holds(const struct fiber_stacks *stacks, uintptr_t address);
 
 /**
  * Prepares a stack so that the first switch to the returned stack pointer calls entry(), which must not return.

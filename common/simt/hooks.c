@@ -30,8 +30,8 @@ ALWAYS_INLINE uint64_t access_of(enum event_kind kind, unsigned bytes, uint64_t 
 }
 
 /** Checks every word of an access; `bytes` is a constant where this is inlined, and an aligned one spans whole words. */
-ALWAYS_INLINE void shadow_access(struct shadow_cell *shadow, uintptr_t base, uintptr_t address, unsigned bytes, bool store,
-                                 uint32_t atomic, uintptr_t pc, enum shadow_space space)
+ALWAYS_INLINE void shadow_access(struct shadow_cell *shadow, uintptr_t base, uintptr_t address, unsigned bytes,
+                                 bool store, uint32_t atomic, uintptr_t pc, enum shadow_space space)
 {
     const uint32_t site = cell_site(pc);
     const uintptr_t offset = address - base;
@@ -57,8 +57,8 @@ ALWAYS_INLINE void shadow_access(struct shadow_cell *shadow, uintptr_t base, uin
 static _Noreturn void fault_misaligned(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
 {
     simt_fault_here(cudaErrorMisalignedAddress, pc, "misaligned address",
-                    "%s %u bytes at an address that is not a multiple of %u (it ends in 0x%x)", store ? "writes" : "reads",
-                    bytes, bytes, (unsigned)(address & 0xff));
+                    "%s %u bytes at an address that is not a multiple of %u (it ends in 0x%x)",
+                    store ? "writes" : "reads", bytes, bytes, (unsigned)(address & 0xff));
 }
 
 /** Neither the arena nor shared memory: the fiber's stack, the program itself, or a mistake. */
@@ -72,7 +72,8 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
         return;
     if (address - image->constant_low < image->constant_high - image->constant_low) {
         if (store)
-            simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "writes %u bytes of __constant__ memory", bytes);
+            simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "writes %u bytes of __constant__ memory",
+                            bytes);
         return;
     }
     if (address - image->data_low < image->data_high - image->data_low) {
@@ -86,14 +87,16 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
     }
     if (address - image->low < image->high - image->low) {
         if (store)
-            simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "writes %u bytes of read-only memory", bytes);
+            simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "writes %u bytes of read-only memory",
+                            bytes);
         return;
     }
     if (!store && address - (uintptr_t)simt_current.arguments < simt_current.argument_bytes)
         return;
     if (address < 4096)
-        simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "%s %u bytes through a null pointer (address 0x%" PRIxPTR ")",
-                        store ? "writes" : "reads", bytes, address);
+        simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
+                        "%s %u bytes through a null pointer (address 0x%" PRIxPTR ")", store ? "writes" : "reads",
+                        bytes, address);
     simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
                     "%s %u bytes at an address that is not device memory (a host pointer?)", store ? "writes" : "reads",
                     bytes);
@@ -103,8 +106,8 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
 static _Noreturn void fault_shared_bounds(unsigned bytes, bool store, uintptr_t pc)
 {
     simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access",
-                    "%s %u bytes beyond the shared memory of this launch (%zu dynamic bytes)", store ? "writes" : "reads",
-                    bytes, simt_current.dynamic_shared);
+                    "%s %u bytes beyond the shared memory of this launch (%zu dynamic bytes)",
+                    store ? "writes" : "reads", bytes, simt_current.dynamic_shared);
 }
 
 ALWAYS_INLINE void access_memory(const void *pointer, unsigned bytes, bool store, uintptr_t pc)
@@ -212,16 +215,16 @@ void __sanitizer_cov_trace_pc(void)
         record(SIMT_CALLER(), access_of(EVENT_BASIC_BLOCK, 0, 0));
 }
 
-#define HOOK_ALIGNED(bytes)                                                                                            \
-    void __tsan_read##bytes(void *address);                                                                            \
-    void __tsan_read##bytes(void *address)                                                                             \
-    {                                                                                                                  \
-        access_memory(address, bytes, false, SIMT_CALLER());                                                           \
-    }                                                                                                                  \
-    void __tsan_write##bytes(void *address);                                                                           \
-    void __tsan_write##bytes(void *address)                                                                            \
-    {                                                                                                                  \
-        access_memory(address, bytes, true, SIMT_CALLER());                                                            \
+#define HOOK_ALIGNED(bytes)                                  \
+    void __tsan_read##bytes(void *address);                  \
+    void __tsan_read##bytes(void *address)                   \
+    {                                                        \
+        access_memory(address, bytes, false, SIMT_CALLER()); \
+    }                                                        \
+    void __tsan_write##bytes(void *address);                 \
+    void __tsan_write##bytes(void *address)                  \
+    {                                                        \
+        access_memory(address, bytes, true, SIMT_CALLER());  \
     }
 
 HOOK_ALIGNED(1)
@@ -230,16 +233,16 @@ HOOK_ALIGNED(4)
 HOOK_ALIGNED(8)
 HOOK_ALIGNED(16)
 
-#define HOOK_UNALIGNED(bytes)                                                                                          \
-    void __tsan_unaligned_read##bytes(void *address);                                                                  \
-    void __tsan_unaligned_read##bytes(void *address)                                                                   \
-    {                                                                                                                  \
-        access_pieces(address, bytes, false, SIMT_CALLER());                                                           \
-    }                                                                                                                  \
-    void __tsan_unaligned_write##bytes(void *address);                                                                 \
-    void __tsan_unaligned_write##bytes(void *address)                                                                  \
-    {                                                                                                                  \
-        access_pieces(address, bytes, true, SIMT_CALLER());                                                            \
+#define HOOK_UNALIGNED(bytes)                                \
+    void __tsan_unaligned_read##bytes(void *address);        \
+    void __tsan_unaligned_read##bytes(void *address)         \
+    {                                                        \
+        access_pieces(address, bytes, false, SIMT_CALLER()); \
+    }                                                        \
+    void __tsan_unaligned_write##bytes(void *address);       \
+    void __tsan_unaligned_write##bytes(void *address)        \
+    {                                                        \
+        access_pieces(address, bytes, true, SIMT_CALLER());  \
     }
 
 HOOK_UNALIGNED(2)

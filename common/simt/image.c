@@ -21,7 +21,7 @@ extern const char __stop_simt_constant[] __attribute__((weak));
 extern const char __start_simt_index[];
 extern const char __stop_simt_index[];
 
-static void add_segment(struct image *image, const ElfW(Phdr) *segment)
+static void add_segment(struct image *image, const ElfW(Phdr) * segment)
 {
     const uintptr_t low = image->bias + segment->p_vaddr;
     const uintptr_t high = low + segment->p_memsz;
@@ -63,7 +63,8 @@ bool simt_image_find(void)
     simt_image.constant_high = (uintptr_t)__stop_simt_constant;
     simt_image.index_low = (uintptr_t)__start_simt_index;
     simt_image.index_high = (uintptr_t)__stop_simt_index;
-    simt_image.data_shadow = simt_map((simt_image.data_high - simt_image.data_low + 16) / 4 * sizeof(struct shadow_cell));
+    simt_image.data_shadow = simt_map((simt_image.data_high - simt_image.data_low + 16) / 4 *
+                                      sizeof(struct shadow_cell));
     found = simt_image.low != 0 && simt_image.data_shadow != NULL;
     return found;
 }

@@ -306,7 +306,8 @@ void simt_arena_describe(uintptr_t address, char *text, size_t size)
     const struct allocation *ahead = after < arena.count ? &arena.allocation[after] : NULL;
 
     if (ahead && offset >= ahead->offset)
-        snprintf(text, size, "in a guard band, %zu bytes into an allocation of %zu bytes", offset - ahead->offset, ahead->bytes);
+        snprintf(text, size, "in a guard band, %zu bytes into an allocation of %zu bytes", offset - ahead->offset,
+                 ahead->bytes);
     else if (behind && offset == behind->offset + behind->bytes)
         snprintf(text, size, "right behind the end of an allocation of %zu bytes", behind->bytes);
     else if (behind && offset < behind->offset + behind->slot)

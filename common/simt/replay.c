@@ -175,7 +175,8 @@ static unsigned count_taken(const uint64_t *offset, unsigned count)
     return taken;
 }
 
-static void issue_request(enum event_kind kind, unsigned bytes, const uint64_t *offset, const uint8_t *lane, unsigned count)
+static void issue_request(enum event_kind kind, unsigned bytes, const uint64_t *offset, const uint8_t *lane,
+                          unsigned count)
 {
     struct simt_counters *counters = &simt_counters;
     unsigned least = 0;
@@ -234,7 +235,8 @@ static void issue_memory(const struct lane *lanes, uint32_t group, size_t at)
             offset[count] = access & EVENT_OFFSET_MASK;
             lane[count++] = (uint8_t)i;
         }
-        issue_request((enum event_kind)(what >> (EVENT_KIND_SHIFT - EVENT_BYTES_SHIFT)), what & 0xff, offset, lane, count);
+        issue_request((enum event_kind)(what >> (EVENT_KIND_SHIFT - EVENT_BYTES_SHIFT)), what & 0xff, offset, lane,
+                      count);
         group = others;
     }
 }

@@ -256,8 +256,8 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
 
     if (at_barrier && at_barrier + done == block->threads) {
         simt_fault_lane(cudaErrorLaunchFailure, waits, waits->site, "barrier that some threads miss",
-                        "and %u more wait at __syncthreads, but thread (%u,%u,%u) and %u more have returned", at_barrier - 1,
-                        gone->index.x, gone->index.y, gone->index.z, done - 1);
+                        "and %u more wait at __syncthreads, but thread (%u,%u,%u) and %u more have returned",
+                        at_barrier - 1, gone->index.x, gone->index.y, gone->index.z, done - 1);
         return;
     }
     const unsigned lane = warp_wait->thread % WARP_LANES;

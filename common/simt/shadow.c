@@ -66,8 +66,8 @@ static uintptr_t site_pc(uint32_t cell)
 }
 
 /** Ends the launch: the running thread's `access` and what the thread in `cell` `did` at `tick` are unordered. */
-static _Noreturn void fault_race(enum shadow_access access, uint32_t bytes, const char *did, uint32_t cell, uint32_t tick,
-                                 bool others, uintptr_t pc, enum shadow_space space)
+static _Noreturn void fault_race(enum shadow_access access, uint32_t bytes, const char *did, uint32_t cell,
+                                 uint32_t tick, bool others, uintptr_t pc, enum shadow_space space)
 {
     const unsigned thread = cell >> CELL_THREAD_SHIFT;
     const uint3 index = simt_thread_index(thread);

@@ -26,9 +26,10 @@
 #ifdef __clang__
 #define __shared__ static __thread
 #else
-#define __shared__ static __constinit __thread /* or gcc guards an array of a class with constructors by a hidden branch */
+#define __shared__ \
+    static __constinit __thread /* or gcc guards an array of a class with constructors by a hidden branch */
 #endif
-#define __constant__    __attribute__((section("simt_constant")))
+#define __constant__ __attribute__((section("simt_constant")))
 #ifndef __restrict__
 #define __restrict__ __restrict
 #endif
@@ -223,14 +224,14 @@ SIMT_DEVICE int __mulhi(int x, int y)
     return (int)((long long)x * y >> 32);
 }
 
-#define SIMT_MIN_MAX(type)                                                                                             \
-    SIMT_DEVICE type min(type x, type y)                                                                               \
-    {                                                                                                                  \
-        return y < x ? y : x;                                                                                          \
-    }                                                                                                                  \
-    SIMT_DEVICE type max(type x, type y)                                                                               \
-    {                                                                                                                  \
-        return x < y ? y : x;                                                                                          \
+#define SIMT_MIN_MAX(type)               \
+    SIMT_DEVICE type min(type x, type y) \
+    {                                    \
+        return y < x ? y : x;            \
+    }                                    \
+    SIMT_DEVICE type max(type x, type y) \
+    {                                    \
+        return x < y ? y : x;            \
     }
 
 SIMT_MIN_MAX(int)
@@ -277,17 +278,17 @@ SIMT_DEVICE double max(double x, double y)
 
 /* --- memory ------------------------------------------------------------------------------------------------------- */
 
-#define SIMT_CACHED_LOAD(name)                                                                                         \
-    template <class T>                                                                                                 \
-    SIMT_DEVICE T name(const T *address)                                                                               \
-    {                                                                                                                  \
-        return *address;                                                                                               \
+#define SIMT_CACHED_LOAD(name)           \
+    template <class T>                   \
+    SIMT_DEVICE T name(const T *address) \
+    {                                    \
+        return *address;                 \
     }
-#define SIMT_CACHED_STORE(name)                                                                                        \
-    template <class T>                                                                                                 \
-    SIMT_DEVICE void name(T *address, T value)                                                                         \
-    {                                                                                                                  \
-        *address = value;                                                                                              \
+#define SIMT_CACHED_STORE(name)                \
+    template <class T>                         \
+    SIMT_DEVICE void name(T *address, T value) \
+    {                                          \
+        *address = value;                      \
     }
 
 SIMT_CACHED_LOAD(__ldg)
@@ -464,33 +465,33 @@ SIMT_DEVICE T simt_atomic(T *address, enum simt_atomic_op op, T operand, T compa
     if constexpr (sizeof(T) == 8)
         return simt_from_word<T>(simt_atomic64((void *)address, op, simt_to_word(operand), simt_to_word(compare)));
     else
-        return simt_from_word<T>(simt_atomic32((void *)address, op, (uint32_t)simt_to_word(operand),
-                                               (uint32_t)simt_to_word(compare)));
+        return simt_from_word<T>(
+            simt_atomic32((void *)address, op, (uint32_t)simt_to_word(operand), (uint32_t)simt_to_word(compare)));
 }
 
 /* Each with the _block and _system forms, which differ in scope only. */
-#define SIMT_ATOMIC_SCOPE(name, scope, type, op)                                                                       \
-    SIMT_DEVICE type name##scope(type *address, type operand)                                                          \
-    {                                                                                                                  \
-        return simt_atomic<type>(address, op, operand);                                                                \
+#define SIMT_ATOMIC_SCOPE(name, scope, type, op)              \
+    SIMT_DEVICE type name##scope(type *address, type operand) \
+    {                                                         \
+        return simt_atomic<type>(address, op, operand);       \
     }
-#define SIMT_ATOMIC(name, type, op)                                                                                    \
-    SIMT_ATOMIC_SCOPE(name, , type, op)                                                                                \
-    SIMT_ATOMIC_SCOPE(name, _block, type, op)                                                                          \
+#define SIMT_ATOMIC(name, type, op)           \
+    SIMT_ATOMIC_SCOPE(name, , type, op)       \
+    SIMT_ATOMIC_SCOPE(name, _block, type, op) \
     SIMT_ATOMIC_SCOPE(name, _system, type, op)
-#define SIMT_ATOMIC_COMPARE_SCOPE(scope, type)                                                                         \
-    SIMT_DEVICE type atomicCAS##scope(type *address, type compare, type operand)                                       \
-    {                                                                                                                  \
-        return simt_atomic<type>(address, SIMT_ATOMIC_COMPARE, operand, compare);                                      \
+#define SIMT_ATOMIC_COMPARE_SCOPE(scope, type)                                    \
+    SIMT_DEVICE type atomicCAS##scope(type *address, type compare, type operand)  \
+    {                                                                             \
+        return simt_atomic<type>(address, SIMT_ATOMIC_COMPARE, operand, compare); \
     }
-#define SIMT_ATOMIC_CAS(type)                                                                                          \
-    SIMT_ATOMIC_COMPARE_SCOPE(, type)                                                                                  \
-    SIMT_ATOMIC_COMPARE_SCOPE(_block, type)                                                                            \
+#define SIMT_ATOMIC_CAS(type)               \
+    SIMT_ATOMIC_COMPARE_SCOPE(, type)       \
+    SIMT_ATOMIC_COMPARE_SCOPE(_block, type) \
     SIMT_ATOMIC_COMPARE_SCOPE(_system, type)
-#define SIMT_ATOMIC_SUB(type)                                                                                          \
-    SIMT_DEVICE type atomicSub(type *address, type operand)                                                            \
-    {                                                                                                                  \
-        return simt_atomic<type>(address, SIMT_ATOMIC_ADD, (type)(0u - (unsigned)operand));                            \
+#define SIMT_ATOMIC_SUB(type)                                                               \
+    SIMT_DEVICE type atomicSub(type *address, type operand)                                 \
+    {                                                                                       \
+        return simt_atomic<type>(address, SIMT_ATOMIC_ADD, (type)(0u - (unsigned)operand)); \
     }
 
 SIMT_ATOMIC(atomicAdd, int, SIMT_ATOMIC_ADD)

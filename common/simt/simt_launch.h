@@ -56,7 +56,8 @@ struct simt_call {
 
     /** Unpacks one parameter after another, then calls the kernel. */
     template <class... Unpacked>
-    SIMT_UNTRACED static void unpack(void (*kernel)(Parameters...), const simt_parameters<> &, const Unpacked &...unpacked)
+    SIMT_UNTRACED static void unpack(void (*kernel)(Parameters...), const simt_parameters<> &,
+                                     const Unpacked &...unpacked)
     {
         kernel(unpacked...);
     }
@@ -128,7 +129,8 @@ static inline cudaError_t cudaGetSymbolAddress(void **pointer, const T &symbol)
     return cudaSuccess;
 }
 template <class... Parameters>
-static inline cudaError_t cudaFuncSetAttribute(void (*kernel)(Parameters...), enum cudaFuncAttribute attribute, int value)
+static inline cudaError_t cudaFuncSetAttribute(void (*kernel)(Parameters...), enum cudaFuncAttribute attribute,
+                                               int value)
 {
     return cudaFuncSetAttribute((const void *)kernel, attribute, value);
 }

@@ -65,8 +65,9 @@ static int measure(const char *name, cudaError_t (*run)(void))
         best = took < best ? took : best;
     } while (now() - begin < 0.5);
     simt_counters_read(&counters);
-    printf("%-10s %8.1f million events/s %8.1f million arrivals/s   (%.3f s, %" PRIu64 " events, %" PRIu64 " arrivals)\n", name,
-           1e-6 * (double)counters.events / best, 1e-6 * (double)counters.arrivals / best, best, counters.events,
+    printf("%-10s %8.1f million events/s %8.1f million arrivals/s   (%.3f s, %" PRIu64 " events, %" PRIu64
+           " arrivals)\n",
+           name, 1e-6 * (double)counters.events / best, 1e-6 * (double)counters.arrivals / best, best, counters.events,
            counters.arrivals);
     return 0;
 }

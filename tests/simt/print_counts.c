@@ -63,5 +63,6 @@ int main(void)
         cudaMemcpy(b, host, sizeof host, cudaMemcpyHostToDevice) != cudaSuccess)
         return 1;
     return print("matmul", bench_matmul(a, b, c, SIZE)) || print("stream", bench_stream(a, c, COUNT, BLOCKS)) ||
-           print("butterfly", bench_butterfly((int *)c, 7, BLOCKS)) || print("barrier", bench_barrier((int *)c, 7, BLOCKS));
+           print("butterfly", bench_butterfly((int *)c, 7, BLOCKS)) ||
+           print("barrier", bench_barrier((int *)c, 7, BLOCKS));
 }

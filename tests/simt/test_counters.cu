@@ -178,13 +178,13 @@ static __global__ void shared_patterns_kernel(int *y)
     pairs[lane] = make_int2(lane, 1);
     pairs[32 + lane] = make_int2(lane, 2);
     __syncwarp();
-    y[lane] = words[7] +                      /* one word for all: 1 wavefront */
-              words[lane * 2] +               /* stride two: 2 */
-              words[lane % 2 * 32] +          /* two words of a bank: 2 */
-              words[lane / 2];                /* neighbours share a word: 1 */
-    const float4 quad = quads[lane];          /* 16 bytes a lane: 4, which is the least */
-    const int2 pair = pairs[lane];            /* 8 bytes a lane: 2, which is the least */
-    const int2 far = pairs[lane * 2 % 64];    /* 8 bytes, stride two: 4 */
+    y[lane] = words[7] +                   /* one word for all: 1 wavefront */
+              words[lane * 2] +            /* stride two: 2 */
+              words[lane % 2 * 32] +       /* two words of a bank: 2 */
+              words[lane / 2];             /* neighbours share a word: 1 */
+    const float4 quad = quads[lane];       /* 16 bytes a lane: 4, which is the least */
+    const int2 pair = pairs[lane];         /* 8 bytes a lane: 2, which is the least */
+    const int2 far = pairs[lane * 2 % 64]; /* 8 bytes, stride two: 4 */
 
     y[32 + lane] = (int)quad.x + pair.x + far.y;
 }

@@ -27,7 +27,7 @@ static __global__ void no_barrier_kernel(const int *x, int *y)
 {
     __shared__ int words[64];
 
-    words[threadIdx.x] = x[threadIdx.x]; // [no_barrier_write]
+    words[threadIdx.x] = x[threadIdx.x];      // [no_barrier_write]
     y[threadIdx.x] = words[threadIdx.x ^ 33]; // [no_barrier_read]
 }
 
@@ -73,7 +73,8 @@ static __global__ void write_write_kernel(int *y)
 static void two_threads_write_one_word(void **)
 {
     write_write_kernel<<<1, 32>>>(device_y);
-    EXPECT_FAULT(cudaErrorLaunchFailure, "write_write", "thread (1,0,0) of block (0,0,0) writes 4 bytes that thread (0,0,0) wrote");
+    EXPECT_FAULT(cudaErrorLaunchFailure, "write_write",
+                 "thread (1,0,0) of block (0,0,0) writes 4 bytes that thread (0,0,0) wrote");
 }
 
 static __global__ void second_barrier_kernel(int *y)
@@ -126,7 +127,8 @@ static __global__ void partial_syncwarp_kernel(int *y)
 static void a_syncwarp_of_other_lanes(void **)
 {
     partial_syncwarp_kernel<<<1, 32>>>(device_y);
-    EXPECT_FAULT(cudaErrorLaunchFailure, "partial_syncwarp", "shared memory race: thread (0,0,0) of block (0,0,0) reads");
+    EXPECT_FAULT(cudaErrorLaunchFailure, "partial_syncwarp",
+                 "shared memory race: thread (0,0,0) of block (0,0,0) reads");
 }
 
 static __global__ void plain_and_atomic_kernel(int *y)
@@ -176,7 +178,8 @@ static void two_blocks_write_one_word(void **)
 {
     blocks_race_kernel<<<dim3(2, 2), 1>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "blocks_race",
-                 "global memory race: thread (0,0,0) of block (1,0,0) writes 4 bytes that thread (0,0,0) of block (0,0,0) wrote");
+                 "global memory race: thread (0,0,0) of block (1,0,0) writes 4 bytes that thread (0,0,0) of block "
+                 "(0,0,0) wrote");
 }
 
 static __global__ void blocks_read_kernel(const int *x, int *y)
@@ -255,9 +258,10 @@ static __global__ void write_offset_kernel(unsigned char *y, int offset)
 static void out_of_bounds(void **)
 {
     offset_kernel<<<1, 32>>>(device_x, device_y, WORDS - 31);
-    EXPECT_FAULT(cudaErrorIllegalAddress, "offset_read",
-                 "out-of-bounds global access: thread (31,0,0) of block (0,0,0) reads 4 bytes right behind the end of an "
-                 "allocation of 16384 bytes");
+    EXPECT_FAULT(
+        cudaErrorIllegalAddress, "offset_read",
+        "out-of-bounds global access: thread (31,0,0) of block (0,0,0) reads 4 bytes right behind the end of an "
+        "allocation of 16384 bytes");
     offset_kernel<<<1, 32>>>(device_x, device_y, -1);
     EXPECT_FAULT(cudaErrorIllegalAddress, "offset_read", "thread (0,0,0)");
 
@@ -267,7 +271,8 @@ static void out_of_bounds(void **)
     write_offset_kernel<<<1, 32>>>(odd, 1);
     expect_good();
     write_offset_kernel<<<1, 32>>>(odd, 2);
-    EXPECT_FAULT(cudaErrorIllegalAddress, "offset_write", "thread (31,0,0) of block (0,0,0) writes 1 byte right behind");
+    EXPECT_FAULT(cudaErrorIllegalAddress, "offset_write",
+                 "thread (31,0,0) of block (0,0,0) writes 1 byte right behind");
     assert_int_equal(cudaFree(odd), cudaSuccess);
     write_offset_kernel<<<1, 32>>>(odd, 0);
     EXPECT_FAULT(cudaErrorIllegalAddress, "offset_write", "that has been freed");
@@ -279,7 +284,8 @@ static void bytes_that_are_forbidden(void **)
     offset_kernel<<<1, 32>>>(device_x, device_y, 60);
     expect_good();
     offset_kernel<<<1, 32>>>(device_x, device_y, 80);
-    EXPECT_FAULT(cudaErrorIllegalAddress, "offset_read", "thread (20,0,0) of block (0,0,0) reads 4 bytes in a guard band, 400 bytes");
+    EXPECT_FAULT(cudaErrorIllegalAddress, "offset_read",
+                 "thread (20,0,0) of block (0,0,0) reads 4 bytes in a guard band, 400 bytes");
     offset_kernel<<<1, 32>>>(device_x, device_y, 102);
     expect_good();
 }
@@ -356,7 +362,8 @@ static void a_barrier_that_some_threads_miss(void **)
 {
     leave_before_barrier_kernel<<<1, 64>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "leave_before_barrier",
-                 "thread (0,0,0) of block (0,0,0) and 39 more wait at __syncthreads, but thread (40,0,0) and 23 more have returned");
+                 "thread (0,0,0) of block (0,0,0) and 39 more wait at __syncthreads, but thread (40,0,0) and 23 more "
+                 "have returned");
 }
 
 static __global__ void two_barriers_kernel(int *y)
@@ -404,7 +411,8 @@ static void a_shuffle_from_outside_the_mask(void **)
 {
     outside_mask_kernel<<<1, 32>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "outside_mask",
-                 "shuffle from an absent lane: thread (15,0,0) of block (0,0,0) reads lane 16 by __shfl_down_sync, which is not in");
+                 "shuffle from an absent lane: thread (15,0,0) of block (0,0,0) reads lane 16 by __shfl_down_sync, "
+                 "which is not in");
 }
 
 static __global__ void returned_kernel(int *y)
@@ -419,7 +427,8 @@ static void a_shuffle_from_a_lane_that_returned(void **)
     returned_kernel<<<1, 32>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "returned", "reads lane 16 by __shfl_down_sync, which has returned");
     returned_kernel<<<1, 8>>>(device_y);
-    EXPECT_FAULT(cudaErrorLaunchFailure, "returned", "thread (7,0,0) of block (0,0,0) reads lane 8 by __shfl_down_sync, which the block does not have");
+    EXPECT_FAULT(cudaErrorLaunchFailure, "returned",
+                 "thread (7,0,0) of block (0,0,0) reads lane 8 by __shfl_down_sync, which the block does not have");
 }
 
 static __global__ void half_shuffle_kernel(int *y)
@@ -436,9 +445,10 @@ static __global__ void half_shuffle_kernel(int *y)
 static void a_shuffle_that_waits_for_a_barrier(void **)
 {
     half_shuffle_kernel<<<1, 32>>>(device_y);
-    EXPECT_FAULT(cudaErrorLaunchFailure, "half_shuffle",
-                 "deadlock: thread (0,0,0) of block (0,0,0) waits at __shfl_xor_sync with mask 0xffffffff for lane 16, thread "
-                 "(16,0,0), which waits at __syncthreads");
+    EXPECT_FAULT(
+        cudaErrorLaunchFailure, "half_shuffle",
+        "deadlock: thread (0,0,0) of block (0,0,0) waits at __shfl_xor_sync with mask 0xffffffff for lane 16, thread "
+        "(16,0,0), which waits at __syncthreads");
 }
 
 static __global__ void different_masks_kernel(int *y)
@@ -467,7 +477,8 @@ static void lanes_that_disagree_on_the_call(void **)
 {
     different_calls_kernel<<<1, 32>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "different_calls",
-                 "deadlock: thread (0,0,0) of block (0,0,0) waits at __any_sync with mask 0xffffffff for lane 16, thread (16,0,0), "
+                 "deadlock: thread (0,0,0) of block (0,0,0) waits at __any_sync with mask 0xffffffff for lane 16, "
+                 "thread (16,0,0), "
                  "which is at __shfl_sync");
 }
 
