@@ -7,6 +7,7 @@
  * Watch:  launches 1; shuffles and barriers per token; the branch in better() that some lanes take and others do not.
  */
 #include "harness/gate.h"
+#include "kernels/block_softmax.cuh"
 #include "kernels/dtype.cuh"
 
 #include <math.h>
@@ -49,10 +50,14 @@ static __device__ candidate better(candidate mine, candidate other)
 }
 
 /** The best candidate of the first `width` lanes, a power of two, in each of them. All 32 lanes must call. */
-static __device__ candidate warp_best(candidate mine, int width)
+static __device__ __forceinline__ candidate warp_best(candidate mine, int width)
 {
-    for (int offset = width / 2; offset > 0; offset /= 2) {
+#pragma unroll
+    for (int offset = WARP_SIZE / 2; offset > 0; offset /= 2) {
         candidate other;
+
+        if (offset >= width) /* the same for all lanes */
+            continue;
 
         other.value = __shfl_xor_sync(FULL_MASK, mine.value, offset);
         other.id = __shfl_xor_sync(FULL_MASK, mine.id, offset);
@@ -61,29 +66,6 @@ static __device__ candidate warp_best(candidate mine, int width)
     return mine;
 }
 // [warp_best]
-
-// [softmax]
-/** exp(logit - largest) / sum over the block; every thread brings one logit, -infinity if it has no expert. */
-static __device__ float block_softmax(float logit, bool has_expert, int lane, int warp, int num_warps)
-{
-    __shared__ float warp_largest[MAX_GROUPS];
-    __shared__ float warp_total[MAX_GROUPS];
-    float largest = warp_max(logit);
-
-    if (lane == 0)
-        warp_largest[warp] = largest;
-    __syncthreads();
-    largest = warp_max(lane < num_warps ? warp_largest[lane] : -INFINITY);
-
-    const float power = has_expert ? expf(logit - largest) : 0.0f;
-    const float total = warp_sum(power);
-
-    if (lane == 0)
-        warp_total[warp] = total;
-    __syncthreads();
-    return power / warp_sum(lane < num_warps ? warp_total[lane] : 0.0f);
-}
-// [softmax]
 
 /** The lanes a butterfly over `count` values needs: the next power of two. */
 static __device__ int lanes_for(int count)
@@ -117,8 +99,8 @@ static __device__ float score_of_group(float choice, bool has_bias, int lane)
  * @tparam Bias    type of the bias
  */
 template <typename T, typename Choice, typename Bias>
-static __global__ void gate_kernel(gate_problem problem, const T *gating_output, const Bias *correction_bias,
-                                   float *topk_weights, int *topk_ids)
+static __global__ void gate_kernel(gate_problem problem, int experts_per_group, const T *gating_output,
+                                   const Bias *correction_bias, float *topk_weights, int *topk_ids)
 {
     __shared__ float group_scores[MAX_GROUPS];
     __shared__ int kept_groups[MAX_GROUPS];
@@ -127,24 +109,25 @@ static __global__ void gate_kernel(gate_problem problem, const T *gating_output,
     __shared__ int chosen[MAX_TOPK];
 
     const int lane = threadIdx.x % WARP_SIZE;
-    const int group = threadIdx.x / WARP_SIZE;
-    const int experts_per_group = problem.num_experts / problem.num_expert_group;
+    const int group = __shfl_sync(FULL_MASK, (int)threadIdx.x / WARP_SIZE, 0); /* tells nvcc that lanes agree */
     const int expert = group * experts_per_group + lane;
     const bool has_expert = lane < experts_per_group;
     const size_t row = blockIdx.x;
 
     // [score]
+    /* Both loads come first, so that the second does not wait for what is computed from the first. */
     float score = has_expert ? to_float(gating_output[row * problem.num_experts + expert]) : -INFINITY;
+    const float bias = has_expert && correction_bias ? to_float(correction_bias[expert]) : 0.0f;
 
     if (problem.score == GATE_SCORE_SIGMOID)
         score = 1.0f / (1.0f + expf(-score));
     else if (problem.score == GATE_SCORE_SOFTMAX)
-        score = block_softmax(score, has_expert, lane, group, problem.num_expert_group);
+        score = block_softmax(score, has_expert);
     score = round_to<T>(score);
 
     candidate mine = {score, expert};
-    if (has_expert && correction_bias)
-        mine.value = round_to<Choice>(score + to_float(correction_bias[expert]));
+    if (correction_bias)
+        mine.value = round_to<Choice>(score + bias);
     // [score]
 
     // [rank]
@@ -247,8 +230,8 @@ template <typename T, typename Choice, typename Bias>
 static cudaError_t launch(const gate_problem *problem, const gate_buffers *buffers, cudaStream_t stream)
 {
     gate_kernel<T, Choice, Bias><<<(unsigned)problem->num_tokens, problem->num_expert_group * WARP_SIZE, 0, stream>>>(
-        *problem, (const T *)buffers->gating_output, (const Bias *)buffers->correction_bias, buffers->topk_weights,
-        buffers->topk_ids);
+        *problem, problem->num_experts / problem->num_expert_group, (const T *)buffers->gating_output,
+        (const Bias *)buffers->correction_bias, buffers->topk_weights, buffers->topk_ids);
     return cudaGetLastError();
 }
 

@@ -9,6 +9,7 @@
 #include "harness/gate_run.h"
 #include "harness/output.h"
 
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -98,6 +99,7 @@ int gate_main(int argc, char **argv, const struct gate_chapter *chapter)
     struct error error = {""};
     enum run_result result;
 
+    signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is an error to report, not a reason to die */
     if (!gate_options_parse(argc, argv, chapter, &options, &error))
         return give_up(chapter, RUN_BAD_INPUT, error.text);
     if (options.bench && options.out)

@@ -1,0 +1,42 @@
+/** @file block_softmax.cuh  Chapter 01's softmax with a row spread over a block: one logit a thread. */
+#ifndef KERNELS_BLOCK_SOFTMAX_CUH
+#define KERNELS_BLOCK_SOFTMAX_CUH
+
+#include <cuda_runtime.h>
+#include <math.h>
+
+/**
+ * exp(logit - largest) / sum over the block. Every thread calls, in whole warps, at most 32; one without an expert
+ * brings -infinity and false. Two block barriers. A row that holds NaN or +infinity comes out as NaN throughout.
+ */
+static __device__ float block_softmax(float logit, bool has_expert)
+{
+    __shared__ float warp_largest[32];
+    __shared__ float warp_total[32];
+    const int lane = threadIdx.x % 32, warp = threadIdx.x / 32, num_warps = blockDim.x / 32;
+    float largest = logit;
+
+    for (int offset = 16; offset > 0; offset /= 2)
+        largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, offset));
+    if (lane == 0)
+        warp_largest[warp] = largest;
+    __syncthreads();
+    largest = lane < num_warps ? warp_largest[lane] : -INFINITY;
+    for (int offset = 16; offset > 0; offset /= 2)
+        largest = fmaxf(largest, __shfl_xor_sync(0xffffffffu, largest, offset));
+
+    const float power = has_expert ? expf(logit - largest) : 0.0f;
+    float total = power;
+
+    for (int offset = 16; offset > 0; offset /= 2)
+        total += __shfl_xor_sync(0xffffffffu, total, offset);
+    if (lane == 0)
+        warp_total[warp] = total;
+    __syncthreads();
+    total = lane < num_warps ? warp_total[lane] : 0.0f;
+    for (int offset = 16; offset > 0; offset /= 2)
+        total += __shfl_xor_sync(0xffffffffu, total, offset);
+    return power / total;
+}
+
+#endif
