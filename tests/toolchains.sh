@@ -5,7 +5,7 @@
 
 . tests/tap.sh
 
-programs="simt_collectives simt_counters simt_host_api simt_order simt_refusals"
+programs="simt_collectives simt_cooperative simt_counters simt_host_api simt_order simt_refusals"
 
 # toolchain NAME SED-SCRIPT RUNNER: builds into build/NAME and runs each program by RUNNER
 toolchain() {

@@ -55,6 +55,7 @@ void simt_syncthreads(void);
 int simt_syncthreads_count(int predicate);
 int simt_syncthreads_and(int predicate);
 int simt_syncthreads_or(int predicate);
+void simt_grid_sync(void);
 
 uint32_t simt_atomic32(void *address, enum simt_atomic_op op, uint32_t operand, uint32_t compare);
 uint64_t simt_atomic64(void *address, enum simt_atomic_op op, uint64_t operand, uint64_t compare);

@@ -21,6 +21,13 @@ enum {
     TRACE_EVENTS = 512,               /**< one lane's trace; 32 of them stay in the second-level cache */
     SHARED_BYTES_DEFAULT = 48 * 1024, /**< dynamic shared memory a kernel may have without asking */
     SHARED_BYTES_LIMIT = 227 * 1024,
+    SHARED_BYTES_RESERVED = 1024, /**< of each block, by the system */
+
+    /* The device that it pretends to be, as far as cooperative launches can tell. */
+    PROCESSORS = 8,
+    PROCESSOR_THREADS = 2048,
+    PROCESSOR_BLOCKS = 32,
+    PROCESSOR_SHARED_BYTES = 228 * 1024,
 };
 
 #define SIMT_LIKELY(condition)   __builtin_expect(!!(condition), 1)
@@ -119,13 +126,22 @@ struct warp {
 
 struct block {
     uint32_t number; /**< in the grid, x fastest */
-    uint3 index;
     unsigned threads;
     unsigned warps;
-    unsigned arrived; /**< threads at the barrier */
-    unsigned done;
-    int barrier_count;     /**< what __syncthreads_count and its kin return, and are fed */
-    int barrier_predicate; /**< running sum of the predicates */
+    unsigned at_grid_barrier; /**< of the threads at a barrier, those at the whole grid's */
+    int barrier_count;        /**< what __syncthreads_count and its kin return */
+    int barrier_predicate;    /**< running sum of the predicates */
+    unsigned prepared;        /**< fibers that stand at their start or between two blocks */
+    struct fiber_stacks stacks;
+    struct event *parked; /**< for every thread, room for what its warp had not replayed when its turn ended */
+
+    /* What a block keeps while others of its grid run: its shared memory, what happened to it, and its place in time. */
+    unsigned char *shared_copy;
+    struct shadow_cell *shared_shadow;
+    uint32_t block_tick;
+    uint32_t barrier_end;
+    uint32_t acquire_end;
+
     struct warp warp[BLOCK_WARPS];
     struct lane lane[BLOCK_THREADS];
 };
@@ -191,14 +207,13 @@ struct launch {
     void (*call)(const void *arguments);
     const void *arguments;
     size_t argument_bytes;
+    bool cooperative; /**< all blocks live at once and may wait for each other */
 };
 
 extern struct launch simt_current;
 
 /** 32 traces of TRACE_EVENTS each. */
 extern struct event *simt_trace;
-/** For every thread of the block, room for what a warp that had its turn has not replayed. */
-extern struct event *simt_parked;
 /** Where the warp last replayed was. */
 extern uintptr_t simt_last_pc;
 /** Events and arrivals a launch may have, and the sum of both counters at which this one is at its end. */
@@ -208,8 +223,25 @@ extern uint64_t simt_event_budget;
 /** What a fiber runs: the kernel, once per block. */
 void simt_lane_main(void);
 
-/** Runs every warp of the block until all threads have returned or simt_now.faulted. */
-void simt_block_run(struct block *block);
+/** Every thread of the block is about to start. */
+void simt_block_begin(struct block *block);
+
+enum block_state { BLOCK_RUNS, BLOCK_AT_GRID_BARRIER, BLOCK_DONE };
+
+/** Runs the block's warps until all threads have returned, wait for the grid, have had their turn, or simt_now.faulted. */
+enum block_state simt_block_go_on(struct block *block);
+
+/** Lets the threads of a block go on that all wait at a barrier. */
+void simt_block_release(struct block *block);
+
+/** Finds this thread's shared memory and makes room for a block, once; what is in the way of running kernels if false. */
+bool simt_grid_prepare(void);
+
+/** Runs the blocks of the launch: one after another, or all together if it is cooperative. */
+cudaError_t simt_grid_run(const struct launch *launch);
+
+/** How many blocks of such a shape one of the pretended processors could hold; a cooperative launch needs room for all. */
+unsigned simt_blocks_per_processor(unsigned threads, size_t dynamic_shared);
 
 /** Completes every collective of `warp` whose lanes are all there. */
 void simt_collectives_complete(struct warp *warp);
@@ -225,6 +257,8 @@ void simt_replay(struct warp *warp);
 
 /** A block barrier of the whole block is complete: what came before is ordered. */
 void simt_order_barrier(void);
+/** A barrier of the whole grid is complete. */
+void simt_order_grid(void);
 void simt_order_syncwarp(struct warp *warp, uint32_t mask);
 /** Starts the next tick. */
 void simt_tick(void);
@@ -309,6 +343,7 @@ struct shadow_cell *simt_arena_shadow(void);
 
 /** Forgets who touched what, but not what is off limits. */
 void simt_arena_forget_ticks(void);
+void simt_unmap(void *memory, size_t bytes);
 
 /** For messages: which allocation `address` is in, before or behind. Writes a few words. */
 void simt_arena_describe(uintptr_t address, char *text, size_t size);

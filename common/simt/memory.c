@@ -40,6 +40,12 @@ void *simt_map(size_t bytes)
     return memory == MAP_FAILED ? NULL : memory;
 }
 
+void simt_unmap(void *memory, size_t bytes)
+{
+    if (memory)
+        munmap(memory, bytes);
+}
+
 /* --- bytes that kernels may touch --------------------------------------------------------------------------------- */
 
 static void block_bytes(size_t from, size_t to)

@@ -59,6 +59,12 @@ void simt_order_barrier(void)
     simt_now.ordered_ticks = simt_now.tick - simt_now.segment_tick;
 }
 
+void simt_order_grid(void)
+{
+    simt_tick();
+    simt_now.launch_tick = simt_now.tick;
+}
+
 void simt_order_syncwarp(struct warp *warp, uint32_t mask)
 {
     uint32_t joined[WARP_LANES] = {0};

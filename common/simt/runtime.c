@@ -111,6 +111,8 @@ void simt_counters_read(struct simt_counters *counters)
 
 enum { VERSION = 13000 };
 
+cudaError_t simt_occupancy(int *blocks, const void *kernel, int block_size, size_t dynamic_shared);
+
 cudaError_t cudaDeviceSynchronize(void)
 {
     return sticky_error;
@@ -154,18 +156,19 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
         .totalGlobalMem = (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE),
         .sharedMemPerBlock = SHARED_BYTES_DEFAULT,
         .sharedMemPerBlockOptin = SHARED_BYTES_LIMIT,
-        .sharedMemPerMultiprocessor = SHARED_BYTES_LIMIT + 1024,
+        .sharedMemPerMultiprocessor = PROCESSOR_SHARED_BYTES,
         .regsPerBlock = 65536,
         .warpSize = WARP_LANES,
         .memPitch = INT32_MAX,
         .maxThreadsPerBlock = BLOCK_THREADS,
-        .maxThreadsPerMultiProcessor = BLOCK_THREADS,
+        .maxThreadsPerMultiProcessor = PROCESSOR_THREADS,
         .maxThreadsDim = {1024, 1024, 64},
         .maxGridSize = {INT32_MAX, 65535, 65535},
         .totalConstMem = 65536,
         .major = 9,
         .minor = 0,
-        .multiProcessorCount = 1,
+        .multiProcessorCount = PROCESSORS,
+        .cooperativeLaunch = 1,
     };
     return cudaSuccess;
 }
@@ -204,8 +207,10 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
         return cudaSuccess;
     case cudaDevAttrClockRate:
     case cudaDevAttrL2CacheSize:
-    case cudaDevAttrCooperativeLaunch:
         *value = 0;
+        return cudaSuccess;
+    case cudaDevAttrCooperativeLaunch:
+        *value = properties.cooperativeLaunch;
         return cudaSuccess;
     case cudaDevAttrMultiProcessorCount:
         *value = properties.multiProcessorCount;
@@ -291,6 +296,18 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *result, const void 
         return simt_set_error(cudaErrorInvalidDeviceFunction);
     *result = (struct cudaFuncAttributes){.maxThreadsPerBlock = BLOCK_THREADS,
                                           .maxDynamicSharedSizeBytes = (int)simt_shared_limit(kernel)};
+    return cudaSuccess;
+}
+
+cudaError_t simt_occupancy(int *blocks, const void *kernel, int block_size, size_t dynamic_shared)
+{
+    if (!blocks || block_size < 1)
+        return simt_set_error(cudaErrorInvalidValue);
+    if (!kernel)
+        return simt_set_error(cudaErrorInvalidDeviceFunction);
+    const bool fits = block_size <= BLOCK_THREADS && dynamic_shared <= simt_shared_limit(kernel);
+
+    *blocks = fits ? (int)simt_blocks_per_processor((unsigned)block_size, dynamic_shared) : 0;
     return cudaSuccess;
 }
 

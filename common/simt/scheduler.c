@@ -86,7 +86,8 @@ static void trace_begin(struct warp *warp)
     for (uint32_t left = warp->lanes; left; left &= left - 1) {
         struct lane *lane = &lanes[__builtin_ctz(left)];
 
-        memcpy(lane->cursor, simt_parked + (size_t)lane->thread * TRACE_EVENTS, lane->parked * sizeof *lane->cursor);
+        memcpy(lane->cursor, simt_now.block->parked + (size_t)lane->thread * TRACE_EVENTS,
+               lane->parked * sizeof *lane->cursor);
         lane->cursor += lane->parked;
     }
     warp->parked = false;
@@ -99,7 +100,8 @@ static void trace_park(struct warp *warp)
         struct lane *lane = &simt_now.warp_lane[__builtin_ctz(left)];
 
         lane->parked = (uint32_t)(lane->cursor - lane->head);
-        memcpy(simt_parked + (size_t)lane->thread * TRACE_EVENTS, lane->head, lane->parked * sizeof *lane->head);
+        memcpy(simt_now.block->parked + (size_t)lane->thread * TRACE_EVENTS, lane->head,
+               lane->parked * sizeof *lane->head);
     }
     warp->parked = true;
 }
@@ -139,7 +141,7 @@ static void warp_run(struct block *block, struct warp *warp)
     }
 }
 
-static void block_begin(struct block *block)
+void simt_block_begin(struct block *block)
 {
     simt_segment_begin(block->number);
     simt_uninitialised_forget();
@@ -147,7 +149,7 @@ static void block_begin(struct block *block)
     simt_now.block_tick = simt_now.barrier_end = simt_now.tick;
     simt_now.ordered_ticks = 0;
     simt_now.acquire_end = 0;
-    block->arrived = block->done = 0;
+    block->at_grid_barrier = 0;
     block->barrier_predicate = 0;
     for (unsigned i = 0; i < block->warps; i++) {
         struct warp *warp = &block->warp[i];
@@ -223,7 +225,8 @@ static void check_barrier_sites(struct block *block, const struct lane *first)
     }
 }
 
-static void barrier_release(struct block *block)
+/** All threads are at a barrier: checks that it is one, and unless it is the grid's lets them go on. */
+static void barrier_complete(struct block *block)
 {
     const struct lane *first = &block->lane[0];
 
@@ -235,10 +238,16 @@ static void barrier_release(struct block *block)
             break;
         }
     }
-    if (simt_now.faulted)
+    if (simt_now.faulted || block->at_grid_barrier)
         return;
-    simt_counters.block_barriers++;
     simt_order_barrier();
+    simt_block_release(block);
+}
+
+void simt_block_release(struct block *block)
+{
+    simt_counters.block_barriers++;
+    block->at_grid_barrier = 0;
     block->barrier_count = block->barrier_predicate;
     block->barrier_predicate = 0;
     for (unsigned i = 0; i < block->warps; i++) {
@@ -269,12 +278,24 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
     simt_fault_lane(cudaErrorLaunchFailure, warp_wait, warp_wait->site, "deadlock", "%s", detail);
 }
 
-void simt_block_run(struct block *block)
+/** Whether some warp's turn ended while it could have gone on. */
+static bool has_parked(const struct block *block)
 {
-    block_begin(block);
+    for (unsigned i = 0; i < block->warps; i++) {
+        if (block->warp[i].parked)
+            return true;
+    }
+    return false;
+}
+
+enum block_state simt_block_go_on(struct block *block)
+{
     while (!simt_now.faulted) {
-        if (run_ready_warps(block))
+        if (run_ready_warps(block)) {
+            if (simt_current.cooperative && has_parked(block))
+                return BLOCK_RUNS;
             continue;
+        }
         const unsigned done = count_lanes(block, offsetof(struct warp, done));
         const unsigned at_barrier = count_lanes(block, offsetof(struct warp, at_barrier));
 
@@ -282,11 +303,15 @@ void simt_block_run(struct block *block)
             simt_uninitialised_fault();
             break;
         }
-        if (at_barrier == block->threads)
-            barrier_release(block);
-        else
+        if (at_barrier < block->threads) {
             fault_stuck(block, at_barrier, done);
+            break;
+        }
+        barrier_complete(block);
+        if (block->at_grid_barrier)
+            return BLOCK_AT_GRID_BARRIER;
     }
+    return BLOCK_DONE;
 }
 
 static int barrier_wait(int predicate, uintptr_t site)
@@ -322,4 +347,13 @@ int simt_syncthreads_and(int predicate)
 int simt_syncthreads_or(int predicate)
 {
     return barrier_wait(predicate, SIMT_CALLER()) != 0;
+}
+
+void simt_grid_sync(void)
+{
+    if (!simt_current.cooperative)
+        simt_fault_here(cudaErrorLaunchFailure, SIMT_CALLER(), "grid barrier",
+                        "waits for the grid in a launch that is not cooperative");
+    simt_now.block->at_grid_barrier++;
+    barrier_wait(0, SIMT_CALLER());
 }

@@ -20,7 +20,8 @@ void simt_site_add(uintptr_t pc)
 
 static bool same_block(uint32_t tick)
 {
-    return tick >= simt_now.block_tick;
+    return tick >= simt_now.segment_tick ||
+           (tick >= simt_now.block_tick && simt_block_at(tick) == simt_now.block->number);
 }
 
 /** Something made visible by a fence, and this block has read an atomic since: taken as ordered, whoever did it. */

@@ -10,7 +10,9 @@
 extern "C" {
 /** Checks and runs a launch; call(arguments) calls the kernel as one thread. What went wrong is the last error. */
 cudaError_t simt_launch_kernel(const void *kernel, const char *name, const dim3 *grid, const dim3 *block,
-                               size_t dynamic_shared, void (*call)(const void *), const void *arguments, size_t bytes);
+                               size_t dynamic_shared, bool cooperative, void (*call)(const void *),
+                               const void *arguments, size_t bytes);
+cudaError_t simt_occupancy(int *blocks, const void *kernel, int block_size, size_t dynamic_shared);
 cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, size_t symbol_bytes, size_t offset,
                              size_t bytes);
 }
@@ -86,7 +88,7 @@ struct simt_launcher {
     {
         const simt_call<Parameters...> call = {kernel, simt_pack<Parameters...>::pack(arguments...)};
 
-        return simt_launch_kernel((const void *)kernel, name, &grid, &block, dynamic_shared,
+        return simt_launch_kernel((const void *)kernel, name, &grid, &block, dynamic_shared, false,
                                   simt_call<Parameters...>::as_thread, &call, sizeof call);
     }
 };
@@ -98,6 +100,49 @@ static inline simt_launcher<Parameters...> simt_launch(void (*kernel)(Parameters
 {
     (void)stream;
     return {kernel, name, grid, block, dynamic_shared};
+}
+
+/** A parameter list of which nothing is known yet but its types, filled from addresses, first to last. */
+static inline void simt_fill(simt_parameters<> *, void **)
+{
+}
+template <class First, class... Rest>
+static inline void simt_fill(simt_parameters<First, Rest...> *parameters, void **addresses)
+{
+    parameters->first = *(const First *)addresses[0];
+    simt_fill(&parameters->rest, addresses + 1);
+}
+
+template <class... Parameters>
+static inline cudaError_t simt_launch_addresses(void (*kernel)(Parameters...), const char *name, dim3 grid, dim3 block,
+                                                void **addresses, size_t dynamic_shared, bool cooperative)
+{
+    simt_call<Parameters...> call;
+
+    call.kernel = kernel;
+    simt_fill(&call.parameters, addresses);
+    return simt_launch_kernel((const void *)kernel, name, &grid, &block, dynamic_shared, cooperative,
+                              simt_call<Parameters...>::as_thread, &call, sizeof call);
+}
+
+/* The kernel by its own type, not as a void pointer: that is where the parameters' types come from. */
+template <class... Parameters>
+static inline cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void **arguments,
+                                           size_t dynamic_shared = 0, cudaStream_t = 0)
+{
+    return simt_launch_addresses(kernel, "cudaLaunchKernel", grid, block, arguments, dynamic_shared, false);
+}
+template <class... Parameters>
+static inline cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block,
+                                                      void **arguments, size_t dynamic_shared = 0, cudaStream_t = 0)
+{
+    return simt_launch_addresses(kernel, "cudaLaunchCooperativeKernel", grid, block, arguments, dynamic_shared, true);
+}
+template <class... Parameters>
+static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void (*kernel)(Parameters...),
+                                                                        int block_size, size_t dynamic_shared)
+{
+    return simt_occupancy(blocks, (const void *)kernel, block_size, dynamic_shared);
 }
 
 template <class T>

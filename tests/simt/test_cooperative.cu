@@ -1,0 +1,184 @@
+/** @file test_cooperative.cu  Blocks that live together: each keeps its own shared memory, and they can wait for each other. */
+#include "simt_test.h"
+
+#include <cooperative_groups.h>
+
+namespace cg = cooperative_groups;
+
+#define EXPECT_FAULT(error, mark, text) expect_fault(error, __FILE__, mark, text)
+
+static __global__ void pass_on_kernel(int *words, int *sums, int rounds)
+{
+    __shared__ int own[64];
+    extern __shared__ int dynamic[];
+    const int blocks = gridDim.x;
+    const int next = (blockIdx.x + 1) % blocks;
+    const cg::grid_group grid = cg::this_grid();
+
+    own[threadIdx.x] = 1000 * blockIdx.x + threadIdx.x;
+    dynamic[threadIdx.x] = blockIdx.x;
+    words[blockIdx.x * 64 + threadIdx.x] = blockIdx.x;
+    for (int round = 0; round < rounds; round++) {
+        grid.sync();
+        const int value = words[next * 64 + threadIdx.x];
+
+        grid.sync();
+        words[blockIdx.x * 64 + threadIdx.x] = value;
+    }
+    __syncthreads();
+    sums[grid.thread_rank()] = own[63 - threadIdx.x] + 1000000 * dynamic[threadIdx.x ^ 1];
+}
+
+static void blocks_wait_for_the_grid(void **)
+{
+    int *words = device_words(-1);
+    int *sums = device_words(-1);
+    int rounds = 5;
+    void *arguments[] = {&words, &sums, &rounds};
+
+    take_counters();
+    assert_int_equal(cudaLaunchCooperativeKernel(pass_on_kernel, 20, 64, arguments, 256), cudaSuccess);
+    expect_good();
+    const struct simt_counters counters = take_counters();
+
+    assert_int_equal(counters.blocks, 20);
+    assert_int_equal(counters.block_barriers, 20 * 11);
+    const int *got = take_words(words);
+
+    for (int i = 0; i < 20 * 64; i++)
+        assert_int_equal(got[i], (i / 64 + 5) % 20);
+    got = take_words(sums);
+    for (int i = 0; i < 20 * 64; i++)
+        assert_int_equal(got[i], i / 64 * 1001000 + 63 - i % 64);
+}
+
+static __global__ void spin_kernel(int *flags, int *out)
+{
+    /* Each block waits for the one behind it, so that the last must run first. */
+    if (threadIdx.x == 0) {
+        if (blockIdx.x + 1 < gridDim.x) {
+            while (atomicAdd(&flags[blockIdx.x + 1], 0) == 0)
+                ;
+            __threadfence();
+            out[blockIdx.x] = out[blockIdx.x + 1] + 1;
+        } else {
+            out[blockIdx.x] = 1;
+        }
+        __threadfence();
+        atomicExch(&flags[blockIdx.x], 1);
+    }
+}
+
+static void blocks_that_spin_give_up_their_turn(void **)
+{
+    int *flags = device_words(0);
+    int *out = device_words(0);
+    void *arguments[] = {&flags, &out};
+
+    assert_int_equal(cudaLaunchCooperativeKernel(spin_kernel, 10, 32, arguments), cudaSuccess);
+    expect_good();
+    assert_int_equal(take_words(out)[0], 10);
+
+    /* Without a cooperative launch nobody promises that the last block runs at all. */
+    out = device_words(0);
+    assert_int_equal(cudaMemset(flags, 0, 64), cudaSuccess);
+    assert_int_equal(setenv("SIMT_EVENT_LIMIT", "3000000", 1), 0);
+    spin_kernel<<<10, 32>>>(flags, out);
+    assert_int_equal(unsetenv("SIMT_EVENT_LIMIT"), 0);
+    assert_int_equal(cudaGetLastError(), cudaErrorLaunchTimeout);
+    cudaFree(flags);
+    cudaFree(out);
+}
+
+static __global__ void race_kernel(int *words)
+{
+    words[blockIdx.x] = 1;
+    cg::this_grid().sync();
+    words[(blockIdx.x + 1) % gridDim.x] = 2;
+    if (threadIdx.x == 0)
+        words[blockIdx.x] = 3; // [race]
+}
+
+static void blocks_race_between_grid_barriers(void **)
+{
+    int *words = device_words(0);
+    void *arguments[] = {&words};
+
+    assert_int_equal(cudaLaunchCooperativeKernel(race_kernel, 3, 1, arguments), cudaErrorLaunchFailure);
+    EXPECT_FAULT(cudaErrorLaunchFailure, "race",
+                 "thread (0,0,0) of block (1,0,0) writes 4 bytes that thread (0,0,0) of block (0,0,0) wrote");
+    cudaFree(words);
+}
+
+static __global__ void leave_kernel(void)
+{
+    if (blockIdx.x == 2)
+        return;
+    cg::this_grid().sync(); // [leave]
+}
+
+static void a_grid_barrier_that_a_block_misses(void **)
+{
+    assert_int_equal(cudaLaunchCooperativeKernel(leave_kernel, 4, 32, NULL), cudaErrorLaunchFailure);
+    EXPECT_FAULT(cudaErrorLaunchFailure, "leave", "block (2,0,0) has returned");
+    leave_kernel<<<1, 32>>>();
+    EXPECT_FAULT(cudaErrorLaunchFailure, "leave", "not cooperative");
+}
+
+static __global__ void nothing_kernel(int *x, short y)
+{
+    x[0] = y;
+}
+
+static void too_many_blocks_to_live_together(void **)
+{
+    int *x = device_words(0);
+    short y = 7;
+    void *arguments[] = {&x, &y};
+    int blocks;
+
+    assert_int_equal(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, nothing_kernel, 1024, 0), cudaSuccess);
+    assert_int_equal(blocks, 2);
+    assert_int_equal(cudaLaunchCooperativeKernel(nothing_kernel, 17, 1024, arguments),
+                     cudaErrorCooperativeLaunchTooLarge);
+    assert_int_equal(cudaGetLastError(), cudaErrorCooperativeLaunchTooLarge);
+    assert_int_equal(cudaLaunchKernel(nothing_kernel, 1, 1, arguments), cudaSuccess);
+    expect_good();
+    assert_int_equal(take_words(x)[0], 7);
+}
+
+static __global__ void tiles_kernel(int *out)
+{
+    const cg::thread_block block = cg::this_thread_block();
+    const cg::thread_block_tile<8> tile = cg::tiled_partition<8>(block);
+    int sum = (int)block.thread_rank();
+
+    for (unsigned lanes = 4; lanes > 0; lanes /= 2)
+        sum += tile.shfl_xor(sum, lanes);
+    block.sync();
+    out[block.thread_rank()] = sum + 1000 * tile.shfl((int)tile.thread_rank(), 3) +
+                               100000 * (int)tile.ballot(tile.thread_rank() == 1);
+}
+
+static void tiles_of_a_warp(void **)
+{
+    int *out = device_words(0);
+
+    tiles_kernel<<<1, 64>>>(out);
+    expect_good();
+    const int *got = take_words(out);
+
+    for (int i = 0; i < 64; i++)
+        assert_int_equal(got[i], i / 8 * 64 + 28 + 3000 + 200000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(blocks_wait_for_the_grid),          cmocka_unit_test(blocks_that_spin_give_up_their_turn),
+        cmocka_unit_test(blocks_race_between_grid_barriers), cmocka_unit_test(a_grid_barrier_that_a_block_misses),
+        cmocka_unit_test(too_many_blocks_to_live_together),  cmocka_unit_test(tiles_of_a_warp),
+    };
+
+    return cmocka_run_group_tests_name("cooperative", tests, NULL, NULL);
+}
