@@ -33,7 +33,8 @@ void fiber_stacks_unmap(struct fiber_stacks *stacks)
     memset(stacks, 0, sizeof *stacks);
 }
 
-#if defined __x86_64__
+/* SIMT_FIBER_UCONTEXT takes the portable way on any processor. */
+#if defined __x86_64__ && !defined SIMT_FIBER_UCONTEXT
 
 /* The callee-saved registers of the System V ABI. mxcsr and the x87 control word are the same in every fiber. */
 __asm__(".text\n"
@@ -83,7 +84,7 @@ void *fiber_prepare(unsigned char *stack, size_t colour, void (*entry)(void))
     return saved;
 }
 
-#elif defined __aarch64__
+#elif defined __aarch64__ && !defined SIMT_FIBER_UCONTEXT
 
 __asm__(".text\n"
         ".globl simt_fiber_switch\n"

@@ -419,27 +419,28 @@ static __global__ void long_kernel(const int *x, int *y, int rounds)
 
 static void a_trace_longer_than_its_buffer(void **)
 {
+    enum { ROUNDS = 70000 };
     int *x = device_iota();
     int *y = device_words(0);
 
     take_counters();
-    long_kernel<<<1, 32>>>(x, y, 7000);
+    long_kernel<<<1, 32>>>(x, y, ROUNDS);
     expect_good();
-    struct simt_counters several = take_counters();
+    const struct simt_counters one = take_counters();
 
     /* Several warps take turns. */
-    long_kernel<<<1, 128>>>(x, y, 7000);
+    long_kernel<<<1, 128>>>(x, y, ROUNDS);
     expect_good();
-    struct simt_counters counters = several;
+    const struct simt_counters four = take_counters();
 
-    several = take_counters();
-    assert_int_equal(several.global_load_requests, 4 * counters.global_load_requests);
-    assert_int_equal(several.divergent_branches, 4 * counters.divergent_branches);
-    assert_int_equal(several.basic_blocks, 4 * counters.basic_blocks);
-    assert_int_equal(counters.global_load_requests, 7000 + 1000);
-    assert_int_equal(counters.global_load_sectors, 7000 * 4 + 1000);
-    assert_int_equal(counters.divergent_branches, 1000);
-    assert_int_equal(counters.global_store_requests, 1);
+    assert_int_equal(one.global_load_requests, ROUNDS + ROUNDS / 7);
+    assert_int_equal(one.global_load_sectors, ROUNDS * 4 + ROUNDS / 7);
+    assert_int_equal(one.divergent_branches, ROUNDS / 7);
+    assert_int_equal(one.global_store_requests, 1);
+    assert_int_equal(four.global_load_requests, 4 * one.global_load_requests);
+    assert_int_equal(four.divergent_branches, 4 * one.divergent_branches);
+    assert_int_equal(four.basic_blocks, 4 * one.basic_blocks);
+    assert_int_equal(four.events, 4 * one.events);
     cudaFree(x);
     cudaFree(y);
 }

@@ -174,6 +174,35 @@ static __global__ void shared_halves_kernel(const int *x, int *y)
     y[threadIdx.x] = ((short *)words)[threadIdx.x / 2 * 4 + threadIdx.x % 2];
 }
 
+static __global__ void half_and_whole_kernel(int *y)
+{
+    __shared__ int words[32];
+    short *halves = (short *)words;
+
+    words[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    /* An even thread reads a whole word and its neighbour the lower half: the upper half is the even thread's alone. */
+    if (threadIdx.x % 2 == 0) {
+        y[threadIdx.x] = words[threadIdx.x];
+        __shfl_xor_sync(0x55555555u, 0, 2);
+    }
+    const int low = halves[threadIdx.x / 2 * 4];
+
+    __shfl_xor_sync(FULL, 0, 1);
+    if (threadIdx.x % 2 == 0)
+        halves[threadIdx.x * 2 + 1] = 7;
+    y[32 + threadIdx.x] = low;
+}
+
+static void readers_of_a_half_and_of_the_whole(void **)
+{
+    int *y = device_words(0);
+
+    half_and_whole_kernel<<<1, 32>>>(y);
+    expect_good();
+    assert_int_equal(take_words(y)[32 + 5], 4);
+}
+
 static void readers_of_different_bytes(void **)
 {
     int *x = device_iota();
@@ -342,19 +371,13 @@ static void templates_with_their_own_shared_arrays(void **)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(neighbours_in_one_word),
-        cmocka_unit_test(barriers_order_shared_and_global_memory),
-        cmocka_unit_test(syncwarp_orders_its_warp),
-        cmocka_unit_test(partial_masks_hand_order_on),
-        cmocka_unit_test(one_writes_and_all_read),
-        cmocka_unit_test(launches_are_ordered),
-        cmocka_unit_test(readers_of_different_bytes),
-        cmocka_unit_test(atomics_among_themselves),
-        cmocka_unit_test(the_last_block_adds_up),
-        cmocka_unit_test(a_flag_between_warps),
-        cmocka_unit_test(small_floats_are_shuffled_and_copied_whole),
-        cmocka_unit_test(parameters_of_every_kind),
-        cmocka_unit_test(templates_with_their_own_shared_arrays),
+        cmocka_unit_test(neighbours_in_one_word),     cmocka_unit_test(barriers_order_shared_and_global_memory),
+        cmocka_unit_test(syncwarp_orders_its_warp),   cmocka_unit_test(partial_masks_hand_order_on),
+        cmocka_unit_test(one_writes_and_all_read),    cmocka_unit_test(launches_are_ordered),
+        cmocka_unit_test(readers_of_different_bytes), cmocka_unit_test(readers_of_a_half_and_of_the_whole),
+        cmocka_unit_test(atomics_among_themselves),   cmocka_unit_test(the_last_block_adds_up),
+        cmocka_unit_test(a_flag_between_warps),       cmocka_unit_test(small_floats_are_shuffled_and_copied_whole),
+        cmocka_unit_test(parameters_of_every_kind),   cmocka_unit_test(templates_with_their_own_shared_arrays),
     };
 
     return cmocka_run_group_tests_name("order", tests, NULL, NULL);

@@ -167,6 +167,26 @@ static void writing_what_many_read(void **)
     EXPECT_FAULT(cudaErrorLaunchFailure, "broadcast_race", "thread (40,0,0) of block (0,0,0) writes 4 bytes that");
 }
 
+static __global__ void bytes_kernel(int *y)
+{
+    __shared__ unsigned char bytes[4];
+
+    if (threadIdx.x == 0) {
+        bytes[0] = 1;
+        bytes[3] = 2;
+    }
+    __shfl_sync(FULL, 0, 0);
+    if (threadIdx.x == 1)
+        y[1] = bytes[0]; // [bytes]
+}
+
+static void the_first_of_several_bytes(void **)
+{
+    bytes_kernel<<<1, 32>>>(device_y);
+    EXPECT_FAULT(cudaErrorLaunchFailure, "bytes",
+                 "shared memory race: thread (1,0,0) of block (0,0,0) reads 1 byte that thread (0,0,0) wrote");
+}
+
 /* --- races in global memory ----------------------------------------------------------------------------------------- */
 
 static __global__ void blocks_race_kernel(int *y)
@@ -243,6 +263,23 @@ static void shared_memory_of_the_block_before(void **)
 {
     stale_kernel<<<2, 1>>>(device_y);
     EXPECT_FAULT(cudaErrorLaunchFailure, "stale", "thread (0,0,0) of block (1,0,0) reads 4 bytes that no thread");
+}
+
+static __global__ void stale_half_kernel(int *y)
+{
+    __shared__ int word;
+    volatile short *halves = (volatile short *)&word;
+
+    if (blockIdx.x == 0)
+        word = y[9];
+    halves[0] = 1;
+    y[blockIdx.x] = halves[1]; // [stale_half]
+}
+
+static void half_a_word_of_the_block_before(void **)
+{
+    stale_half_kernel<<<2, 1>>>(device_y);
+    EXPECT_FAULT(cudaErrorLaunchFailure, "stale_half", "thread (0,0,0) of block (1,0,0) reads 2 bytes that no thread");
 }
 
 static __global__ void offset_kernel(const int *x, int *y, int offset)
@@ -597,11 +634,13 @@ int main(void)
         cmocka_unit_test(a_syncwarp_of_other_lanes),
         cmocka_unit_test(a_plain_read_beside_atomics),
         cmocka_unit_test(writing_what_many_read),
+        cmocka_unit_test(the_first_of_several_bytes),
         cmocka_unit_test(two_blocks_write_one_word),
         cmocka_unit_test(reading_what_another_block_wrote),
         cmocka_unit_test(reading_what_another_lane_wrote),
         cmocka_unit_test(shared_memory_nobody_wrote),
         cmocka_unit_test(shared_memory_of_the_block_before),
+        cmocka_unit_test(half_a_word_of_the_block_before),
         cmocka_unit_test(out_of_bounds),
         cmocka_unit_test(bytes_that_are_forbidden),
         cmocka_unit_test(pointers_that_are_not_to_device_memory),
