@@ -137,7 +137,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     else if (isnan(mine.value))
         mine = {-INFINITY, expert + problem.num_experts};
     if (has_expert)
-        expert_scores[expert] = score;
+        expert_scores[expert] = mine.id == expert ? score : 0.0f;
     // [rank]
 
     // [groups]
@@ -202,7 +202,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
         const candidate best = warp_best(front, front_lanes);
 
         if (lane == 0)
-            chosen[k] = best.id;
+            chosen[k] = best.id < problem.num_experts ? best.id : best.id - problem.num_experts;
         if (best.id == front.id)
             head++;
     }
@@ -211,8 +211,8 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
 
     // [weights]
     const bool writes = lane < problem.topk;
-    const int id = writes ? chosen[lane] : NOBODY;
-    float weight = id < problem.num_experts ? expert_scores[id] : 0.0f;
+    const int id = writes ? chosen[lane] : 0;
+    float weight = writes ? expert_scores[id] : 0.0f;
     const float sum = round_to<T>(warp_sum(weight));
 
     if (problem.renormalize && !isfinite(sum))
@@ -221,7 +221,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
         weight = round_to<T>(weight / sum);
     if (writes) {
         topk_weights[row * problem.topk + lane] = weight * problem.routed_scaling_factor;
-        topk_ids[row * problem.topk + lane] = id < problem.num_experts ? id : id - problem.num_experts;
+        topk_ids[row * problem.topk + lane] = id;
     }
     // [weights]
 }

@@ -1,10 +1,10 @@
 /**
  * @file gate.cu
- * @brief Chapter 05: the whole gate in one warp, a thread per group, several tokens side by side.
+ * @brief Chapter 05: the gate inside one warp: a thread per group, several tokens side by side.
  *
  * Before: a block per token; eight warps meet at barriers and hand each other numbers through shared memory.
- * Now:    a thread per group, its experts in registers; 32 / num_expert_group tokens share a warp, 6 warps a block.
- * Watch:  no block barrier at all; shuffles per token; registers instead of shared memory; local memory must stay 0.
+ * Now:    a thread keeps a group's experts in registers; 32 / num_expert_group tokens share a warp, 6 warps a block.
+ * Watch:  block barriers 0; shuffles per token; sectors per load request; local memory must stay 0.
  */
 #include "harness/gate.h"
 #include "kernels/dtype.cuh"
@@ -15,28 +15,8 @@ enum { WARP_SIZE = 32, WARPS_PER_BLOCK = 6, MAX_EXPERTS_PER_GROUP = 32, MAX_TOPK
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
-// [shape]
-/** The shape as the kernel sees it: constants where the template knows them, else what the launch says. */
-template <int EXPERTS, int GROUPS>
-struct shape {
-    const gate_problem &problem;
-
-    __device__ int num_experts() const
-    {
-        return EXPERTS ? EXPERTS : problem.num_experts;
-    }
-    __device__ int groups() const
-    {
-        return GROUPS ? GROUPS : problem.num_expert_group;
-    }
-    __device__ int experts_per_group() const
-    {
-        return num_experts() / groups();
-    }
-};
-// [shape]
-
-// [candidate]
+// [better]
+/** What a top-k compares: a value, and whose it is. */
 struct candidate {
     float value;
     int id;
@@ -52,16 +32,293 @@ static __device__ __forceinline__ candidate better(candidate mine, candidate oth
     return mine;
 }
 
-/** The best candidate among the `width` lanes of a token, in each of them. */
-static __device__ __forceinline__ candidate row_best(candidate mine, int width)
+/** The best candidate of a token's lanes, in each of them. The token has `groups` lanes, a power of two. */
+static __device__ __forceinline__ candidate token_best(candidate mine, int groups)
 {
-    for (int offset = width / 2; offset > 0; offset /= 2) {
+#pragma unroll
+    for (int offset = WARP_SIZE / 2; offset > 0; offset /= 2) {
         candidate other;
 
+        if (offset >= groups) /* the same for all lanes */
+            continue;
         other.value = __shfl_xor_sync(FULL_MASK, mine.value, offset);
         other.id = __shfl_xor_sync(FULL_MASK, mine.id, offset);
         mine = better(mine, other);
     }
     return mine;
 }
-// [candidate]
+
+/** The sum over a token's lanes, in each of them. */
+static __device__ __forceinline__ float token_sum(float value, int groups)
+{
+    for (int offset = groups / 2; offset > 0; offset /= 2)
+        value += __shfl_xor_sync(FULL_MASK, value, offset);
+    return value;
+}
+// [better]
+
+// [own]
+/**
+ * One group's experts, in the registers of the thread that owns it. Every index is known when the loops are unrolled:
+ * a register has no address, so an array with an index computed at run time would go to local memory.
+ */
+template <int ROOM>
+struct experts {
+    float choice[ROOM]; /* -infinity: cannot be compared, taken, or not there */
+    unsigned valid;     /* bit e: expert e can be compared and is not taken */
+    unsigned invalid;   /* bit e: its choice is NaN, and it is not taken */
+};
+
+/** The index of the group's best expert: the first of the largest. 31 comparisons, but only five deep. */
+template <int ROOM>
+static __device__ __forceinline__ candidate own_largest(const experts<ROOM> &own)
+{
+    candidate best[ROOM];
+
+#pragma unroll
+    for (int e = 0; e < ROOM; e++)
+        best[e] = {own.choice[e], e};
+#pragma unroll
+    for (int step = 1; step < ROOM; step *= 2) {
+#pragma unroll
+        for (int e = 0; e < ROOM; e += 2 * step)
+            if (e + step < ROOM)
+                best[e] = better(best[e], best[e + step]);
+    }
+    return best[0];
+}
+
+/** The group's best expert as an id: among equals at -infinity real ones first, then NaN ones, then nobody. */
+template <int ROOM>
+static __device__ __forceinline__ candidate own_best(const experts<ROOM> &own, int first_id, int num_experts)
+{
+    candidate best = own_largest(own);
+
+    if (best.value > -INFINITY)
+        best.id += first_id;
+    else if (own.valid)
+        best.id = first_id + __ffs(own.valid) - 1;
+    else if (own.invalid)
+        best.id = first_id + __ffs(own.invalid) - 1 + num_experts;
+    else
+        best.id = NOBODY;
+    return best;
+}
+
+/** Takes expert number `taken` out. */
+template <int ROOM>
+static __device__ __forceinline__ void take_out(experts<ROOM> &own, int taken)
+{
+    own.valid &= ~(1u << taken);
+    own.invalid &= ~(1u << taken);
+#pragma unroll
+    for (int e = 0; e < ROOM; e++)
+        own.choice[e] = e == taken ? -INFINITY : own.choice[e];
+}
+
+/** The group's best choice, or the sum of its two best; the second may equal the first. */
+template <typename Choice, int ROOM>
+static __device__ __forceinline__ float score_of_group(const experts<ROOM> &own, bool has_bias)
+{
+    float first = -INFINITY, second = -INFINITY;
+
+#pragma unroll
+    for (int e = 0; e < ROOM; e++) {
+        second = fmaxf(second, fminf(first, own.choice[e]));
+        first = fmaxf(first, own.choice[e]);
+    }
+
+    const float sum = round_to<Choice>(first + second);
+
+    return !has_bias ? first : isnan(sum) ? -INFINITY : sum; /* +infinity and -infinity in one group */
+}
+// [own]
+
+// [score]
+/** What a softmax needs to know of a token's row. */
+struct softmax_row {
+    float largest, total;
+};
+
+template <typename T>
+static __device__ __forceinline__ float score_of(enum gate_score score, float logit, softmax_row row)
+{
+    if (score == GATE_SCORE_SIGMOID)
+        logit = 1.0f / (1.0f + expf(-logit));
+    else if (score == GATE_SCORE_SOFTMAX)
+        logit = expf(logit - row.largest) / row.total;
+    return round_to<T>(logit);
+}
+
+template <int ROOM>
+static __device__ __forceinline__ softmax_row reduce_row(const float (&logit)[ROOM], int count, int groups)
+{
+    softmax_row row = {-INFINITY, 0.0f};
+
+#pragma unroll
+    for (int e = 0; e < ROOM; e++)
+        row.largest = e < count ? fmaxf(row.largest, logit[e]) : row.largest;
+    for (int offset = groups / 2; offset > 0; offset /= 2)
+        row.largest = fmaxf(row.largest, __shfl_xor_sync(FULL_MASK, row.largest, offset));
+#pragma unroll
+    for (int e = 0; e < ROOM; e++)
+        row.total += e < count ? expf(logit[e] - row.largest) : 0.0f;
+    row.total = token_sum(row.total, groups);
+    return row;
+}
+// [score]
+
+/**
+ * Grid: enough blocks of 6 warps for 32 / num_expert_group tokens a warp. EXPERTS and GROUPS are 0 in the version that
+ * takes them from the problem. Lanes past the last token work on it once more and write nothing: all lanes stay, so
+ * every shuffle finds its partner.
+ */
+template <int EXPERTS, int GROUPS, typename T, typename Choice, typename Bias>
+static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
+    gate_kernel(gate_problem problem, const T *gating_output, const Bias *correction_bias, float *topk_weights,
+                int *topk_ids)
+{
+    __shared__ int chosen[WARPS_PER_BLOCK][WARP_SIZE * MAX_TOPK];
+
+    // [mapping]
+    constexpr int ROOM = EXPERTS ? EXPERTS / (GROUPS ? GROUPS : 1) : MAX_EXPERTS_PER_GROUP;
+    const int num_experts = EXPERTS ? EXPERTS : problem.num_experts;
+    const int groups = GROUPS ? GROUPS : problem.num_expert_group;
+    const int count = num_experts / groups;
+    const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE;
+    const int group = lane % groups, token_of_warp = lane / groups;
+    const int64_t token = ((int64_t)blockIdx.x * WARPS_PER_BLOCK + warp) * (WARP_SIZE / groups) + token_of_warp;
+    const bool writes = token < problem.num_tokens;
+    const T *const row = gating_output + (writes ? token : problem.num_tokens - 1) * num_experts;
+    const int first_id = group * count;
+    int *const my_chosen = chosen[warp] + token_of_warp * MAX_TOPK;
+    // [mapping]
+
+    // [load]
+    float logit[ROOM], bias[ROOM];
+
+    load_floats<EXPERTS != 0>(row + first_id, count, logit);
+    if (correction_bias)
+        load_floats<EXPERTS != 0>(correction_bias + first_id, count, bias);
+    // [load]
+
+    // [choices]
+    softmax_row softmax = {0.0f, 1.0f};
+    experts<ROOM> own = {{}, 0, 0};
+
+    if (problem.score == GATE_SCORE_SOFTMAX)
+        softmax = reduce_row(logit, count, groups);
+#pragma unroll
+    for (int e = 0; e < ROOM; e++) {
+        const float score = score_of<T>(problem.score, logit[e], softmax);
+        const float choice = correction_bias ? round_to<Choice>(score + bias[e]) : score;
+        const bool is_nan = isnan(choice);
+
+        own.choice[e] = is_nan | (e >= count) ? -INFINITY : choice;
+        own.valid |= (unsigned)(!is_nan & (e < count)) << e;
+        own.invalid |= (unsigned)(is_nan & (e < count)) << e;
+    }
+    // [choices]
+
+    // [groups]
+    const float group_score = score_of_group<Choice>(own, correction_bias != NULL);
+    int rank = 0; /* how many groups rank before this one */
+
+    for (int i = 1; i < groups; i++) {
+        const float other = __shfl_xor_sync(FULL_MASK, group_score, i);
+
+        rank += (other > group_score) | ((other == group_score) & ((group ^ i) < group));
+    }
+    if (rank >= problem.topk_group) {
+        own.valid = own.invalid = 0;
+#pragma unroll
+        for (int e = 0; e < ROOM; e++)
+            own.choice[e] = -INFINITY;
+    }
+    // [groups]
+
+    // [topk]
+    for (int k = 0; k < problem.topk; k++) {
+        const candidate mine = own_best(own, first_id, num_experts);
+        const candidate best = token_best(mine, groups);
+
+        if (best.id == mine.id)
+            take_out(own, (mine.id - first_id) % num_experts);
+        if (group == 0)
+            my_chosen[k] = best.id;
+    }
+    __syncwarp();
+    // [topk]
+
+    // [weights]
+    float sum = 0.0f;
+
+    for (int k = group; k < problem.topk; k += groups) {
+        const int id = my_chosen[k];
+
+        sum += id < num_experts ? score_of<T>(problem.score, to_float(row[id]), softmax) : 0.0f;
+    }
+    sum = round_to<T>(token_sum(sum, groups));
+    for (int k = group; writes && k < problem.topk; k += groups) {
+        const int id = my_chosen[k];
+        float weight = id < num_experts ? score_of<T>(problem.score, to_float(row[id]), softmax) : 0.0f;
+
+        if (problem.renormalize && !isfinite(sum))
+            weight = 0.0f;
+        else if (problem.renormalize && sum != 0.0f)
+            weight = round_to<T>(weight / sum);
+        topk_weights[token * problem.topk + k] = weight * problem.routed_scaling_factor;
+        topk_ids[token * problem.topk + k] = id < num_experts ? id : id - num_experts;
+    }
+    // [weights]
+}
+
+template <int EXPERTS, int GROUPS, typename T, typename Choice, typename Bias>
+static cudaError_t launch(const gate_problem *problem, const gate_buffers *buffers, cudaStream_t stream)
+{
+    const int64_t tokens_per_block = WARPS_PER_BLOCK * (WARP_SIZE / problem->num_expert_group);
+    const unsigned blocks = (unsigned)((problem->num_tokens + tokens_per_block - 1) / tokens_per_block);
+
+    gate_kernel<EXPERTS, GROUPS, T, Choice, Bias><<<blocks, WARPS_PER_BLOCK * WARP_SIZE, 0, stream>>>(
+        *problem, (const T *)buffers->gating_output, (const Bias *)buffers->correction_bias, buffers->topk_weights,
+        buffers->topk_ids);
+    return cudaGetLastError();
+}
+
+// [dispatch]
+template <typename T, typename Choice, typename Bias>
+static cudaError_t launch_for_shape(const gate_problem *problem, const gate_buffers *buffers, cudaStream_t stream)
+{
+    /* One number names the shape: no branch here can be taken for the other half of an if that it does not belong to. */
+    switch (problem->num_experts * 100 + problem->num_expert_group) {
+    case 25608:
+        return launch<256, 8, T, Choice, Bias>(problem, buffers, stream);
+    case 25616:
+        return launch<256, 16, T, Choice, Bias>(problem, buffers, stream);
+    case 12804:
+        return launch<128, 4, T, Choice, Bias>(problem, buffers, stream);
+    case 12808:
+        return launch<128, 8, T, Choice, Bias>(problem, buffers, stream);
+    default:
+        return launch<0, 0, T, Choice, Bias>(problem, buffers, stream);
+    }
+}
+// [dispatch]
+
+cudaError_t gate_launch(const struct gate_problem *problem, const struct gate_buffers *buffers, cudaStream_t stream)
+{
+    const bool wide = gate_choice_dtype(problem) == DTYPE_F32; /* an f32 bias makes every choice f32 */
+
+    if (problem->num_tokens == 0) /* an empty grid is a launch error */
+        return cudaSuccess;
+    switch (problem->dtype) {
+    case DTYPE_F16:
+        return wide ? launch_for_shape<__half, float, float>(problem, buffers, stream)
+                    : launch_for_shape<__half, __half, __half>(problem, buffers, stream);
+    case DTYPE_BF16:
+        return wide ? launch_for_shape<__nv_bfloat16, float, float>(problem, buffers, stream)
+                    : launch_for_shape<__nv_bfloat16, __nv_bfloat16, __nv_bfloat16>(problem, buffers, stream);
+    default:
+        return launch_for_shape<float, float, float>(problem, buffers, stream);
+    }
+}

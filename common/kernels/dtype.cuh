@@ -43,4 +43,54 @@ __device__ __forceinline__ float round_to<__nv_bfloat16>(float value)
     return __bfloat162float(__float2bfloat16_rn(value));
 }
 
+/* --- arrays ------------------------------------------------------------------------------------------------------- */
+
+/** Element `i` of the 16 bytes in `word`, as a float. */
+static __device__ __forceinline__ float unpack(int4 word, const float *, int i)
+{
+    return __int_as_float(i == 0 ? word.x : i == 1 ? word.y : i == 2 ? word.z : word.w);
+}
+
+static __device__ __forceinline__ unsigned short unpack_16_bits(int4 word, int i)
+{
+    const int pair = i / 2 == 0 ? word.x : i / 2 == 1 ? word.y : i / 2 == 2 ? word.z : word.w;
+
+    return (unsigned short)((unsigned)pair >> 16 * (i % 2));
+}
+
+static __device__ __forceinline__ float unpack(int4 word, const __half *, int i)
+{
+    return __half2float(__ushort_as_half(unpack_16_bits(word, i)));
+}
+
+static __device__ __forceinline__ float unpack(int4 word, const __nv_bfloat16 *, int i)
+{
+    return __bfloat162float(__ushort_as_bfloat16(unpack_16_bits(word, i)));
+}
+
+/**
+ * Reads `count` numbers into `to`; the rest of it is 0. VECTORS: count is ROOM, a multiple of 16 bytes, and `from` is
+ * aligned to 16 bytes, so that each load brings 16 bytes.
+ */
+template <bool VECTORS, typename T, int ROOM>
+static __device__ __forceinline__ void load_floats(const T *from, int count, float (&to)[ROOM])
+{
+    constexpr int PER_WORD = 16 / sizeof(T);
+
+    if constexpr (VECTORS) {
+#pragma unroll
+        for (int w = 0; w < ROOM / PER_WORD; w++) {
+            const int4 word = ((const int4 *)from)[w];
+
+#pragma unroll
+            for (int i = 0; i < PER_WORD; i++)
+                to[w * PER_WORD + i] = unpack(word, from, i);
+        }
+    } else {
+#pragma unroll
+        for (int e = 0; e < ROOM; e++)
+            to[e] = e < count ? to_float(from[e]) : 0.0f;
+    }
+}
+
 #endif

@@ -1,0 +1,26 @@
+/** @file main.c  Chapter 03: chapter 02 without divergence. */
+#include "harness/gate.h"
+
+#include <limits.h>
+
+static const char *supports(const struct gate_problem *problem)
+{
+    if (problem->num_experts / problem->num_expert_group > 32)
+        return "--num-experts: more than 32 experts in a group; a warp has one lane for each";
+    if (problem->num_expert_group > 32)
+        return "--num-expert-group: more than 32 groups; a block has at most 32 warps, one for each";
+    if (problem->topk > 32)
+        return "--topk: more than 32; the first warp has one lane for each chosen expert";
+    if (problem->num_tokens > INT_MAX)
+        return "--num-tokens: more than 2147483647; a grid has at most as many blocks, one for each token";
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct gate_chapter chapter = {
+        .step = {.name = "03_divergence_free", .supports = supports, .launch = gate_launch},
+        .before = {.name = "02_warp_per_group", .launch = gate_launch_before},
+    };
+    return gate_main(argc, argv, &chapter);
+}

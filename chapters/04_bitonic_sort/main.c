@@ -1,0 +1,28 @@
+/** @file main.c  Chapter 04: a warp sorts its experts. */
+#include "harness/gate.h"
+
+#include <limits.h>
+
+static const char *supports(const struct gate_problem *problem)
+{
+    if (problem->num_experts != 64 && problem->num_experts != 128 && problem->num_experts != 256)
+        return "--num-experts: the number is a template parameter here, compiled for 64, 128 and 256";
+    if (problem->num_experts / problem->num_expert_group > 32)
+        return "--num-experts: more than 32 experts in a group; a warp has one lane for each";
+    if (problem->num_expert_group > 32)
+        return "--num-expert-group: more than 32 groups; a block has at most 32 warps, one for each";
+    if (problem->topk > 32)
+        return "--topk: more than 32; the first warp has one lane for each chosen expert";
+    if (problem->num_tokens > INT_MAX)
+        return "--num-tokens: more than 2147483647; a grid has at most as many blocks, one for each token";
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct gate_chapter chapter = {
+        .step = {.name = "04_bitonic_sort", .supports = supports, .launch = gate_launch},
+        .before = {.name = "03_divergence_free", .launch = gate_launch_before},
+    };
+    return gate_main(argc, argv, &chapter);
+}
