@@ -41,15 +41,22 @@ struct candidate {
     int id;
 };
 
+/** `a` if `first` holds, else `b`: both are there already, so there is nothing to branch for. */
+static __device__ __forceinline__ candidate select(bool first, candidate a, candidate b)
+{
+    const float a_value = a.value, b_value = b.value;
+    const int a_id = a.id, b_id = b.id;
+
+    return {first ? a_value : b_value, first ? a_id : b_id};
+}
+
 /** The one that ranks higher: the larger value, or of equal values the lower id. */
 static __device__ candidate better(candidate mine, candidate other)
 {
     /* | and & where C would write || and &&: those are branches too. */
     const bool take = (other.value > mine.value) | ((other.value == mine.value) & (other.id < mine.id));
 
-    mine.value = take ? other.value : mine.value;
-    mine.id = take ? other.id : mine.id;
-    return mine;
+    return select(take, other, mine);
 }
 
 /** The best candidate of the first `width` lanes, a power of two, in each of them. All 32 lanes must call. */
@@ -116,6 +123,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     const int expert = group * experts_per_group + lane;
     const bool has_expert = lane < experts_per_group;
     const size_t row = blockIdx.x;
+    const candidate nobody = {-INFINITY, NOBODY};
 
     // [score]
     /* Both loads come first, so that the second does not wait for what is computed from the first. */
@@ -161,8 +169,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
 
             if (lane == 0)
                 kept_groups[i] = best.id;
-            if (best.id == left.id)
-                left = {-INFINITY, NOBODY};
+            left = select(best.id == left.id, nobody, left);
         }
     }
     __syncthreads();
@@ -180,8 +187,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
 
             if (lane == 0)
                 group_best[place][k] = best;
-            if (best.id == mine.id)
-                mine = {-INFINITY, NOBODY};
+            mine = select(best.id == mine.id, nobody, mine);
         }
     }
     __syncthreads();
@@ -204,8 +210,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
 
         if (lane == 0)
             chosen[k] = best.id < problem.num_experts ? best.id : best.id - problem.num_experts;
-        if (best.id == front.id)
-            head++;
+        head += best.id == front.id;
     }
     __syncwarp();
     // [merge]

@@ -48,6 +48,15 @@ struct candidate {
     int id;
 };
 
+/** `a` if `first` holds, else `b`: both are there already, so there is nothing to branch for. */
+static __device__ __forceinline__ candidate select(bool first, candidate a, candidate b)
+{
+    const float a_value = a.value, b_value = b.value;
+    const int a_id = a.id, b_id = b.id;
+
+    return {first ? a_value : b_value, first ? a_id : b_id};
+}
+
 /** Strict: of two different candidates exactly one ranks before the other, equal values included. */
 static __device__ __forceinline__ bool ranks_before(candidate a, candidate b)
 {
@@ -62,11 +71,7 @@ static __device__ __forceinline__ candidate compare_exchange(candidate mine, int
     other.value = __shfl_xor_sync(FULL_MASK, mine.value, distance);
     other.id = __shfl_xor_sync(FULL_MASK, mine.id, distance);
 
-    const bool take = ranks_before(other, mine) == keep_better;
-
-    mine.value = take ? other.value : mine.value;
-    mine.id = take ? other.id : mine.id;
-    return mine;
+    return select(ranks_before(other, mine) == keep_better, other, mine);
 }
 // [compare_exchange]
 
@@ -92,8 +97,7 @@ static __device__ __forceinline__ candidate warp_sort(candidate mine, unsigned l
  */
 static __device__ __forceinline__ candidate warp_merge(candidate mine, candidate far_end, unsigned lane)
 {
-    if (ranks_before(far_end, mine))
-        mine = far_end;
+    mine = select(ranks_before(far_end, mine), far_end, mine);
 #pragma unroll
     for (int d = 4; d >= 0; d--)
         mine = compare_exchange(mine, 1 << d, bit_of(lane, d) == 0);

@@ -22,14 +22,21 @@ struct candidate {
     int id;
 };
 
+/** `a` if `first` holds, else `b`: both are there already, so there is nothing to branch for. */
+static __device__ __forceinline__ candidate select(bool first, candidate a, candidate b)
+{
+    const float a_value = a.value, b_value = b.value;
+    const int a_id = a.id, b_id = b.id;
+
+    return {first ? a_value : b_value, first ? a_id : b_id};
+}
+
 /** The one that ranks higher: the larger value, or of equal values the lower id. */
 static __device__ __forceinline__ candidate better(candidate mine, candidate other)
 {
     const bool take = (other.value > mine.value) | ((other.value == mine.value) & (other.id < mine.id));
 
-    mine.value = take ? other.value : mine.value;
-    mine.id = take ? other.id : mine.id;
-    return mine;
+    return select(take, other, mine);
 }
 
 /** The best candidate of a token's lanes, in each of them. The token has `groups` lanes, a power of two. */
