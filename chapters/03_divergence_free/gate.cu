@@ -59,15 +59,12 @@ static __device__ candidate better(candidate mine, candidate other)
     return select(take, other, mine);
 }
 
-/** The best candidate of the first `width` lanes, a power of two, in each of them. All 32 lanes must call. */
-static __device__ __forceinline__ candidate warp_best(candidate mine, int width)
+/** The best candidate of the first LANES lanes, in each of them. All 32 lanes must call. */
+template <int LANES>
+static __device__ __forceinline__ candidate warp_best(candidate mine)
 {
-#pragma unroll
-    for (int offset = WARP_SIZE / 2; offset > 0; offset /= 2) {
+    for (int offset = LANES / 2; offset > 0; offset /= 2) {
         candidate other;
-
-        if (offset >= width) /* the same for all lanes */
-            continue;
 
         other.value = __shfl_xor_sync(FULL_MASK, mine.value, offset);
         other.id = __shfl_xor_sync(FULL_MASK, mine.id, offset);
@@ -76,12 +73,6 @@ static __device__ __forceinline__ candidate warp_best(candidate mine, int width)
     return mine;
 }
 // [warp_best]
-
-/** The lanes a butterfly over `count` values needs: the next power of two. */
-static __device__ int lanes_for(int count)
-{
-    return count > 1 ? 1 << (WARP_SIZE - __clz(count - 1)) : 1;
-}
 
 // [group_score]
 /** The warp's best choice, or the sum of its two best; the second may equal the first. The same in every lane. */
@@ -101,6 +92,51 @@ static __device__ float score_of_group(float choice, bool has_bias, int lane)
 }
 // [group_score]
 
+/** An expert's number, from the id it was ranked by. */
+static __device__ int expert_of(int id, int num_experts)
+{
+    return id < num_experts ? id : id - num_experts;
+}
+
+// [rounds]
+/** The `count` best of the lanes' candidates, one a round: find the best, write it, take it out. LANES hold one. */
+template <int LANES>
+static __device__ void write_best(candidate mine, int count, int lane, candidate *best_first)
+{
+    const candidate nobody = {-INFINITY, NOBODY};
+
+#pragma unroll 1
+    for (int k = 0; k < count; k++) {
+        const candidate best = warp_best<LANES>(mine);
+
+        if (lane == 0)
+            best_first[k] = best;
+        mine = select(best.id == mine.id, nobody, mine);
+    }
+}
+// [rounds]
+
+// [merge]
+/** Merges lists that are sorted: lane i shows the head of list i, and the lane whose head wins moves on by one. */
+template <int LANES>
+static __device__ void merge_best(const candidate (*lists)[MAX_TOPK], int num_lists, int count, int lane,
+                                  candidate *best_first)
+{
+    const candidate nobody = {-INFINITY, NOBODY};
+    int head = 0;
+
+#pragma unroll 1
+    for (int k = 0; k < count; k++) {
+        const candidate front = lane < num_lists ? lists[lane][head] : nobody;
+        const candidate best = warp_best<LANES>(front);
+
+        if (lane == 0)
+            best_first[k] = best;
+        head += best.id == front.id;
+    }
+}
+// [merge]
+
 /**
  * Grid: a block per token. Block: num_expert_group warps.
  *
@@ -113,17 +149,16 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
                                    const Bias *correction_bias, float *topk_weights, int *topk_ids)
 {
     __shared__ float group_scores[MAX_GROUPS];
-    __shared__ int kept_groups[MAX_GROUPS];
+    __shared__ candidate kept_groups[MAX_GROUPS];
     __shared__ float expert_scores[MAX_GROUPS * WARP_SIZE];
     __shared__ candidate group_best[MAX_GROUPS][MAX_TOPK];
-    __shared__ int chosen[MAX_TOPK];
+    __shared__ candidate chosen[MAX_TOPK];
 
     const int lane = threadIdx.x % WARP_SIZE;
     const int group = __shfl_sync(FULL_MASK, (int)threadIdx.x / WARP_SIZE, 0); /* tells nvcc that lanes agree */
     const int expert = group * experts_per_group + lane;
     const bool has_expert = lane < experts_per_group;
     const size_t row = blockIdx.x;
-    const candidate nobody = {-INFINITY, NOBODY};
 
     // [score]
     /* Both loads come first, so that the second does not wait for what is computed from the first. */
@@ -159,18 +194,13 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     __syncthreads();
 
     if (group == 0) {
-        const int group_lanes = lanes_for(problem.num_expert_group);
-        candidate left = {-INFINITY, NOBODY};
+        const candidate ranked = {lane < problem.num_expert_group ? group_scores[lane] : -INFINITY,
+                                  lane < problem.num_expert_group ? lane : NOBODY};
 
-        if (lane < problem.num_expert_group)
-            left = {group_scores[lane], lane};
-        for (int i = 0; i < problem.topk_group; i++) {
-            const candidate best = warp_best(left, group_lanes);
-
-            if (lane == 0)
-                kept_groups[i] = best.id;
-            left = select(best.id == left.id, nobody, left);
-        }
+        if (problem.num_expert_group <= 8) /* three steps a round instead of five */
+            write_best<8>(ranked, problem.topk_group, lane, kept_groups);
+        else
+            write_best<WARP_SIZE>(ranked, problem.topk_group, lane, kept_groups);
     }
     __syncthreads();
     // [groups]
@@ -179,17 +209,10 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     int place = NOBODY; /* of this warp's group among those kept */
     if (lane == 0)
         for (int i = 0; i < problem.topk_group; i++)
-            place = kept_groups[i] == group ? i : place;
+            place = kept_groups[i].id == group ? i : place;
     place = __shfl_sync(FULL_MASK, place, 0);
-    if (place != NOBODY) {
-        for (int k = 0; k < problem.topk; k++) {
-            const candidate best = warp_best(mine, WARP_SIZE);
-
-            if (lane == 0)
-                group_best[place][k] = best;
-            mine = select(best.id == mine.id, nobody, mine);
-        }
-    }
+    if (place != NOBODY)
+        write_best<WARP_SIZE>(mine, problem.topk, lane, group_best[place]);
     __syncthreads();
     // [local]
 
@@ -197,27 +220,15 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     if (group != 0)
         return;
 
-    // [merge]
-    const int front_lanes = lanes_for(problem.topk_group);
-    int head = 0; /* lane i has taken this many from the sorted list of kept group i */
-    for (int k = 0; k < problem.topk; k++) {
-        candidate front = {-INFINITY, NOBODY};
-
-        if (lane < problem.topk_group)
-            front = group_best[lane][head];
-
-        const candidate best = warp_best(front, front_lanes);
-
-        if (lane == 0)
-            chosen[k] = best.id < problem.num_experts ? best.id : best.id - problem.num_experts;
-        head += best.id == front.id;
-    }
+    if (problem.topk_group <= 4)
+        merge_best<4>(group_best, problem.topk_group, problem.topk, lane, chosen);
+    else
+        merge_best<WARP_SIZE>(group_best, problem.topk_group, problem.topk, lane, chosen);
     __syncwarp();
-    // [merge]
 
     // [weights]
     const bool writes = lane < problem.topk;
-    const int id = writes ? chosen[lane] : 0;
+    const int id = expert_of(writes ? chosen[lane].id : 0, problem.num_experts);
     float weight = writes ? expert_scores[id] : 0.0f;
     const float sum = round_to<T>(warp_sum(weight));
 
@@ -232,7 +243,9 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     // [stores]
     /* Two ids a store; a row of an odd number of ids does not begin where an int2 may lie. */
     if (problem.topk % 2 == 0 && lane < problem.topk / 2)
-        ((int2 *)(topk_ids + row * problem.topk))[lane] = make_int2(chosen[2 * lane], chosen[2 * lane + 1]);
+        ((int2 *)(topk_ids + row * problem.topk))[lane] = make_int2(
+            expert_of(chosen[2 * lane].id, problem.num_experts),
+            expert_of(chosen[2 * lane + 1].id, problem.num_experts));
     else if (problem.topk % 2 == 1 && writes)
         topk_ids[row * problem.topk + lane] = id;
     // [stores]

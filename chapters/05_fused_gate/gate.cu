@@ -147,14 +147,33 @@ struct softmax_row {
     float largest, total;
 };
 
-template <typename T>
-static __device__ __forceinline__ float score_of(enum gate_score score, float logit, softmax_row row)
+/** The scores of ROOM logits, in their place. One loop per kind: a test in each step would be code for all kinds. */
+template <typename T, int ROOM>
+static __device__ __forceinline__ void to_scores(enum gate_score score, softmax_row row, float (&x)[ROOM])
 {
-    if (score == GATE_SCORE_SIGMOID)
-        logit = 1.0f / (1.0f + expf(-logit));
-    else if (score == GATE_SCORE_SOFTMAX)
-        logit = expf(logit - row.largest) / row.total;
-    return round_to<T>(logit);
+    if (score == GATE_SCORE_SIGMOID) {
+#pragma unroll
+        for (int e = 0; e < ROOM; e++)
+            x[e] = __fdividef(1.0f, 1.0f + expf(-x[e]));
+    } else if (score == GATE_SCORE_SOFTMAX) {
+#pragma unroll
+        for (int e = 0; e < ROOM; e++)
+            x[e] = expf(x[e] - row.largest) / row.total;
+    }
+#pragma unroll
+    for (int e = 0; e < ROOM; e++)
+        x[e] = round_to<T>(x[e]);
+}
+
+/** The unbiased score of one chosen expert, computed again from its logit. 0 for one that could not be compared. */
+template <typename T>
+static __device__ __forceinline__ float score_again(enum gate_score score, softmax_row row, const T *logits, int id,
+                                                    int num_experts)
+{
+    float x[1] = {id < num_experts ? to_float(logits[id]) : 0.0f};
+
+    to_scores<T>(score, row, x);
+    return id < num_experts ? x[0] : 0.0f;
 }
 
 template <int ROOM>
@@ -201,10 +220,14 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
     int *const my_chosen = chosen[warp] + token_of_warp * MAX_TOPK;
     // [mapping]
 
-    // [load]
-    float logit[ROOM], bias[ROOM];
+    /* A warp without any token leaves as a whole, and no barrier follows. */
+    if (token - token_of_warp >= problem.num_tokens)
+        return;
 
-    load_floats<EXPERTS != 0>(row + first_id, count, logit);
+    // [load]
+    float score[ROOM], bias[ROOM];
+
+    load_floats<EXPERTS != 0>(row + first_id, count, score);
     if (correction_bias)
         load_floats<EXPERTS != 0>(correction_bias + first_id, count, bias);
     // [load]
@@ -214,11 +237,11 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
     experts<ROOM> own = {{}, 0, 0};
 
     if (problem.score == GATE_SCORE_SOFTMAX)
-        softmax = reduce_row(logit, count, groups);
+        softmax = reduce_row(score, count, groups);
+    to_scores<T>(problem.score, softmax, score);
 #pragma unroll
     for (int e = 0; e < ROOM; e++) {
-        const float score = score_of<T>(problem.score, logit[e], softmax);
-        const float choice = correction_bias ? round_to<Choice>(score + bias[e]) : score;
+        const float choice = correction_bias ? round_to<Choice>(score[e] + bias[e]) : score[e];
         const bool is_nan = isnan(choice);
 
         own.choice[e] = is_nan | (e >= count) ? -INFINITY : choice;
@@ -245,6 +268,7 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
     // [groups]
 
     // [topk]
+#pragma unroll 1
     for (int k = 0; k < problem.topk; k++) {
         const candidate mine = own_best(own, first_id, num_experts);
         const candidate best = token_best(mine, groups);
@@ -263,12 +287,12 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
     for (int k = group; k < problem.topk; k += groups) {
         const int id = my_chosen[k];
 
-        sum += id < num_experts ? score_of<T>(problem.score, to_float(row[id]), softmax) : 0.0f;
+        sum += score_again<T>(problem.score, softmax, row, id, num_experts);
     }
     sum = round_to<T>(token_sum(sum, groups));
     for (int k = group; writes && k < problem.topk; k += groups) {
         const int id = my_chosen[k];
-        float weight = id < num_experts ? score_of<T>(problem.score, to_float(row[id]), softmax) : 0.0f;
+        float weight = score_again<T>(problem.score, softmax, row, id, num_experts);
 
         if (problem.renormalize && !isfinite(sum))
             weight = 0.0f;

@@ -1,0 +1,50 @@
+#!/bin/sh
+# Runs chapter programs under compute-sanitizer's four tools. A test passes if the program verified its results and the tool
+# counted no error, no hazard and no warning.
+#
+#   sh tests/gpu/sanitize.sh build/gpu/02_warp_per_group...     (without a program: only says whether it could)
+#
+# compute-sanitizer is $CUDA_HOME's, else the one in PATH, else /usr/local/cuda's.
+set -u
+
+for sanitizer in ${CUDA_HOME:+"$CUDA_HOME/bin/compute-sanitizer"} "$(command -v compute-sanitizer)" \
+    "${CUDA_DEFAULT:-/usr/local/cuda}/bin/compute-sanitizer"; do
+    [ -x "$sanitizer" ] && break
+done
+[ -x "$sanitizer" ] || { echo 'sanitize.sh: compute-sanitizer is missing: it comes with the CUDA Toolkit' >&2; exit 1; }
+[ $# -gt 0 ] || exit 0
+. "$(dirname "$0")/../tap.sh"
+
+# clean TOOL PROGRAM ARGUMENT...: true if there is nothing to complain of. The last lines tell why not.
+clean() {
+    tool=$1
+    shift
+    "$sanitizer" --tool "$tool" --error-exitcode 86 --print-limit 5 "$@" >"$scratch/output" 2>&1
+    status=$?
+    tail -n 60 "$scratch/output"
+    if [ "$status" -ne 0 ]; then
+        echo "exit status $status"
+        return 1
+    fi
+    # What was not counted is not clean: a summary must be there, and each that is must be of nothing.
+    summaries=$(grep -E '^=+ .*SUMMARY: ' "$scratch/output")
+    case $tool in
+    racecheck) none='RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)' ;;
+    *) none='ERROR SUMMARY: 0 errors' ;;
+    esac
+    [ -n "$summaries" ] || { echo "no summary"; return 1; }
+    ! echo "$summaries" | grep -vF "$none" || { echo 'a summary that is not clean'; return 1; }
+}
+
+for program in "$@"; do
+    for tool in memcheck racecheck synccheck initcheck; do
+        for dtype in f32 bf16; do
+            succeeds "$(basename "$program"), $tool: 300 tokens of the real data as $dtype" \
+                clean "$tool" "$program" --num-tokens 300 --dtype "$dtype"
+        done
+    done
+    for tool in memcheck synccheck; do
+        succeeds "$(basename "$program"), $tool: the grid" clean "$tool" "$program" --grid
+    done
+done
+finish

@@ -1,0 +1,78 @@
+#!/bin/sh
+# tests/gpu/sanitize.sh with a made-up compute-sanitizer: what it asks for, and that whatever is not clean fails.
+. tests/tap.sh
+bin=$scratch/bin
+mkdir -p "$bin" "$scratch/none"
+
+# sanitizer BODY: puts one into PATH that notes its arguments
+sanitizer() {
+    printf '#!%s\necho "$*" >>"%s"\n%s\n' "$(command -v sh)" "$scratch/asked" "$1" >"$bin/compute-sanitizer"
+    chmod +x "$bin/compute-sanitizer"
+    : >"$scratch/asked"
+}
+
+# sanitize PROGRAM...: the script's exit status, and how many of its tests passed and failed
+sanitize() {
+    output=$(PATH=$bin:$PATH CUDA_HOME='' CUDA_DEFAULT=$scratch/none sh tests/gpu/sanitize.sh "$@" 2>&1)
+    echo "$? $(echo "$output" | grep -c '^ok ') $(echo "$output" | grep -c '^not ok ')"
+}
+
+# A tool that runs the program and sums up as the real ones do.
+# shellcheck disable=SC2016 # for the made-up script to expand
+clean='tool=$2
+shift 6
+"$@" || exit
+case $tool in
+racecheck) echo "========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 warnings)" ;;
+*) echo "========= ERROR SUMMARY: 0 errors" ;;
+esac'
+
+message='sanitize.sh: compute-sanitizer is missing: it comes with the CUDA Toolkit'
+mkdir "$scratch/tools"
+ln -s "$(command -v dirname)" "$(command -v sh)" "$scratch/tools"
+for program in '' true; do
+    # shellcheck disable=SC2086 # none, or one
+    equal "no compute-sanitizer${program:+, and a program}" "$message 1" \
+        "$(PATH=$scratch/tools CUDA_HOME='' CUDA_DEFAULT=$scratch/none sh tests/gpu/sanitize.sh $program 2>&1 | tr '\n' ' ';
+            PATH=$scratch/tools CUDA_HOME='' CUDA_DEFAULT=$scratch/none sh tests/gpu/sanitize.sh $program 2>/dev/null; echo $?)"
+done
+
+sanitizer "$clean"
+equal 'no program: there is a compute-sanitizer' '0 0 0' "$(sanitize)"
+equal 'it was not run' '' "$(cat "$scratch/asked")"
+equal 'all clean' '0 10 0' "$(sanitize true)"
+equal 'what was asked for' '--tool memcheck --error-exitcode 86 --print-limit 5 true --num-tokens 300 --dtype f32
+--tool memcheck --error-exitcode 86 --print-limit 5 true --num-tokens 300 --dtype bf16
+--tool racecheck --error-exitcode 86 --print-limit 5 true --num-tokens 300 --dtype f32
+--tool racecheck --error-exitcode 86 --print-limit 5 true --num-tokens 300 --dtype bf16
+--tool synccheck --error-exitcode 86 --print-limit 5 true --num-tokens 300 --dtype f32
+--tool synccheck --error-exitcode 86 --print-limit 5 true --num-tokens 300 --dtype bf16
+--tool initcheck --error-exitcode 86 --print-limit 5 true --num-tokens 300 --dtype f32
+--tool initcheck --error-exitcode 86 --print-limit 5 true --num-tokens 300 --dtype bf16
+--tool memcheck --error-exitcode 86 --print-limit 5 true --grid
+--tool synccheck --error-exitcode 86 --print-limit 5 true --grid' "$(cat "$scratch/asked")"
+equal 'two programs' '0 20 0' "$(sanitize true true)"
+equal 'a program that does not verify' '1 0 10' "$(sanitize false)"
+sanitizer 'echo "========= ERROR SUMMARY: 1 error"; exit 86'
+equal 'an error, told by the exit status too' '1 0 10' "$(sanitize true)"
+sanitizer 'echo "========= ERROR SUMMARY: 1 error"'
+equal 'an error, told by the summary alone' '1 0 10' "$(sanitize true)"
+sanitizer 'echo "========= ERROR SUMMARY: 10 errors"'
+equal 'ten errors are not none' '1 0 10' "$(sanitize true)"
+sanitizer 'echo "========= RACECHECK SUMMARY: 1 hazard displayed (0 errors, 1 warning)"'
+equal 'a warning of a race' '1 0 10' "$(sanitize true)"
+sanitizer "$clean; echo '========= LEAK SUMMARY: 4 bytes leaked in 1 allocations'"
+equal 'one summary clean, another not' '1 0 10' "$(sanitize true)"
+sanitizer 'echo "========= ERROR SUMMARY: 0 errors"'
+equal "another tool's summary is not racecheck's" '1 8 2' "$(sanitize true)"
+sanitizer 'echo verified'
+equal 'no summary' '1 0 10' "$(sanitize true)"
+sanitizer 'echo "========= ERROR SUMMARY: 0 errors"; kill -9 $$'
+equal 'killed' '1 0 10' "$(sanitize true)"
+sanitizer "$clean; [ \$tool != synccheck ] || exit 86"
+equal 'one tool finds something' '1 7 3' "$(sanitize true)"
+mv "$bin/compute-sanitizer" "$scratch/none"
+mkdir "$scratch/none/bin"
+mv "$scratch/none/compute-sanitizer" "$scratch/none/bin"
+equal "the toolkit's own" '1 7 3' "$(sanitize true)"
+finish
