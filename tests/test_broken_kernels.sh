@@ -47,7 +47,7 @@ breaks "no barrier before the kept groups are read" "$(drop_barrier 2)d" "shared
 breaks "no barrier before the merge" "$(drop_barrier 3)d" "shared memory" "*best_first*"
 breaks "no __syncwarp before the choices are read" '/__syncwarp();/d' "shared memory race" "*chosen*"
 breaks "a shuffle with half the mask" 's/FULL_MASK, mine.id/0x0000ffffu, mine.id/' "mask" "*__shfl_xor_sync*"
-breaks "a shuffle that some lanes skip" 's/const float first = warp_max(choice);/float first = choice; if (lane < 16) first = warp_max(choice);/' \
+breaks "a shuffle that some lanes skip" 's/mine = better(mine, other);/&  if (threadIdx.x % 32 < 16) __shfl_sync(FULL_MASK, 0, 0);/' \
     "lane" "*__*_sync*"
 breaks "a barrier inside a branch" 's/if (place != NOBODY)/if (place != NOBODY) __syncthreads(); &/' "barrier" "*__syncthreads*"
 breaks "an early return before a barrier" 's/const size_t row = blockIdx.x;/&  if (lane == 31) return;/' "" "*__*sync*"
@@ -59,6 +59,6 @@ breaks "an array in shared memory too small" 's/__shared__ candidate chosen\[MAX
 breaks "ties that go to the higher expert" 's/other.id < mine.id/other.id > mine.id/' "expected" "" --dist ties
 breaks "a bias left out" 's/round_to<Choice>(score + bias)/score/' "expected" ""
 breaks "a second maximum that drops the equal of the first" \
-    's/lane == first_lane ? -INFINITY : choice/choice == first ? -INFINITY : choice/' "expected" "" --dist ties
+    's/fmaxf(fminf(first, other_first), fmaxf(second, other_second))/first == other_first ? fmaxf(second, other_second) : &/' "expected" "" --dist ties
 breaks "NaN let through" 's/else if (isnan(mine.value))/else if (false)/' "illegal address" "*expert_scores*" --dist nan
 finish

@@ -17,18 +17,11 @@ enum { WARP_SIZE = 32, MAX_GROUPS = 32, MAX_TOPK = 32, NOBODY = 0x7fffffff };
 static const unsigned FULL_MASK = 0xffffffffu;
 
 // [warp_reduce]
-/** The largest value of the warp, in every lane. */
-static __device__ float warp_max(float value)
-{
-    for (int offset = WARP_SIZE / 2; offset > 0; offset /= 2)
-        value = fmaxf(value, __shfl_xor_sync(FULL_MASK, value, offset));
-    return value;
-}
-
-/** The sum of the warp's values, the same bits in every lane. */
+/** The sum of the first LANES lanes' values, the same bits in each of them. All 32 lanes must call. */
+template <int LANES>
 static __device__ float warp_sum(float value)
 {
-    for (int offset = WARP_SIZE / 2; offset > 0; offset /= 2)
+    for (int offset = LANES / 2; offset > 0; offset /= 2)
         value += __shfl_xor_sync(FULL_MASK, value, offset);
     return value;
 }
@@ -65,20 +58,26 @@ static __device__ __forceinline__ candidate warp_best(candidate mine)
 // [warp_best]
 
 // [group_score]
-/** The warp's best choice, or the sum of its two best; the second may equal the first. The same in every lane. */
+/**
+ * The warp's best choice, or the sum of its two best; the same in every lane. Each step joins two halves' two best: the
+ * loser of the firsts competes with the seconds, so a value that occurs twice counts twice.
+ */
 template <typename Choice>
-static __device__ float score_of_group(float choice, bool has_bias, int lane)
+static __device__ float score_of_group(float choice, bool has_bias)
 {
-    const float first = warp_max(choice);
+    float first = choice, second = -INFINITY;
 
-    if (!has_bias)
-        return first;
+    for (int offset = WARP_SIZE / 2; offset > 0; offset /= 2) {
+        const float other_first = __shfl_xor_sync(FULL_MASK, first, offset);
+        const float other_second = __shfl_xor_sync(FULL_MASK, second, offset);
 
-    const int first_lane = __ffs(__ballot_sync(FULL_MASK, choice == first)) - 1;
-    const float second = warp_max(lane == first_lane ? -INFINITY : choice);
+        second = fmaxf(fminf(first, other_first), fmaxf(second, other_second));
+        first = fmaxf(first, other_first);
+    }
+
     const float sum = round_to<Choice>(first + second);
 
-    return isnan(sum) ? -INFINITY : sum; /* +infinity and -infinity in one group */
+    return !has_bias ? first : isnan(sum) ? -INFINITY : sum; /* +infinity and -infinity in one group */
 }
 // [group_score]
 
@@ -94,7 +93,6 @@ template <int LANES>
 static __device__ void write_best(candidate mine, int count, int lane, candidate *best_first)
 {
 
-#pragma unroll 1
     for (int k = 0; k < count; k++) {
         const candidate best = warp_best<LANES>(mine);
 
@@ -114,7 +112,6 @@ static __device__ void merge_best(const candidate (*lists)[MAX_TOPK], int num_li
 {
     int head = 0;
 
-#pragma unroll 1
     for (int k = 0; k < count; k++) {
         const candidate front = lane < num_lists ? lists[lane][head] : candidate{-INFINITY, NOBODY};
         const candidate best = warp_best<LANES>(front);
@@ -156,7 +153,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     const float bias = has_expert && correction_bias ? to_float(correction_bias[expert]) : 0.0f;
 
     if (problem.score == GATE_SCORE_SIGMOID)
-        score = 1.0f / (1.0f + expf(-score));
+        score = __fdividef(1.0f, 1.0f + expf(-score));
     else if (problem.score == GATE_SCORE_SOFTMAX)
         score = block_softmax(score, has_expert);
     score = round_to<T>(score);
@@ -177,7 +174,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     // [rank]
 
     // [groups]
-    const float group_score = score_of_group<Choice>(mine.value, correction_bias != NULL, lane);
+    const float group_score = score_of_group<Choice>(mine.value, correction_bias != NULL);
 
     if (lane == 0)
         group_scores[group] = group_score;
@@ -222,7 +219,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     const bool writes = lane < problem.topk;
     const int id = expert_of(writes ? chosen[lane].id : 0, problem.num_experts);
     float weight = writes ? expert_scores[id] : 0.0f;
-    const float sum = round_to<T>(warp_sum(weight));
+    const float sum = round_to<T>(problem.topk <= 8 ? warp_sum<8>(weight) : warp_sum<WARP_SIZE>(weight));
 
     if (problem.renormalize && !isfinite(sum))
         weight = 0.0f;

@@ -16,15 +16,16 @@ enum { WARP_SIZE = 32, MAX_GROUPS = 32, NOBODY = 0x7fffffff };
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
-// [warp_sum]
-/** The sum of the warp's values, the same bits in every lane. */
+// [warp_reduce]
+/** The sum of the first LANES lanes' values, the same bits in each of them. All 32 lanes must call. */
+template <int LANES>
 static __device__ float warp_sum(float value)
 {
-    for (int offset = WARP_SIZE / 2; offset > 0; offset /= 2)
+    for (int offset = LANES / 2; offset > 0; offset /= 2)
         value += __shfl_xor_sync(FULL_MASK, value, offset);
     return value;
 }
-// [warp_sum]
+// [warp_reduce]
 
 // [bit_of]
 /** Bit `position` of a word: 0 or 1. */
@@ -146,7 +147,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     const float bias = has_expert && correction_bias ? to_float(correction_bias[expert]) : 0.0f;
 
     if (problem.score == GATE_SCORE_SIGMOID)
-        score = 1.0f / (1.0f + expf(-score));
+        score = __fdividef(1.0f, 1.0f + expf(-score));
     else if (problem.score == GATE_SCORE_SOFTMAX)
         score = block_softmax(score, has_expert);
     score = round_to<T>(score);
@@ -212,7 +213,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     const bool writes = lane < problem.topk;
     const int id = mine.id < NUM_EXPERTS ? mine.id : mine.id - NUM_EXPERTS;
     float weight = writes ? expert_scores[id] : 0.0f;
-    const float sum = round_to<T>(warp_sum(weight));
+    const float sum = round_to<T>(problem.topk <= 8 ? warp_sum<8>(weight) : warp_sum<WARP_SIZE>(weight));
 
     if (problem.renormalize && !isfinite(sum))
         weight = 0.0f;

@@ -4,6 +4,7 @@
 #include "harness/gate_problem.h"
 
 #include <inttypes.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -292,6 +293,8 @@ static void write_json(const struct gate_chapter *chapter, const struct gate_opt
             problem->num_experts, problem->num_expert_group, problem->topk_group, problem->topk,
             dtype_name(problem->dtype), gate_score_name(problem->score),
             problem->has_bias ? dtype_name(problem->bias_dtype) : "none");
+    if (host || chapter->before.compute)
+        fprintf(stream, ",\n  \"host_threads\": %d", omp_get_max_threads());
     if (!host)
         fprintf(stream, ",\n  \"floor\": {\"empty_kernel_us\": %.4f, \"copy_bytes_per_second\": %.4g}",
                 figures->empty_us, figures->bytes_per_second);
@@ -345,6 +348,7 @@ enum run_result gate_bench(const struct gate_chapter *chapter, struct gate_optio
         if (result != RUN_VERIFIED)
             return result;
     }
+    options->num_tokens_given = one;
     gate_options_command(options, program, command, sizeof command);
     strncat(command, options->cold ? " --bench --cold" : " --bench", sizeof command - strlen(command) - 1);
     if (options->format == REPORT_JSON)

@@ -222,8 +222,10 @@ bool gate_options_parse(int argc, char **argv, const struct gate_chapter *chapte
 void gate_options_command(const struct gate_options *options, const char *program, char *text, size_t size)
 {
     const struct gate_problem *problem = &options->problem;
-    char input[512] = "", bias[512];
+    char num_tokens[40] = "", input[512] = "", bias[512];
 
+    if (options->num_tokens_given || !options->bench) /* --bench without --num-tokens is the sweep */
+        snprintf(num_tokens, sizeof num_tokens, " --num-tokens %" PRId64, problem->num_tokens);
     if (options->source == GATE_SOURCE_FILE)
         snprintf(input, sizeof input, " --logits %s", options->logits_path);
     else if (options->source == GATE_SOURCE_GENERATED)
@@ -234,9 +236,9 @@ void gate_options_command(const struct gate_options *options, const char *progra
     else
         snprintf(bias, sizeof bias, " --bias %s", options->bias_path);
     snprintf(text, size,
-             "%s --num-tokens %" PRId64 " --num-expert-group %d --topk-group %d --topk %d --dtype %s --score %s%s"
+             "%s%s --num-expert-group %d --topk-group %d --topk %d --dtype %s --score %s%s"
              " --bias-dtype %s --renormalize %d --routed-scaling-factor %g%s",
-             program, problem->num_tokens, problem->num_expert_group, problem->topk_group, problem->topk,
+             program, num_tokens, problem->num_expert_group, problem->topk_group, problem->topk,
              dtype_name(problem->dtype), gate_score_name(problem->score), bias, options->bias_same ? "same" : "f32",
              problem->renormalize, problem->routed_scaling_factor, input);
 }
