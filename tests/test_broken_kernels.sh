@@ -2,40 +2,11 @@
 # Breaks one line of chapter 02's kernel at a time: the program must refuse the run and name the file and the line.
 #
 #   sh tests/test_broken_kernels.sh build/cpu/02_warp_per_group
-#
-# The kernel is built with the very commands that built the program, taken from ninja.
 set -u
 . "$(dirname "$0")/tap.sh"
-program=$1
+. "$(dirname "$0")/breaks.sh"
 source=chapters/02_warp_per_group/gate.cu
-objects=$(dirname "$program")/02
-ninja ${NINJA_FILE:+-f "$NINJA_FILE"} -t commands "$program" | grep "$objects/gate" |
-    sed "s|$source|$scratch/gate.cu|g; s|$objects/gate\.|$scratch/gate.|g; s|-o $program|-o $scratch/program|" >"$scratch/build.sh"
-
-# breaks NAME SED_SCRIPT FAULT LINE_PATTERN ARGUMENT...: edits the kernel, builds it, and expects exit 1 with FAULT at a
-# line that fits LINE_PATTERN in the edited file ('' for a fault that has no line: a wrong result)
-breaks() {
-    name=$1
-    fault=$3
-    place=$4
-    sed "$2" "$source" >"$scratch/gate.cu"
-    shift 4
-    if cmp -s "$source" "$scratch/gate.cu"; then
-        tap_result 1 "$name: the line to break is there"
-        return
-    fi
-    if ! sh -e "$scratch/build.sh" >"$scratch/log" 2>&1; then
-        tap_result 1 "$name: builds" || sed 's/^/# /' "$scratch/log"
-        return
-    fi
-    "$scratch/program" "$@" >/dev/null 2>"$scratch/err"
-    equal "$name: is refused" 1 $?
-    said=$(head -n 1 "$scratch/err")
-    matches "$name: for what it is" "*$fault*" "$said"
-    [ -n "$place" ] || return 0
-    line=$(printf '%s\n' "$said" | sed -n 's/.*gate\.cu:\([0-9]*\): .*/\1/p')
-    matches "$name: at its line" "$place" "$(sed -n "${line:-0}p" "$scratch/gate.cu" 2>/dev/null)"
-}
+breaks_start "$1" "$source"
 
 # The nth __syncthreads(); of the kernel itself, counted from the group scores on.
 drop_barrier() {

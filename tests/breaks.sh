@@ -1,0 +1,44 @@
+# Read by tests that break a kernel on purpose, after tap.sh.
+#
+#   breaks_start PROGRAM SOURCE       the program to break, and its kernel file
+#   breaks NAME SED FAULT LINE ARGUMENT...
+#                                     edits the kernel with a sed script, builds it with the very commands that built the
+#                                     program (ninja tells them), runs it with the arguments, and expects exit 1, FAULT in
+#                                     the message, at a line that fits the pattern LINE ('' for a result that is wrong
+#                                     and has no line)
+#   rebuild SED                       only edits and builds: the program is $scratch/program
+
+breaks_start() {
+    breaks_source=$2
+    breaks_objects=$(dirname "$1")/$(basename "$1" | cut -c1-2)
+    ninja ${NINJA_FILE:+-f "$NINJA_FILE"} -t commands "$1" | grep "$breaks_objects/gate" |
+        sed "s|$2|$scratch/gate.cu|g; s|$breaks_objects/gate\.|$scratch/gate.|g; s|-o $1|-o $scratch/program|" \
+            >"$scratch/build.sh"
+}
+
+rebuild() {
+    sed "$1" "$breaks_source" >"$scratch/gate.cu"
+    ! cmp -s "$breaks_source" "$scratch/gate.cu" || {
+        echo "the line to break is not there"
+        return 1
+    }
+    sh -e "$scratch/build.sh"
+}
+
+breaks() {
+    breaks_name=$1
+    breaks_fault=$3
+    breaks_place=$4
+    breaks_log=$(rebuild "$2" 2>&1) || {
+        tap_result 1 "$breaks_name: builds" || printf '%s\n' "$breaks_log" | sed 's/^/# /'
+        return
+    }
+    shift 4
+    "$scratch/program" "$@" >/dev/null 2>"$scratch/err"
+    equal "$breaks_name: is refused" 1 $?
+    breaks_said=$(head -n 1 "$scratch/err")
+    matches "$breaks_name: for what it is" "*$breaks_fault*" "$breaks_said"
+    [ -n "$breaks_place" ] || return 0
+    breaks_line=$(printf '%s\n' "$breaks_said" | sed -n 's/.*gate\.cu:\([0-9]*\): .*/\1/p')
+    matches "$breaks_name: at its line" "$breaks_place" "$(sed -n "${breaks_line:-0}p" "$scratch/gate.cu" 2>/dev/null)"
+}
