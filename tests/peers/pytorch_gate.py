@@ -34,6 +34,7 @@ WEIGHT_TOLERANCE = {"f32": 1e-5, "f16": 2.0**-9, "bf16": 2.0**-6}
 SIZES = [1, 16, 64, 512, 4096, 16384, 65536]
 CALLS_PER_SAMPLE = 20
 WARM_UP_SAMPLES = 5
+WAYS = ["eager_stream", "eager_graph", "compiled_stream", "compiled_graph"]
 TRACED = {"kernel": "kernels", "gpu_memcpy": "memcpy", "gpu_memset": "memset"}
 
 
@@ -49,6 +50,11 @@ def load_problem(num_tokens, options):
     rows = torch.arange(num_tokens) % logits.shape[0]
     bias = torch.from_numpy(numpy.load(folder / "layer2_bias.npy"))
     return logits[rows].to(DTYPES[options.dtype]).to(options.device), bias.to(options.device)
+
+
+def load_checked_problem(num_tokens, options):
+    problem = load_problem(num_tokens, options)
+    return problem, Check(*problem, options)
 
 
 def synchronize(options):
@@ -212,10 +218,13 @@ def attempt(row, name, function, *arguments):
 
 
 def measure_size(num_tokens, launches, options):
-    problem = load_problem(num_tokens, options)
-    check = Check(*problem, options)
-    row = {"num_tokens": num_tokens}
+    row = {"num_tokens": num_tokens, "compile_seconds": None}
     functions = {"eager": gate}
+    loaded = attempt(row, "problem", load_checked_problem, num_tokens, options)
+    del row["problem"]
+    if not loaded:
+        return row | dict.fromkeys(WAYS)
+    problem, check = loaded
     compiled = attempt(row, "compile_seconds", compile_gate, problem, options)
     if compiled:
         functions["compiled"], row["compile_seconds"] = compiled
@@ -236,8 +245,6 @@ def measure(options):
     for num_tokens in options.num_tokens:
         rows.append(measure_size(num_tokens, launches, options))
         print(f"measured {num_tokens} tokens", file=sys.stderr)
-        if options.device == "cuda":
-            torch.cuda.empty_cache()
     return rows, {way: sum_up_launches(counts) for way, counts in launches.items()}
 
 
@@ -283,11 +290,10 @@ def write_json(path, report):
 
 
 def print_table(report):
-    ways = ["eager_stream", "eager_graph", "compiled_stream", "compiled_graph"]
     print(f"PyTorch {report['torch']} on {report['device']}, {report['problem']['dtype']}: microseconds a call, median")
-    print(f"{'tokens':>8}" + "".join(f"{way.replace('_', ' '):>17}" for way in ways) + f"{'compiling, s':>14}")
+    print(f"{'tokens':>8}" + "".join(f"{way.replace('_', ' '):>17}" for way in WAYS) + f"{'compiling, s':>14}")
     for row in report["rows"]:
-        times = "".join(f"{row[way]['median_us']:17.2f}" if row[way] else f"{'-':>17}" for way in ways)
+        times = "".join(f"{row[way]['median_us']:17.2f}" if row[way] else f"{'-':>17}" for way in WAYS)
         seconds = row["compile_seconds"]
         print(f"{row['num_tokens']:8}{times}{'-' if seconds is None else seconds:>14}")
     for way, launches in report["launches"].items():
@@ -307,7 +313,7 @@ def positive(convert):
             raise ValueError
         return value
 
-    parse.__name__ = "positive number"  # which argparse puts into its message
+    parse.__name__ = "number above 0, up to 2^20,"  # which argparse puts into its message
     return parse
 
 
