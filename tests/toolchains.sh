@@ -1,10 +1,12 @@
-# toolchains.sh [clang|aarch64 ...]: builds the simulator's tests with other toolchains and runs them; each test program
-# is one test here. A toolchain that is not installed is skipped. `ninja build/tests/print_counts` comes first.
+# toolchains.sh [clang|aarch64 ...]: builds the simulator's tests and the chapters with other toolchains and runs them;
+# each program is one test here. A toolchain that is not installed is skipped. `ninja cpu build/tests/print_counts` comes
+# first.
 #
 # build.ninja is used as it is but for the variables at its top.
 
 . tests/tap.sh
 
+chapters=$(ls chapters)
 programs="simt_collectives simt_cooperative simt_counters simt_host_api simt_order simt_refusals"
 
 # toolchain NAME SED-SCRIPT RUNNER: builds into build/NAME and runs each program by RUNNER
@@ -21,6 +23,21 @@ toolchain() {
     done
     # shellcheck disable=SC2086
     $3 "build/$1/tests/print_counts" > "build/$1/counts.txt"
+    succeeds "$1: the chapters build" ninja -f "$tap_ninja" cpu || return
+    for chapter in $chapters; do
+        for dtype in f32 bf16; do
+            # shellcheck disable=SC2086
+            succeeds "$1: $chapter verifies 100 tokens as $dtype" $3 "build/$1/cpu/$chapter" --num-tokens 100 --dtype $dtype
+        done
+        # shellcheck disable=SC2086
+        equal "$1: $chapter has gcc's shuffles and barriers" "$("build/cpu/$chapter" --num-tokens 100 | synchronisation)" \
+            "$($3 "build/$1/cpu/$chapter" --num-tokens 100 | synchronisation)"
+    done
+}
+
+# The lines of a report that the source settles, whoever compiles it.
+synchronisation() {
+    grep -E '^(launches|shuffles|votes|warp barriers|block barriers) '
 }
 
 # What the source says, whoever compiles it.
