@@ -37,7 +37,7 @@ struct candidate {
 /** The one that ranks higher: the larger value, or of equal values the lower id. */
 static __device__ candidate better(candidate mine, candidate other)
 {
-    if (other.value > mine.value || (other.value == mine.value && other.id < mine.id))
+    if (other.value >= mine.value && (other.value > mine.value || other.id < mine.id))
         mine = other;
     return mine;
 }
