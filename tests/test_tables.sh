@@ -136,11 +136,14 @@ refuses() {
     page "$@"
     cp "$scratch/a.md" "$scratch/b.md"
     equal "$name" "2 tables: $message" "$(tables a.md)"
-    cmp -s "$scratch/a.md" "$scratch/b.md" || equal "$name: the file is left alone" "$(cat "$scratch/b.md")" "$(cat "$scratch/a.md")"
+    cmp -s "$scratch/a.md" "$scratch/b.md" ||
+        equal "$name: the file is left alone" "$(cat "$scratch/b.md")" "$(cat "$scratch/a.md")"
 }
 
 refuses 'an unknown marker' "a.md:2: '<!-- tmes: f32 -->' is no marker; <!-- times: f32 --> is one" '' '<!-- tmes: f32 -->' \
     '<!-- end -->'
+refuses 'another unknown marker' "a.md:1: '<!-- counts: f32 -->' is no marker; <!-- times: f32 --> is one" \
+    '<!-- counts: f32 -->'
 refuses 'a marker with more behind it' "a.md:1: '<!-- times: f32 --> a' is no marker; <!-- times: f32 --> is one" \
     '<!-- times: f32 --> a' '<!-- end -->'
 refuses 'an unknown type' "a.md:1: times of 'f64'; it must be f32, f16 or bf16" '<!-- times: f64 -->' '<!-- end -->'
@@ -155,6 +158,8 @@ equal 'no such page' '2 tables: none.md: No such file or directory' "$(tables no
 equal 'a folder' '2 tables: docs: Is a directory' "$(tables docs)"
 printf 'a\0b' >"$scratch/nul.md"
 equal 'a page with a NUL' '2 tables: nul.md: it has more than 4194304 bytes, or a NUL' "$(tables nul.md)"
+head -c 4194305 /dev/zero | tr '\0' x >"$scratch/large.md"
+equal 'a page that is too large' '2 tables: large.md: it has more than 4194304 bytes, or a NUL' "$(tables large.md)"
 matches 'no page' '2 usage: *' "$(tables --check)"
 matches 'an unknown option' '2 usage: *' "$(tables --chek a.md)"
 page ''
