@@ -340,12 +340,15 @@ static void add_command(struct texts *texts, const struct result *result)
 {
     const char *const command = json_string(result->file.values, "command", "");
     const char *const name = *result->name ? strstr(command, result->name) : NULL;
-    char text[TEXT_SIZE];
+    char text[TEXT_SIZE], *out;
 
     if (name)
         snprintf(text, sizeof text, "%.*sNAME%s", (int)(name - command), command, name + strlen(result->name));
     else
         snprintf(text, sizeof text, "%s", command);
+    out = strstr(text, " --out "); /* where it was written says nothing about the figures */
+    if (out)
+        *out = '\0';
     add_text(texts, text);
 }
 

@@ -34,7 +34,7 @@ record_both() {
         "floor_us": 0.5}, {"num_tokens": 16, "here": {"median_us": 99.94}}, {"num_tokens": 64, "here": {"median_us": 99.96}}'
     record 03_second 02_first '{"num_tokens": 65536, "here": {"median_us": 0.04567}}'
     cat >"$results/pytorch_gate_f32.json" <<END
-{"device": "GPU", "toolkit": "CUDA 1.2", "command": "python3 gate.py", "date": "2026-01-02", "problem": {"dtype": "f32"},
+{"device": "GPU", "toolkit": "CUDA 1.2", "command": "python3 gate.py --out a/b.json", "date": "2026-01-02", "problem": {"dtype": "f32"},
  "kernel_source_sha256": "$(hash_of 01_cpu_baseline/grouped_topk.py)",
  "launches": {"eager": {"least": 15, "most": 15}, "compiled": {"least": 3, "most": 4}},
  "rows": [{"num_tokens": 512, "eager_stream": {"median_us": 170.4}, "eager_graph": {"median_us": 1999.9},

@@ -32,6 +32,7 @@ from grouped_topk import grouped_topk
 DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
 WEIGHT_TOLERANCE = {"f32": 1e-5, "f16": 2.0**-9, "bf16": 2.0**-6}
 SIZES = [1, 16, 64, 512, 4096, 16384, 65536]
+DEFAULTS = {"device": "cuda", "num_tokens": SIZES, "replays": 50, "seconds": 2.5}
 CALLS_PER_SAMPLE = 20
 WARM_UP_SAMPLES = 5
 WAYS = ["eager_stream", "eager_graph", "compiled_stream", "compiled_graph"]
@@ -261,6 +262,17 @@ def driver_version():
     return f"CUDA {version.value // 1000}.{version.value % 1000 // 10}"
 
 
+def repeating_command(options):
+    """The command that measures this again; where the file was put says nothing about the figures."""
+    command = ["python3", "tests/peers/pytorch_gate.py", "--dtype", options.dtype]
+    for name in ("device", "num_tokens", "replays", "seconds"):
+        value = getattr(options, name)
+        if value != DEFAULTS[name]:
+            values = value if isinstance(value, list) else [value]
+            command += [f"--{name.replace('_', '-')}", *map(str, values)]
+    return shlex.join(command)
+
+
 def describe(options):
     gpu = options.device == "cuda"
     return {
@@ -269,7 +281,7 @@ def describe(options):
         "driver": driver_version() if gpu else "",
         "toolkit": f"CUDA {torch.version.cuda}" if gpu else "",
         "torch": torch.__version__,
-        "command": shlex.join(["python3", "tests/peers/pytorch_gate.py", *sys.argv[1:]]),
+        "command": repeating_command(options),
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
         "kernel_source_sha256": hashlib.sha256(SOURCE.read_bytes()).hexdigest(),
         "distribution": "router",
@@ -320,11 +332,12 @@ def positive(convert):
 def parse_options():
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--dtype", choices=DTYPES, default="f32")
-    parser.add_argument("--device", choices=("cuda", "cpu"), default="cuda")
-    parser.add_argument("--num-tokens", type=positive(int), nargs="+", default=SIZES)
-    parser.add_argument("--replays", type=positive(int), default=50)
-    parser.add_argument("--seconds", type=positive(float), default=2.5, help="the most for the samples of one figure")
+    parser.add_argument("--device", choices=("cuda", "cpu"))
+    parser.add_argument("--num-tokens", type=positive(int), nargs="+")
+    parser.add_argument("--replays", type=positive(int))
+    parser.add_argument("--seconds", type=positive(float), help="the most for the samples of one figure")
     parser.add_argument("--out", type=pathlib.Path, help="the JSON file; without it only the table is printed")
+    parser.set_defaults(**DEFAULTS)
     options = parser.parse_args()
     if options.device == "cuda" and not torch.cuda.is_available():
         parser.error("PyTorch sees no GPU; --device cpu tries the script out")
