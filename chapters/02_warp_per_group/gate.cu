@@ -2,7 +2,7 @@
  * @file gate.cu
  * @brief Chapter 02: a block per token, a warp per group, a lane per expert.
  *
- * Before: about fifteen PyTorch operators, each a launch of its own with a tensor between it and the next.
+ * Before: 21 launches of PyTorch, and between each and the next a tensor that is written and read back.
  * Now:    one launch. Inside a warp, shuffles find the best; between warps, shared memory carries a few numbers.
  * Watch:  launches 1; shuffles and barriers per token; the branch in better() that some lanes take and others do not.
  */

@@ -114,14 +114,26 @@ void gate_generate_logits(const struct gate_problem *problem, enum gate_dist dis
     }
 }
 
+static float generate_bias(enum gate_dist dist, int group, struct random *random)
+{
+    switch (dist) {
+    case GATE_DIST_TIES:
+    case GATE_DIST_EQUAL:
+        return 0.125f * (float)random_below(random, 2);
+    case GATE_DIST_EXTREME:
+        return group % 3 == 1 ? -INFINITY : random_normal(random);
+    default:
+        return 0.1f * random_normal(random);
+    }
+}
+
 void gate_generate_bias(const struct gate_problem *problem, enum gate_dist dist, uint64_t seed, void *correction_bias)
 {
     struct random random = random_start(seed, UINT64_MAX);
-    const bool level = dist == GATE_DIST_TIES || dist == GATE_DIST_EQUAL;
 
     for (int e = 0; e < problem->num_experts; e++)
         dtype_store(problem->bias_dtype, correction_bias, e,
-                    level ? 0.125f * (float)random_below(&random, 2) : 0.1f * random_normal(&random));
+                    generate_bias(dist, e / gate_experts_per_group(problem), &random));
 }
 
 void gate_repeat_logits(const struct gate_problem *problem, const float *source, int64_t rows, void *gating_output)

@@ -35,7 +35,10 @@ void gate_input_free(struct gate_input *input);
 /** Fills gating_output with the distribution. */
 void gate_generate_logits(const struct gate_problem *problem, enum gate_dist dist, uint64_t seed, void *gating_output);
 
-/** Fills correction_bias with values of the size a trained router has; equal ones when the logits are full of ties. */
+/**
+ * Fills correction_bias with values of the size a trained router has; few levels when the logits are full of ties; for
+ * extreme logits larger ones of both signs, and -infinity for every third group, which excludes it as a whole.
+ */
 void gate_generate_bias(const struct gate_problem *problem, enum gate_dist dist, uint64_t seed, void *correction_bias);
 
 /** Converts [rows, num_experts] f32 values to the problem's type; row r of the result is row r % rows of the source. */
