@@ -45,5 +45,5 @@ row instructions - "$(gpu smsp__inst_executed.sum)" smsp__inst_executed.sum
 opcodes=$(gpu sass__inst_executed_per_opcode)
 for pair in shuffles:SHFL votes:VOTE block_barriers:BAR warp_barriers:WARPSYNC; do
     row "${pair%%:*}" "$(simulator "${pair%%:*}")" \
-        "$(echo "$opcodes" | tr '(;)' '\n\n\n' | sed -n "s/^ *${pair#*:}: *//p")" "${pair#*:} instructions"
+        "$(echo "$opcodes" | tr '(;)' '\n\n\n' | sed -n "s/^ *${pair#*:}: *//p")" "${pair#*:} instructions, one per warp"
 done
