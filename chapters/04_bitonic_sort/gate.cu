@@ -8,6 +8,7 @@
  */
 #include "harness/gate.h"
 #include "kernels/block_softmax.cuh"
+#include "kernels/candidate.cuh"
 #include "kernels/dtype.cuh"
 
 #include <math.h>
@@ -43,27 +44,6 @@ static __device__ __forceinline__ unsigned bit_of(unsigned word, unsigned positi
 // [bit_of]
 
 // [compare_exchange]
-/** What a top-k compares: a value, and whose it is. */
-struct candidate {
-    float value;
-    int id;
-};
-
-/** `a` if `first` holds, else `b`: both are there already, so there is nothing to branch for. */
-static __device__ __forceinline__ candidate select(bool first, candidate a, candidate b)
-{
-    const float a_value = a.value, b_value = b.value;
-    const int a_id = a.id, b_id = b.id;
-
-    return {first ? a_value : b_value, first ? a_id : b_id};
-}
-
-/** Strict: of two different candidates exactly one ranks before the other, equal values included. */
-static __device__ __forceinline__ bool ranks_before(candidate a, candidate b)
-{
-    return (a.value > b.value) | ((a.value == b.value) & (a.id < b.id));
-}
-
 /** Looks at the lane `distance` away; keeps the better of the two candidates, or the worse. */
 static __device__ __forceinline__ candidate compare_exchange(candidate mine, int distance, bool keep_better)
 {

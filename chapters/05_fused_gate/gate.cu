@@ -7,7 +7,9 @@
  * Watch:  block barriers 0; shuffles per token; sectors per load request; local memory must stay 0.
  */
 #include "harness/gate.h"
+#include "kernels/candidate.cuh"
 #include "kernels/dtype.cuh"
+#include "kernels/token_scores.cuh"
 
 #include <math.h>
 
@@ -15,30 +17,7 @@ enum { WARP_SIZE = 32, WARPS_PER_BLOCK = 6, MAX_EXPERTS_PER_GROUP = 32, MAX_TOPK
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
-// [better]
-/** What a top-k compares: a value, and whose it is. */
-struct candidate {
-    float value;
-    int id;
-};
-
-/** `a` if `first` holds, else `b`: both are there already, so there is nothing to branch for. */
-static __device__ __forceinline__ candidate select(bool first, candidate a, candidate b)
-{
-    const float a_value = a.value, b_value = b.value;
-    const int a_id = a.id, b_id = b.id;
-
-    return {first ? a_value : b_value, first ? a_id : b_id};
-}
-
-/** The one that ranks higher: the larger value, or of equal values the lower id. */
-static __device__ __forceinline__ candidate better(candidate mine, candidate other)
-{
-    const bool take = (other.value > mine.value) | ((other.value == mine.value) & (other.id < mine.id));
-
-    return select(take, other, mine);
-}
-
+// [token_best]
 /** The best candidate of a token's lanes, in each of them. The token has `groups` lanes, a power of two. */
 static __device__ __forceinline__ candidate token_best(candidate mine, int groups)
 {
@@ -54,15 +33,7 @@ static __device__ __forceinline__ candidate token_best(candidate mine, int group
     }
     return mine;
 }
-
-/** The sum over a token's lanes, in each of them. */
-static __device__ __forceinline__ float token_sum(float value, int groups)
-{
-    for (int offset = groups / 2; offset > 0; offset /= 2)
-        value += __shfl_xor_sync(FULL_MASK, value, offset);
-    return value;
-}
-// [better]
+// [token_best]
 
 // [own]
 /**
@@ -140,59 +111,6 @@ static __device__ __forceinline__ float score_of_group(const experts<ROOM> &own,
     return !has_bias ? first : isnan(sum) ? -INFINITY : sum; /* +infinity and -infinity in one group */
 }
 // [own]
-
-// [score]
-/** What a softmax needs to know of a token's row. */
-struct softmax_row {
-    float largest, total;
-};
-
-/** The scores of ROOM logits, in their place. One loop per kind: a test in each step would be code for all kinds. */
-template <typename T, int ROOM>
-static __device__ __forceinline__ void to_scores(enum gate_score score, softmax_row row, float (&x)[ROOM])
-{
-    if (score == GATE_SCORE_SIGMOID) {
-#pragma unroll
-        for (int e = 0; e < ROOM; e++)
-            x[e] = __fdividef(1.0f, 1.0f + expf(-x[e]));
-    } else if (score == GATE_SCORE_SOFTMAX) {
-#pragma unroll
-        for (int e = 0; e < ROOM; e++)
-            x[e] = expf(x[e] - row.largest) / row.total;
-    }
-#pragma unroll
-    for (int e = 0; e < ROOM; e++)
-        x[e] = round_to<T>(x[e]);
-}
-
-/** The unbiased score of one chosen expert, computed again from its logit. 0 for one that could not be compared. */
-template <typename T>
-static __device__ __forceinline__ float score_again(enum gate_score score, softmax_row row, const T *logits, int id,
-                                                    int num_experts)
-{
-    float x[1] = {id < num_experts ? to_float(logits[id]) : 0.0f};
-
-    to_scores<T>(score, row, x);
-    return id < num_experts ? x[0] : 0.0f;
-}
-
-template <int ROOM>
-static __device__ __forceinline__ softmax_row reduce_row(const float (&logit)[ROOM], int count, int groups)
-{
-    softmax_row row = {-INFINITY, 0.0f};
-
-#pragma unroll
-    for (int e = 0; e < ROOM; e++)
-        row.largest = e < count ? fmaxf(row.largest, logit[e]) : row.largest;
-    for (int offset = groups / 2; offset > 0; offset /= 2)
-        row.largest = fmaxf(row.largest, __shfl_xor_sync(FULL_MASK, row.largest, offset));
-#pragma unroll
-    for (int e = 0; e < ROOM; e++)
-        row.total += e < count ? expf(logit[e] - row.largest) : 0.0f;
-    row.total = token_sum(row.total, groups);
-    return row;
-}
-// [score]
 
 /**
  * Grid: enough blocks of 6 warps for 32 / num_expert_group tokens a warp. EXPERTS and GROUPS are 0 in the version that

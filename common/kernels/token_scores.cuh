@@ -1,0 +1,69 @@
+/** @file token_scores.cuh  Chapter 01's scores with a token's row spread over `groups` neighbouring lanes of a warp. */
+#ifndef KERNELS_TOKEN_SCORES_CUH
+#define KERNELS_TOKEN_SCORES_CUH
+
+#include "harness/gate.h"
+#include "kernels/dtype.cuh"
+
+#include <math.h>
+
+/** The sum over a token's lanes, in each of them. */
+static __device__ __forceinline__ float token_sum(float value, int groups)
+{
+    for (int offset = groups / 2; offset > 0; offset /= 2)
+        value += __shfl_xor_sync(0xffffffffu, value, offset);
+    return value;
+}
+
+/** What a softmax needs to know of a token's row. */
+struct softmax_row {
+    float largest, total;
+};
+
+/** The scores of ROOM logits, in their place. One loop per kind: a test in each step would be code for all kinds. */
+template <typename T, int ROOM>
+static __device__ __forceinline__ void to_scores(enum gate_score score, softmax_row row, float (&x)[ROOM])
+{
+    if (score == GATE_SCORE_SIGMOID) {
+#pragma unroll
+        for (int e = 0; e < ROOM; e++)
+            x[e] = __fdividef(1.0f, 1.0f + expf(-x[e]));
+    } else if (score == GATE_SCORE_SOFTMAX) {
+#pragma unroll
+        for (int e = 0; e < ROOM; e++)
+            x[e] = expf(x[e] - row.largest) / row.total;
+    }
+#pragma unroll
+    for (int e = 0; e < ROOM; e++)
+        x[e] = round_to<T>(x[e]);
+}
+
+/** The unbiased score of one chosen expert, computed again from its logit. 0 for one that could not be compared. */
+template <typename T>
+static __device__ __forceinline__ float score_again(enum gate_score score, softmax_row row, const T *logits, int id,
+                                                    int num_experts)
+{
+    float x[1] = {id < num_experts ? to_float(logits[id]) : 0.0f};
+
+    to_scores<T>(score, row, x);
+    return id < num_experts ? x[0] : 0.0f;
+}
+
+template <int ROOM>
+static __device__ __forceinline__ softmax_row reduce_row(const float (&logit)[ROOM], int count, int groups)
+{
+    softmax_row row = {-INFINITY, 0.0f};
+
+#pragma unroll
+    for (int e = 0; e < ROOM; e++)
+        row.largest = e < count ? fmaxf(row.largest, logit[e]) : row.largest;
+    for (int offset = groups / 2; offset > 0; offset /= 2)
+        row.largest = fmaxf(row.largest, __shfl_xor_sync(0xffffffffu, row.largest, offset));
+#pragma unroll
+    for (int e = 0; e < ROOM; e++)
+        row.total += e < count ? expf(logit[e] - row.largest) : 0.0f;
+    row.total = token_sum(row.total, groups);
+    return row;
+}
+
+#endif
