@@ -111,8 +111,8 @@ static void assert_wrong(const struct bench *bench, int64_t token, const char *w
 
 static void the_reference_passes_everywhere(void **state)
 {
-    static const int shapes[][4] = {{256, 8, 4, 8}, {160, 8, 3, 6}, {384, 16, 4, 8}, {64, 1, 1, 6}, {32, 4, 4, 32},
-                                    {7, 1, 1, 7},   {128, 64, 5, 9}};
+    static const int shapes[][4] = {{256, 8, 4, 8}, {160, 8, 3, 6}, {384, 16, 4, 8}, {64, 1, 1, 6},
+                                    {32, 4, 4, 32}, {7, 1, 1, 7},   {128, 64, 5, 9}};
 
     (void)state;
     for (size_t shape = 0; shape < sizeof shapes / sizeof *shapes; shape++)
@@ -433,10 +433,10 @@ static void malformed_problems_are_named(void **state)
     struct gate_problem problem;
 
     (void)state;
-#define ASSERT_REFUSED(change, flag)                                                                                   \
-    problem = deepseek(4);                                                                                             \
-    change;                                                                                                            \
-    assert_false(gate_problem_check(&problem, &error));                                                                \
+#define ASSERT_REFUSED(change, flag)                    \
+    problem = deepseek(4);                              \
+    change;                                             \
+    assert_false(gate_problem_check(&problem, &error)); \
     assert_non_null(strstr(error.text, flag))
     ASSERT_REFUSED(problem.num_tokens = -1, "--num-tokens");
     ASSERT_REFUSED(problem.num_tokens = INT64_MAX / 256, "--num-tokens");

@@ -76,8 +76,8 @@ static void free_case(struct golden *golden)
     npy_free(&golden->weights);
 }
 
-static void assert_right(const char *name, const char *whose, const struct golden *golden, float *weights,
-                         int32_t *ids, enum gate_ties ties)
+static void assert_right(const char *name, const char *whose, const struct golden *golden, float *weights, int32_t *ids,
+                         enum gate_ties ties)
 {
     const struct gate_buffers buffers = {golden->input.gating_output, golden->input.correction_bias, weights, ids};
     struct gate_failure failure;

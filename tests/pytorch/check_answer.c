@@ -38,8 +38,7 @@ static int check(const struct gate_options *options, const struct gate_input *in
     if (read_answer(directory, "topk_ids.npy", NPY_I32, choices, &ids, &error) &&
         read_answer(directory, "topk_weights.npy", NPY_F32, choices, &weights, &error)) {
         const struct gate_buffers buffers = {input->gating_output, input->correction_bias, weights.data, ids.data};
-        const enum gate_verdict verdict =
-            gate_check(&options->problem, &buffers, GATE_TIES_FREE, &failure, &error);
+        const enum gate_verdict verdict = gate_check(&options->problem, &buffers, GATE_TIES_FREE, &failure, &error);
 
         code = verdict == GATE_RIGHT ? 0 : verdict == GATE_WRONG ? 1 : 3;
         if (verdict == GATE_WRONG)
