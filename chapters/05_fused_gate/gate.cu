@@ -162,7 +162,7 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
         const float choice = correction_bias ? round_to<Choice>(score[e] + bias[e]) : score[e];
         const bool is_nan = isnan(choice);
 
-        own.choice[e] = is_nan | (e >= count) ? -INFINITY : choice;
+        own.choice[e] = (is_nan | (e >= count)) ? -INFINITY : choice;
         own.valid |= (unsigned)(!is_nan & (e < count)) << e;
         own.invalid |= (unsigned)(is_nan & (e < count)) << e;
     }
