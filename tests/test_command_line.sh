@@ -141,6 +141,57 @@ equal "and leaves no file behind" "" "$(ls -A "$scratch/full" 2>/dev/null)"
 succeeds "no tokens are an ordinary run" "$host" --num-tokens 0 --out "$scratch/zero"
 succeeds "on the simulator too" "$simulated" --num-tokens 0
 
+# --- traces ---
+"$host" --num-tokens 3 --trace "$scratch/trace.json" >"$scratch/out" 2>"$scratch/err"
+equal "a chapter on the host has no trace" "2 1 0" "$? $(wc -l <"$scratch/err" | tr -d ' ') $(wc -c <"$scratch/out" | tr -d ' ')"
+matches "and says so" "*: --trace: this chapter computes on the host;*" "$(cat "$scratch/err")"
+
+# no_trace NAME WORDS ARGUMENT...: exit 2, nothing on stdout, one line on stderr that has the words, no file
+no_trace() {
+    no_trace_name=$1
+    no_trace_words=$2
+    shift 2
+    "$simulated" --num-tokens 3 "$@" >"$scratch/out" 2>"$scratch/err"
+    equal "$no_trace_name: exit, lines, output, files" "2 1 0 " "$? $(wc -l <"$scratch/err" | tr -d ' ') $(wc -c <"$scratch/out" |
+        tr -d ' ') $(find "$scratch" -name 'trace.json*')"
+    matches "$no_trace_name: says why" "*: --trace: $no_trace_words*" "$(cat "$scratch/err")"
+}
+
+no_trace "a trace of a grid" "traces one launch; leave out --grid" --trace "$scratch/trace.json" --grid
+no_trace "a trace of a benchmark" "traces one launch; leave out --bench" --trace "$scratch/trace.json" --bench
+no_trace "a trace of no launch" "no tokens launch nothing" --trace "$scratch/trace.json" --num-tokens 0
+no_trace "a trace in no folder" "$scratch/no/such.json: it cannot be written" --trace "$scratch/no/such.json"
+no_trace "a trace for a folder" "$scratch: a directory is there" --trace "$scratch"
+"$simulated" --num-tokens 1 --format csv >"$scratch/untraced.csv"
+succeeds "a trace is written" "$simulated" --num-tokens 1 --trace "$scratch/trace.json"
+"$simulated" --num-tokens 1 --format csv --trace "$scratch/again.json" >"$scratch/traced.csv"
+succeeds "twice the same" cmp "$scratch/trace.json" "$scratch/again.json"
+succeeds "and changes no counter" cmp "$scratch/untraced.csv" "$scratch/traced.csv"
+equal "nothing else is left" "again.json trace.json" "$(cd "$scratch" && echo *.json*)"
+
+# in_both COUNTER KIND TIMES: the only block's counter is the number of events
+in_both() {
+    equal "as many $1 as are counted" "$(awk -F, -v name="$1" 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == name) at = i }
+        NR == 2 { print $at * '"$3"' }' "$scratch/untraced.csv")" "$(grep -c "\"kind\": \"$2\"" "$scratch/trace.json")"
+}
+
+in_both shuffles shuffle 1
+in_both votes vote 1
+in_both warp_barriers warp_barrier 1
+in_both block_barriers block_barrier 8
+in_both global_load_requests global_load 1
+in_both global_store_requests global_store 1
+in_both shared_load_requests shared_load 1
+in_both shared_store_requests shared_store 1
+(
+    ulimit -f 1
+    trap '' XFSZ
+    "$simulated" --num-tokens 1 --trace "$scratch/full.json" >"$scratch/out" 2>"$scratch/err"
+    echo $? >"$scratch/code"
+)
+equal "a full disk is bad usage for a trace" 2 "$(cat "$scratch/code")"
+equal "and leaves no trace behind" "" "$(find "$scratch" -name 'full.json*')"
+
 # --- formats ---
 if [ -n "$python" ]; then
     "$simulated" --num-tokens 4 --format json >"$scratch/report.json"

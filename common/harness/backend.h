@@ -13,6 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 /** What the backend is, as reports print it. Unknown entries are "". */
 struct backend {
@@ -48,6 +49,12 @@ const char *backend_fault(void);
 
 /** What the counters cannot see: text for people, or NULL. */
 const char *backend_limits(void);
+
+/** Traces block (0,0,0) of the next launch. Returns false with the reason: a GPU cannot be watched so. */
+bool backend_trace_begin(struct error *error);
+
+/** Ends the trace and writes it, as simt.h describes it; without a stream only ends it. Returns false with the reason. */
+bool backend_trace_end(FILE *stream, struct error *error);
 
 /** Launches once what is to be timed. `turn` counts the launches, for whoever rotates among several inputs. */
 typedef cudaError_t backend_launch(void *context, int turn, cudaStream_t stream);

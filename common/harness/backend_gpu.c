@@ -74,6 +74,17 @@ const char *backend_limits(void)
     return NULL;
 }
 
+bool backend_trace_begin(struct error *error)
+{
+    return error_set(error, "--trace: a GPU cannot be traced; use the program in build/cpu");
+}
+
+bool backend_trace_end(FILE *stream, struct error *error)
+{
+    (void)stream;
+    return backend_trace_begin(error);
+}
+
 /* --- graphs ------------------------------------------------------------------------------------------------------- */
 
 /** A graph of launches, and what replaying and timing it takes. */

@@ -69,6 +69,18 @@ const char *backend_limits(void)
     return simt_limits();
 }
 
+bool backend_trace_begin(struct error *error)
+{
+    enum { MOST_EVENTS = 100000 }; /* some 100 MB of text, more than a figure can show */
+
+    return simt_trace_begin(MOST_EVENTS) || error_set(error, "--trace: out of memory");
+}
+
+bool backend_trace_end(FILE *stream, struct error *error)
+{
+    return simt_trace_end(stream) || error_set(error, "--trace: the trace cannot be written, or nothing was launched");
+}
+
 bool backend_time(backend_launch *launch, void *context, enum backend_cache cache, struct timing *timing,
                   struct error *error)
 {

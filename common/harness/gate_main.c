@@ -8,6 +8,7 @@
 #include "harness/gate_report.h"
 #include "harness/gate_run.h"
 #include "harness/output.h"
+#include "harness/whole_file.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -57,6 +58,28 @@ static int report_run(const struct gate_chapter *chapter, const struct gate_opti
     return result;
 }
 
+/** Runs the step, and writes its trace once it is verified, if one is asked for. */
+static enum run_result run_traced(const struct gate_chapter *chapter, const struct gate_options *options,
+                                  const struct gate_input *input, struct gate_output *output, struct error *error)
+{
+    struct whole_file file = {0};
+    enum run_result result;
+
+    if (!options->trace)
+        return gate_run(&options->problem, &chapter->step, input, output, error);
+    if (!backend_trace_begin(error) || !whole_file_open(&file, "trace", options->trace, error)) {
+        backend_trace_end(NULL, &(struct error){""});
+        return RUN_BAD_INPUT;
+    }
+    result = gate_run(&options->problem, &chapter->step, input, output, error);
+    if (result != RUN_VERIFIED)
+        backend_trace_end(NULL, &(struct error){""});
+    else if (!backend_trace_end(file.stream, error) || !whole_file_keep(&file, "trace", error))
+        result = RUN_BAD_INPUT;
+    whole_file_drop(&file);
+    return result;
+}
+
 static int run_once(const struct gate_chapter *chapter, struct gate_options *options, const struct backend *backend,
                     const char *program)
 {
@@ -77,7 +100,7 @@ static int run_once(const struct gate_chapter *chapter, struct gate_options *opt
     if (options->out && !output_directory_ready(options->out, &error)) {
         code = give_up(chapter, RUN_BAD_INPUT, error.text);
     } else if (gate_output_allocate(&options->problem, &output, &error)) {
-        result = gate_run(&options->problem, &chapter->step, &input, &output, &error);
+        result = run_traced(chapter, options, &input, &output, &error);
         if (result == RUN_VERIFIED && options->out && !write_outputs(options, &output, &error))
             result = RUN_BAD_INPUT;
         code = result == RUN_VERIFIED || result == RUN_WRONG

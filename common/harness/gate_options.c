@@ -30,6 +30,8 @@ enum key {
     KEY_GRID,
     KEY_BENCH,
     KEY_COLD,
+    KEY_TRACE,
+    KEY_END,
 };
 
 static const struct argp_option all_options[] = {
@@ -55,6 +57,10 @@ static const struct argp_option all_options[] = {
     {"grid", KEY_GRID, NULL, 0, "Instead of one problem check about 1,000: shapes, types, scores, distributions", 3},
     {"bench", KEY_BENCH, NULL, 0, "Times over a sweep of sizes, beside the chapter before and the floor", 3},
     {"cold", KEY_COLD, NULL, 0, "With --bench: overwrite the L2 cache before each launch", 3},
+    {"trace", KEY_TRACE, "FILE.json", 0,
+     "On the CPU simulator: write there, once verified, what every warp of block (0,0,0) of the first launch did: "
+     "shuffles, votes, barriers, loads, stores, atomics, with their lines and values; at most 100,000 events",
+     3},
     {0},
 };
 
@@ -158,6 +164,9 @@ static bool parse_one(int key, char *text, struct gate_options *options, struct 
     case KEY_OUT:
         options->out = text;
         return true;
+    case KEY_TRACE:
+        options->trace = text;
+        return true;
     case KEY_SEED:
         good = option_integer("seed", text, 0, INT64_MAX, &seed, error);
         options->seed = (uint64_t)seed;
@@ -181,12 +190,26 @@ static error_t parse_key(int key, char *text, struct argp_state *state)
 {
     struct parse *parse = state->input;
 
-    if (key < KEY_NUM_TOKENS || key > KEY_COLD)
+    if (key < KEY_NUM_TOKENS || key >= KEY_END)
         return ARGP_ERR_UNKNOWN;
     return parse_one(key, text, parse->options, parse->error) ? 0 : EINVAL;
 }
 
 const char *argp_program_version = "MoE routing, kernel by kernel: 1.0";
+
+/** Only one run of one kernel has a trace. */
+static bool check_trace(const struct gate_chapter *chapter, const struct gate_options *options, struct error *error)
+{
+    if (!options->trace)
+        return true;
+    if (!chapter->step.launch)
+        return error_set(error, "--trace: this chapter computes on the host; it has no kernel to trace");
+    if (options->grid || options->bench)
+        return error_set(error, "--trace: traces one launch; leave out %s", options->grid ? "--grid" : "--bench");
+    if (options->num_tokens_given && options->problem.num_tokens == 0)
+        return error_set(error, "--trace: no tokens launch nothing; --num-tokens must be at least 1");
+    return true;
+}
 
 bool gate_options_parse(int argc, char **argv, const struct gate_chapter *chapter, struct gate_options *options,
                         struct error *error)
@@ -216,7 +239,7 @@ bool gate_options_parse(int argc, char **argv, const struct gate_chapter *chapte
         return error_set(error, "--cold: only times know a cache; add --bench");
     if (options->grid && (options->bench || options->out))
         return error_set(error, "--grid: checks many problems; leave out %s", options->bench ? "--bench" : "--out");
-    return true;
+    return check_trace(chapter, options, error);
 }
 
 void gate_options_command(const struct gate_options *options, const char *program, char *text, size_t size)

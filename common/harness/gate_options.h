@@ -23,7 +23,8 @@ struct gate_options {
     enum gate_bias bias;
     const char *bias_path; /**< GATE_BIAS_FILE */
     uint64_t seed;
-    const char *out; /**< a directory, or NULL */
+    const char *out;   /**< a directory, or NULL */
+    const char *trace; /**< a file, or NULL */
     enum report_format format;
     bool grid;
     bool bench;

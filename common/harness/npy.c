@@ -1,6 +1,7 @@
 #include "harness/npy.h"
 
 #include "harness/memory.h"
+#include "harness/whole_file.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -385,22 +386,6 @@ static bool write_array(int file, const struct npy_array *array)
            (fsync(file) == 0 || errno == EINVAL); /* EINVAL: this file system has no fsync */
 }
 
-/** Makes a new file beside `path`, and its name, which the caller frees. Returns the file, or -1 with errno set. */
-static int open_temporary(const char *path, char **name)
-{
-    const size_t room = strlen(path) + 40;
-    int file = -1;
-
-    *name = malloc(room);
-    for (int i = 0; *name && file < 0 && i < 100; i++) {
-        snprintf(*name, room, "%s.%ld.%d.tmp", path, (long)getpid(), i);
-        file = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-        if (file < 0 && errno != EEXIST)
-            break;
-    }
-    return file;
-}
-
 bool npy_write(const char *path, const struct npy_array *array, struct error *error)
 {
     struct stat status;
@@ -412,7 +397,7 @@ bool npy_write(const char *path, const struct npy_array *array, struct error *er
         return error_set(error, "%s: %s is there; only a regular file is replaced", path,
                          S_ISDIR(status.st_mode) ? "a directory" : "a device, a pipe or a socket");
 
-    const int file = open_temporary(path, &temporary);
+    const int file = whole_file_temporary(path, &temporary);
     int reason = errno;
     if (file < 0) {
         free(temporary);

@@ -6,12 +6,12 @@
  * same collective with the same mask, all of them get their results and are ready again. Lanes with other masks do not
  * matter to them.
  */
-#include "engine.h"
+#include "log.h"
 
 #include <inttypes.h>
 #include <string.h>
 
-enum { CALL_WIDTH_SHIFT = 8, CALL_BYTES_SHIFT = 16 };
+enum { CALL_WIDTH_SHIFT = 8, CALL_AGREED = 0xffff, CALL_BYTES_SHIFT = 16 };
 
 static const char *const names[] = {
     [COLLECTIVE_SHUFFLE_INDEX] = "__shfl_sync",
@@ -63,12 +63,13 @@ static inline uint64_t meet(uint32_t mask, uint64_t call, uint64_t value, int ar
     return warp->value[i];
 }
 
-uint64_t simt_shuffle(uint32_t mask, enum simt_shuffle kind, uint64_t value, int argument, int width)
+uint64_t simt_shuffle(uint32_t mask, enum simt_shuffle kind, uint64_t value, int argument, int width, unsigned bytes)
 {
     if (SIMT_UNLIKELY(width < 1 || width > WARP_LANES || (width & (width - 1)) != 0))
         simt_fault_here(cudaErrorLaunchFailure, SIMT_CALLER(), "bad shuffle width",
                         "shuffles with width %d, not a power of two up to 32", width);
-    return meet(mask, (uint64_t)kind | (uint64_t)(unsigned)width << CALL_WIDTH_SHIFT, value, argument, SIMT_CALLER());
+    return meet(mask, (uint64_t)kind | (unsigned)width << CALL_WIDTH_SHIFT | bytes << CALL_BYTES_SHIFT, value, argument,
+                SIMT_CALLER());
 }
 
 uint32_t simt_ballot(uint32_t mask, int predicate)
@@ -116,6 +117,24 @@ uint32_t simt_activemask(void)
 
 /* --- completion --------------------------------------------------------------------------------------------------- */
 
+/** The lane that `lane` reads, or -1: it is beyond the segment, and the lane keeps its own value. */
+static inline int shuffle_source(enum collective kind, int lane, int argument, int width)
+{
+    const int segment = lane & ~(width - 1);
+    const int other = lane ^ argument;
+
+    switch (kind) {
+    case COLLECTIVE_SHUFFLE_UP:
+        return (unsigned)argument <= (unsigned)(lane - segment) ? lane - argument : -1;
+    case COLLECTIVE_SHUFFLE_DOWN:
+        return (unsigned)argument < (unsigned)(segment + width - lane) ? lane + argument : -1;
+    case COLLECTIVE_SHUFFLE_XOR:
+        return other >= 0 && other < segment + width ? other : -1;
+    default:
+        return segment + (argument & (width - 1));
+    }
+}
+
 static void complete_shuffle(struct warp *warp, uint32_t group, uint64_t call)
 {
     const enum collective kind = collective_of(call);
@@ -126,29 +145,9 @@ static void complete_shuffle(struct warp *warp, uint32_t group, uint64_t call)
     memcpy(in, warp->value, sizeof in);
     for (uint32_t left = group; left; left &= left - 1) {
         const int lane = __builtin_ctz(left);
-        const int argument = warp->argument[lane];
-        const int segment = lane & ~(width - 1);
-        int source = 0;
-        bool inside = true;
+        const int source = shuffle_source(kind, lane, warp->argument[lane], width);
 
-        switch (kind) {
-        case COLLECTIVE_SHUFFLE_UP:
-            source = (int)((unsigned)lane - (unsigned)argument);
-            inside = (unsigned)argument <= (unsigned)(lane - segment);
-            break;
-        case COLLECTIVE_SHUFFLE_DOWN:
-            source = (int)((unsigned)lane + (unsigned)argument);
-            inside = (unsigned)argument < (unsigned)(segment + width - lane);
-            break;
-        case COLLECTIVE_SHUFFLE_XOR:
-            source = lane ^ argument;
-            inside = source >= 0 && source < segment + width;
-            break;
-        default:
-            source = segment + (argument & (width - 1));
-            break;
-        }
-        if (!inside)
+        if (source < 0)
             continue;
         if (SIMT_UNLIKELY(!(group >> source & 1))) {
             const struct lane *reader = &simt_now.warp_lane[lane];
@@ -262,6 +261,29 @@ static void complete(struct warp *warp, uint32_t group, uint64_t call)
     warp->ready |= group;
 }
 
+/** As complete(), for the log. */
+static void complete_logged(struct warp *warp, uint32_t group, uint64_t call)
+{
+    const enum collective kind = collective_of(call);
+    uint64_t in[WARP_LANES];
+    int8_t from[WARP_LANES];
+
+    memcpy(in, warp->value, sizeof in);
+    complete(warp, group, call);
+    if (simt_now.faulted)
+        return;
+    if (kind == COLLECTIVE_SYNCWARP) {
+        simt_log_syncwarp(group);
+    } else if (kind > COLLECTIVE_SHUFFLE_XOR) {
+        simt_log_vote(warp, group, names[kind], in);
+    } else {
+        for (int lane = 0; lane < WARP_LANES; lane++)
+            from[lane] = (int8_t)shuffle_source(kind, lane, warp->argument[lane],
+                                                (int)(call >> CALL_WIDTH_SHIFT & 0xff));
+        simt_log_shuffle(warp, group, names[kind], (unsigned)(call >> CALL_BYTES_SHIFT), from, in);
+    }
+}
+
 /** Lanes waiting with the same mask at the same collective as `lane`. */
 static uint32_t company(const struct warp *warp, unsigned lane)
 {
@@ -272,7 +294,7 @@ static uint32_t company(const struct warp *warp, unsigned lane)
     for (uint32_t left = warp->waiting & mask; left; left &= left - 1) {
         const unsigned other = (unsigned)__builtin_ctz(left);
 
-        if (warp->mask[other] == mask && warp->call[other] == call)
+        if (warp->mask[other] == mask && ((warp->call[other] ^ call) & CALL_AGREED) == 0)
             group |= 1u << other;
     }
     return group;
@@ -292,7 +314,11 @@ void simt_collectives_complete(struct warp *warp)
         const uint32_t group = company(warp, lane);
 
         left &= ~group;
-        if ((warp->mask[lane] & warp->lanes & ~warp->done) == group)
+        if ((warp->mask[lane] & warp->lanes & ~warp->done) != group)
+            continue;
+        if (SIMT_UNLIKELY(simt_logging))
+            complete_logged(warp, group, warp->call[lane]);
+        else
             complete(warp, group, warp->call[lane]);
     }
 }

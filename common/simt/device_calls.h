@@ -41,7 +41,7 @@ enum simt_atomic_op {
     SIMT_ATOMIC_ADD_DOUBLE
 };
 
-uint64_t simt_shuffle(uint32_t mask, enum simt_shuffle kind, uint64_t value, int argument, int width);
+uint64_t simt_shuffle(uint32_t mask, enum simt_shuffle kind, uint64_t value, int argument, int width, unsigned bytes);
 uint32_t simt_ballot(uint32_t mask, int predicate);
 int simt_any(uint32_t mask, int predicate);
 int simt_all(uint32_t mask, int predicate);

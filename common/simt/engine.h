@@ -118,7 +118,7 @@ struct warp {
     unsigned first; /**< thread number of lane 0 */
     struct open_step open[WARP_LANES];
     uint32_t mask[WARP_LANES];
-    uint64_t call[WARP_LANES]; /**< collective and its uniform operands; lanes that meet must agree on it */
+    uint64_t call[WARP_LANES]; /**< collective and its uniform operands; lanes that meet agree on CALL_AGREED of it */
     int32_t argument[WARP_LANES];
     uint64_t value[WARP_LANES];             /**< operand in, result out */
     uint32_t known[WARP_LANES][WARP_LANES]; /**< known[i][j]: lane i has seen what lane j did at ticks below this */
@@ -155,11 +155,11 @@ struct simt_now {
     struct lane *lane;
     struct warp *warp;
 
-    uintptr_t arena; /**< global memory handed out so far */
-    size_t arena_bytes;
+    uintptr_t arena;    /**< global memory handed out so far */
+    size_t arena_quick; /**< its bytes; 0 while a block is logged, so that its accesses go the slow way */
     struct shadow_cell *arena_shadow;
     uintptr_t shared; /**< static shared memory and the dynamic array behind or before it: one TLS block */
-    size_t shared_bytes;
+    size_t shared_quick;
     struct shadow_cell *shared_shadow;
     size_t shared_end;    /**< offset of the first byte of the dynamic array that this launch did not ask for */
     size_t shared_resume; /**< offset of the first byte behind that array */
@@ -180,6 +180,8 @@ struct simt_now {
     void *scheduler;        /**< the scheduler's stack pointer while a lane runs */
     struct block *block;
     bool faulted;
+    size_t arena_bytes;
+    size_t shared_bytes;
 };
 
 extern struct simt_now simt_now;
@@ -304,6 +306,8 @@ enum { PLACE_TEXT = 512 };
 
 /** "file:line" of the call that returns to `pc`, or function+offset, or "?". */
 void simt_locate(uintptr_t pc, char text[PLACE_TEXT]);
+/** The same for many, by one process. */
+void simt_locate_all(const uintptr_t *pc, size_t count, char (*text)[PLACE_TEXT]);
 
 /** Dimension-wise thread index of a thread number of the current launch, and block index of a block number. */
 uint3 simt_thread_index(unsigned thread);
@@ -347,6 +351,9 @@ void simt_unmap(void *memory, size_t bytes);
 
 /** For messages: which allocation `address` is in, before or behind. Writes a few words. */
 void simt_arena_describe(uintptr_t address, char *text, size_t size);
+
+/** The number of the allocation that holds an offset in the arena, in the order of addresses, and the offset in it. */
+int32_t simt_arena_allocation(uint64_t offset, uint64_t *inside);
 
 /** Zeroed memory from the system, committed when touched; NULL when there is none. */
 void *simt_map(size_t bytes);

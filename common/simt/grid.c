@@ -5,6 +5,7 @@
  * Blocks that live together take turns too. One that gives up its turn takes its shared memory with it: the bytes are put
  * aside and come back with it, so that one OS thread's thread-local storage serves them all.
  */
+#include "log.h"
 #include "shadow.h"
 
 #include <string.h>
@@ -107,8 +108,8 @@ static void open_memory(void)
 
 static void close_memory(void)
 {
-    simt_now.arena_bytes = 0;
-    simt_now.shared_bytes = 0;
+    simt_now.arena_bytes = simt_now.arena_quick = 0;
+    simt_now.shared_bytes = simt_now.shared_quick = 0;
     simt_now.lane = NULL;
 }
 
@@ -153,6 +154,7 @@ static void run_in_turn(uint64_t blocks)
         simt_block_idx = simt_block_index((uint32_t)i);
         poison_shared();
         simt_block_begin(first_block);
+        simt_log_block((uint32_t)i);
         simt_block_go_on(first_block);
         simt_counters.blocks++;
     }
@@ -166,6 +168,7 @@ static void block_enter(struct block *block)
     copy_shared((unsigned char *)shared.low, block->shared_copy);
     simt_now.shared_shadow = block->shared_shadow;
     simt_segment_begin(block->number);
+    simt_log_block(block->number);
     simt_now.block = block;
     simt_now.block_tick = block->block_tick;
     simt_now.barrier_end = block->barrier_end;
@@ -190,6 +193,7 @@ static void block_first_turn(struct block *block)
     poison_shared();
     simt_now.shared_shadow = block->shared_shadow;
     simt_block_begin(block);
+    simt_log_block(block->number);
 }
 
 static void fault_grid_barrier(const struct block *waiting, const struct block *gone)

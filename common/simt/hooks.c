@@ -5,6 +5,7 @@
  * The names are the thread sanitizer's and the coverage sanitizer's; no sanitizer runtime is linked. Host code in kernel
  * files calls them too: outside kernels the ranges in simt_now are empty and there is no lane.
  */
+#include "log.h"
 #include "shadow.h"
 
 #include <inttypes.h>
@@ -27,6 +28,14 @@ ALWAYS_INLINE void record(uintptr_t pc, uint64_t access)
 ALWAYS_INLINE uint64_t access_of(enum event_kind kind, unsigned bytes, uint64_t offset)
 {
     return (uint64_t)kind << EVENT_KIND_SHIFT | (uint64_t)bytes << EVENT_BYTES_SHIFT | offset;
+}
+
+/** As record(), where a test more does not matter: a log takes down the value. */
+static void record_slowly(uintptr_t pc, const void *address, enum event_kind kind, unsigned bytes, uint64_t offset)
+{
+    if (simt_logging)
+        simt_log_access(address, bytes, kind);
+    record(pc, access_of(kind, bytes, offset));
 }
 
 /** Checks every word of an access; `bytes` is a constant where this is inlined, and an aligned one spans whole words. */
@@ -61,11 +70,54 @@ static _Noreturn void fault_misaligned(uintptr_t address, unsigned bytes, bool s
                     store ? "writes" : "reads", bytes, bytes, (unsigned)(address & 0xff));
 }
 
+/** Dynamic shared memory ends where the launch said. */
+static _Noreturn void fault_shared_bounds(unsigned bytes, bool store, uintptr_t pc)
+{
+    simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access",
+                    "%s %u bytes beyond the shared memory of this launch (%zu dynamic bytes)",
+                    store ? "writes" : "reads", bytes, simt_current.dynamic_shared);
+}
+
+/** An access to global memory or to shared memory, if it is one. */
+ALWAYS_INLINE bool access_ranges(uintptr_t address, unsigned bytes, bool store, uintptr_t pc, size_t arena_bytes,
+                                 size_t shared_bytes, bool logged)
+{
+    const uintptr_t global = address - simt_now.arena;
+
+    if (SIMT_LIKELY(global < arena_bytes)) {
+        if (bytes > 1 && SIMT_UNLIKELY(global % bytes != 0))
+            fault_misaligned(address, bytes, store, pc);
+        shadow_access(simt_now.arena_shadow, simt_now.arena, address, bytes, store, 0, pc, SPACE_GLOBAL);
+        if (logged)
+            simt_log_access((const void *)address, bytes, store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD);
+        record(pc, access_of(store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD, bytes, global));
+        return true;
+    }
+    const uintptr_t shared = address - simt_now.shared;
+
+    if (SIMT_LIKELY(shared < shared_bytes)) {
+        if (bytes > 1 && SIMT_UNLIKELY(address % bytes != 0))
+            fault_misaligned(address, bytes, store, pc);
+        if (SIMT_UNLIKELY(shared + bytes > simt_now.shared_end && shared < simt_now.shared_resume))
+            fault_shared_bounds(bytes, store, pc);
+        shadow_access(simt_now.shared_shadow, simt_now.shared, address, bytes, store, 0, pc, SPACE_SHARED);
+        if (logged)
+            simt_log_access((const void *)address, bytes, store ? EVENT_SHARED_STORE : EVENT_SHARED_LOAD);
+        record(pc, access_of(store ? EVENT_SHARED_STORE : EVENT_SHARED_LOAD, bytes, shared));
+        return true;
+    }
+    return false;
+}
+
 /** Neither the arena nor shared memory: the fiber's stack, the program itself, or a mistake. */
 static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
 {
     const struct lane *lane = simt_now.lane;
     const struct image *image = &simt_image;
+
+    if (SIMT_UNLIKELY(simt_logging) &&
+        access_ranges(address, bytes, store, pc, simt_now.arena_bytes, simt_now.shared_bytes, true))
+        return;
 
     if (!lane || address - lane->stack < FIBER_STACK_BYTES ||
         address - image->index_low < image->index_high - image->index_low)
@@ -82,7 +134,8 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
         if (SIMT_UNLIKELY(address % 4 + bytes > 4 && address % bytes != 0))
             return;
         shadow_access(image->data_shadow, image->data_low, address, bytes, store, 0, pc, SPACE_GLOBAL);
-        record(pc, access_of(store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD, bytes, offset | UINT64_C(1) << 46));
+        record_slowly(pc, (const void *)address, store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD, bytes,
+                      offset | UINT64_C(1) << 46);
         return;
     }
     if (address - image->low < image->high - image->low) {
@@ -102,38 +155,12 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
                     bytes);
 }
 
-/** Dynamic shared memory ends where the launch said. */
-static _Noreturn void fault_shared_bounds(unsigned bytes, bool store, uintptr_t pc)
-{
-    simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access",
-                    "%s %u bytes beyond the shared memory of this launch (%zu dynamic bytes)",
-                    store ? "writes" : "reads", bytes, simt_current.dynamic_shared);
-}
-
 ALWAYS_INLINE void access_memory(const void *pointer, unsigned bytes, bool store, uintptr_t pc)
 {
     const uintptr_t address = (uintptr_t)pointer;
-    const uintptr_t global = address - simt_now.arena;
 
-    if (SIMT_LIKELY(global < simt_now.arena_bytes)) {
-        if (bytes > 1 && SIMT_UNLIKELY(global % bytes != 0))
-            fault_misaligned(address, bytes, store, pc);
-        shadow_access(simt_now.arena_shadow, simt_now.arena, address, bytes, store, 0, pc, SPACE_GLOBAL);
-        record(pc, access_of(store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD, bytes, global));
-        return;
-    }
-    const uintptr_t shared = address - simt_now.shared;
-
-    if (SIMT_LIKELY(shared < simt_now.shared_bytes)) {
-        if (bytes > 1 && SIMT_UNLIKELY(address % bytes != 0))
-            fault_misaligned(address, bytes, store, pc);
-        if (SIMT_UNLIKELY(shared + bytes > simt_now.shared_end && shared < simt_now.shared_resume))
-            fault_shared_bounds(bytes, store, pc);
-        shadow_access(simt_now.shared_shadow, simt_now.shared, address, bytes, store, 0, pc, SPACE_SHARED);
-        record(pc, access_of(store ? EVENT_SHARED_STORE : EVENT_SHARED_LOAD, bytes, shared));
-        return;
-    }
-    access_elsewhere(address, bytes, store, pc);
+    if (!access_ranges(address, bytes, store, pc, simt_now.arena_quick, simt_now.shared_quick, false))
+        access_elsewhere(address, bytes, store, pc);
 }
 
 /** An access that need not be aligned, of any size: word by word, as a GPU's compiler would split it. */
@@ -143,6 +170,8 @@ static void access_pieces(const void *pointer, size_t bytes, bool store, uintptr
 
     if (!simt_now.lane)
         return;
+    if (simt_logging)
+        simt_log_pieces(bytes / 4 + bytes % 4 + 6);
     while (bytes > 0) {
         if (bytes >= 4 && (uintptr_t)at % 4 == 0) {
             access_memory(at, 4, store, pc);
@@ -154,6 +183,8 @@ static void access_pieces(const void *pointer, size_t bytes, bool store, uintptr
             bytes -= 1;
         }
     }
+    if (simt_logging)
+        simt_log_whole();
 }
 
 bool simt_access_atomic(const void *pointer, unsigned bytes, uintptr_t pc)
@@ -169,15 +200,15 @@ bool simt_access_atomic(const void *pointer, unsigned bytes, uintptr_t pc)
         fault_misaligned(address, bytes, true, pc);
     if (global < simt_now.arena_bytes) {
         shadow_access(simt_now.arena_shadow, simt_now.arena, address, bytes, true, CELL_ATOMIC, pc, SPACE_GLOBAL);
-        record(pc, access_of(EVENT_GLOBAL_ATOMIC, bytes, global));
+        record_slowly(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, global);
     } else if (shared < simt_now.shared_bytes) {
         if (shared + bytes > simt_now.shared_end && shared < simt_now.shared_resume)
             fault_shared_bounds(bytes, true, pc);
         shadow_access(simt_now.shared_shadow, simt_now.shared, address, bytes, true, CELL_ATOMIC, pc, SPACE_SHARED);
-        record(pc, access_of(EVENT_SHARED_ATOMIC, bytes, shared));
+        record_slowly(pc, pointer, EVENT_SHARED_ATOMIC, bytes, shared);
     } else if (data < simt_image.data_high - simt_image.data_low) {
         shadow_access(simt_image.data_shadow, simt_image.data_low, address, bytes, true, CELL_ATOMIC, pc, SPACE_GLOBAL);
-        record(pc, access_of(EVENT_GLOBAL_ATOMIC, bytes, data | UINT64_C(1) << 46));
+        record_slowly(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, data | UINT64_C(1) << 46);
     } else {
         access_elsewhere(address, bytes, true, pc);
     }

@@ -2,7 +2,7 @@
  * @file launch.c
  * @brief A kernel launch: what a GPU would refuse, then the grid, then what went wrong.
  */
-#include "engine.h"
+#include "log.h"
 
 #include <stdlib.h>
 
@@ -97,7 +97,9 @@ cudaError_t simt_launch_kernel(const void *kernel, const char *name, const dim3 
     }
     if (!simt_image_find() || !simt_arena_reserve() || !simt_grid_prepare() || !simt_signals_catch())
         return simt_set_error(cudaErrorInitializationError);
+    simt_log_launch(&launch, kernel);
     error = run(&launch);
+    simt_log_launched();
     simt_signals_release();
     return error == cudaSuccess ? error : simt_set_sticky_error(error);
 }

@@ -304,6 +304,14 @@ cudaError_t cudaFree(void *pointer)
     return cudaSuccess;
 }
 
+int32_t simt_arena_allocation(uint64_t offset, uint64_t *inside)
+{
+    const size_t index = find_after(offset);
+
+    *inside = index < arena.count ? offset - arena.allocation[index].offset : offset;
+    return (int32_t)index;
+}
+
 void simt_arena_describe(uintptr_t address, char *text, size_t size)
 {
     const size_t offset = address - (uintptr_t)arena.base;

@@ -6,7 +6,7 @@
  * it. Compilers lay out blocks so that lanes which part meet again at the join, as on the hardware; no control-flow graph
  * is needed.
  */
-#include "engine.h"
+#include "log.h"
 
 #include <string.h>
 
@@ -221,6 +221,7 @@ static void issue_memory(const struct lane *lanes, uint32_t group, size_t at)
 
     while (group) {
         const uint64_t what = lanes[__builtin_ctz(group)].head[at].access >> EVENT_BYTES_SHIFT;
+        const enum event_kind kind = (enum event_kind)(what >> (EVENT_KIND_SHIFT - EVENT_BYTES_SHIFT));
         uint32_t others = 0;
         unsigned count = 0;
 
@@ -235,8 +236,9 @@ static void issue_memory(const struct lane *lanes, uint32_t group, size_t at)
             offset[count] = access & EVENT_OFFSET_MASK;
             lane[count++] = (uint8_t)i;
         }
-        issue_request((enum event_kind)(what >> (EVENT_KIND_SHIFT - EVENT_BYTES_SHIFT)), what & 0xff, offset, lane,
-                      count);
+        issue_request(kind, what & 0xff, offset, lane, count);
+        if (SIMT_UNLIKELY(simt_logging))
+            simt_log_request(kind, what & 0xff, group & ~others, at);
         group = others;
     }
 }
@@ -344,6 +346,8 @@ void simt_replay(struct warp *warp)
         if (finished) {
             steps_leave(warp, finished, SUCCESSOR_EXIT);
             warp->closed |= finished;
+            if (SIMT_UNLIKELY(simt_logging))
+                simt_log_return(finished);
         }
         if (candidates == 0 || (warp->ready & ~candidates))
             break;

@@ -2,7 +2,7 @@
  * @file scheduler.c
  * @brief Runs a block: its warps in turn, the lanes of each one after another, until all have returned.
  */
-#include "engine.h"
+#include "log.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -130,6 +130,8 @@ static void warp_run(struct block *block, struct warp *warp)
         run_lanes(lanes_with_room(warp));
         if (simt_now.faulted)
             return;
+        if (SIMT_UNLIKELY(simt_logging))
+            simt_log_settle(warp);
         simt_replay(warp);
         check_budget(warp);
         if (warp->ready && ++full == TURN) {
@@ -247,6 +249,7 @@ static void barrier_complete(struct block *block)
 void simt_block_release(struct block *block)
 {
     simt_counters.block_barriers++;
+    simt_log_barrier(block);
     block->at_grid_barrier = 0;
     block->barrier_count = block->barrier_predicate;
     block->barrier_predicate = 0;

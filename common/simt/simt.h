@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -50,6 +51,28 @@ const char *simt_fault(void);
 
 /** Makes device bytes off limits to kernels from now on (guard bands); a touch is an out-of-bounds fault. */
 void simt_forbid(const void *begin, size_t bytes);
+
+/**
+ * Traces the next launch: what the warps of its block (0,0,0) do, at most `most_events` operations. False: no memory.
+ *
+ * simt_trace_end() writes a JSON object with "kernel", "grid", "block", "traced_block", "source", "truncated" and "events",
+ * in the order of execution, one for each operation of a warp. Each has "kind" (shuffle, vote, warp_barrier, block_barrier,
+ * shared_load, shared_store, global_load, global_store, atomic, return), "warp", "line" ("file" where it is not "source";
+ * a line nobody knows is null) and "lanes", a mask. Columns have 32 elements, null for lanes that take no part; values are
+ * bits in hexadecimal:
+ *
+ *   shuffle        operation, bytes, from (the lane each lane reads; -1: none, it keeps its own), in, out
+ *   vote           operation, in, out
+ *   block_barrier  barrier (how many came before), warps; one event for each warp, when the last has come
+ *   shared_*       bytes, offset in shared memory, value
+ *   global_*       bytes, allocation (by address; -1: a __device__ variable), offset in it, value
+ *   atomic         bytes, space, allocation if global, offset, value (what was there before)
+ *   return         line: where the first of the lanes was last seen
+ */
+bool simt_trace_begin(size_t most_events);
+
+/** Ends the trace and writes it. False if nothing was launched, memory ran out or writing failed. NULL: only ends it. */
+bool simt_trace_end(FILE *stream);
 
 /** What the simulator cannot see, for people: a few lines of text, static. */
 const char *simt_limits(void);

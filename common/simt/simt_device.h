@@ -349,22 +349,22 @@ SIMT_DEVICE T simt_from_word(uint64_t word)
 template <class T>
 SIMT_DEVICE T __shfl_sync(unsigned mask, T value, int lane, int width = 32)
 {
-    return simt_from_word<T>(simt_shuffle(mask, SIMT_SHUFFLE_INDEX, simt_to_word(value), lane, width));
+    return simt_from_word<T>(simt_shuffle(mask, SIMT_SHUFFLE_INDEX, simt_to_word(value), lane, width, sizeof(T)));
 }
 template <class T>
 SIMT_DEVICE T __shfl_up_sync(unsigned mask, T value, unsigned delta, int width = 32)
 {
-    return simt_from_word<T>(simt_shuffle(mask, SIMT_SHUFFLE_UP, simt_to_word(value), (int)delta, width));
+    return simt_from_word<T>(simt_shuffle(mask, SIMT_SHUFFLE_UP, simt_to_word(value), (int)delta, width, sizeof(T)));
 }
 template <class T>
 SIMT_DEVICE T __shfl_down_sync(unsigned mask, T value, unsigned delta, int width = 32)
 {
-    return simt_from_word<T>(simt_shuffle(mask, SIMT_SHUFFLE_DOWN, simt_to_word(value), (int)delta, width));
+    return simt_from_word<T>(simt_shuffle(mask, SIMT_SHUFFLE_DOWN, simt_to_word(value), (int)delta, width, sizeof(T)));
 }
 template <class T>
 SIMT_DEVICE T __shfl_xor_sync(unsigned mask, T value, int lane_mask, int width = 32)
 {
-    return simt_from_word<T>(simt_shuffle(mask, SIMT_SHUFFLE_XOR, simt_to_word(value), lane_mask, width));
+    return simt_from_word<T>(simt_shuffle(mask, SIMT_SHUFFLE_XOR, simt_to_word(value), lane_mask, width, sizeof(T)));
 }
 SIMT_DEVICE unsigned __ballot_sync(unsigned mask, int predicate)
 {

@@ -1,0 +1,577 @@
+/**
+ * @file log.c
+ * @brief What the warps of the first block of a launch did, in the order of the replay, and the values they did it with.
+ */
+#include "log.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { DATA_OFFSET_SHIFT = 46, OUTSIDE = -1 };
+
+enum entry_kind {
+    ENTRY_SHUFFLE,
+    ENTRY_VOTE,
+    ENTRY_WARP_BARRIER,
+    ENTRY_BLOCK_BARRIER,
+    ENTRY_SHARED_LOAD,
+    ENTRY_SHARED_STORE,
+    ENTRY_GLOBAL_LOAD,
+    ENTRY_GLOBAL_STORE,
+    ENTRY_ATOMIC,
+    ENTRY_RETURN,
+};
+
+static const char *const kind_names[] = {
+    [ENTRY_SHUFFLE] = "shuffle",
+    [ENTRY_VOTE] = "vote",
+    [ENTRY_WARP_BARRIER] = "warp_barrier",
+    [ENTRY_BLOCK_BARRIER] = "block_barrier",
+    [ENTRY_SHARED_LOAD] = "shared_load",
+    [ENTRY_SHARED_STORE] = "shared_store",
+    [ENTRY_GLOBAL_LOAD] = "global_load",
+    [ENTRY_GLOBAL_STORE] = "global_store",
+    [ENTRY_ATOMIC] = "atomic",
+    [ENTRY_RETURN] = "return",
+};
+
+/** What an entry says of one lane. */
+struct cell {
+    uint64_t offset;
+    uint64_t in;    /**< operand, or the low 8 bytes in memory */
+    uint64_t out;   /**< result, or the high 8 bytes in memory */
+    int32_t number; /**< allocation, or the lane read */
+    bool known;     /**< the value is */
+};
+
+/** One operation of one warp. Its cells, one for each lane in `lanes`, follow those of the entry before. */
+struct entry {
+    uint8_t kind;
+    uint8_t bytes;
+    bool in_global; /**< an atomic */
+    uint16_t warp;
+    uint16_t warps; /**< of the block, at a block barrier */
+    uint32_t lanes;
+    uint32_t barrier; /**< block barriers before this one */
+    uintptr_t pc;
+    const char *operation;
+};
+
+/** What a lane has read or written and the replay has not come to. */
+struct value {
+    const void *address;
+    uint64_t word[2];
+    uint8_t bytes;
+    bool known;
+    bool pending; /**< a store that has not been done: the value is in memory once the lane has stopped */
+};
+
+struct queue {
+    struct value value[TRACE_EVENTS];
+    uint32_t pushed;
+    uint32_t settled; /**< none before this one is pending */
+    uint32_t popped;
+    bool unknown;      /**< in the middle of an access with more pieces than a trace has events */
+    uintptr_t last_pc; /**< of the last entry that the lane was in */
+};
+
+bool simt_logging;
+
+static struct log {
+    bool armed; /**< a launch is to be logged */
+    bool on;    /**< that launch runs */
+    bool truncated;
+    bool no_memory;
+    char *kernel;
+    uintptr_t kernel_pc;
+    dim3 grid;
+    dim3 block;
+    struct queue *queue; /**< of every thread of the block */
+    struct entry *entry;
+    size_t entries;
+    size_t entry_room;
+    size_t most_entries;
+    struct cell *cell;
+    size_t cells;
+    size_t cell_room;
+    uint32_t barriers;
+} log_;
+
+/* --- begin and end ------------------------------------------------------------------------------------------------ */
+
+static void log_clear(void)
+{
+    simt_unmap(log_.queue, BLOCK_THREADS * sizeof *log_.queue);
+    free(log_.kernel);
+    free(log_.entry);
+    free(log_.cell);
+    log_ = (struct log){0};
+}
+
+bool simt_trace_begin(size_t most_events)
+{
+    log_clear();
+    log_.queue = simt_map(BLOCK_THREADS * sizeof *log_.queue);
+    log_.most_entries = most_events;
+    log_.armed = log_.queue != NULL;
+    return log_.armed;
+}
+
+/** Other blocks, and this one once the log is full, go the quick way. */
+static void log_set(bool logging)
+{
+    simt_logging = logging;
+    simt_now.arena_quick = logging ? 0 : simt_now.arena_bytes;
+    simt_now.shared_quick = logging ? 0 : simt_now.shared_bytes;
+}
+
+void simt_log_launch(const struct launch *launch, const void *kernel)
+{
+    if (!log_.armed)
+        return;
+    log_.armed = false;
+    log_.on = true;
+    log_.kernel = strdup(launch->name);
+    log_.no_memory = !log_.kernel;
+    log_.kernel_pc = (uintptr_t)kernel + 1;
+    log_.grid = launch->grid;
+    log_.block = launch->block;
+}
+
+void simt_log_launched(void)
+{
+    log_.on = false;
+    simt_logging = false;
+}
+
+void simt_log_block(uint32_t block)
+{
+    log_set(log_.on && block == 0);
+}
+
+/* --- values ------------------------------------------------------------------------------------------------------- */
+
+static void settle(struct queue *queue)
+{
+    for (; queue->settled != queue->pushed; queue->settled++) {
+        struct value *value = &queue->value[queue->settled % TRACE_EVENTS];
+
+        if (value->pending)
+            memcpy(value->word, value->address, value->bytes);
+        value->pending = false;
+    }
+}
+
+/** Whether the lane still has to do a store of which some bytes are about to change again. */
+static bool overlaps_pending(const struct queue *queue, uintptr_t address, unsigned bytes)
+{
+    for (uint32_t i = queue->settled; i != queue->pushed; i++) {
+        const struct value *value = &queue->value[i % TRACE_EVENTS];
+        const uintptr_t other = (uintptr_t)value->address;
+
+        if (value->pending && address < other + value->bytes && other < address + bytes)
+            return true;
+    }
+    return false;
+}
+
+void simt_log_access(const void *address, unsigned bytes, enum event_kind kind)
+{
+    const struct lane *lane = simt_now.lane;
+    struct queue *queue = &log_.queue[lane->thread];
+    const bool store = kind == EVENT_GLOBAL_STORE || kind == EVENT_SHARED_STORE;
+    const bool load = kind == EVENT_GLOBAL_LOAD || kind == EVENT_SHARED_LOAD;
+
+    /* A lane that stopped in record() would have its store replayed before it is done. */
+    if (lane->cursor + 1 == lane->limit)
+        simt_lane_leave();
+    if (!simt_logging) /* the log has become full meanwhile */
+        return;
+    if (!load && overlaps_pending(queue, (uintptr_t)address, bytes))
+        settle(queue);
+
+    struct value *value = &queue->value[queue->pushed++ % TRACE_EVENTS];
+
+    *value = (struct value){.address = address, .bytes = (uint8_t)bytes, .known = !(store && queue->unknown)};
+    value->pending = store && value->known;
+    if (!store)
+        memcpy(value->word, address, bytes);
+}
+
+void simt_log_pieces(size_t count)
+{
+    const struct lane *lane = simt_now.lane;
+
+    if (count >= TRACE_EVENTS / 2)
+        log_.queue[lane->thread].unknown = true;
+    else if ((size_t)(lane->limit - lane->cursor) <= count + 1)
+        simt_lane_leave();
+}
+
+void simt_log_whole(void)
+{
+    log_.queue[simt_now.lane->thread].unknown = false;
+}
+
+void simt_log_settle(const struct warp *warp)
+{
+    for (uint32_t left = warp->lanes; left; left &= left - 1)
+        settle(&log_.queue[warp->first + (unsigned)__builtin_ctz(left)]);
+}
+
+/* --- entries ------------------------------------------------------------------------------------------------------ */
+
+/** Room for `needed` elements; false and the log as it was if there is no memory. */
+static bool grow(void **memory, size_t *room, size_t needed, size_t size)
+{
+    if (needed <= *room)
+        return true;
+    const size_t larger = 2 * needed + 64;
+    void *moved = realloc(*memory, larger * size);
+
+    if (!moved)
+        return false;
+    *memory = moved;
+    *room = larger;
+    return true;
+}
+
+/** Appends an entry and returns its cells, to be filled; NULL if it found no room, and the log ends here. */
+static struct cell *append(struct entry entry)
+{
+    const size_t lanes = (size_t)__builtin_popcount(entry.lanes);
+
+    if (log_.entries == log_.most_entries) {
+        log_.truncated = true;
+    } else if (!grow((void **)&log_.entry, &log_.entry_room, log_.entries + 1, sizeof *log_.entry) ||
+               !grow((void **)&log_.cell, &log_.cell_room, log_.cells + lanes, sizeof *log_.cell)) {
+        log_.no_memory = true;
+    } else {
+        struct cell *cell = log_.cell + log_.cells;
+
+        memset(cell, 0, lanes * sizeof *cell);
+        log_.entry[log_.entries++] = entry;
+        log_.cells += lanes;
+        for (uint32_t left = entry.lanes; left; left &= left - 1)
+            log_.queue[(unsigned)entry.warp * WARP_LANES + (unsigned)__builtin_ctz(left)].last_pc = entry.pc;
+        return cell;
+    }
+    log_.on = false;
+    log_set(false);
+    return NULL;
+}
+
+static uint16_t warp_number(void)
+{
+    return (uint16_t)(simt_now.warp_lane->thread / WARP_LANES);
+}
+
+/** Where the first of the lanes called from. */
+static uintptr_t site_of(uint32_t group)
+{
+    return simt_now.warp_lane[__builtin_ctz(group)].site;
+}
+
+static enum entry_kind request_kind(enum event_kind kind)
+{
+    switch (kind) {
+    case EVENT_GLOBAL_LOAD:
+        return ENTRY_GLOBAL_LOAD;
+    case EVENT_GLOBAL_STORE:
+        return ENTRY_GLOBAL_STORE;
+    case EVENT_SHARED_LOAD:
+        return ENTRY_SHARED_LOAD;
+    case EVENT_SHARED_STORE:
+        return ENTRY_SHARED_STORE;
+    default:
+        return ENTRY_ATOMIC;
+    }
+}
+
+void simt_log_request(enum event_kind kind, unsigned bytes, uint32_t group, size_t at)
+{
+    const struct lane *lanes = simt_now.warp_lane;
+    const bool global = kind == EVENT_GLOBAL_LOAD || kind == EVENT_GLOBAL_STORE || kind == EVENT_GLOBAL_ATOMIC;
+    struct cell *cell = append((struct entry){.kind = request_kind(kind),
+                                              .bytes = (uint8_t)bytes,
+                                              .in_global = global,
+                                              .warp = warp_number(),
+                                              .lanes = group,
+                                              .pc = lanes[__builtin_ctz(group)].head[at].key & EVENT_PC_MASK});
+
+    for (uint32_t left = group; cell && left; left &= left - 1, cell++) {
+        const struct lane *lane = &lanes[__builtin_ctz(left)];
+        struct queue *queue = &log_.queue[lane->thread];
+        const struct value *value = &queue->value[queue->popped++ % TRACE_EVENTS];
+        const uint64_t offset = lane->head[at].access & EVENT_OFFSET_MASK;
+
+        *cell = (struct cell){.offset = offset, .in = value->word[0], .out = value->word[1], .known = value->known};
+        if (global && offset >> DATA_OFFSET_SHIFT)
+            *cell = (struct cell){offset & ~(UINT64_C(1) << DATA_OFFSET_SHIFT), cell->in, cell->out, OUTSIDE,
+                                  cell->known};
+        else if (global)
+            cell->number = simt_arena_allocation(offset, &cell->offset);
+    }
+}
+
+void simt_log_shuffle(const struct warp *warp, uint32_t group, const char *name, unsigned bytes, const int8_t *from,
+                      const uint64_t *in)
+{
+    struct cell *cell = append((struct entry){.kind = ENTRY_SHUFFLE,
+                                              .bytes = (uint8_t)bytes,
+                                              .warp = warp_number(),
+                                              .lanes = group,
+                                              .pc = site_of(group),
+                                              .operation = name});
+
+    for (uint32_t left = group; cell && left; left &= left - 1) {
+        const int lane = __builtin_ctz(left);
+
+        *cell++ = (struct cell){.in = in[lane], .out = warp->value[lane], .number = from[lane], .known = true};
+    }
+}
+
+void simt_log_vote(const struct warp *warp, uint32_t group, const char *name, const uint64_t *in)
+{
+    struct cell *cell = append((struct entry){
+        .kind = ENTRY_VOTE, .warp = warp_number(), .lanes = group, .pc = site_of(group), .operation = name});
+
+    for (uint32_t left = group; cell && left; left &= left - 1) {
+        const int lane = __builtin_ctz(left);
+
+        *cell++ = (struct cell){.in = in[lane], .out = warp->value[lane], .known = true};
+    }
+}
+
+void simt_log_syncwarp(uint32_t group)
+{
+    append((struct entry){.kind = ENTRY_WARP_BARRIER, .warp = warp_number(), .lanes = group, .pc = site_of(group)});
+}
+
+void simt_log_barrier(const struct block *block)
+{
+    const uint32_t barrier = log_.barriers;
+
+    if (!log_.on || block->number != 0)
+        return;
+    log_.barriers++;
+    for (unsigned i = 0; i < block->warps && log_.on; i++) {
+        const struct warp *warp = &block->warp[i];
+
+        append((struct entry){.kind = ENTRY_BLOCK_BARRIER,
+                              .warp = (uint16_t)i,
+                              .warps = (uint16_t)block->warps,
+                              .lanes = warp->at_barrier,
+                              .barrier = barrier,
+                              .pc = block->lane[warp->first + (unsigned)__builtin_ctz(warp->at_barrier)].site});
+    }
+}
+
+void simt_log_return(uint32_t group)
+{
+    const struct lane *lane = &simt_now.warp_lane[__builtin_ctz(group)];
+    const bool has_event = lane->head > lane->limit - TRACE_EVENTS;
+
+    append((struct entry){.kind = ENTRY_RETURN,
+                          .warp = warp_number(),
+                          .lanes = group,
+                          .pc = has_event ? lane->head[-1].key & EVENT_PC_MASK : log_.queue[lane->thread].last_pc});
+}
+
+/* --- writing ------------------------------------------------------------------------------------------------------ */
+
+/** Distinct program counters in order, and where they are in the source. */
+struct places {
+    uintptr_t *pc;
+    char (*text)[PLACE_TEXT];
+    size_t count;
+};
+
+static int compare_pcs(const void *a, const void *b)
+{
+    const uintptr_t x = *(const uintptr_t *)a;
+    const uintptr_t y = *(const uintptr_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void places_free(struct places *places)
+{
+    free(places->pc);
+    free(places->text);
+}
+
+static bool places_find(struct places *places)
+{
+    size_t count = 0;
+
+    *places = (struct places){.pc = malloc((log_.entries + 1) * sizeof *places->pc)};
+    if (!places->pc)
+        return false;
+    places->pc[0] = log_.kernel_pc;
+    for (size_t i = 0; i < log_.entries; i++)
+        places->pc[i + 1] = log_.entry[i].pc;
+    qsort(places->pc, log_.entries + 1, sizeof *places->pc, compare_pcs);
+    for (size_t i = 0; i <= log_.entries; i++) {
+        if (count == 0 || places->pc[count - 1] != places->pc[i])
+            places->pc[count++] = places->pc[i];
+    }
+    places->count = count;
+    places->text = calloc(count, sizeof *places->text);
+    if (places->text)
+        simt_locate_all(places->pc, count, places->text);
+    else
+        places_free(places);
+    return places->text != NULL;
+}
+
+/** The file, cut from its line; the line is 0 where it is not known. */
+static const char *place_of(const struct places *places, uintptr_t pc, char file[PLACE_TEXT], unsigned long *line)
+{
+    const uintptr_t *found = bsearch(&pc, places->pc, places->count, sizeof pc, compare_pcs);
+    char *colon;
+
+    snprintf(file, PLACE_TEXT, "%s", found ? places->text[found - places->pc] : "");
+    colon = strrchr(file, ':');
+    *line = colon ? strtoul(colon + 1, NULL, 10) : 0;
+    if (*line == 0)
+        file[0] = 0;
+    else
+        *colon = 0;
+    return file;
+}
+
+static void write_string(FILE *stream, const char *text)
+{
+    putc('"', stream);
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            putc('\\', stream);
+        if ((unsigned char)*text < 0x20)
+            fprintf(stream, "\\u%04x", (unsigned)*text);
+        else
+            putc(*text, stream);
+    }
+    putc('"', stream);
+}
+
+enum column { COLUMN_FROM, COLUMN_ALLOCATION, COLUMN_OFFSET, COLUMN_VALUE, COLUMN_IN, COLUMN_OUT };
+
+static void write_cell(FILE *stream, const struct entry *entry, const struct cell *cell, enum column column)
+{
+    const int digits = 2 * (entry->bytes < 8 ? entry->bytes : 8);
+
+    if (column == COLUMN_FROM || column == COLUMN_ALLOCATION)
+        fprintf(stream, "%" PRId32, cell->number);
+    else if (column == COLUMN_OFFSET)
+        fprintf(stream, "%" PRIu64, cell->offset);
+    else if (!cell->known)
+        fputs("null", stream);
+    else if (column == COLUMN_VALUE && entry->bytes == 16)
+        fprintf(stream, "\"0x%016" PRIx64 "%016" PRIx64 "\"", cell->out, cell->in);
+    else
+        fprintf(stream, "\"0x%0*" PRIx64 "\"", digits, column == COLUMN_OUT ? cell->out : cell->in);
+}
+
+/** 32 elements, one for each lane of a warp; lanes that took no part have null, or -1 where a lane is named. */
+static void write_column(FILE *stream, const char *name, const struct entry *entry, const struct cell *cell,
+                         enum column column)
+{
+    fprintf(stream, ", \"%s\": [", name);
+    for (unsigned lane = 0; lane < WARP_LANES; lane++) {
+        if (lane > 0)
+            putc(',', stream);
+        if (entry->lanes >> lane & 1)
+            write_cell(stream, entry, cell++, column);
+        else
+            fputs(column == COLUMN_FROM ? "-1" : "null", stream);
+    }
+    putc(']', stream);
+}
+
+static void write_details(FILE *stream, const struct entry *entry, const struct cell *cell)
+{
+    switch ((enum entry_kind)entry->kind) {
+    case ENTRY_SHUFFLE:
+    case ENTRY_VOTE:
+        fprintf(stream, ", \"operation\": \"%s\"", entry->operation);
+        if (entry->kind == ENTRY_SHUFFLE) {
+            fprintf(stream, ", \"bytes\": %u", entry->bytes);
+            write_column(stream, "from", entry, cell, COLUMN_FROM);
+        }
+        write_column(stream, "in", entry, cell, COLUMN_IN);
+        write_column(stream, "out", entry, cell, COLUMN_OUT);
+        break;
+    case ENTRY_BLOCK_BARRIER:
+        fprintf(stream, ", \"barrier\": %" PRIu32 ", \"warps\": %u", entry->barrier, entry->warps);
+        break;
+    case ENTRY_WARP_BARRIER:
+    case ENTRY_RETURN:
+        break;
+    default:
+        fprintf(stream, ", \"bytes\": %u", entry->bytes);
+        if (entry->kind == ENTRY_ATOMIC)
+            fprintf(stream, ", \"space\": \"%s\"", entry->in_global ? "global" : "shared");
+        if (entry->in_global)
+            write_column(stream, "allocation", entry, cell, COLUMN_ALLOCATION);
+        write_column(stream, "offset", entry, cell, COLUMN_OFFSET);
+        write_column(stream, "value", entry, cell, COLUMN_VALUE);
+    }
+}
+
+static void write_entry(FILE *stream, const struct entry *entry, const struct cell *cell, const struct places *places,
+                        const char *source)
+{
+    char file[PLACE_TEXT];
+    unsigned long line;
+
+    place_of(places, entry->pc, file, &line);
+    fprintf(stream, "{\"kind\": \"%s\", \"warp\": %u, \"line\": ", kind_names[entry->kind], entry->warp);
+    if (line > 0)
+        fprintf(stream, "%lu", line);
+    else
+        fputs("null", stream);
+    if (line > 0 && strcmp(file, source) != 0) {
+        fputs(", \"file\": ", stream);
+        write_string(stream, file);
+    }
+    fprintf(stream, ", \"lanes\": %" PRIu32, entry->lanes);
+    write_details(stream, entry, cell);
+    putc('}', stream);
+}
+
+static void write_log(FILE *stream, const struct places *places)
+{
+    const struct cell *cell = log_.cell;
+    char source[PLACE_TEXT];
+    unsigned long line;
+
+    fputs("{\"kernel\": ", stream);
+    write_string(stream, log_.kernel);
+    fprintf(stream,
+            ",\n\"grid\": [%u,%u,%u], \"block\": [%u,%u,%u], \"traced_block\": [0,0,0],\n\"source\": ", log_.grid.x,
+            log_.grid.y, log_.grid.z, log_.block.x, log_.block.y, log_.block.z);
+    write_string(stream, place_of(places, log_.kernel_pc, source, &line));
+    fprintf(stream, ",\n\"truncated\": %s,\n\"events\": [", log_.truncated ? "true" : "false");
+    for (size_t i = 0; i < log_.entries; i++) {
+        fputs(i > 0 ? ",\n" : "\n", stream);
+        write_entry(stream, &log_.entry[i], cell, places, source);
+        cell += __builtin_popcount(log_.entry[i].lanes);
+    }
+    fputs("\n]}\n", stream);
+}
+
+bool simt_trace_end(FILE *stream)
+{
+    struct places places = {0};
+    bool good = !stream;
+
+    if (stream && log_.kernel && !log_.no_memory && places_find(&places)) {
+        write_log(stream, &places);
+        places_free(&places);
+        good = !ferror(stream);
+    }
+    log_clear();
+    return good;
+}

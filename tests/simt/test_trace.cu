@@ -1,0 +1,348 @@
+/** @file test_trace.cu  Traces of small kernels, event by event against what was written by hand. */
+#include "simt_test.h"
+
+#include <unistd.h>
+
+extern "C" {
+#include "harness/json.h"
+}
+
+enum { MOST_LINES = 80, LINE = 4096 };
+
+/** The trace of one launch, line by line, and as JSON. */
+static struct trace {
+    char line[MOST_LINES][LINE];
+    int lines;
+    struct json_file json;
+} trace;
+
+/** Ends the trace, reads its text and parses it. */
+static void take_trace(void)
+{
+    char path[] = "/tmp/test_trace.XXXXXX";
+    const int file = mkstemp(path);
+    FILE *stream = file < 0 ? NULL : fdopen(file, "w+");
+    struct error error = {""};
+
+    assert_non_null(stream);
+    assert_true(simt_trace_end(stream));
+    rewind(stream);
+    trace.lines = 0;
+    while (trace.lines < MOST_LINES && fgets(trace.line[trace.lines], LINE, stream))
+        trace.lines++;
+    fclose(stream);
+    if (!json_read(path, &trace.json, &error))
+        fail_msg("%s", error.text);
+    unlink(path);
+}
+
+static const struct json *first_event(void)
+{
+    return json_member(trace.json.values, "events")->first;
+}
+
+/** Event number `index` is `expected`, in which @ stands for the line marked `mark`. */
+static void expect_event(int index, const char *mark, const char *expected)
+{
+    const char *source = json_string(trace.json.values, "source", "");
+    char text[LINE];
+    char number[20] = "null"; /* no tool here knows lines */
+    const char *at = strchr(expected, '@');
+
+    if (source[0])
+        snprintf(number, sizeof number, "%d", line_of(__FILE__, mark));
+    snprintf(text, sizeof text, "%.*s%s%s", (int)(at - expected), expected, number, at + 1);
+
+    const int line = index + 5; /* behind what stands before the events */
+
+    assert_true(line < trace.lines);
+    trace.line[line][strcspn(trace.line[line], "\n")] = 0;
+    if (trace.line[line][0] && trace.line[line][strlen(trace.line[line]) - 1] == ',')
+        trace.line[line][strlen(trace.line[line]) - 1] = 0;
+    assert_string_equal(trace.line[line], text);
+}
+
+static void expect_events(int count)
+{
+    int found = 0;
+
+    for (const struct json *event = first_event(); event; event = event->next)
+        found++;
+    assert_int_equal(found, count);
+}
+
+/** "name": [a, b, ...] with 32 elements: `first` + lane * `step` in the first `lanes`, in `format`; `none` in the rest. */
+static const char *column(char *text, const char *name, int lanes, int first, int step, int flip, const char *none)
+{
+    const bool hexadecimal = strcmp(name, "offset") != 0 && strcmp(name, "from") != 0 &&
+                             strcmp(name, "allocation") != 0;
+    int length = sprintf(text, ", \"%s\": [", name);
+
+    for (int lane = 0; lane < 32; lane++) {
+        const int value = first + (lane ^ flip) * step;
+
+        if (lane >= lanes)
+            length += sprintf(text + length, "%s", none);
+        else
+            length += sprintf(text + length, hexadecimal ? "\"0x%08x\"" : "%d", value);
+        length += sprintf(text + length, lane < 31 ? "," : "]");
+    }
+    return text;
+}
+
+/* --- kernels ------------------------------------------------------------------------------------------------------ */
+
+static __global__ void xor_kernel(int *y)
+{
+    const int other = __shfl_xor_sync(FULL, (int)threadIdx.x + 100, 1); // [shuffle]
+
+    y[(blockIdx.y * gridDim.x + blockIdx.x) * blockDim.x + threadIdx.x] = other; // [store]
+}
+
+static void an_xor_shuffle(void **)
+{
+    char a[LINE], b[LINE], c[LINE], text[3 * LINE];
+    int *y = device_words(0);
+
+    assert_true(simt_trace_begin(100));
+    xor_kernel<<<dim3(2, 3), 32>>>(y);
+    expect_good();
+    take_trace();
+    assert_string_equal(trace.line[0], "{\"kernel\": \"xor_kernel\",\n");
+    assert_string_equal(trace.line[1], "\"grid\": [2,3,1], \"block\": [32,1,1], \"traced_block\": [0,0,0],\n");
+    if (json_string(trace.json.values, "source", "")[0])
+        assert_string_equal(json_string(trace.json.values, "source", ""), __FILE__);
+    assert_string_equal(trace.line[3], "\"truncated\": false,\n");
+    expect_events(3);
+    snprintf(text, sizeof text,
+             "{\"kind\": \"shuffle\", \"warp\": 0, \"line\": @, \"lanes\": 4294967295, \"operation\": "
+             "\"__shfl_xor_sync\", \"bytes\": 4%s%s%s}",
+             column(a, "from", 32, 0, 1, 1, ""), column(b, "in", 32, 100, 1, 0, ""),
+             column(c, "out", 32, 100, 1, 1, ""));
+    expect_event(0, "shuffle", text);
+    snprintf(text, sizeof text,
+             "{\"kind\": \"global_store\", \"warp\": 0, \"line\": @, \"lanes\": 4294967295, \"bytes\": 4%s%s%s}",
+             column(a, "allocation", 32, 0, 0, 0, ""), column(b, "offset", 32, 0, 4, 0, ""),
+             column(c, "value", 32, 100, 1, 1, ""));
+    expect_event(1, "store", text);
+    assert_non_null(strstr(trace.line[7], "{\"kind\": \"return\", \"warp\": 0, \"line\": "));
+    json_free(&trace.json);
+    cudaFree(y);
+}
+
+/** A lane reads a word, then changes it: the load has the value before, each store its own. */
+static __global__ void exchange_kernel(int *y)
+{
+    extern __shared__ int words[];
+
+    words[threadIdx.x] = 3 * threadIdx.x;        // [put]
+    words[threadIdx.x] = words[threadIdx.x] + 7; // [add]
+    __syncthreads();                             // [barrier]
+    y[threadIdx.x] = words[63 - threadIdx.x];    // [get]
+}
+
+static void expect_shared(int index, const char *kind, const char *mark, int warp, int at, int offset, int value,
+                          int step)
+{
+    char a[LINE], b[LINE], text[2 * LINE];
+
+    snprintf(text, sizeof text,
+             "{\"kind\": \"%s\", \"warp\": %d, \"line\": @, \"lanes\": 4294967295, \"bytes\": 4%s%s}", kind, warp,
+             column(a, "offset", 32, at, offset, 0, ""), column(b, "value", 32, value, step, 0, ""));
+    expect_event(index, mark, text);
+}
+
+static void a_shared_exchange(void **)
+{
+    int *y = device_words(0);
+
+    assert_true(simt_trace_begin(100));
+    exchange_kernel<<<1, 64, 256>>>(y);
+    expect_good();
+    take_trace();
+
+    const int base = (int)json_member(first_event(), "offset")->first->number;
+
+    expect_events(14);
+    for (int warp = 0; warp < 2; warp++) {
+        const int first = 32 * warp;
+
+        expect_shared(3 * warp, "shared_store", "put", warp, base + 4 * first, 4, 3 * first, 3);
+        expect_shared(3 * warp + 1, "shared_load", "add", warp, base + 4 * first, 4, 3 * first, 3);
+        expect_shared(3 * warp + 2, "shared_store", "add", warp, base + 4 * first, 4, 3 * first + 7, 3);
+        expect_event(6 + warp, "barrier",
+                     warp == 0 ? "{\"kind\": \"block_barrier\", \"warp\": 0, \"line\": @, \"lanes\": 4294967295, "
+                                 "\"barrier\": 0, \"warps\": 2}"
+                               : "{\"kind\": \"block_barrier\", \"warp\": 1, \"line\": @, \"lanes\": 4294967295, "
+                                 "\"barrier\": 0, \"warps\": 2}");
+        expect_shared(8 + 3 * warp, "shared_load", "get", warp, base + 4 * (63 - first), -4, 3 * (63 - first) + 7, -3);
+    }
+    json_free(&trace.json);
+    cudaFree(y);
+}
+
+static __global__ void early_kernel(int *y)
+{
+    if (threadIdx.x >= 8)
+        return;
+    const int old = atomicAdd(&y[1], 5); // [old]
+
+    __syncwarp(0xff);                // [sync]
+    if (__any_sync(0xff, old == 15)) // [any]
+        y[threadIdx.x + 8] = old;    // [keep]
+}
+
+static void an_early_return(void **)
+{
+    char a[LINE], b[LINE], c[LINE], text[3 * LINE];
+    int *y = device_words(0);
+    unsigned returned = 0;
+
+    assert_true(simt_trace_begin(100));
+    early_kernel<<<1, 32>>>(y);
+    expect_good();
+    take_trace();
+    snprintf(
+        text, sizeof text,
+        "{\"kind\": \"atomic\", \"warp\": 0, \"line\": @, \"lanes\": 255, \"bytes\": 4, \"space\": \"global\"%s%s%s}",
+        column(a, "allocation", 8, 0, 0, 0, "null"), column(b, "offset", 8, 4, 0, 0, "null"),
+        column(c, "value", 8, 0, 5, 0, "null"));
+    expect_event(0, "old", text);
+    /* They have returned before the others meet. */
+    assert_string_equal(json_string(first_event()->next, "kind", ""), "return");
+    assert_true(json_number(first_event()->next, "lanes", 0) == 0xffffff00u);
+    expect_event(2, "sync", "{\"kind\": \"warp_barrier\", \"warp\": 0, \"line\": @, \"lanes\": 255}");
+    for (const struct json *event = first_event(); event; event = event->next)
+        if (strcmp(json_string(event, "kind", ""), "return") == 0)
+            returned |= (unsigned)json_number(event, "lanes", 0);
+    assert_int_equal(returned, 0xffffffffu);
+    json_free(&trace.json);
+    cudaFree(y);
+}
+
+/** Longer than a lane's trace; the store of 8 bytes that are not aligned to 8 is two of 4. */
+struct pair {
+    int first, second;
+};
+
+static __global__ void long_kernel(struct pair *y, int rounds)
+{
+    for (int i = 0; i < rounds; i++) {
+        const struct pair pair = {i, (int)threadIdx.x};
+
+        y[threadIdx.x] = pair;
+    }
+}
+
+static void stores_have_the_value_stored(void **)
+{
+    int *y = device_words(0);
+    int stores = 0;
+
+    assert_true(simt_trace_begin(5000));
+    long_kernel<<<1, 2>>>((struct pair *)y, 1500);
+    expect_good();
+    FILE *stream = tmpfile();
+    char line[LINE];
+
+    assert_non_null(stream);
+    assert_true(simt_trace_end(stream));
+    rewind(stream);
+    while (fgets(line, sizeof line, stream)) {
+        const char *value = strstr(line, "\"value\": [\"0x");
+        unsigned long long bits[2] = {0};
+
+        if (!strstr(line, "\"global_store\"") || !value)
+            continue;
+        assert_int_equal(sscanf(value, "\"value\": [\"%llx\",\"%llx\"", &bits[0], &bits[1]), 2);
+        if (strstr(line, "\"bytes\": 8")) {
+            assert_int_equal(bits[0], stores);
+            assert_int_equal(bits[1], stores | 1ull << 32);
+            stores += 1;
+        } else if (strstr(line, "\"offset\": [0,")) {
+            assert_int_equal(bits[0], stores);
+            assert_int_equal(bits[1], stores);
+        } else {
+            assert_int_equal(bits[0], 0);
+            assert_int_equal(bits[1], 1);
+            stores += 1;
+        }
+    }
+    fclose(stream);
+    assert_int_equal(stores, 1500);
+    cudaFree(y);
+}
+
+static void too_many_events_end_the_list(void **)
+{
+    int *y = device_words(0);
+
+    assert_true(simt_trace_begin(2));
+    exchange_kernel<<<1, 64, 256>>>(y);
+    expect_good();
+    take_trace();
+    expect_events(2);
+    assert_string_equal(trace.line[3], "\"truncated\": true,\n");
+    json_free(&trace.json);
+    const int *words = take_words(y);
+
+    for (int i = 0; i < 64; i++)
+        assert_int_equal(words[i], 3 * (63 - i) + 7);
+}
+
+static void only_the_first_launch(void **)
+{
+    int *y = device_words(0);
+
+    assert_true(simt_trace_begin(100));
+    early_kernel<<<1, 32>>>(y);
+    xor_kernel<<<1, 32>>>(y);
+    expect_good();
+    take_trace();
+    assert_string_equal(json_string(trace.json.values, "kernel", ""), "early_kernel");
+    json_free(&trace.json);
+
+    assert_true(simt_trace_begin(100));
+    FILE *stream = tmpfile();
+
+    assert_non_null(stream);
+    assert_false(simt_trace_end(stream)); /* nothing was launched */
+    fclose(stream);
+    assert_true(simt_trace_end(NULL));
+    cudaFree(y);
+}
+
+static void two_traces_are_the_same(void **)
+{
+    static struct trace before;
+    int *y = device_words(0);
+
+    for (int run = 0; run < 2; run++) {
+        assert_true(simt_trace_begin(100));
+        exchange_kernel<<<1, 64, 256>>>(y);
+        expect_good();
+        take_trace();
+        json_free(&trace.json);
+        if (run == 0)
+            before = trace;
+    }
+    assert_int_equal(trace.lines, before.lines);
+    for (int i = 0; i < trace.lines; i++)
+        assert_string_equal(trace.line[i], before.line[i]);
+    cudaFree(y);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(an_xor_shuffle),
+        cmocka_unit_test(a_shared_exchange),
+        cmocka_unit_test(an_early_return),
+        cmocka_unit_test(stores_have_the_value_stored),
+        cmocka_unit_test(too_many_events_end_the_list),
+        cmocka_unit_test(only_the_first_launch),
+        cmocka_unit_test(two_traces_are_the_same),
+    };
+
+    return cmocka_run_group_tests_name("trace", tests, NULL, NULL);
+}
