@@ -54,7 +54,7 @@ static const struct argp_option all_options[] = {
     {NULL, 0, NULL, 0, "The output", 3},
     {"out", KEY_OUT, "DIR", 0, "Write topk_ids.npy and topk_weights.npy there once verified", 3},
     {"format", KEY_FORMAT, "FORMAT", 0, "table, json or csv (default table)", 3},
-    {"grid", KEY_GRID, NULL, 0, "Instead of one problem check about 1,000: shapes, types, scores, distributions", 3},
+    {"grid", KEY_GRID, NULL, 0, "Instead of one problem check about 2,000: shapes, types, scores, distributions", 3},
     {"bench", KEY_BENCH, NULL, 0, "Times over a sweep of sizes, beside the chapter before and the floor", 3},
     {"cold", KEY_COLD, NULL, 0, "With --bench: overwrite the L2 cache before each launch", 3},
     {"trace", KEY_TRACE, "FILE.json", 0,
