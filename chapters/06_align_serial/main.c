@@ -1,0 +1,26 @@
+/** @file main.c  Chapter 06: align as it began: count, add up with one thread, scatter. */
+#include "harness/align.h"
+
+static const char *supports(const struct align_problem *problem)
+{
+    if (problem->kernel == ALIGN_KERNEL_SMALL && problem->num_experts > 96)
+        return "--kernel small: takes at most 96 experts; a row of counters for each of 128 threads exceeds the 48 KB "
+               "of "
+               "shared memory a block may have";
+    if (problem->num_experts > 12288)
+        return "--num-experts: more than 12288; a block has 48 KB of shared memory, 4 bytes for each counter";
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct align_chapter chapter = {
+        .step = {.name = "06_align_serial",
+                 .supports = supports,
+                 .capacity = align_capacity,
+                 .workspace_bytes = align_offsets_bytes,
+                 .launch = align_launch},
+        .gate = {.name = "05_fused_gate", .launch = gate_launch},
+    };
+    return align_main(argc, argv, &chapter);
+}

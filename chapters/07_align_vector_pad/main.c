@@ -1,0 +1,30 @@
+/** @file main.c  Chapter 07: the pads written by the block that counts, 16 bytes at a time. */
+#include "harness/align.h"
+
+static const char *supports(const struct align_problem *problem)
+{
+    if (problem->kernel == ALIGN_KERNEL_SMALL && problem->num_experts > 96)
+        return "--kernel small: takes at most 96 experts; a row of counters for each of 128 threads exceeds the 48 KB "
+               "of "
+               "shared memory a block may have";
+    if (problem->num_experts > 12288)
+        return "--num-experts: more than 12288; a block has 48 KB of shared memory, 4 bytes for each counter";
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct align_chapter chapter = {
+        .step = {.name = "07_align_vector_pad",
+                 .supports = supports,
+                 .capacity = align_capacity,
+                 .workspace_bytes = align_offsets_bytes,
+                 .launch = align_launch},
+        .before = {.name = "06_align_serial",
+                   .capacity = align_capacity,
+                   .workspace_bytes = align_offsets_bytes,
+                   .launch = align_launch_before},
+        .gate = {.name = "05_fused_gate", .launch = gate_launch},
+    };
+    return align_main(argc, argv, &chapter);
+}

@@ -1,0 +1,31 @@
+/** @file main.c  Chapter 08: the sum over the experts by a tree of partial sums. */
+#include "harness/align.h"
+
+static const char *supports(const struct align_problem *problem)
+{
+    if (problem->kernel == ALIGN_KERNEL_SMALL && problem->num_experts > 96)
+        return "--kernel small: takes at most 96 experts; a row of counters for each of 128 threads exceeds the 48 KB "
+               "of "
+               "shared memory a block may have";
+    if (problem->num_experts > 2048)
+        return "--num-experts: more than 2048; the lowest step of the tree has a thread for every two experts, 1024 "
+               "threads";
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct align_chapter chapter = {
+        .step = {.name = "08_align_blelloch",
+                 .supports = supports,
+                 .capacity = align_capacity,
+                 .workspace_bytes = align_offsets_bytes,
+                 .launch = align_launch},
+        .before = {.name = "07_align_vector_pad",
+                   .capacity = align_capacity,
+                   .workspace_bytes = align_offsets_bytes,
+                   .launch = align_launch_before},
+        .gate = {.name = "05_fused_gate", .launch = gate_launch},
+    };
+    return align_main(argc, argv, &chapter);
+}
