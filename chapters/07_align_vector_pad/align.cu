@@ -34,9 +34,8 @@ static __device__ int local_id(const int *expert_map, int expert)
 static __device__ void fill(const align_problem &problem, int *sorted_token_ids, int thread, int num_threads)
 {
     const int pad = (int)problem.numel, capacity = (int)problem.capacity;
-    const int before = (int)(-(uintptr_t)sorted_token_ids % sizeof(int4) /
-                             sizeof(int)); /* words up to a 16-byte boundary */
-    const int head = before < capacity ? before : capacity;
+    const int unaligned = (int)(-(uintptr_t)sorted_token_ids % sizeof(int4) / sizeof(int)); /* words in front */
+    const int head = unaligned < capacity ? unaligned : capacity;
     const int pieces = (capacity - head) / 4, tail = head + 4 * pieces;
     int4 *const aligned = (int4 *)(sorted_token_ids + head);
 

@@ -1,0 +1,276 @@
+/**
+ * @file align.cu
+ * @brief Chapter 08: the sum over the experts by a tree of partial sums.
+ *
+ * Before: one thread adds up num_experts counts, and a thread per expert writes its expert_ids, however many.
+ * Now:    a tree adds up in 2 ceil(log2 num_experts) steps (Blelloch's scan); every block of the output finds its expert.
+ * Watch:  barriers 3 -> 2 ceil(log2 num_experts) + 2; bank conflicts of the tree, with and without room between its nodes.
+ */
+#include "harness/align.h"
+
+enum { WARP_SIZE = 32, THREADS = 1024, SORT_THREADS = 256 };
+enum { SMALL_NUMEL = 1024, SMALL_EXPERTS = 64, SHARED_BYTES = 48 * 1024 };
+
+static __host__ __device__ int round_up(int count, int multiple)
+{
+    return (count + multiple - 1) / multiple * multiple;
+}
+
+/** False for ids that stand for nobody: they are skipped, and never index anything. */
+template <typename Id>
+static __device__ bool is_expert(Id id, int num_experts)
+{
+    return (id >= 0) & (id < num_experts);
+}
+
+/** What expert_ids says of a block of this expert: its local id, or -1 if it lives elsewhere. */
+static __device__ int local_id(const int *expert_map, int expert)
+{
+    return expert_map ? expert_map[expert] : expert;
+}
+
+// [fill]
+/** Writes a pad to every place, 16 bytes a store. Called by `num_threads` threads, of which this one is `thread`. */
+static __device__ void fill(const align_problem &problem, int *sorted_token_ids, int thread, int num_threads)
+{
+    const int pad = (int)problem.numel, capacity = (int)problem.capacity;
+    const int unaligned = (int)(-(uintptr_t)sorted_token_ids % sizeof(int4) / sizeof(int)); /* words in front */
+    const int head = unaligned < capacity ? unaligned : capacity;
+    const int pieces = (capacity - head) / 4, tail = head + 4 * pieces;
+    int4 *const aligned = (int4 *)(sorted_token_ids + head);
+
+    for (int piece = thread; piece < pieces; piece += num_threads)
+        aligned[piece] = make_int4(pad, pad, pad, pad);
+    if (thread < head)
+        sorted_token_ids[thread] = pad;
+    if (thread < capacity - tail)
+        sorted_token_ids[tail + thread] = pad;
+}
+// [fill]
+
+// [tree]
+/** Leaves of the tree: a power of two, at least two. */
+static __host__ __device__ int tree_size(int num_experts)
+{
+    int size = 2;
+
+    while (size < num_experts)
+        size *= 2;
+    return size;
+}
+
+/** Where number i of the tree lies. Numbers a power of two apart would share a bank, but for the room left between. */
+static __host__ __device__ int node(int i)
+{
+#ifdef PLAIN_TREE /* a second program, to count what the room is good for */
+    return i;
+#else
+    return i + i / 32 + i / 1024;
+#endif
+}
+// [tree]
+
+// [search]
+/** The expert whose group holds the place: the last one that begins no later. Empty groups before it begin there too. */
+static __device__ int expert_of(const int *tree, int num_experts, int place)
+{
+    int first = 0, past = num_experts;
+
+    while (past - first > 1) {
+        const int middle = (first + past) / 2;
+
+        if (tree[node(middle)] <= place)
+            first = middle;
+        else
+            past = middle;
+    }
+    return first;
+}
+// [search]
+
+/**
+ * Grid: one block. `offsets` [num_experts + 1] gets the place where each expert's group begins, and in the end the sum of
+ * all: num_tokens_post_padded.
+ */
+template <typename Id>
+static __global__ void __launch_bounds__(THREADS)
+    align_kernel(align_problem problem, const Id *__restrict__ topk_ids, const int *expert_map, int *sorted_token_ids,
+                 int *expert_ids, int *num_tokens_post_padded, int *offsets)
+{
+    extern __shared__ int tree[]; /* the leaves count, then hold sums; node(i) is where number i lies */
+    __shared__ int total;
+    const int num_experts = problem.num_experts, block_size = problem.block_size;
+    const int num_blocks = (int)(problem.capacity / block_size);
+    const int thread = threadIdx.x, size = tree_size(num_experts);
+
+    /* A store needs no answer: the counting goes on while the pads are on their way. */
+    fill(problem, sorted_token_ids, thread, THREADS);
+
+    // [count]
+    for (int e = thread; e < size; e += THREADS)
+        tree[node(e)] = 0;
+    __syncthreads();
+#pragma unroll 4
+    for (int i = thread; i < (int)problem.numel; i += THREADS) {
+        const Id id = topk_ids[i];
+
+        if (is_expert(id, num_experts))
+            atomicAdd(&tree[node((int)id)], 1);
+    }
+    __syncthreads();
+    // [count]
+
+    // [up]
+    for (int stride = 1; stride < size; stride *= 2) {
+        const int right = 2 * stride * (thread + 1) - 1, left = right - stride;
+
+        if (right < size) {
+            if (stride == 1) { /* the leaves are whole blocks */
+                tree[node(left)] = round_up(tree[node(left)], block_size);
+                tree[node(right)] = round_up(tree[node(right)], block_size);
+            }
+
+            const int sum = tree[node(left)] + tree[node(right)];
+
+            if (2 * stride == size) /* the root: one thread is left, and nothing lies before all of it */
+                total = sum;
+            tree[node(right)] = 2 * stride == size ? 0 : sum;
+        }
+        __syncthreads();
+    }
+    // [up]
+
+    // [down]
+    for (int stride = size / 2; stride > 0; stride /= 2) {
+        const int right = 2 * stride * (thread + 1) - 1, left = right - stride;
+
+        if (right < size) {
+            const int before = tree[node(right)];
+
+            tree[node(right)] = before + tree[node(left)];
+            tree[node(left)] = before;
+        }
+        __syncthreads();
+    }
+    // [down]
+
+    // [offsets]
+    for (int e = thread; e < num_experts; e += THREADS)
+        offsets[e] = tree[node(e)];
+    if (thread == 0)
+        *num_tokens_post_padded = offsets[num_experts] = total;
+    // [offsets]
+
+    // [expert_ids]
+    for (int block = thread; block < num_blocks; block += THREADS)
+        expert_ids[block] = block * block_size < total
+                                ? local_id(expert_map, expert_of(tree, num_experts, block * block_size))
+                                : -1;
+    // [expert_ids]
+}
+
+// [sort]
+/** Grid: enough blocks for a thread per id. Moves the beginning of each group in `offsets` to its end. */
+template <typename Id>
+static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, int *sorted_token_ids, int *offsets)
+{
+    const int64_t i = (int64_t)blockIdx.x * SORT_THREADS + threadIdx.x;
+
+    if (i < problem.numel && is_expert(topk_ids[i], problem.num_experts))
+        sorted_token_ids[atomicAdd(&offsets[topk_ids[i]], 1)] = (int)i;
+}
+// [sort]
+
+// [small]
+/** The small kernel's shared memory: offsets, and a row of counters for every thread and one before the first. */
+static size_t small_shared_bytes(int num_experts)
+{
+    return (num_experts + 1 + (size_t)(round_up(num_experts, WARP_SIZE) + 1) * num_experts) * sizeof(int);
+}
+
+/**
+ * Align in one launch. Grid: one block of at least num_experts threads. Every thread counts in a row of its own, without
+ * atomics; the sums down the columns then tell each thread its places in every group.
+ */
+template <typename Id>
+static __global__ void align_small_kernel(align_problem problem, const Id *topk_ids, const int *expert_map,
+                                          int *sorted_token_ids, int *expert_ids, int *num_tokens_post_padded)
+{
+    extern __shared__ int offsets[]; /* [num_experts + 1] */
+    const int num_experts = problem.num_experts, block_size = problem.block_size;
+    const int num_blocks = (int)(problem.capacity / block_size);
+    const int thread = threadIdx.x, num_threads = blockDim.x;
+    int *const sums = offsets + num_experts + 1; /* [num_threads + 1][num_experts]: row t counts the threads below t */
+    int *const mine = sums + thread * num_experts, *const next = mine + num_experts;
+
+    fill(problem, sorted_token_ids, thread, num_threads); /* the barriers order the pads before the positions */
+    for (int e = 0; e < num_experts; e++)
+        next[e] = 0;
+    for (int i = thread; i < (int)problem.numel; i += num_threads)
+        if (is_expert(topk_ids[i], num_experts))
+            next[topk_ids[i]]++;
+    __syncthreads();
+
+    if (thread < num_experts) {
+        sums[thread] = 0;
+        for (int t = 1; t <= num_threads; t++)
+            sums[t * num_experts + thread] += sums[(t - 1) * num_experts + thread];
+    }
+    __syncthreads();
+
+    if (thread == 0) {
+        offsets[0] = 0;
+        for (int e = 0; e < num_experts; e++)
+            offsets[e + 1] = offsets[e] + round_up(sums[num_threads * num_experts + e], block_size);
+        *num_tokens_post_padded = offsets[num_experts];
+    }
+    __syncthreads();
+
+    if (thread < num_experts)
+        for (int place = offsets[thread]; place < offsets[thread + 1]; place += block_size)
+            expert_ids[place / block_size] = local_id(expert_map, thread);
+    for (int block = offsets[num_experts] / block_size + thread; block < num_blocks; block += num_threads)
+        expert_ids[block] = -1;
+    for (int i = thread; i < (int)problem.numel; i += num_threads)
+        if (is_expert(topk_ids[i], num_experts))
+            sorted_token_ids[offsets[topk_ids[i]] + mine[topk_ids[i]]++] = i;
+}
+// [small]
+
+// [rule]
+static bool takes_small(const align_problem *problem)
+{
+    if (problem->kernel != ALIGN_KERNEL_AUTO)
+        return problem->kernel == ALIGN_KERNEL_SMALL;
+    return problem->numel < SMALL_NUMEL && problem->num_experts <= SMALL_EXPERTS &&
+           small_shared_bytes(problem->num_experts) <= SHARED_BYTES;
+}
+// [rule]
+
+// [launch]
+template <typename Id>
+static cudaError_t launch(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream)
+{
+    const Id *const topk_ids = (const Id *)buffers->topk_ids;
+    const unsigned sort_blocks = (unsigned)((problem->numel + SORT_THREADS - 1) / SORT_THREADS);
+    int *const offsets = (int *)buffers->workspace;
+
+    if (takes_small(problem)) {
+        align_small_kernel<<<1, round_up(problem->num_experts, WARP_SIZE), small_shared_bytes(problem->num_experts),
+                             stream>>>(*problem, topk_ids, buffers->expert_map, buffers->sorted_token_ids,
+                                       buffers->expert_ids, buffers->num_tokens_post_padded);
+        return cudaGetLastError();
+    }
+    align_kernel<<<1, THREADS, node(tree_size(problem->num_experts)) * sizeof(int), stream>>>(
+        *problem, topk_ids, buffers->expert_map, buffers->sorted_token_ids, buffers->expert_ids,
+        buffers->num_tokens_post_padded, offsets);
+    if (sort_blocks > 0) /* an empty grid is a launch error */
+        sort_kernel<<<sort_blocks, SORT_THREADS, 0, stream>>>(*problem, topk_ids, buffers->sorted_token_ids, offsets);
+    return cudaGetLastError();
+}
+// [launch]
+
+cudaError_t align_launch(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream)
+{
+    return problem->wide_ids ? launch<int64_t>(problem, buffers, stream) : launch<int>(problem, buffers, stream);
+}
