@@ -19,39 +19,57 @@ void backend_reset_counters(void)
     simt_counters_reset();
 }
 
-int backend_counters(struct counter counters[MOST_COUNTERS])
+/** Gives the simulator's counters their names; returns how many there are. */
+static int name_counters(const struct simt_counters *c, struct counter counters[MOST_COUNTERS])
 {
-    struct simt_counters c;
-
-    simt_counters_read(&c);
-
     const struct counter all[] = {
-        {"launches", c.launches},
-        {"blocks", c.blocks},
-        {"shuffles", c.shuffles},
-        {"votes", c.votes},
-        {"warp_barriers", c.warp_barriers},
-        {"block_barriers", c.block_barriers},
-        {"basic_blocks", c.basic_blocks},
-        {"lanes_active", c.lanes_active},
-        {"lanes_possible", c.lanes_possible},
-        {"divergent_branches", c.divergent_branches},
-        {"global_load_requests", c.global_load_requests},
-        {"global_load_sectors", c.global_load_sectors},
-        {"global_store_requests", c.global_store_requests},
-        {"global_store_sectors", c.global_store_sectors},
-        {"shared_load_requests", c.shared_load_requests},
-        {"shared_load_wavefronts", c.shared_load_wavefronts},
-        {"shared_store_requests", c.shared_store_requests},
-        {"shared_store_wavefronts", c.shared_store_wavefronts},
-        {"shared_conflicts", c.shared_conflicts},
-        {"atomic_requests", c.atomic_requests},
-        {"atomic_conflicts", c.atomic_conflicts},
+        {"launches", c->launches},
+        {"blocks", c->blocks},
+        {"shuffles", c->shuffles},
+        {"votes", c->votes},
+        {"warp_barriers", c->warp_barriers},
+        {"block_barriers", c->block_barriers},
+        {"basic_blocks", c->basic_blocks},
+        {"lanes_active", c->lanes_active},
+        {"lanes_possible", c->lanes_possible},
+        {"divergent_branches", c->divergent_branches},
+        {"global_load_requests", c->global_load_requests},
+        {"global_load_sectors", c->global_load_sectors},
+        {"global_store_requests", c->global_store_requests},
+        {"global_store_sectors", c->global_store_sectors},
+        {"shared_load_requests", c->shared_load_requests},
+        {"shared_load_wavefronts", c->shared_load_wavefronts},
+        {"shared_store_requests", c->shared_store_requests},
+        {"shared_store_wavefronts", c->shared_store_wavefronts},
+        {"shared_conflicts", c->shared_conflicts},
+        {"atomic_requests", c->atomic_requests},
+        {"atomic_conflicts", c->atomic_conflicts},
     };
 
     _Static_assert(sizeof all / sizeof *all <= MOST_COUNTERS, "room for every counter");
     memcpy(counters, all, sizeof all);
     return sizeof all / sizeof *all;
+}
+
+int backend_counters(struct counter counters[MOST_COUNTERS])
+{
+    struct simt_counters sum;
+
+    simt_counters_read(&sum);
+    return name_counters(&sum, counters);
+}
+
+int backend_kernels(struct kernel_counters kernels[MOST_KERNELS])
+{
+    struct simt_counters counters;
+    const char *name;
+    int count = 0;
+
+    for (; count < MOST_KERNELS && simt_kernel_counters(count, &name, &counters); count++) {
+        snprintf(kernels[count].name, sizeof kernels[count].name, "%s", name);
+        name_counters(&counters, kernels[count].counters);
+    }
+    return count;
 }
 
 void backend_forbid(const void *begin, size_t bytes)

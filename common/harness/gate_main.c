@@ -48,7 +48,8 @@ static int report_run(const struct gate_chapter *chapter, const struct gate_opti
     };
 
     gate_options_command(options, program, command, sizeof command);
-    report.num_counters = chapter->step.launch ? backend_counters(report.counters) : 0;
+    if (chapter->step.launch)
+        counters_read(&report.counters);
     gate_report_write(&report, stdout);
     if (fflush(stdout) != 0 || ferror(stdout))
         return give_up(chapter, RUN_BAD_INPUT, "standard output: cannot be written");

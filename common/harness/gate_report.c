@@ -46,35 +46,6 @@ static void input_name(const struct gate_options *options, char *text, size_t si
         snprintf(text, size, "generated: %s, seed %" PRIu64, gate_dist_name(options->dist), options->seed);
 }
 
-/** "block_barriers" as "block barriers". */
-static void print_words(FILE *stream, const char *name, int width)
-{
-    int length = 0;
-
-    for (; name[length]; length++)
-        putc(name[length] == '_' ? ' ' : name[length], stream);
-    fprintf(stream, "%*s", width - length, "");
-}
-
-static void write_counters(const struct gate_report *report, FILE *stream)
-{
-    const double tokens = (double)report->options->problem.num_tokens;
-    char total[32];
-
-    if (report->num_counters == 0)
-        return;
-    fprintf(stream, "\n%-26s %15s %12s\n", "counter", "total", "per token");
-    for (int i = 0; i < report->num_counters; i++) {
-        print_words(stream, report->counters[i].name, 26);
-        fprintf(stream, " %15s", report_count(report->counters[i].value, total));
-        if (tokens > 0)
-            fprintf(stream, " %12.2f", (double)report->counters[i].value / tokens);
-        putc('\n', stream);
-    }
-    if (backend_limits())
-        fprintf(stream, "\n%s\n", backend_limits());
-}
-
 static void write_table(const struct gate_report *report, FILE *stream)
 {
     const struct gate_problem *problem = &report->options->problem;
@@ -82,7 +53,7 @@ static void write_table(const struct gate_report *report, FILE *stream)
     struct load load;
 
     gate_problem_describe(problem, text, sizeof text);
-    fprintf(stream, "%s on %s%s\n", report->chapter->step.name, report->num_counters ? "the " : "",
+    fprintf(stream, "%s on %s%s\n", report->chapter->step.name, report->counters.num_counters ? "the " : "",
             report->chapter->step.compute ? "the host" : report->backend->device);
     fprintf(stream, "problem    %s\n", text);
     input_name(report->options, text, sizeof text);
@@ -94,7 +65,7 @@ static void write_table(const struct gate_report *report, FILE *stream)
     if (measure_load(report, &load))
         fprintf(stream, "load       expert %d is the busiest: %s of %s choices; %d experts get none\n", load.busiest,
                 report_count(load.most, most), report_count(gate_choices(problem), choices), load.idle);
-    write_counters(report, stream);
+    counters_write_table(stream, &report->counters, (double)problem->num_tokens);
 }
 
 static void write_json(const struct gate_report *report, FILE *stream)
@@ -127,10 +98,9 @@ static void write_json(const struct gate_report *report, FILE *stream)
     if (measure_load(report, &load))
         fprintf(stream, ",\n  \"load\": {\"busiest_expert\": %d, \"choices\": %" PRIu64 ", \"idle_experts\": %d}",
                 load.busiest, load.most, load.idle);
-    fputs(",\n  \"counters\": {", stream);
-    for (int i = 0; i < report->num_counters; i++)
-        fprintf(stream, "%s\"%s\": %" PRIu64, i ? ", " : "", report->counters[i].name, report->counters[i].value);
-    fputs("}\n}\n", stream);
+    fputs(",\n  ", stream);
+    counters_write_json(stream, &report->counters);
+    fputs("\n}\n", stream);
 }
 
 static void write_csv(const struct gate_report *report, FILE *stream)
@@ -138,8 +108,7 @@ static void write_csv(const struct gate_report *report, FILE *stream)
     const struct gate_problem *problem = &report->options->problem;
 
     fputs("chapter,before,device,verified,num_tokens,num_experts,dtype,score,bias", stream);
-    for (int i = 0; i < report->num_counters; i++)
-        fprintf(stream, ",%s", report->counters[i].name);
+    counters_write_csv_names(stream, &report->counters);
     fputs("\n", stream);
     fprintf(stream, "%s,%s,", report->chapter->step.name,
             report->chapter->before.name ? report->chapter->before.name : "");
@@ -147,8 +116,7 @@ static void write_csv(const struct gate_report *report, FILE *stream)
     fprintf(stream, ",%s,%" PRId64 ",%d,%s,%s,%s", report->result == RUN_VERIFIED ? "yes" : "no", problem->num_tokens,
             problem->num_experts, dtype_name(problem->dtype), gate_score_name(problem->score),
             problem->has_bias ? dtype_name(problem->bias_dtype) : "none");
-    for (int i = 0; i < report->num_counters; i++)
-        fprintf(stream, ",%" PRIu64, report->counters[i].value);
+    counters_write_csv_values(stream, &report->counters);
     fputs("\n", stream);
 }
 

@@ -2,7 +2,7 @@
 #ifndef GATE_REPORT_H
 #define GATE_REPORT_H
 
-#include "harness/backend.h"
+#include "harness/counters.h"
 #include "harness/gate_options.h"
 #include "harness/gate_run.h"
 
@@ -15,8 +15,7 @@ struct gate_report {
     enum run_result result;
     const char *failure; /**< what was wrong; "" if verified */
     const char *command; /**< repeats the run */
-    struct counter counters[MOST_COUNTERS];
-    int num_counters;
+    struct run_counters counters;
 };
 
 /** Writes the report to the stream in the format asked for. */

@@ -214,6 +214,10 @@ struct launch {
 
 extern struct launch simt_current;
 
+/** What is counted from here to simt_counters_end() is of the kernel that a launch names so. False: no memory. */
+bool simt_counters_begin(const char *written);
+void simt_counters_end(void);
+
 /** 32 traces of TRACE_EVENTS each. */
 extern struct event *simt_trace;
 /** Where the warp last replayed was. */

@@ -59,6 +59,8 @@ uint3 simt_block_index(uint32_t block)
 
 static cudaError_t run(const struct launch *launch)
 {
+    if (!simt_counters_begin(launch->name))
+        return cudaErrorMemoryAllocation;
     simt_current = *launch;
     read_event_limit();
     simt_event_budget = simt_counters.events + simt_counters.arrivals + simt_event_limit;
@@ -66,6 +68,7 @@ static cudaError_t run(const struct launch *launch)
     simt_counters.launches++;
     const cudaError_t error = simt_grid_run(launch);
 
+    simt_counters_end();
     if (!simt_now.faulted)
         return error;
     simt_fault_resolve();

@@ -95,18 +95,6 @@ const char *cudaGetErrorString(cudaError_t error)
     return "unrecognized error code";
 }
 
-/* --- counters ----------------------------------------------------------------------------------------------------- */
-
-void simt_counters_reset(void)
-{
-    memset(&simt_counters, 0, sizeof simt_counters);
-}
-
-void simt_counters_read(struct simt_counters *counters)
-{
-    *counters = simt_counters;
-}
-
 /* --- the device --------------------------------------------------------------------------------------------------- */
 
 enum { VERSION = 13000 };

@@ -9,7 +9,6 @@
 #include <string.h>
 
 struct simt_now simt_now;
-struct simt_counters simt_counters;
 
 /* Kernels see these as constants, which they are to each thread: the compiler may keep them, and reads are not traffic. */
 __attribute__((section("simt_index"))) uint3 simt_thread_idx, simt_block_idx, simt_block_dim, simt_grid_dim;

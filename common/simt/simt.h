@@ -46,6 +46,18 @@ struct simt_counters {
 void simt_counters_reset(void);
 void simt_counters_read(struct simt_counters *counters);
 
+/**
+ * How many kernels have been launched since simt_counters_reset(). They are told apart by the name that the launch gives
+ * them, without namespace and template arguments; a launch by address goes by the name of the host function that did it.
+ */
+int simt_kernels(void);
+
+/**
+ * The name and the counters of one of them, in the order of their first launches; over all of them the counters add up to
+ * simt_counters_read(). The name stays until the next launch or reset. False: there is no such index.
+ */
+bool simt_kernel_counters(int index, const char **name, struct simt_counters *counters);
+
 /** One line that says what the last refused launch did wrong, with file, line, thread and block; NULL if none did. */
 const char *simt_fault(void);
 
