@@ -197,6 +197,8 @@ if [ -n "$python" ]; then
     "$simulated" --num-tokens 4 --format json >"$scratch/report.json"
     succeeds "the JSON report is JSON" "$python" -c 'import json, sys; r = json.load(open(sys.argv[1])); \
 assert r["verified"] is True and r["counters"]["block_barriers"] == 12 and r["problem"]["topk"] == 8' "$scratch/report.json"
+    succeeds "it has the counters of the kernel" "$python" -c 'import json, sys; r = json.load(open(sys.argv[1])); \
+assert r["kernels"] == [{"name": "gate_kernel", "counters": r["counters"]}]' "$scratch/report.json"
     "$host" --num-tokens 4 --bench --format json >"$scratch/bench.json"
     succeeds "the JSON benchmark is JSON" "$python" -c 'import json, sys; r = json.load(open(sys.argv[1])); \
 assert r["rows"][0]["here"]["median_us"] > 0 and len(r["kernel_source_sha256"]) == 64' "$scratch/bench.json"

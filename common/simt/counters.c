@@ -29,9 +29,7 @@ static void plain_name(const char *written, char name[NAME_SIZE])
     for (; isalnum((unsigned char)*end) || *end == '_' || *end == ':'; end++)
         if (*end == ':')
             begin = end + 1;
-    const char after = end[strspn(end, " ")];
-
-    if (after != '\0' && after != '<')
+    if (*end != '\0' && *end != '<')
         begin = end = written;
     snprintf(name, NAME_SIZE, "%.*s", end > begin ? (int)(end - begin) : NAME_SIZE - 1, begin);
 }

@@ -522,6 +522,164 @@ static void device_variables_are_global_memory(void **)
     assert_int_equal(counters.global_store_requests, 1);
 }
 
+/* --- kernel by kernel --------------------------------------------------------------------------------------------- */
+
+namespace far
+{
+template <class Word, int step>
+static __global__ void shuffle_kernel(Word *y)
+{
+    Word value = threadIdx.x;
+
+    for (int i = 0; i < step; i++)
+        value += __shfl_down_sync(FULL, value, 1);
+    y[threadIdx.x] = value;
+}
+} // namespace far
+
+/** The counters of the kernel at `index`, which is `name`. */
+static struct simt_counters kernel_counters(int index, const char *name)
+{
+    struct simt_counters counters = {};
+    const char *found = "";
+
+    assert_true(simt_kernel_counters(index, &found, &counters));
+    assert_string_equal(found, name);
+    return counters;
+}
+
+/** Over all kernels every counter adds up to the total. */
+static void expect_sums(void)
+{
+    enum { COUNTERS = sizeof(struct simt_counters) / sizeof(uint64_t) };
+    struct simt_counters counters;
+    uint64_t sums[COUNTERS] = {}, words[COUNTERS];
+    const char *name;
+
+    for (int k = 0; simt_kernel_counters(k, &name, &counters); k++) {
+        memcpy(words, &counters, sizeof words);
+        for (int i = 0; i < COUNTERS; i++)
+            sums[i] += words[i];
+    }
+    simt_counters_read(&counters);
+    memcpy(words, &counters, sizeof words);
+    for (int i = 0; i < COUNTERS; i++)
+        assert_int_equal(sums[i], words[i]);
+}
+
+static void each_kernel_has_its_own_counters(void **)
+{
+    int *y = device_words(0);
+
+    take_counters();
+    assert_int_equal(simt_kernels(), 0);
+    straight_kernel<<<1, 96>>>(y);
+    far::shuffle_kernel<int, 5><<<1, 32>>>(y);
+    straight_kernel<<<1, 32>>>(y);
+    far::shuffle_kernel<float, 2><<<1, 64>>>((float *)y);
+    collective_kernel<<<1, 64>>>(y);
+    expect_good();
+
+    assert_int_equal(simt_kernels(), 3);
+    const struct simt_counters straight = kernel_counters(0, "straight_kernel");
+    const struct simt_counters shuffle = kernel_counters(1, "shuffle_kernel");
+    const struct simt_counters collective = kernel_counters(2, "collective_kernel");
+
+    assert_int_equal(straight.launches, 2);
+    assert_int_equal(straight.blocks, 2);
+    assert_int_equal(straight.shuffles, 0);
+    assert_int_equal(straight.global_store_requests, 3 + 1);
+    assert_int_equal(straight.global_store_sectors, 4 * (3 + 1));
+    assert_int_equal(shuffle.launches, 2);
+    assert_int_equal(shuffle.blocks, 2);
+    assert_int_equal(shuffle.shuffles, 5 + 2 * 2);
+    assert_int_equal(shuffle.arrivals, 32 * 5 + 64 * 2);
+    assert_int_equal(shuffle.block_barriers, 0);
+    assert_int_equal(collective.launches, 1);
+    assert_int_equal(collective.block_barriers, 1);
+    assert_int_equal(collective.votes, 2);
+    expect_sums();
+    cudaFree(y);
+}
+
+static void a_reset_forgets_the_kernels(void **)
+{
+    struct simt_counters counters;
+    const char *name;
+    int *y = device_words(0);
+
+    take_counters();
+    straight_kernel<<<1, 32>>>(y);
+    branch_kernel<<<1, 32>>>(y, 8);
+    expect_good();
+    assert_int_equal(simt_kernels(), 2);
+    assert_false(simt_kernel_counters(2, &name, &counters));
+    assert_false(simt_kernel_counters(-1, &name, &counters));
+    take_counters();
+    assert_int_equal(simt_kernels(), 0);
+    assert_false(simt_kernel_counters(0, &name, &counters));
+    branch_kernel<<<1, 32>>>(y, 8);
+    straight_kernel<<<1, 32>>>(y);
+    expect_good();
+    assert_int_equal(kernel_counters(0, "branch_kernel").launches, 1);
+    assert_int_equal(kernel_counters(0, "branch_kernel").divergent_branches, 1);
+    assert_int_equal(kernel_counters(1, "straight_kernel").basic_blocks, 1);
+    expect_sums();
+    cudaFree(y);
+}
+
+static void names_that_launches_give(void **)
+{
+    const bool straight = true;
+    void (*kernel)(int *) = straight_kernel;
+    int *y = device_words(0);
+    void *arguments[] = {&y};
+
+    take_counters();
+    far::shuffle_kernel<int, (3 > 2 ? 1 : 2)><<<1, 32>>>(y);
+    (straight ? straight_kernel : collective_kernel)<<<1, 32>>>(y);
+    kernel<<<1, 32>>>(y);
+    assert_int_equal(cudaLaunchKernel(straight_kernel, 1, 32, arguments), cudaSuccess);
+    ::straight_kernel<<<1, 32>>>(y);
+    expect_good();
+    assert_int_equal(simt_kernels(), 5);
+    kernel_counters(0, "shuffle_kernel");
+    kernel_counters(1, "(straight ? straight_kernel : collective_kernel)");
+    kernel_counters(2, "kernel");
+    kernel_counters(3, "cudaLaunchKernel");
+    kernel_counters(4, "straight_kernel");
+    expect_sums();
+    cudaFree(y);
+}
+
+static __global__ void bad_kernel(int *y)
+{
+    y[threadIdx.x] = 1;
+    __syncthreads();
+    y[1 << 28] = 1;
+}
+
+/** A launch that is refused has not been; one that goes wrong has done what it did. */
+static void launches_that_fail(void **)
+{
+    int *y = device_words(0);
+
+    take_counters();
+    straight_kernel<<<0, 32>>>(y);
+    assert_int_equal(cudaGetLastError(), cudaErrorInvalidConfiguration);
+    assert_int_equal(simt_kernels(), 0);
+    bad_kernel<<<1, 64>>>(y);
+    assert_int_not_equal(cudaGetLastError(), cudaSuccess);
+    straight_kernel<<<1, 32>>>(y);
+    expect_good();
+    assert_int_equal(simt_kernels(), 2);
+    assert_int_equal(kernel_counters(0, "bad_kernel").launches, 1);
+    assert_int_equal(kernel_counters(0, "bad_kernel").block_barriers, 1);
+    assert_int_equal(kernel_counters(1, "straight_kernel").block_barriers, 0);
+    expect_sums();
+    cudaFree(y);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -540,6 +698,10 @@ int main(void)
         cmocka_unit_test(launches_blocks_and_collectives),
         cmocka_unit_test(constants_and_locals_are_no_traffic),
         cmocka_unit_test(device_variables_are_global_memory),
+        cmocka_unit_test(each_kernel_has_its_own_counters),
+        cmocka_unit_test(a_reset_forgets_the_kernels),
+        cmocka_unit_test(names_that_launches_give),
+        cmocka_unit_test(launches_that_fail),
     };
 
     return cmocka_run_group_tests_name("counters", tests, NULL, NULL);
