@@ -59,7 +59,7 @@ static __global__ void __launch_bounds__(THREADS)
 {
     extern __shared__ int counts[]; /* [num_experts] */
     const int num_experts = problem.num_experts, block_size = problem.block_size;
-    const int num_blocks = (int)(problem.capacity / block_size);
+    const int num_blocks = (int)problem.capacity / block_size;
     const int thread = threadIdx.x;
 
     /* A store needs no answer: the counting goes on while the pads are on their way. */
@@ -131,7 +131,7 @@ static __global__ void align_small_kernel(align_problem problem, const Id *topk_
 {
     extern __shared__ int offsets[]; /* [num_experts + 1] */
     const int num_experts = problem.num_experts, block_size = problem.block_size;
-    const int num_blocks = (int)(problem.capacity / block_size);
+    const int num_blocks = (int)problem.capacity / block_size;
     const int thread = threadIdx.x, num_threads = blockDim.x;
     int *const sums = offsets + num_experts + 1; /* [num_threads + 1][num_experts]: row t counts the threads below t */
     int *const mine = sums + thread * num_experts, *const next = mine + num_experts;

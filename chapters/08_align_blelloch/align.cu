@@ -100,7 +100,7 @@ static __global__ void __launch_bounds__(THREADS)
     extern __shared__ int tree[]; /* the leaves count, then hold sums; node(i) is where number i lies */
     __shared__ int total;
     const int num_experts = problem.num_experts, block_size = problem.block_size;
-    const int num_blocks = (int)(problem.capacity / block_size);
+    const int num_blocks = (int)problem.capacity / block_size;
     const int thread = threadIdx.x, size = tree_size(num_experts);
 
     /* A store needs no answer: the counting goes on while the pads are on their way. */
@@ -198,7 +198,7 @@ static __global__ void align_small_kernel(align_problem problem, const Id *topk_
 {
     extern __shared__ int offsets[]; /* [num_experts + 1] */
     const int num_experts = problem.num_experts, block_size = problem.block_size;
-    const int num_blocks = (int)(problem.capacity / block_size);
+    const int num_blocks = (int)problem.capacity / block_size;
     const int thread = threadIdx.x, num_threads = blockDim.x;
     int *const sums = offsets + num_experts + 1; /* [num_threads + 1][num_experts]: row t counts the threads below t */
     int *const mine = sums + thread * num_experts, *const next = mine + num_experts;

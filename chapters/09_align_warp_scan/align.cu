@@ -97,7 +97,7 @@ static __global__ void __launch_bounds__(THREADS)
     extern __shared__ int counts[]; /* [num_experts + 1]: later where each group begins, and in the end the total */
     __shared__ int warp_sums[WARP_SIZE];
     const int num_experts = problem.num_experts, block_size = problem.block_size;
-    const int num_blocks = (int)(problem.capacity / block_size);
+    const int num_blocks = (int)problem.capacity / block_size;
     const int thread = threadIdx.x, lane = thread % WARP_SIZE, warp = thread / WARP_SIZE;
 
     /* A store needs no answer: the counting goes on while the pads are on their way. */
@@ -123,8 +123,10 @@ static __global__ void __launch_bounds__(THREADS)
     const int past = min(first + experts_per_thread, num_experts);
     int sum = 0;
 
-    for (int e = first; e < past; e++)
-        sum += round_up(counts[e], block_size);
+    for (int e = first; e < past; e++) {
+        counts[e] = round_up(counts[e], block_size);
+        sum += counts[e];
+    }
 
     const int lanes_before = warp_sum_before(sum);
 
@@ -138,7 +140,7 @@ static __global__ void __launch_bounds__(THREADS)
     int begin = warp_sums[warp] + lanes_before;
 
     for (int e = first; e < past; e++) {
-        const int next = begin + round_up(counts[e], block_size);
+        const int next = begin + counts[e];
 
         counts[e] = begin;
         begin = next;
@@ -192,7 +194,7 @@ static __global__ void align_small_kernel(align_problem problem, const Id *topk_
 {
     extern __shared__ int offsets[]; /* [num_experts + 1] */
     const int num_experts = problem.num_experts, block_size = problem.block_size;
-    const int num_blocks = (int)(problem.capacity / block_size);
+    const int num_blocks = (int)problem.capacity / block_size;
     const int thread = threadIdx.x, num_threads = blockDim.x;
     int *const sums = offsets + num_experts + 1; /* [num_threads + 1][num_experts]: row t counts the threads below t */
     int *const mine = sums + thread * num_experts, *const next = mine + num_experts;

@@ -1,15 +1,23 @@
 /**
  * @file align.cu
- * @brief Chapter 10: blocks and warps that only fill, while the others count.
+ * @brief Chapter 10: nobody in nobody's way: pads and counters apart.
  *
- * Before: the block that counts writes the pads first, and every load it waits for stands behind those stores.
- * Now:    block 0 counts, the other blocks fill; in the small kernel eight warps fill. Few ids need little room.
- * Watch:  capacity with fewer ids than experts; barriers the same; blocks 1 -> 1 + one for 16,384 places.
+ * Before: the block that counts writes the pads first; the sort's atomics meet in 32-byte sectors of eight counters each.
+ * Now:    block 0 counts while others fill, eight warps in the small kernel; every counter of the sort has its own sector.
+ * Watch:  capacity with fewer ids than experts; the block that counts stores 1 / 4 of the requests; barriers the same.
  */
 #include "harness/align.h"
 
 enum { WARP_SIZE = 32, THREADS = 1024, SORT_THREADS = 256 };
 enum { PLACES_PER_FILL_BLOCK = 16 * THREADS, SMALL_FILL_THREADS = 256 };
+
+// [apart]
+#ifdef PACKED_OFFSETS /* a second program, to time what the room is good for */
+enum { OFFSET_STRIDE = 1 };
+#else
+enum { OFFSET_STRIDE = ALIGN_SECTOR_WORDS };
+#endif
+// [apart]
 enum { SMALL_NUMEL = 1024, SMALL_EXPERTS = 64, SHARED_BYTES = 48 * 1024 };
 
 static const unsigned FULL_MASK = 0xffffffffu;
@@ -87,8 +95,8 @@ static __device__ int expert_of(const int *begins, int num_experts, int place)
 // [search]
 
 /**
- * Grid: a block that counts, then blocks that fill. `offsets` [num_experts + 1] gets the place where each expert's group begins, and in the end the sum of
- * all: num_tokens_post_padded.
+ * Grid: a block that counts, then blocks that fill. `offsets` [num_experts][OFFSET_STRIDE] gets the place where each
+ * expert's group begins.
  */
 template <typename Id>
 static __global__ void __launch_bounds__(THREADS)
@@ -98,7 +106,7 @@ static __global__ void __launch_bounds__(THREADS)
     extern __shared__ int counts[]; /* [num_experts + 1]: later where each group begins, and in the end the total */
     __shared__ int warp_sums[WARP_SIZE];
     const int num_experts = problem.num_experts, block_size = problem.block_size;
-    const int num_blocks = (int)(problem.capacity / block_size);
+    const int num_blocks = (int)problem.capacity / block_size;
     const int thread = threadIdx.x, lane = thread % WARP_SIZE, warp = thread / WARP_SIZE;
 
     // [parallel_fill]
@@ -128,8 +136,10 @@ static __global__ void __launch_bounds__(THREADS)
     const int past = min(first + experts_per_thread, num_experts);
     int sum = 0;
 
-    for (int e = first; e < past; e++)
-        sum += round_up(counts[e], block_size);
+    for (int e = first; e < past; e++) {
+        counts[e] = round_up(counts[e], block_size);
+        sum += counts[e];
+    }
 
     const int lanes_before = warp_sum_before(sum);
 
@@ -143,7 +153,7 @@ static __global__ void __launch_bounds__(THREADS)
     int begin = warp_sums[warp] + lanes_before;
 
     for (int e = first; e < past; e++) {
-        const int next = begin + round_up(counts[e], block_size);
+        const int next = begin + counts[e];
 
         counts[e] = begin;
         begin = next;
@@ -154,8 +164,8 @@ static __global__ void __launch_bounds__(THREADS)
     // [scan]
 
     // [offsets]
-    for (int e = thread; e <= num_experts; e += THREADS)
-        offsets[e] = counts[e];
+    for (int e = thread; e < num_experts; e += THREADS)
+        offsets[e * OFFSET_STRIDE] = counts[e];
     if (thread == 0)
         *num_tokens_post_padded = counts[num_experts];
     // [offsets]
@@ -176,7 +186,7 @@ static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, in
     const int64_t i = (int64_t)blockIdx.x * SORT_THREADS + threadIdx.x;
 
     if (i < problem.numel && is_expert(topk_ids[i], problem.num_experts))
-        sorted_token_ids[atomicAdd(&offsets[topk_ids[i]], 1)] = (int)i;
+        sorted_token_ids[atomicAdd(&offsets[topk_ids[i] * OFFSET_STRIDE], 1)] = (int)i;
 }
 // [sort]
 
@@ -198,9 +208,10 @@ static __global__ void align_small_kernel(align_problem problem, const Id *topk_
 {
     extern __shared__ int offsets[]; /* [num_experts + 1] */
     const int num_experts = problem.num_experts, block_size = problem.block_size;
-    const int num_blocks = (int)(problem.capacity / block_size);
+    const int num_blocks = (int)problem.capacity / block_size;
     const bool fills = threadIdx.x < SMALL_FILL_THREADS;
-    const int thread = threadIdx.x - SMALL_FILL_THREADS, num_threads = blockDim.x - SMALL_FILL_THREADS;
+    const int thread = fills ? 0 : threadIdx.x - SMALL_FILL_THREADS; /* among those that count */
+    const int num_threads = blockDim.x - SMALL_FILL_THREADS;
     int *const sums = offsets + num_experts + 1; /* [num_threads + 1][num_experts]: row t counts the threads below t */
     int *const mine = sums + thread * num_experts, *const next = mine + num_experts;
 

@@ -1,4 +1,4 @@
-/** @file main.c  Chapter 10: blocks and warps that only fill, while the others count. */
+/** @file main.c  Chapter 10: nobody in nobody's way: pads and counters apart. */
 #include "harness/align.h"
 
 static const char *supports(const struct align_problem *problem)
@@ -19,7 +19,7 @@ int main(int argc, char **argv)
         .step = {.name = "10_align_parallel_fill",
                  .supports = supports,
                  .capacity = align_capacity_of_few,
-                 .workspace_bytes = align_offsets_bytes,
+                 .workspace_bytes = align_spread_offsets_bytes,
                  .launch = align_launch},
         .before = {.name = "09_align_warp_scan",
                    .capacity = align_capacity,

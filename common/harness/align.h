@@ -85,6 +85,15 @@ static inline size_t align_offsets_bytes(const struct align_problem *problem)
     return ((size_t)problem->num_experts + 1) * sizeof(int32_t);
 }
 
+/** A sector of global memory, 32 bytes, in words: the L2 cache serves its atomics one after another. */
+enum { ALIGN_SECTOR_WORDS = 8 };
+
+/** Chapter 10 gives the sum before each expert a sector of its own. */
+static inline size_t align_spread_offsets_bytes(const struct align_problem *problem)
+{
+    return (size_t)problem->num_experts * ALIGN_SECTOR_WORDS * sizeof(int32_t);
+}
+
 /** Every align.cu defines this one; the build gives the chapter before the name align_launch_before. */
 cudaError_t align_launch(const struct align_problem *problem, const struct align_buffers *buffers, cudaStream_t stream);
 cudaError_t align_launch_before(const struct align_problem *problem, const struct align_buffers *buffers,
