@@ -12,7 +12,7 @@ enum { ALIGN_POISON = 0xa5 };
 
 enum align_verdict { ALIGN_RIGHT, ALIGN_WRONG, ALIGN_UNCHECKED };
 
-/** The first thing wrong with an answer: num_tokens_post_padded, then expert_ids and sorted_token_ids from their start. */
+/** The first thing wrong with an answer: num_tokens_post_padded first, then expert_ids, then sorted_token_ids. */
 struct align_failure {
     const char *array; /**< the output's name */
     int64_t index;     /**< in that array */
@@ -24,11 +24,11 @@ struct align_failure {
 };
 
 /**
- * Checks every element of the three outputs: every valid position once, inside its own expert's blocks and before their
- * pads; numel everywhere else; the (mapped) expert of every block, -1 past the last. With `ascending` the positions of a
- * group must ascend. All arrays are host memory; nothing they hold is trusted.
- * Returns ALIGN_WRONG and describes the first failure, or ALIGN_UNCHECKED with an error when memory is short or the capacity
- * cannot hold any answer.
+ * Checks every element of the three outputs: every position whose id names an expert once, in that expert's blocks and
+ * before their pads; numel everywhere else; the (mapped) expert of every block, -1 past the last. With `ascending` the
+ * positions of a group must ascend. All arrays are host memory, checked problem and map; nothing else is trusted.
+ * Returns ALIGN_WRONG and describes the first failure, or ALIGN_UNCHECKED with an error when memory is short or the
+ * capacity holds no right answer.
  */
 enum align_verdict align_check(const struct align_problem *problem, const struct align_input *input,
                                const struct align_output *output, bool ascending, struct align_failure *failure,

@@ -5,7 +5,7 @@
 #include "harness/align.h"
 #include "harness/error.h"
 
-/** Sets *numel to num_tokens * topk. False, naming the flag, when one is out of range or there are more than 2147483647. */
+/** Sets *numel to num_tokens * topk. False, naming the flag, if one is out of range or the product over 2147483647. */
 bool align_count_ids(int64_t num_tokens, int topk, int64_t *numel, struct error *error);
 
 /**
@@ -47,7 +47,7 @@ static inline bool align_id_is_valid(const struct align_problem *problem, int64_
 /** "i32" or "i64". */
 const char *align_ids_name(const struct align_problem *problem);
 
-/** Writes one line for people: "16384 ids of 256 experts, blocks of 64; i32 ids, 32512 places". */
+/** Writes one line for people: "16384 i32 ids of 256 experts in blocks of 64, 32512 places". */
 void align_problem_describe(const struct align_problem *problem, char *text, size_t size);
 
 #endif

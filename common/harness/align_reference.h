@@ -26,15 +26,18 @@ struct align_groups {
 };
 
 /**
- * Counts the ids. Looks at numel, num_experts, block_size and wide_ids, so a problem that passed align_shape_check() will do.
- * align_groups_free() frees the groups. False, owning nothing, when memory is short.
+ * Counts the ids. The capacity plays no part, so a problem that passed align_shape_check() will do. align_groups_free()
+ * frees the groups. False, owning nothing, when memory is short.
  */
 bool align_groups_count(const struct align_problem *problem, const void *topk_ids, struct align_groups *groups,
                         struct error *error);
 void align_groups_free(struct align_groups *groups);
 
-/** The places that these ids need: the padded size. Any smaller capacity must be refused. */
+/** The places that these ids need: the padded size. */
 int64_t align_required_capacity(const struct align_problem *problem, const struct align_groups *groups);
+
+/** False, naming --capacity and what these ids need, if the problem's capacity is smaller. */
+bool align_capacity_check(const struct align_problem *problem, const struct align_groups *groups, struct error *error);
 
 /** The expert that has most ids, the lowest of them if several do. */
 int align_busiest_expert(const struct align_problem *problem, const struct align_groups *groups);

@@ -7,19 +7,31 @@
 /* Ids travel as int32_t, and chapters number an invalid expert id + num_experts. */
 enum { MOST_EXPERTS = 1 << 20 };
 
+bool num_tokens_check(int64_t num_tokens, struct error *error)
+{
+    return num_tokens >= 0 || error_set(error, "--num-tokens: %" PRId64 "; it must be 0 or more", num_tokens);
+}
+
+bool num_experts_check(int num_experts, struct error *error)
+{
+    return (num_experts >= 1 && num_experts <= MOST_EXPERTS) ||
+           error_set(error, "--num-experts: %d; it must be 1 to %d", num_experts, MOST_EXPERTS);
+}
+
+bool topk_check(int topk, struct error *error)
+{
+    return topk >= 1 || error_set(error, "--topk: %d; it must be at least 1", topk);
+}
+
 static bool check_counts(const struct gate_problem *problem, struct error *error)
 {
-    if (problem->num_tokens < 0)
-        return error_set(error, "--num-tokens: %" PRId64 "; it must be 0 or more", problem->num_tokens);
-    if (problem->num_experts < 1 || problem->num_experts > MOST_EXPERTS)
-        return error_set(error, "--num-experts: %d; it must be 1 to %d", problem->num_experts, MOST_EXPERTS);
+    if (!num_tokens_check(problem->num_tokens, error) || !num_experts_check(problem->num_experts, error))
+        return false;
     if (problem->num_expert_group < 1)
         return error_set(error, "--num-expert-group: %d; it must be at least 1", problem->num_expert_group);
     if (problem->topk_group < 1)
         return error_set(error, "--topk-group: %d; it must be at least 1", problem->topk_group);
-    if (problem->topk < 1)
-        return error_set(error, "--topk: %d; it must be at least 1", problem->topk);
-    return true;
+    return topk_check(problem->topk, error);
 }
 
 static bool check_groups(const struct gate_problem *problem, struct error *error)
