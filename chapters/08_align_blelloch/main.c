@@ -4,9 +4,8 @@
 static const char *supports(const struct align_problem *problem)
 {
     if (problem->kernel == ALIGN_KERNEL_SMALL && problem->num_experts > 96)
-        return "--kernel small: takes at most 96 experts; a row of counters for each of 128 threads exceeds the 48 KB "
-               "of "
-               "shared memory a block may have";
+        return "--kernel small: more than 96 experts; a row of counters for each of 128 threads exceeds the 48 KB of "
+               "shared memory that a block may have";
     if (problem->num_experts > 2048)
         return "--num-experts: more than 2048; the lowest step of the tree has a thread for every two experts, 1024 "
                "threads";

@@ -4,12 +4,11 @@
 static const char *supports(const struct align_problem *problem)
 {
     if (problem->kernel == ALIGN_KERNEL_SMALL && problem->num_experts > 96)
-        return "--kernel small: takes at most 96 experts; a row of counters for each of 128 threads exceeds the 48 KB "
-               "of "
-               "shared memory a block may have";
-    if (problem->num_experts > 12287)
-        return "--num-experts: more than 12287; a block has 48 KB of shared memory, 4 bytes for each counter and one "
-               "for the total";
+        return "--kernel small: more than 96 experts; a row of counters for each of 128 threads exceeds the 48 KB of "
+               "shared memory that a block may have";
+    if (problem->num_experts > 12255)
+        return "--num-experts: more than 12255; their counters, a total and 32 sums exceed the 48 KB of shared memory "
+               "that a block may have";
     return NULL;
 }
 

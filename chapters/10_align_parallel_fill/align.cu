@@ -1,6 +1,6 @@
 /**
  * @file align.cu
- * @brief Chapter 10: nobody in nobody's way: pads and counters apart.
+ * @brief Chapter 10: the fill beside the count, and a sector for every counter.
  *
  * Before: the block that counts writes the pads first; the sort's atomics meet in 32-byte sectors of eight counters each.
  * Now:    block 0 counts while others fill, eight warps in the small kernel; every counter of the sort has its own sector.
@@ -10,6 +10,7 @@
 
 enum { WARP_SIZE = 32, THREADS = 1024, SORT_THREADS = 256 };
 enum { PLACES_PER_FILL_BLOCK = 16 * THREADS, SMALL_FILL_THREADS = 256 };
+enum { SMALL_NUMEL = 1024, SMALL_EXPERTS = 64, SHARED_BYTES = 48 * 1024 };
 
 // [apart]
 #ifdef PACKED_OFFSETS /* a second program, to time what the room is good for */
@@ -18,7 +19,6 @@ enum { OFFSET_STRIDE = 1 };
 enum { OFFSET_STRIDE = ALIGN_SECTOR_WORDS };
 #endif
 // [apart]
-enum { SMALL_NUMEL = 1024, SMALL_EXPERTS = 64, SHARED_BYTES = 48 * 1024 };
 
 static const unsigned FULL_MASK = 0xffffffffu;
 

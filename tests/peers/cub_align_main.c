@@ -1,0 +1,27 @@
+/** @file cub_align_main.c  Align with CUB, as a program like a chapter's: checked and timed by the same harness. */
+#include "harness/align.h"
+
+size_t cub_align_workspace_bytes(const struct align_problem *problem);
+cudaError_t cub_align_launch(const struct align_problem *problem, const struct align_buffers *buffers,
+                             cudaStream_t stream);
+
+static const char *supports(const struct align_problem *problem)
+{
+    if (problem->kernel == ALIGN_KERNEL_SMALL)
+        return "--kernel small: CUB's sort has no kernel for small batches of its own to choose";
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct align_chapter chapter = {
+        .step = {.name = "cub_align",
+                 .supports = supports,
+                 .capacity = align_capacity,
+                 .workspace_bytes = cub_align_workspace_bytes,
+                 .ascending = true,
+                 .launch = cub_align_launch},
+        .gate = {.name = "05_fused_gate", .launch = gate_launch},
+    };
+    return align_main(argc, argv, &chapter);
+}
