@@ -3,10 +3,10 @@
 #include "harness/gate_problem.h"
 #include "harness/gate_reference.h"
 #include "harness/memory.h"
+#include "harness/say.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -63,15 +63,6 @@ static bool fail(struct examination *exam, int group, int expert, const char *ru
     exam->failure.expert = expert;
     snprintf(exam->failure.rule, sizeof exam->failure.rule, "%s", rule);
     return false;
-}
-
-__attribute__((format(printf, 2, 3))) static void say(char (*text)[96], const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(*text, sizeof *text, format, arguments);
-    va_end(arguments);
 }
 
 /** "expert 17 (choice 0.81250)", or why it has none. */
