@@ -57,7 +57,7 @@ static void load_case(const char *name, struct golden *golden)
     words[count] = NULL;
     if (!gate_options_parse(count, words, &chapter, &golden->options, &error))
         fail_msg("%s: %s", name, error.text);
-    if (gate_load(&golden->options, &anything, &golden->input, &error) != LOAD_DONE)
+    if (gate_load(&golden->options, &anything, &golden->input, &error) != RUN_READY)
         fail_msg("%s: %s", name, error.text);
     snprintf(path, sizeof path, GOLDEN "/%s/topk_ids.npy", name);
     if (!npy_read(path, &golden->ids, &error))

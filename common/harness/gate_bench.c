@@ -1,25 +1,15 @@
 #include "harness/gate_bench.h"
 
+#include "harness/bench.h"
 #include "harness/gate_load.h"
 #include "harness/gate_problem.h"
 
 #include <inttypes.h>
 #include <omp.h>
 #include <stdlib.h>
-#include <string.h>
 #include <time.h>
 
-/** One line of the report. Times in microseconds; a median of 0 says not measured. */
-struct bench_row {
-    int64_t num_tokens;
-    struct timing here, rotated, before;
-    double floor_us;
-};
-
-enum { MOST_ROWS = 24, HOST_REPEATS = 25, MOST_COPIES = 64 };
-
-/* Where rotated inputs begin to come from memory: more than the L2 of any GPU sold. */
-static const size_t ROTATED_BYTES = (size_t)160 << 20;
+enum { HOST_REPEATS = 25 };
 
 /* --- timing on the host ------------------------------------------------------------------------------------------- */
 
@@ -68,294 +58,166 @@ static bool time_on_host(const struct gate_problem *problem, const struct gate_s
 
 /* --- timing on the device ----------------------------------------------------------------------------------------- */
 
-/** A launch over one input, or over copies of it in turn. */
 struct launch_context {
     const struct gate_problem *problem;
     const struct gate_step *step;
     struct gate_buffers buffers;
-    void *copies[MOST_COPIES];
-    int num_copies;
 };
 
-static cudaError_t launch_in_turn(void *context, int turn, cudaStream_t stream)
+static cudaError_t launch_on(const void *context, const void *gating_output, cudaStream_t stream)
 {
     const struct launch_context *launch = context;
     struct gate_buffers buffers = launch->buffers;
 
-    if (launch->num_copies > 0)
-        buffers.gating_output = launch->copies[turn % launch->num_copies];
+    buffers.gating_output = gating_output;
     return launch->step->launch(launch->problem, &buffers, stream);
 }
 
-static void free_copies(struct launch_context *launch)
+static enum run_result time_on_device(const struct bench *bench, const struct gate_problem *problem,
+                                      const struct gate_step *step, const struct gate_input *input,
+                                      const struct gate_device *device, struct gate_output *output,
+                                      struct bench_row *row, struct error *error)
 {
-    while (launch->num_copies > 0)
-        cudaFree(launch->copies[--launch->num_copies]);
-}
+    const struct launch_context context = {problem, step, gate_device_buffers(problem, device)};
+    const struct bench_launch launch = {launch_on, &context, &device->gating_output};
 
-/** Makes copies of the logits until together they exceed every cache. False: they never would, or memory is short. */
-static bool make_copies(struct launch_context *launch, const struct gate_device *device)
-{
-    const size_t bytes = device->gating_output.bytes;
-    const size_t wanted = bytes ? ROTATED_BYTES / bytes + 1 : MOST_COPIES + 1;
-
-    if (wanted > MOST_COPIES)
-        return false;
-    for (size_t i = 0; i < wanted; i++) {
-        if (cudaMalloc(&launch->copies[i], bytes) != cudaSuccess)
-            break;
-        launch->num_copies++;
-        if (cudaMemcpy(launch->copies[i], device->gating_output.data, bytes, cudaMemcpyDeviceToDevice) != cudaSuccess)
-            break;
-    }
-    if (launch->num_copies == (int)wanted)
-        return true;
-    cudaGetLastError();
-    free_copies(launch);
-    return false;
-}
-
-static enum run_result time_on_device(const struct gate_options *options, const struct gate_step *step,
-                                      const struct gate_input *input, const struct gate_device *device,
-                                      struct gate_output *output, struct bench_row *row, struct error *error)
-{
-    const struct gate_problem *problem = &options->problem;
-    const enum backend_cache cache = options->cold ? BACKEND_COLD : BACKEND_WARM;
-    struct launch_context launch = {problem, step, gate_device_buffers(problem, device), {0}, 0};
-    bool timed = gate_device_poison(device, error) && backend_time(launch_in_turn, &launch, cache, &row->here, error);
-
-    if (timed && !options->cold && make_copies(&launch, device)) {
-        timed = backend_time(launch_in_turn, &launch, BACKEND_WARM, &row->rotated, error);
-        free_copies(&launch);
-    }
-    return timed ? gate_device_verify(problem, input, device, output, error) : RUN_NO_DEVICE;
+    if (!gate_device_poison(device, error) || !bench_time(bench, &launch, &row->here, error) ||
+        !bench_time_rotated(bench, &launch, &row->rotated, error))
+        return RUN_NO_DEVICE;
+    return gate_device_verify(problem, input, device, output, error);
 }
 
 /** The chapter before, on the same input: device or host, whichever it is. Missing times are not an error. */
-static void time_before(const struct gate_options *options, const struct gate_step *before,
+static void time_before(const struct bench *bench, const struct gate_problem *problem, const struct gate_step *before,
                         const struct gate_input *input, const struct gate_device *device, struct gate_output *output,
                         struct bench_row *row)
 {
-    const struct gate_problem *problem = &options->problem;
     const struct gate_buffers host = {input->gating_output, input->correction_bias, output->topk_weights,
                                       output->topk_ids};
-    struct launch_context launch = {problem, before, {0}, {0}, 0};
+    const struct launch_context context = {problem, before, gate_device_buffers(problem, device)};
+    const struct bench_launch launch = {launch_on, &context, &device->gating_output};
     struct error ignored;
 
     if (before->supports && before->supports(problem))
         return;
-    if (before->compute) {
+    if (before->compute)
         time_on_host(problem, before, &host, &row->before);
-    } else if (before->launch) {
-        launch.buffers = gate_device_buffers(problem, device);
-        if (!backend_time(launch_in_turn, &launch, options->cold ? BACKEND_COLD : BACKEND_WARM, &row->before, &ignored))
-            row->before = (struct timing){0.0, 0.0, 0.0};
-    }
+    else if (before->launch && !bench_time(bench, &launch, &row->before, &ignored))
+        row->before = (struct timing){0.0, 0.0, 0.0};
 }
 
-/** The least time the bytes that must move take, or an empty kernel's, whichever is longer. */
-static double floor_us(const struct gate_problem *problem, const struct floor_figures *figures)
+static double bytes_to_move(const struct gate_problem *problem)
 {
-    const double bytes = (double)gate_logits_bytes(problem) + (double)gate_bias_bytes(problem) +
-                         (double)gate_choices(problem) * (sizeof(float) + sizeof(int32_t));
-    const double moving = 1e6 * bytes / figures->bytes_per_second;
-
-    return moving > figures->empty_us ? moving : figures->empty_us;
+    return (double)gate_logits_bytes(problem) + (double)gate_bias_bytes(problem) +
+           (double)gate_choices(problem) * (sizeof(float) + sizeof(int32_t));
 }
 
 /* --- the sweep ---------------------------------------------------------------------------------------------------- */
 
-static enum run_result bench_on_device(const struct gate_chapter *chapter, const struct gate_options *options,
+/** What every size is timed for. */
+struct sweep {
+    const struct gate_chapter *chapter;
+    struct gate_options *options;
+};
+
+static enum run_result bench_on_device(const struct bench *bench, const struct sweep *sweep,
                                        const struct gate_input *input, struct gate_output *output,
                                        struct bench_row *row, struct error *error)
 {
+    const struct gate_problem *problem = &sweep->options->problem;
     struct gate_device device;
     enum run_result result;
 
-    if (!gate_device_start(&options->problem, input, &device, error))
+    if (!gate_device_start(problem, input, &device, error))
         return RUN_NO_DEVICE;
-    result = time_on_device(options, &chapter->step, input, &device, output, row, error);
+    result = time_on_device(bench, problem, &sweep->chapter->step, input, &device, output, row, error);
     if (result == RUN_VERIFIED)
-        time_before(options, &chapter->before, input, &device, output, row);
+        time_before(bench, problem, &sweep->chapter->before, input, &device, output, row);
     gate_device_end(&device);
+    row->floor_us = bench_floor_us(bench, bytes_to_move(problem));
     return result;
 }
 
-static enum run_result bench_size(const struct gate_chapter *chapter, const struct gate_options *options,
-                                  const struct gate_input *input, const struct floor_figures *figures,
-                                  struct bench_row *row, struct error *error)
+static enum run_result bench_on_host(const struct sweep *sweep, const struct gate_input *input,
+                                     struct gate_output *output, struct bench_row *row)
 {
-    const struct gate_problem *problem = &options->problem;
-    const struct gate_buffers host = {input->gating_output, input->correction_bias, NULL, NULL};
+    const struct gate_buffers buffers = {input->gating_output, input->correction_bias, output->topk_weights,
+                                         output->topk_ids};
+
+    return time_on_host(&sweep->options->problem, &sweep->chapter->step, &buffers, &row->here) ? RUN_VERIFIED
+                                                                                               : RUN_NO_DEVICE;
+}
+
+static enum run_result bench_input(const struct bench *bench, const struct sweep *sweep, const struct gate_input *input,
+                                   struct bench_row *row, struct error *error)
+{
+    const struct gate_problem *problem = &sweep->options->problem;
     struct gate_output output;
     enum run_result result;
 
-    memset(row, 0, sizeof *row);
-    row->num_tokens = problem->num_tokens;
     if (!gate_output_allocate(problem, &output, error))
         return RUN_NO_DEVICE;
-    result = gate_run(problem, &chapter->step, input, &output, error);
-    if (result == RUN_VERIFIED && chapter->step.launch) {
-        result = bench_on_device(chapter, options, input, &output, row, error);
-        row->floor_us = floor_us(problem, figures);
-    } else if (result == RUN_VERIFIED) {
-        struct gate_buffers buffers = host;
-
-        buffers.topk_weights = output.topk_weights;
-        buffers.topk_ids = output.topk_ids;
-        if (!time_on_host(problem, &chapter->step, &buffers, &row->here))
-            result = RUN_NO_DEVICE;
-    }
+    result = gate_run(problem, &sweep->chapter->step, input, &output, error);
+    if (result == RUN_VERIFIED)
+        result = bench->on_host ? bench_on_host(sweep, input, &output, row)
+                                : bench_on_device(bench, sweep, input, &output, row, error);
     gate_output_free(&output);
     return result;
 }
 
-/* --- writing ------------------------------------------------------------------------------------------------------ */
-
-/** Two times whose spreads overlap are the same. */
-static const char *compare(struct timing here, struct timing before, char text[32])
+static enum run_result bench_size_of(const struct bench *bench, void *context, int64_t num_tokens,
+                                     struct bench_row *row, struct error *error)
 {
-    if (before.median <= 0.0)
-        return "";
-    if (here.p10 <= before.p90 && before.p10 <= here.p90)
-        return "noise";
-    snprintf(text, 32, "%.2fx", before.median / here.median);
-    return text;
+    const struct sweep *sweep = context;
+    struct gate_input input;
+    enum run_result result;
+
+    sweep->options->problem.num_tokens = num_tokens;
+    sweep->options->num_tokens_given = true;
+    result = gate_load(sweep->options, &sweep->chapter->step, &input, error);
+    if (result != RUN_READY)
+        return result;
+    result = bench_input(bench, sweep, &input, row, error);
+    gate_input_free(&input);
+    return result;
 }
 
-static void print_time(FILE *stream, double us)
+/** The problem as a JSON object, but for the number of tokens, which every row has. */
+static void problem_json(const struct gate_problem *problem, char *text, size_t size)
 {
-    if (us > 0.0)
-        fprintf(stream, " %10.2f", us);
-    else
-        fprintf(stream, " %10s", "-");
-}
-
-static void write_table(const struct gate_chapter *chapter, const struct gate_options *options, const char *device,
-                        const struct bench_row *rows, int num_rows, FILE *stream)
-{
-    char text[256], gain[32];
-
-    gate_problem_describe(&options->problem, text, sizeof text);
-    fprintf(stream, "%s on %s, %s\n", chapter->step.name, device, options->cold ? "cold L2" : "warm");
-    fprintf(stream, "largest problem: %s\n", text);
-    fprintf(stream, "microseconds per launch: median (p10, p90); every size verified before and after\n\n");
-    fprintf(stream, "%8s %10s %10s %10s %10s %10s %10s  %s\n", "tokens", "median", "p10", "p90", "rotated", "floor",
-            "before", chapter->before.name ? chapter->before.name : "");
-    for (int i = 0; i < num_rows; i++) {
-        fprintf(stream, "%8" PRId64, rows[i].num_tokens);
-        print_time(stream, rows[i].here.median);
-        print_time(stream, rows[i].here.p10);
-        print_time(stream, rows[i].here.p90);
-        print_time(stream, rows[i].rotated.median);
-        print_time(stream, rows[i].floor_us);
-        print_time(stream, rows[i].before.median);
-        fprintf(stream, "  %s\n", compare(rows[i].here, rows[i].before, gain));
-    }
-}
-
-static void write_json_timing(FILE *stream, const char *name, struct timing timing)
-{
-    if (timing.median > 0.0)
-        fprintf(stream, ", \"%s\": {\"median_us\": %.4f, \"p10_us\": %.4f, \"p90_us\": %.4f}", name, timing.median,
-                timing.p10, timing.p90);
-}
-
-extern const char kernel_source_sha256[]; /* written by the build */
-
-static void write_json(const struct gate_chapter *chapter, const struct gate_options *options,
-                       const struct backend *backend, const struct floor_figures *figures, const char *command,
-                       const struct bench_row *rows, int num_rows, FILE *stream)
-{
-    const bool host = chapter->step.compute != NULL;
-    const struct gate_problem *problem = &options->problem;
-    const time_t now = time(NULL);
-    struct tm utc;
-    char date[32];
-
-    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-    fprintf(stream, "{\n  \"chapter\": \"%s\",\n  \"before\": \"%s\",\n  \"device\": ", chapter->step.name,
-            chapter->before.name ? chapter->before.name : "");
-    report_json_string(stream, host ? "host" : backend->device);
-    fputs(",\n  \"driver\": ", stream);
-    report_json_string(stream, backend->driver);
-    fputs(",\n  \"toolkit\": ", stream);
-    report_json_string(stream, backend->toolkit);
-    fputs(",\n  \"command\": ", stream);
-    report_json_string(stream, command);
-    fprintf(stream, ",\n  \"date\": \"%s\",\n  \"kernel_source_sha256\": \"%s\"", date, kernel_source_sha256);
-    fprintf(stream, ",\n  \"distribution\": \"%s\",\n  \"seed\": %" PRIu64 ",\n  \"cache\": \"%s\"",
-            options->source == GATE_SOURCE_GENERATED ? gate_dist_name(options->dist) : "router", options->seed,
-            options->cold ? "cold" : "warm");
-    fprintf(stream,
-            ",\n  \"problem\": {\"num_experts\": %d, \"num_expert_group\": %d, \"topk_group\": %d, \"topk\": %d, "
-            "\"dtype\": \"%s\", \"score\": \"%s\", \"bias\": \"%s\"}",
-            problem->num_experts, problem->num_expert_group, problem->topk_group, problem->topk,
-            dtype_name(problem->dtype), gate_score_name(problem->score),
-            problem->has_bias ? dtype_name(problem->bias_dtype) : "none");
-    if (host || chapter->before.compute)
-        fprintf(stream, ",\n  \"host_threads\": %d", omp_get_max_threads());
-    if (!host)
-        fprintf(stream, ",\n  \"floor\": {\"empty_kernel_us\": %.4f, \"copy_bytes_per_second\": %.4g}",
-                figures->empty_us, figures->bytes_per_second);
-    fputs(",\n  \"rows\": [", stream);
-    for (int i = 0; i < num_rows; i++) {
-        fprintf(stream, "%s\n    {\"num_tokens\": %" PRId64, i ? "," : "", rows[i].num_tokens);
-        write_json_timing(stream, "here", rows[i].here);
-        write_json_timing(stream, "rotated", rows[i].rotated);
-        write_json_timing(stream, "before", rows[i].before);
-        if (!host)
-            fprintf(stream, ", \"floor_us\": %.4f", rows[i].floor_us);
-        fputs("}", stream);
-    }
-    fputs("\n  ]\n}\n", stream);
-}
-
-static void write_csv(const struct gate_chapter *chapter, const struct bench_row *rows, int num_rows, FILE *stream)
-{
-    fputs("chapter,num_tokens,median_us,p10_us,p90_us,rotated_us,floor_us,before_us\n", stream);
-    for (int i = 0; i < num_rows; i++)
-        fprintf(stream, "%s,%" PRId64 ",%.4f,%.4f,%.4f,%.4f,%.4f,%.4f\n", chapter->step.name, rows[i].num_tokens,
-                rows[i].here.median, rows[i].here.p10, rows[i].here.p90, rows[i].rotated.median, rows[i].floor_us,
-                rows[i].before.median);
+    snprintf(text, size,
+             "{\"num_experts\": %d, \"num_expert_group\": %d, \"topk_group\": %d, \"topk\": %d, \"dtype\": \"%s\", "
+             "\"score\": \"%s\", \"bias\": \"%s\"}",
+             problem->num_experts, problem->num_expert_group, problem->topk_group, problem->topk,
+             dtype_name(problem->dtype), gate_score_name(problem->score),
+             problem->has_bias ? dtype_name(problem->bias_dtype) : "none");
 }
 
 enum run_result gate_bench(const struct gate_chapter *chapter, struct gate_options *options,
                            const struct backend *backend, const char *program, FILE *stream, struct error *error)
 {
-    static const int64_t sweep[] = {1, 4, 16, 64, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536};
     const bool one = options->num_tokens_given;
-    const int num_rows = one ? 1 : (int)(sizeof sweep / sizeof *sweep);
-    struct floor_figures figures = {0};
-    struct bench_row rows[MOST_ROWS];
-    char command[2048];
+    struct sweep sweep = {chapter, options};
+    struct bench bench = {
+        .chapter = chapter->step.name,
+        .before = chapter->before.name,
+        .on_host = chapter->step.compute != NULL,
+        .backend = backend,
+        .options = &options->program,
+        .distribution = options->source == GATE_SOURCE_GENERATED ? gate_dist_name(options->dist) : "router",
+        .host_threads = chapter->step.compute || chapter->before.compute ? omp_get_max_threads() : 0,
+    };
+    char command[2048], describe[256], problem[256];
+    enum run_result result = bench_measure_floor(&bench, error);
 
-    if (chapter->step.launch && !backend_measure_floor(&figures, error))
-        return RUN_NO_DEVICE;
-    for (int i = 0; i < num_rows; i++) {
-        struct gate_input input;
-        enum run_result result;
-        enum load_result loaded;
-
-        if (!one)
-            options->problem.num_tokens = sweep[i];
-        options->num_tokens_given = true;
-        loaded = gate_load(options, &chapter->step, &input, error);
-        if (loaded != LOAD_DONE)
-            return loaded == LOAD_BAD_INPUT ? RUN_BAD_INPUT : RUN_NO_DEVICE;
-        result = bench_size(chapter, options, &input, &figures, &rows[i], error);
-        gate_input_free(&input);
-        if (result != RUN_VERIFIED)
-            return result;
-    }
+    if (result == RUN_READY)
+        result = bench_sweep(&bench, one ? options->problem.num_tokens : -1, bench_size_of, &sweep, error);
+    if (result != RUN_VERIFIED)
+        return result;
     options->num_tokens_given = one;
     gate_options_command(options, program, command, sizeof command);
-    strncat(command, options->cold ? " --bench --cold" : " --bench", sizeof command - strlen(command) - 1);
-    if (options->format == REPORT_JSON)
-        write_json(chapter, options, backend, &figures, command, rows, num_rows, stream);
-    else if (options->format == REPORT_CSV)
-        write_csv(chapter, rows, num_rows, stream);
-    else
-        write_table(chapter, options, chapter->step.compute ? "the host" : backend->device, rows, num_rows, stream);
+    gate_problem_describe(&options->problem, describe, sizeof describe);
+    problem_json(&options->problem, problem, sizeof problem);
+    bench_write(&bench, describe, problem, command, stream);
     return RUN_VERIFIED;
 }

@@ -67,7 +67,7 @@ static struct gate_options options_of(const struct cell *cell, int number, uint6
         .bias = cell->bias == BIAS_NONE ? GATE_BIAS_NONE : GATE_BIAS_RANDOM,
         .bias_path = cell->bias == BIAS_NONE ? "none" : "random",
         .bias_same = cell->bias == BIAS_SAME,
-        .seed = seed + (uint64_t)number,
+        .program = {.seed = seed + (uint64_t)number},
     };
     return options;
 }
@@ -86,16 +86,12 @@ static enum run_result run_cell(const struct gate_step *step, struct gate_option
 {
     struct gate_input input;
     struct gate_output output;
-    enum run_result result = RUN_NO_DEVICE;
+    enum run_result result;
 
-    switch (gate_load(options, step, &input, error)) {
-    case LOAD_BAD_INPUT:
-        return RUN_BAD_INPUT;
-    case LOAD_NO_MEMORY:
-        return RUN_NO_DEVICE;
-    default:
-        break;
-    }
+    result = gate_load(options, step, &input, error);
+    if (result != RUN_READY)
+        return result;
+    result = RUN_NO_DEVICE;
     if (gate_output_allocate(&options->problem, &output, error)) {
         result = gate_run(&options->problem, step, &input, &output, error);
         gate_output_free(&output);
@@ -111,7 +107,7 @@ enum run_result gate_grid(const struct gate_step *step, const struct gate_option
     int number = 0, verified = 0, unsupported = 0;
 
     do {
-        struct gate_options options = options_of(&cell, number++, asked->seed);
+        struct gate_options options = options_of(&cell, number++, asked->program.seed);
         enum run_result result;
 
         if (!worth_running(&cell))

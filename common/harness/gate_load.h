@@ -3,18 +3,14 @@
 #define GATE_LOAD_H
 
 #include "harness/gate_options.h"
-
-/** Why operands could not be had: exit 2 (the arguments or a file) or exit 3 (memory). */
-enum load_result { LOAD_DONE, LOAD_BAD_INPUT, LOAD_NO_MEMORY };
+#include "harness/run_result.h"
 
 /**
  * Completes options->problem (tokens, experts, bias) from the input it names, checks it, asks the chapter whether it
- * supports it, and fills `input`, which the caller frees. On failure `input` owns nothing and `error` has the reason.
+ * supports it, and fills `input`, which the caller frees. Returns RUN_READY, or RUN_BAD_INPUT (the arguments or a file) or
+ * RUN_NO_DEVICE (memory), when `input` owns nothing and `error` has the reason.
  */
-enum load_result gate_load(struct gate_options *options, const struct gate_step *step, struct gate_input *input,
-                           struct error *error);
-
-/** Finds a file of the router data in the tree that the program lies in, or else in the one it was started in. */
-bool router_data_path(const char *file, char *path, size_t size, struct error *error);
+enum run_result gate_load(struct gate_options *options, const struct gate_step *step, struct gate_input *input,
+                          struct error *error);
 
 #endif

@@ -11,7 +11,7 @@
 #include <string.h>
 
 enum key {
-    KEY_NUM_TOKENS = 256, /* beyond every short option */
+    KEY_NUM_TOKENS = PROGRAM_KEY_END,
     KEY_NUM_EXPERTS,
     KEY_NUM_EXPERT_GROUP,
     KEY_TOPK_GROUP,
@@ -24,13 +24,6 @@ enum key {
     KEY_SCALE,
     KEY_LOGITS,
     KEY_DIST,
-    KEY_OUT,
-    KEY_SEED,
-    KEY_FORMAT,
-    KEY_GRID,
-    KEY_BENCH,
-    KEY_COLD,
-    KEY_TRACE,
     KEY_END,
 };
 
@@ -50,17 +43,8 @@ static const struct argp_option all_options[] = {
     {NULL, 0, NULL, 0, "The input (default: the real router data)", 2},
     {"logits", KEY_LOGITS, "FILE.npy", 0, "[tokens, experts] f2 or f4; rows repeat if --num-tokens asks for more", 2},
     {"dist", KEY_DIST, "NAME", 0, "Generate: normal, uniform, zipf, ties, equal, extreme or nan", 2},
-    {"seed", KEY_SEED, "S", 0, "Seed of generated input (default 1)", 2},
-    {NULL, 0, NULL, 0, "The output", 3},
-    {"out", KEY_OUT, "DIR", 0, "Write topk_ids.npy and topk_weights.npy there once verified", 3},
-    {"format", KEY_FORMAT, "FORMAT", 0, "table, json or csv (default table)", 3},
-    {"grid", KEY_GRID, NULL, 0, "Instead of one problem check about 2,000: shapes, types, scores, distributions", 3},
-    {"bench", KEY_BENCH, NULL, 0, "Times over a sweep of sizes, beside the chapter before and the floor", 3},
-    {"cold", KEY_COLD, NULL, 0, "With --bench: overwrite the L2 cache before each launch", 3},
-    {"trace", KEY_TRACE, "FILE.json", 0,
-     "On the CPU simulator: write there, once verified, what every warp of block (0,0,0) of the first launch did: "
-     "shuffles, votes, barriers, loads, stores, atomics, with their lines and values; at most 100,000 events",
-     3},
+    PROGRAM_OPTION_ROWS("Write topk_ids.npy and topk_weights.npy there once verified",
+                        "Instead of one problem check about 2,000: shapes, types, scores, distributions"),
     {0},
 };
 
@@ -149,10 +133,8 @@ static void parse_bias(const char *text, struct gate_options *options)
 
 static bool parse_one(int key, char *text, struct gate_options *options, struct error *error)
 {
-    int64_t seed = 0;
-    int word = 0;
-    bool good;
-
+    if (key < PROGRAM_KEY_END)
+        return program_option_parse(key, text, &options->program, error);
     switch (key) {
     case KEY_BIAS:
         parse_bias(text, options);
@@ -161,26 +143,6 @@ static bool parse_one(int key, char *text, struct gate_options *options, struct 
         return parse_logits(text, options, error);
     case KEY_DIST:
         return parse_dist(text, options, error);
-    case KEY_OUT:
-        options->out = text;
-        return true;
-    case KEY_TRACE:
-        options->trace = text;
-        return true;
-    case KEY_SEED:
-        good = option_integer("seed", text, 0, INT64_MAX, &seed, error);
-        options->seed = (uint64_t)seed;
-        return good;
-    case KEY_FORMAT:
-        good = option_word("format", text, report_formats, 3, &word, error);
-        options->format = (enum report_format)word;
-        return good;
-    case KEY_GRID:
-        return options->grid = true;
-    case KEY_BENCH:
-        return options->bench = true;
-    case KEY_COLD:
-        return options->cold = true;
     default:
         return parse_problem(key, text, options, error);
     }
@@ -190,25 +152,35 @@ static error_t parse_key(int key, char *text, struct argp_state *state)
 {
     struct parse *parse = state->input;
 
-    if (key < KEY_NUM_TOKENS || key >= KEY_END)
+    if (key < PROGRAM_KEY_SEED || key >= KEY_END)
         return ARGP_ERR_UNKNOWN;
     return parse_one(key, text, parse->options, parse->error) ? 0 : EINVAL;
 }
 
-const char *argp_program_version = "MoE routing, kernel by kernel: 1.0";
-
-/** Only one run of one kernel has a trace. */
+/** Only a kernel that is launched has a trace. */
 static bool check_trace(const struct gate_chapter *chapter, const struct gate_options *options, struct error *error)
 {
-    if (!options->trace)
+    if (!options->program.trace)
         return true;
     if (!chapter->step.launch)
         return error_set(error, "--trace: this chapter computes on the host; it has no kernel to trace");
-    if (options->grid || options->bench)
-        return error_set(error, "--trace: traces one launch; leave out %s", options->grid ? "--grid" : "--bench");
     if (options->num_tokens_given && options->problem.num_tokens == 0)
         return error_set(error, "--trace: no tokens launch nothing; --num-tokens must be at least 1");
     return true;
+}
+
+struct gate_options gate_options_default(void)
+{
+    return (struct gate_options){
+        .problem = {.num_experts = 256,
+                    .num_expert_group = 8,
+                    .topk_group = 4,
+                    .topk = 8,
+                    .renormalize = true,
+                    .routed_scaling_factor = 2.5f,
+                    .num_tokens = 1024},
+        .program = program_options_default(),
+    };
 }
 
 bool gate_options_parse(int argc, char **argv, const struct gate_chapter *chapter, struct gate_options *options,
@@ -218,28 +190,11 @@ bool gate_options_parse(int argc, char **argv, const struct gate_chapter *chapte
     const struct argp argp = {.options = all_options, .parser = parse_key, .doc = doc};
     struct parse parse = {options, error};
 
-    snprintf(doc, sizeof doc,
-             "Chapter %s of MoE routing, kernel by kernel: chooses experts for every token, checks each choice "
-             "and weight, and reports.\vExit status: 0 verified, 1 wrong result, 2 bad usage or input, 3 no device "
-             "that can run it.",
-             chapter->step.name);
-    *options = (struct gate_options){
-        .problem = {.num_experts = 256,
-                    .num_expert_group = 8,
-                    .topk_group = 4,
-                    .topk = 8,
-                    .renormalize = true,
-                    .routed_scaling_factor = 2.5f,
-                    .num_tokens = 1024},
-        .seed = 1,
-    };
-    if (!options_run(&argp, argc, argv, &parse, error))
-        return false;
-    if (options->cold && !options->bench)
-        return error_set(error, "--cold: only times know a cache; add --bench");
-    if (options->grid && (options->bench || options->out))
-        return error_set(error, "--grid: checks many problems; leave out %s", options->bench ? "--bench" : "--out");
-    return check_trace(chapter, options, error);
+    program_doc(chapter->step.name, "chooses experts for every token, checks each choice and weight, and reports", doc,
+                sizeof doc);
+    *options = gate_options_default();
+    return options_run(&argp, argc, argv, &parse, error) && check_trace(chapter, options, error) &&
+           program_options_check(&options->program, error);
 }
 
 void gate_options_command(const struct gate_options *options, const char *program, char *text, size_t size)
@@ -247,13 +202,13 @@ void gate_options_command(const struct gate_options *options, const char *progra
     const struct gate_problem *problem = &options->problem;
     char num_tokens[40] = "", input[512] = "", bias[512];
 
-    if (options->num_tokens_given || !options->bench) /* --bench without --num-tokens is the sweep */
+    if (options->num_tokens_given || !options->program.bench) /* --bench without --num-tokens is the sweep */
         snprintf(num_tokens, sizeof num_tokens, " --num-tokens %" PRId64, problem->num_tokens);
     if (options->source == GATE_SOURCE_FILE)
         snprintf(input, sizeof input, " --logits %s", options->logits_path);
     else if (options->source == GATE_SOURCE_GENERATED)
         snprintf(input, sizeof input, " --num-experts %d --dist %s --seed %" PRIu64, problem->num_experts,
-                 gate_dist_name(options->dist), options->seed);
+                 gate_dist_name(options->dist), options->program.seed);
     if (options->bias == GATE_BIAS_DEFAULT)
         bias[0] = '\0';
     else
@@ -264,4 +219,5 @@ void gate_options_command(const struct gate_options *options, const char *progra
              program, num_tokens, problem->num_expert_group, problem->topk_group, problem->topk,
              dtype_name(problem->dtype), gate_score_name(problem->score), bias, options->bias_same ? "same" : "f32",
              problem->renormalize, problem->routed_scaling_factor, input);
+    program_options_command(&options->program, text, size);
 }

@@ -5,7 +5,7 @@
 #include "harness/error.h"
 #include "harness/gate.h"
 #include "harness/gate_input.h"
-#include "harness/report.h"
+#include "harness/program_options.h"
 
 enum gate_source { GATE_SOURCE_ROUTER, GATE_SOURCE_FILE, GATE_SOURCE_GENERATED };
 enum gate_bias { GATE_BIAS_DEFAULT, GATE_BIAS_NONE, GATE_BIAS_RANDOM, GATE_BIAS_FILE };
@@ -22,14 +22,11 @@ struct gate_options {
     enum gate_dist dist;     /**< GATE_SOURCE_GENERATED */
     enum gate_bias bias;
     const char *bias_path; /**< GATE_BIAS_FILE */
-    uint64_t seed;
-    const char *out;   /**< a directory, or NULL */
-    const char *trace; /**< a file, or NULL */
-    enum report_format format;
-    bool grid;
-    bool bench;
-    bool cold;
+    struct program_options program;
 };
+
+/** What an empty command line asks for: the real router's logits. */
+struct gate_options gate_options_default(void);
 
 /**
  * Parses the command line; --help and --version print and exit. Returns false with one line that names the argument,

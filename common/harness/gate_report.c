@@ -43,7 +43,7 @@ static void input_name(const struct gate_options *options, char *text, size_t si
     else if (options->source == GATE_SOURCE_FILE)
         snprintf(text, size, "%s", options->logits_path);
     else
-        snprintf(text, size, "generated: %s, seed %" PRIu64, gate_dist_name(options->dist), options->seed);
+        snprintf(text, size, "generated: %s, seed %" PRIu64, gate_dist_name(options->dist), options->program.seed);
 }
 
 static void write_table(const struct gate_report *report, FILE *stream)
@@ -122,7 +122,7 @@ static void write_csv(const struct gate_report *report, FILE *stream)
 
 void gate_report_write(const struct gate_report *report, FILE *stream)
 {
-    switch (report->options->format) {
+    switch (report->options->program.format) {
     case REPORT_JSON:
         write_json(report, stream);
         break;

@@ -134,18 +134,6 @@ static enum run_result run_on_host(const struct gate_problem *problem, const str
     return check(problem, input, output, error);
 }
 
-/** A launch that failed: the kernel's fault where the backend can tell, else what CUDA says of it. */
-static enum run_result explain_failure(cudaError_t status, struct error *error)
-{
-    const char *const fault = backend_fault();
-
-    if (fault)
-        error_set(error, "%s", fault);
-    else
-        device_error(error, "the launch failed", status);
-    return status == cudaErrorNoKernelImageForDevice || status == cudaErrorMemoryAllocation ? RUN_NO_DEVICE : RUN_WRONG;
-}
-
 static enum run_result run_on_device(const struct gate_problem *problem, const struct gate_step *step,
                                      const struct gate_input *input, struct gate_output *output, struct error *error)
 {
@@ -163,7 +151,7 @@ static enum run_result run_on_device(const struct gate_problem *problem, const s
         if (status == cudaSuccess)
             status = cudaDeviceSynchronize();
         result = status == cudaSuccess ? gate_device_verify(problem, input, &device, output, error)
-                                       : explain_failure(status, error);
+                                       : run_launch_failed(status, error);
     } else {
         result = RUN_NO_DEVICE;
     }

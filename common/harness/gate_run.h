@@ -6,9 +6,7 @@
 #include "harness/error.h"
 #include "harness/gate.h"
 #include "harness/gate_input.h"
-
-/** How a run ended. The numbers are exit codes. */
-enum run_result { RUN_VERIFIED = 0, RUN_WRONG = 1, RUN_BAD_INPUT = 2, RUN_NO_DEVICE = 3 };
+#include "harness/run_result.h"
 
 /** The answer, in host memory. */
 struct gate_output {

@@ -338,6 +338,39 @@ bool npy_read(const char *path, struct npy_array *array, struct error *error)
     return good;
 }
 
+/** "2 are", "1 or 2 are": how many dimensions are needed. */
+static const char *needed_dims(int least, int most, char text[32])
+{
+    if (least == most)
+        snprintf(text, 32, "%d %s", least, least == 1 ? "is" : "are");
+    else
+        snprintf(text, 32, "%d or %d are", least, most);
+    return text;
+}
+
+bool npy_read_kind(const char *path, enum npy_kind kind, int least_dims, int most_dims, struct npy_array *array,
+                   struct error *error)
+{
+    char needed[32];
+
+    if (!npy_read(path, array, error))
+        return false;
+
+    const bool floats = array->dtype == NPY_F16 || array->dtype == NPY_F32;
+
+    if (floats && kind == NPY_INTEGERS)
+        error_set(error, "%s: holds floats; i4 or i8 is needed", path);
+    else if (!floats && kind == NPY_FLOATS)
+        error_set(error, "%s: holds integers; f2 or f4 is needed", path);
+    else if (array->ndim < least_dims || array->ndim > most_dims)
+        error_set(error, "%s: has %d dimension%s; %s needed", path, array->ndim, array->ndim == 1 ? "" : "s",
+                  needed_dims(least_dims, most_dims, needed));
+    else
+        return true;
+    npy_free(array);
+    return false;
+}
+
 /* --- writing ---------------------------------------------------------------------------------------------------------- */
 
 static bool write_bytes(int file, const void *buffer, size_t bytes)

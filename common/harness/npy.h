@@ -39,6 +39,12 @@ int64_t npy_count(const struct npy_array *array);
 /** Reads a whole file. On success the caller frees `array` with npy_free(); on failure there is nothing to free. */
 bool npy_read(const char *path, struct npy_array *array, struct error *error);
 
+enum npy_kind { NPY_FLOATS, NPY_INTEGERS };
+
+/** The same, and only if the elements are of this kind and there are `least_dims` to `most_dims` dimensions. */
+bool npy_read_kind(const char *path, enum npy_kind kind, int least_dims, int most_dims, struct npy_array *array,
+                   struct error *error);
+
 /**
  * Writes a whole file: to a temporary beside it first, then renamed, so that `path` is either complete or as it was before.
  * Only a regular file is replaced. On failure the temporary is gone.

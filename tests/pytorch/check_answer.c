@@ -64,7 +64,7 @@ int main(int argc, char **argv)
         return 2;
     }
     if (!gate_options_parse(argc - 1, argv + 1, &chapter, &options, &error) ||
-        gate_load(&options, &chapter.step, &input, &error) != LOAD_DONE) {
+        gate_load(&options, &chapter.step, &input, &error) != RUN_READY) {
         fprintf(stderr, "check_answer: %s\n", error.text);
         return 2;
     }
