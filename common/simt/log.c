@@ -87,6 +87,8 @@ static struct log {
     uintptr_t kernel_pc;
     dim3 grid;
     dim3 block;
+    size_t dynamic_offset; /**< of dynamic shared memory, in shared memory */
+    size_t dynamic_bytes;
     struct queue *queue; /**< of every thread of the block */
     struct entry *entry;
     size_t entries;
@@ -128,6 +130,9 @@ static void log_set(bool logging)
 
 void simt_log_launch(const struct launch *launch, const void *kernel)
 {
+    uintptr_t shared;
+    size_t shared_bytes;
+
     if (!log_.armed)
         return;
     log_.armed = false;
@@ -137,6 +142,8 @@ void simt_log_launch(const struct launch *launch, const void *kernel)
     log_.kernel_pc = (uintptr_t)kernel + 1;
     log_.grid = launch->grid;
     log_.block = launch->block;
+    simt_shared_find(&shared, &shared_bytes, &log_.dynamic_offset);
+    log_.dynamic_bytes = launch->dynamic_shared;
 }
 
 void simt_log_launched(void)
@@ -550,8 +557,10 @@ static void write_log(FILE *stream, const struct places *places)
     fputs("{\"kernel\": ", stream);
     write_string(stream, log_.kernel);
     fprintf(stream,
-            ",\n\"grid\": [%u,%u,%u], \"block\": [%u,%u,%u], \"traced_block\": [0,0,0],\n\"source\": ", log_.grid.x,
-            log_.grid.y, log_.grid.z, log_.block.x, log_.block.y, log_.block.z);
+            ",\n\"grid\": [%u,%u,%u], \"block\": [%u,%u,%u], \"traced_block\": [0,0,0], "
+            "\"dynamic_shared\": {\"offset\": %zu, \"bytes\": %zu},\n\"source\": ",
+            log_.grid.x, log_.grid.y, log_.grid.z, log_.block.x, log_.block.y, log_.block.z, log_.dynamic_offset,
+            log_.dynamic_bytes);
     write_string(stream, place_of(places, log_.kernel_pc, source, &line));
     fprintf(stream, ",\n\"truncated\": %s,\n\"events\": [", log_.truncated ? "true" : "false");
     for (size_t i = 0; i < log_.entries; i++) {

@@ -67,11 +67,11 @@ void simt_forbid(const void *begin, size_t bytes);
 /**
  * Traces the next launch: what the warps of its block (0,0,0) do, at most `most_events` operations. False: no memory.
  *
- * simt_trace_end() writes a JSON object with "kernel", "grid", "block", "traced_block", "source", "truncated" and "events",
- * in the order of execution, one for each operation of a warp. Each has "kind" (shuffle, vote, warp_barrier, block_barrier,
- * shared_load, shared_store, global_load, global_store, atomic, return), "warp", "line" ("file" where it is not "source";
- * a line nobody knows is null) and "lanes", a mask. Columns have 32 elements, null for lanes that take no part; values are
- * bits in hexadecimal:
+ * simt_trace_end() writes a JSON object with "kernel", "grid", "block", "traced_block", "dynamic_shared" (its "offset" in
+ * shared memory, and "bytes"), "source", "truncated" and "events", in the order of execution, one for each operation of a
+ * warp. Each has "kind" (shuffle, vote, warp_barrier, block_barrier, shared_load, shared_store, global_load, global_store,
+ * atomic, return), "warp", "line" ("file" where it is not "source"; a line nobody knows is null) and "lanes", a mask.
+ * Columns have 32 elements, null for lanes that take no part; values are bits in hexadecimal:
  *
  *   shuffle        operation, bytes, from (the lane each lane reads; -1: none, it keeps its own), in, out
  *   vote           operation, in, out

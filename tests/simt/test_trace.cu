@@ -109,7 +109,9 @@ static void an_xor_shuffle(void **)
     expect_good();
     take_trace();
     assert_string_equal(trace.line[0], "{\"kernel\": \"xor_kernel\",\n");
-    assert_string_equal(trace.line[1], "\"grid\": [2,3,1], \"block\": [32,1,1], \"traced_block\": [0,0,0],\n");
+    assert_non_null(strstr(trace.line[1],
+                           "\"grid\": [2,3,1], \"block\": [32,1,1], \"traced_block\": [0,0,0], \"dynamic_shared\": "));
+    assert_int_equal(json_number(json_member(trace.json.values, "dynamic_shared"), "bytes", -1), 0);
     if (json_string(trace.json.values, "source", "")[0])
         assert_string_equal(json_string(trace.json.values, "source", ""), __FILE__);
     assert_string_equal(trace.line[3], "\"truncated\": false,\n");
@@ -161,7 +163,10 @@ static void a_shared_exchange(void **)
     expect_good();
     take_trace();
 
-    const int base = (int)json_member(first_event(), "offset")->first->number;
+    const struct json *dynamic = json_member(trace.json.values, "dynamic_shared");
+    const int base = (int)json_number(dynamic, "offset", -1);
+
+    assert_int_equal(json_number(dynamic, "bytes", -1), 256);
 
     expect_events(14);
     for (int warp = 0; warp < 2; warp++) {
