@@ -5,6 +5,7 @@
 #include "harness/random.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -356,27 +357,27 @@ static bool check_map_length(int64_t length, int num_experts, struct error *erro
 /** Checks the values; first_at [num_experts] is for the check alone. */
 static bool check_local_ids(const int32_t *expert_map, int num_experts, int32_t *first_at, struct error *error)
 {
+    char range[40] = " is 0";
     int num_local = 0;
 
     for (int e = 0; e < num_experts; e++) {
         num_local += expert_map[e] != -1;
         first_at[e] = -1;
     }
+    if (num_local > 1)
+        snprintf(range, sizeof range, "s are 0 to %d, each once", num_local - 1);
     for (int e = 0; e < num_experts; e++) {
         const int32_t local = expert_map[e];
 
         if (local == -1)
             continue;
         if (local < 0 || local >= num_local)
-            return error_set(error,
-                             "--expert-map: %" PRId32 " at index %d; the %d local expert%s can be 0 to %d, each once, "
-                             "and others are -1",
-                             local, e, num_local, num_local == 1 ? "" : "s", num_local - 1);
+            return error_set(error, "--expert-map: %" PRId32 " at index %d; the %d local expert%s, and others are -1",
+                             local, e, num_local, range);
         if (first_at[local] >= 0)
             return error_set(error,
-                             "--expert-map: %" PRId32 " at index %d, as at index %" PRId32
-                             "; the %d local experts are 0 to %d, each once",
-                             local, e, first_at[local], num_local, num_local - 1);
+                             "--expert-map: %" PRId32 " at index %d and at index %" PRId32 "; the %d local expert%s",
+                             local, e, first_at[local], num_local, range);
         first_at[local] = e;
     }
     return true;
