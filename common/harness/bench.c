@@ -167,12 +167,6 @@ static void write_json_timing(FILE *stream, const char *name, struct timing timi
                 timing.p10, timing.p90);
 }
 
-static void write_json_member(FILE *stream, const char *name, const char *text)
-{
-    fprintf(stream, ",\n  \"%s\": ", name);
-    report_json_string(stream, text);
-}
-
 static void write_json_rows(const struct bench *bench, FILE *stream)
 {
     fputs(",\n  \"rows\": [", stream);
@@ -200,17 +194,15 @@ static void write_json(const struct bench *bench, const char *problem, const cha
     char date[32];
 
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-    fprintf(stream, "{\n  \"chapter\": \"%s\",\n  \"before\": \"%s\"", bench->chapter,
-            bench->before ? bench->before : "");
-    write_json_member(stream, "device", bench->on_host ? "host" : backend->device);
-    write_json_member(stream, "driver", backend->driver);
-    write_json_member(stream, "toolkit", backend->toolkit);
-    write_json_member(stream, "command", command);
-    write_json_member(stream, "date", date);
-    write_json_member(stream, "kernel_source_sha256", kernel_source_sha256);
-    write_json_member(stream, "distribution", bench->distribution);
+    report_json_head(stream, bench->chapter, bench->before, bench->on_host ? "host" : backend->device);
+    report_json_member(stream, "driver", backend->driver);
+    report_json_member(stream, "toolkit", backend->toolkit);
+    report_json_member(stream, "command", command);
+    report_json_member(stream, "date", date);
+    report_json_member(stream, "kernel_source_sha256", kernel_source_sha256);
+    report_json_member(stream, "distribution", bench->distribution);
     fprintf(stream, ",\n  \"seed\": %" PRIu64, bench->options->seed);
-    write_json_member(stream, "cache", bench->options->cold ? "cold" : "warm");
+    report_json_member(stream, "cache", bench->options->cold ? "cold" : "warm");
     fprintf(stream, ",\n  \"problem\": %s", problem);
     if (bench->host_threads > 0)
         fprintf(stream, ",\n  \"host_threads\": %d", bench->host_threads);

@@ -15,28 +15,34 @@ bool device_error(struct error *error, const char *doing, cudaError_t status)
 
 bool device_buffer_allocate(struct device_buffer *buffer, size_t bytes, struct error *error)
 {
+    return device_buffer_allocate_at(buffer, 0, bytes, error);
+}
+
+bool device_buffer_allocate_at(struct device_buffer *buffer, size_t offset, size_t bytes, struct error *error)
+{
+    const size_t before = GUARD_BYTES + offset; /* the first guard band ends where the data begins */
     cudaError_t status;
 
     memset(buffer, 0, sizeof *buffer);
-    status = cudaMalloc(&buffer->base, bytes + 2 * GUARD_BYTES);
+    status = cudaMalloc(&buffer->base, before + bytes + GUARD_BYTES);
     if (status != cudaSuccess) {
         buffer->base = NULL;
         cudaGetLastError(); /* the next call starts clean */
         return error_set(error, "%zu bytes of device memory: %s", bytes, cudaGetErrorString(status));
     }
-    buffer->data = (char *)buffer->base + GUARD_BYTES;
+    buffer->data = (char *)buffer->base + before;
     buffer->bytes = bytes;
 
     char *const after = (char *)buffer->data + bytes;
 
-    status = cudaMemset(buffer->base, GUARD_VALUE, GUARD_BYTES);
+    status = cudaMemset(buffer->base, GUARD_VALUE, before);
     if (status == cudaSuccess)
         status = cudaMemset(after, GUARD_VALUE, GUARD_BYTES);
     if (status != cudaSuccess) {
         device_buffer_free(buffer);
         return device_error(error, "filling guard bands", status);
     }
-    backend_forbid(buffer->base, GUARD_BYTES);
+    backend_forbid(buffer->base, before);
     backend_forbid(after, GUARD_BYTES);
     return true;
 }
@@ -73,7 +79,7 @@ bool device_buffer_download(const struct device_buffer *buffer, void *host, stru
 bool device_buffer_guards_hold(const struct device_buffer *buffer, const char *name, struct error *error)
 {
     unsigned char guards[2 * GUARD_BYTES];
-    cudaError_t status = cudaMemcpy(guards, buffer->base, GUARD_BYTES, cudaMemcpyDeviceToHost);
+    cudaError_t status = cudaMemcpy(guards, (char *)buffer->data - GUARD_BYTES, GUARD_BYTES, cudaMemcpyDeviceToHost);
 
     if (status == cudaSuccess)
         status = cudaMemcpy(guards + GUARD_BYTES, (char *)buffer->data + buffer->bytes, GUARD_BYTES,

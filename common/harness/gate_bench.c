@@ -207,7 +207,7 @@ enum run_result gate_bench(const struct gate_chapter *chapter, struct gate_optio
         .distribution = options->source == GATE_SOURCE_GENERATED ? gate_dist_name(options->dist) : "router",
         .host_threads = chapter->step.compute || chapter->before.compute ? omp_get_max_threads() : 0,
     };
-    char command[2048], describe[256], problem[256];
+    char command[PROGRAM_COMMAND_SIZE], describe[256], problem[256];
     enum run_result result = bench_measure_floor(&bench, error);
 
     if (result == RUN_READY)

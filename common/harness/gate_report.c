@@ -74,17 +74,11 @@ static void write_json(const struct gate_report *report, FILE *stream)
     char text[256];
     struct load load;
 
-    fputs("{\n  \"chapter\": ", stream);
-    report_json_string(stream, report->chapter->step.name);
-    fputs(",\n  \"before\": ", stream);
-    report_json_string(stream, report->chapter->before.name ? report->chapter->before.name : "");
-    fputs(",\n  \"device\": ", stream);
-    report_json_string(stream, report->chapter->step.compute ? "host" : report->backend->device);
-    fputs(",\n  \"command\": ", stream);
-    report_json_string(stream, report->command);
-    fputs(",\n  \"input\": ", stream);
     input_name(report->options, text, sizeof text);
-    report_json_string(stream, text);
+    report_json_head(stream, report->chapter->step.name, report->chapter->before.name,
+                     report->chapter->step.compute ? "host" : report->backend->device);
+    report_json_member(stream, "command", report->command);
+    report_json_member(stream, "input", text);
     fprintf(stream,
             ",\n  \"problem\": {\"num_tokens\": %" PRId64 ", \"num_experts\": %d, \"num_expert_group\": %d, "
             "\"topk_group\": %d, \"topk\": %d, \"dtype\": \"%s\", \"score\": \"%s\", \"bias\": \"%s\", "
@@ -93,8 +87,8 @@ static void write_json(const struct gate_report *report, FILE *stream)
             dtype_name(problem->dtype), gate_score_name(problem->score),
             problem->has_bias ? dtype_name(problem->bias_dtype) : "none", problem->renormalize ? "true" : "false",
             problem->routed_scaling_factor);
-    fprintf(stream, ",\n  \"verified\": %s,\n  \"failure\": ", report->result == RUN_VERIFIED ? "true" : "false");
-    report_json_string(stream, report->failure);
+    fprintf(stream, ",\n  \"verified\": %s", report->result == RUN_VERIFIED ? "true" : "false");
+    report_json_member(stream, "failure", report->failure);
     if (measure_load(report, &load))
         fprintf(stream, ",\n  \"load\": {\"busiest_expert\": %d, \"choices\": %" PRIu64 ", \"idle_experts\": %d}",
                 load.busiest, load.most, load.idle);

@@ -38,7 +38,7 @@ static enum run_result run_traced(const struct program *program, struct error *e
 static int report(const struct program *program, enum run_result result, const struct error *error)
 {
     const char *const failure = result == RUN_WRONG ? error->text : "";
-    char command[2048];
+    char command[PROGRAM_COMMAND_SIZE];
 
     program->actions->command(program->context, command, sizeof command);
     program->actions->report(program->context, result, failure, command);

@@ -9,6 +9,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* Room for a command that repeats a run: a list of counts may be long. */
+enum { PROGRAM_COMMAND_SIZE = 8192 };
+
 /** What was asked for. Strings belong to argv. */
 struct program_options {
     uint64_t seed;

@@ -21,6 +21,20 @@ void report_json_string(FILE *stream, const char *text)
     putc('"', stream);
 }
 
+void report_json_head(FILE *stream, const char *chapter, const char *before, const char *device)
+{
+    fputs("{\n  \"chapter\": ", stream);
+    report_json_string(stream, chapter);
+    report_json_member(stream, "before", before ? before : "");
+    report_json_member(stream, "device", device);
+}
+
+void report_json_member(FILE *stream, const char *name, const char *text)
+{
+    fprintf(stream, ",\n  \"%s\": ", name);
+    report_json_string(stream, text);
+}
+
 void report_csv_field(FILE *stream, const char *text)
 {
     if (!strpbrk(text, ",\"\r\n")) {
