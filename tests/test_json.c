@@ -229,7 +229,7 @@ static void refuses_large_files(void **state)
     assert_true(json_read(path, &file, &error));
     json_free(&file);
     write_bytes(text, sizeof text);
-    expect_refusal(" more than 131072 bytes");
+    expect_refusal(" more than 4194304 bytes");
 }
 
 /** Every prefix of a file, and the file with each byte changed, is read or refused with a line; never a crash. */

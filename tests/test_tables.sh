@@ -1,11 +1,15 @@
 #!/bin/sh
-# The tables of recorded times: those in the course's Markdown are what docs/results gives; and the program that writes them.
+# What ninja tables writes: in the course's Markdown it is what docs/results gives and the programs print; and the program that
+# writes it.
 #
-#   sh tests/test_tables.sh build/cpu/tables
+#   sh tests/test_tables.sh build/cpu/tables build/tests/scan_tree
 . tests/tap.sh
 tables=$(realpath "$1")
+scan_tree=$(realpath "$2")
+programs=$(dirname "$tables")
 
-succeeds 'the tables in README.md and chapters/ are what is recorded' "$tables" --check README.md chapters/*/README.md
+succeeds 'the tables in README.md and chapters/ are what is recorded and printed' \
+    "$tables" --check --programs "$programs" README.md chapters/*/README.md
 
 # A course of four chapters, two of them with recorded times.
 results=$scratch/docs/results/h200
@@ -16,6 +20,9 @@ for chapter in 01_cpu_baseline 02_first 03_second 04_third; do
 done
 echo 01 >"$scratch/chapters/01_cpu_baseline/gate.c"
 echo 01 >"$scratch/chapters/01_cpu_baseline/grouped_topk.py"
+
+mkdir -p "$scratch/tests/peers"
+echo cub >"$scratch/tests/peers/cub_align.cu"
 
 hash_of() { sha256sum "$scratch/chapters/$1" | cut -d ' ' -f 1; }
 
@@ -70,7 +77,7 @@ GPU, CUDA 1.2, recorded on 2026-01-02 and 2026-01-03 by `gpu/NAME --bench` and `
 record_both
 page before '<!-- times: f32 -->' 'what it was' '<!-- end -->' after
 equal 'a table that is not as recorded' \
-    '1 tables: a.md: a table is not what docs/results/h200 gives: ninja tables writes it anew' "$(tables --check a.md)"
+    '1 tables: a.md:3: this is not what would be written now: ninja tables writes it anew' "$(tables --check a.md)"
 equal '--check writes nothing' 'what it was' "$(sed -n 3p "$scratch/a.md")"
 chmod 640 "$scratch/a.md"
 equal 'it is written' 0 "$(tables a.md)"
@@ -82,7 +89,7 @@ $all
 <!-- end -->
 after" "$(cat "$scratch/a.md")"
 equal 'the file keeps its rights' 640 "$(stat -c %a "$scratch/a.md")"
-equal 'nothing else is left behind' 'a.md chapters docs' "$(cd "$scratch" && echo *)"
+equal 'nothing else is left behind' 'a.md chapters docs tests' "$(cd "$scratch" && echo *)"
 equal 'now it is as recorded' 0 "$(tables --check a.md)"
 cp "$scratch/a.md" "$scratch/b.md"
 touch -d 2020-01-01 "$scratch/a.md"
@@ -140,14 +147,14 @@ refuses() {
         equal "$name: the file is left alone" "$(cat "$scratch/b.md")" "$(cat "$scratch/a.md")"
 }
 
-refuses 'an unknown marker' "a.md:2: '<!-- tmes: f32 -->' is no marker; <!-- times: f32 --> is one" '' '<!-- tmes: f32 -->' \
+refuses 'an unknown marker' "a.md:2: '<!-- tmes: f32 -->' is no marker; <!-- times: f32 --> and <!-- tree: 0-7 PROGRAM --> are some" '' '<!-- tmes: f32 -->' \
     '<!-- end -->'
-refuses 'another unknown marker' "a.md:1: '<!-- counts: f32 -->' is no marker; <!-- times: f32 --> is one" \
+refuses 'another unknown marker' "a.md:1: '<!-- counts: f32 -->' is no marker; <!-- times: f32 --> and <!-- tree: 0-7 PROGRAM --> are some" \
     '<!-- counts: f32 -->'
-refuses 'a marker with more behind it' "a.md:1: '<!-- times: f32 --> a' is no marker; <!-- times: f32 --> is one" \
+refuses 'a marker with more behind it' "a.md:1: '<!-- times: f32 --> a' is no marker; <!-- times: f32 --> and <!-- tree: 0-7 PROGRAM --> are some" \
     '<!-- times: f32 --> a' '<!-- end -->'
-refuses 'an unknown type' "a.md:1: times of 'f64'; it must be f32, f16 or bf16" '<!-- times: f64 -->' '<!-- end -->'
-refuses 'no type' "a.md:1: times of ''; it must be f32, f16 or bf16" '<!-- times:  -->' '<!-- end -->'
+refuses 'an unknown type' "a.md:1: times of 'f64'; it must be f32, f16, bf16 or align" '<!-- times: f64 -->' '<!-- end -->'
+refuses 'no type' "a.md:1: times of ''; it must be f32, f16, bf16 or align" '<!-- times:  -->' '<!-- end -->'
 refuses 'an unknown chapter' "a.md:1: '05_none' is no chapter with a gate, or one too many" '<!-- times: f32 05_none -->' \
     '<!-- end -->'
 refuses 'an open table' 'a.md:2: the table has no <!-- end -->' '' '<!-- times: f32 -->' '' ''
@@ -180,9 +187,166 @@ broken 'another type' ': "dtype" is "f16"; it must be "f32"' 's/"f32"/"f16"/'
 broken 'a cold cache' ': "cache" is "cold"; it must be "warm"' 's/warm/cold/'
 broken 'made-up logits' ': "distribution" is ""; it must be "router"' 's/"distribution"/"d"/'
 mv "$scratch/chapters/03_second" "$scratch/gone"
-refuses 'a chapter that is gone' 'docs/results/h200/03_second_f32.json: the source that it measured is not in chapters/' \
+refuses 'a chapter that is gone' \
+    'docs/results/h200/03_second_f32.json: chapters/03_second/gate.cu, which it measured, is gone' \
     '<!-- times: f32 -->' '<!-- end -->'
 mv "$scratch/gone" "$scratch/chapters/03_second"
+
+# --- align ---
+
+for chapter in 02_first 03_second; do
+    echo "$chapter" >"$scratch/chapters/$chapter/align.cu"
+done
+
+# record_align NAME SOURCE FILE DISTRIBUTION ROWS: a file as an align program's --bench writes it
+record_align() {
+    cat >"$results/$3.json" <<END
+{"chapter": "$1", "before": "", "device": "GPU", "toolkit": "CUDA 1.2", "command": "gpu/$1 --block-size 64 --bench",
+ "date": "2026-02-03T01:02:03Z", "kernel_source_sha256": "$(sha256sum "$scratch/$2" | cut -d ' ' -f 1)", "distribution": "$4",
+ "cache": "warm", "problem": {"num_experts": 256, "topk": 8, "block_size": 64, "ids": "i32"}, "rows": [$5]}
+END
+}
+
+record_aligns() {
+    record_align 02_first chapters/02_first/align.cu 02_first_b64 router \
+        '{"num_tokens": 1, "here": {"median_us": 7.5}, "floor_us": 0.75}'
+    record_align 03_second chapters/03_second/align.cu 03_second_b64 router \
+        '{"num_tokens": 1, "here": {"median_us": 6.5}, "before": {"median_us": 7.25}, "floor_us": 0.5}'
+    record_align cub_align tests/peers/cub_align.cu cub_align_b64 router '{"num_tokens": 1, "here": {"median_us": 17}}'
+    record_align 03_second chapters/03_second/align.cu 03_second_b64_uniform uniform \
+        '{"num_tokens": 16, "here": {"median_us": 8.5}, "floor_us": 0.625}'
+}
+
+# shellcheck disable=SC2016 # these quotes are Markdown's
+aligned='| tokens | 1 | 16 | 64 | 512 | 4,096 | 16,384 | 65,536 |
+|---|---:|---:|---:|---:|---:|---:|---:|
+| CUB radix sort | 17.0 | - | - | - | - | - | - |
+| 02_first | 7.50 | - | - | - | - | - | - |
+| 03_second | 6.50 | - | - | - | - | - | - |
+| floor | 0.500 | - | - | - | - | - | - |
+
+GPU, CUDA 1.2, recorded on 2026-02-03 by `gpu/NAME --block-size 64 --bench` and `gpu/cub_align --block-size 64 --bench`.'
+
+record_aligns
+page '<!-- times: align 64 -->' '<!-- end -->'
+equal 'times of align' 0 "$(tables a.md)"
+equal 'CUB, the chapters, the floor of the last' "<!-- times: align 64 -->
+
+$aligned
+
+<!-- end -->" "$(cat "$scratch/a.md")"
+equal 'they are as recorded' 0 "$(tables --check a.md)"
+page '<!-- times: align 64 02_first -->' '<!-- end -->'
+equal 'one chapter' 0 "$(tables a.md)"
+equal 'CUB, the chapter, its floor' '17.0 7.50 0.750' "$(sed -n 's/^| [C0f][^|]*| \([0-9.]*\) |.*/\1/p' "$scratch/a.md" | xargs)"
+page '<!-- times: align 64 uniform 03_second -->' '<!-- end -->'
+equal 'generated ids' 0 "$(tables a.md)"
+equal 'their times' '| 03_second | - | 8.50 | - | - | - | - | - |' "$(grep '| 03_' "$scratch/a.md")"
+equal 'CUB was not timed with them' '| CUB radix sort | - | - | - | - | - | - | - |' "$(grep CUB "$scratch/a.md")"
+page '<!-- times: align 16 -->' '<!-- end -->'
+equal 'another block size' 0 "$(tables a.md)"
+equal 'of which nothing is recorded' 'Nothing is recorded yet.' "$(grep recorded "$scratch/a.md")"
+page '<!-- times: f32 02_first -->' '<!-- end -->'
+equal 'the gate beside align' 0 "$(tables a.md)"
+equal 'has its own times' "$(echo "$all" | grep '| 02_')" "$(grep '| 02_' "$scratch/a.md")"
+echo changed >>"$scratch/tests/peers/cub_align.cu"
+echo changed >>"$scratch/chapters/03_second/align.cu"
+page '<!-- times: align 64 -->' '<!-- end -->'
+equal 'sources changed' 0 "$(tables a.md)"
+equal 'their rows say so' '| CUB radix sort *(recorded from an older cub_align.cu)* | 17.0 | - | - | - | - | - | - |
+| 03_second *(recorded from an older kernel)* | 6.50 | - | - | - | - | - | - |' "$(grep older "$scratch/a.md")"
+record_aligns
+
+refuses 'align without a block size' "a.md:1: times of align without a block size; 'align 64' has one" \
+    '<!-- times: align -->' '<!-- end -->'
+refuses 'a block size of 0' "a.md:1: times of align without a block size; 'align 64' has one" '<!-- times: align 0 -->'
+refuses 'a block size with a tail' "a.md:1: times of align without a block size; 'align 64' has one" \
+    '<!-- times: align 64x -->'
+refuses 'a chapter without align' "a.md:1: '04_third' is no chapter with an align, or one too many" \
+    '<!-- times: align 64 04_third -->' '<!-- end -->'
+refuses 'an unknown distribution' "a.md:1: 'unifrm' is no chapter with an align, or one too many" \
+    '<!-- times: align 64 unifrm -->' '<!-- end -->'
+
+# broken_align NAME FILE MESSAGE SED-SCRIPT: an align result changed
+broken_align() {
+    sed -i "$4" "$results/$2.json"
+    refuses "$1" "docs/results/h200/$2.json$3" '<!-- times: align 64 -->' '<!-- end -->'
+    record_aligns
+}
+
+broken_align 'a result of another block size' 03_second_b64 ': "block_size" is 16; it must be 64' \
+    's/"block_size": 64/"block_size": 16/'
+broken_align 'a result of other ids' 03_second_b64 ': "distribution" is "zipf"; it must be "router"' 's/"router"/"zipf"/'
+broken_align 'a result of another program for CUB' cub_align_b64 ': "chapter" is "03_second"; it must be "cub_align"' \
+    's/: "cub_align"/: "03_second"/'
+broken_align "CUB's in another block size" cub_align_b64 ': "block_size" is 0; it must be 64' 's/block_size/size/'
+
+# --- trees ---
+
+mkdir "$scratch/programs"
+cp "$scan_tree" "$scratch/programs/scan_tree"
+printf '#!/bin/sh\nexit 3\n' >"$scratch/programs/fails"
+chmod +x "$scratch/programs/fails"
+trees() { tables --programs programs "$@"; }
+
+page before '<!-- tree: 0-7 scan_tree 3 1 7 0 4 1 6 3 -->' 'what it was' '<!-- end -->' after
+equal 'a tree that is not as printed' '1 tables: a.md:3: this is not what would be written now: ninja tables writes it anew' \
+    "$(trees --check a.md)"
+equal 'it is written' 0 "$(trees a.md)"
+# shellcheck disable=SC2016 # these quotes are Markdown's
+equal 'the tree, step by step' 'before
+<!-- tree: 0-7 scan_tree 3 1 7 0 4 1 6 3 -->
+
+```
+word         0   1   2   3   4   5   6   7
+barrier 1    0   0   0   0   0   0   0   0
+barrier 2    3   1   7   0   4   1   6   3
+barrier 3    3   4   7   7   4   5   6   9
+barrier 4    3   4   7  11   4   5   6  14
+barrier 5    3   4   7  11   4   5   6  25
+barrier 6    3   4   7  11   4   5   6   0
+barrier 7    3   4   7   0   4   5   6  11
+barrier 8    3   0   7   4   4  11   6  16
+barrier 9    0   3   4  11  11  15  16  22
+```
+
+Printed by `build/cpu/scan_tree 3 1 7 0 4 1 6 3 --trace trace.json` and `build/cpu/tree_steps 0-7 trace.json`.
+
+<!-- end -->
+after' "$(cat "$scratch/a.md")"
+equal 'now it is as printed' 0 "$(trees --check a.md)"
+sed -i 's/^barrier 4    3   4   7  11/barrier 4    3   4   7  12/' "$scratch/a.md"
+equal 'a number that the program does not print' \
+    '1 tables: a.md:9: this is not what would be written now: ninja tables writes it anew' "$(trees --check a.md)"
+page '<!-- tree: 2-3 scan_tree 2 1 2 4 -->' '<!-- end -->' '<!-- times: align 64 02_first -->' '<!-- end -->'
+equal 'a tree and a table' 0 "$(trees a.md)"
+equal 'both are there' '2 1' "$(grep -c '^barrier [12]' "$scratch/a.md") $(grep -c '^| 02_first' "$scratch/a.md")"
+equal 'the same again' 0 "$(trees --check a.md)"
+
+# no_tree NAME MESSAGE MARKER: refused, and the page left alone
+no_tree() {
+    page '' "$3" '<!-- end -->'
+    cp "$scratch/a.md" "$scratch/b.md"
+    matches "$1" "2 $2" "$(trees a.md)"
+    succeeds "$1: the file is left alone" cmp "$scratch/a.md" "$scratch/b.md"
+}
+
+no_tree 'a tree of nothing' "tables: a.md:2: a tree of nothing; 'tree: 0-7 PROGRAM' has words and a program" '<!-- tree:  -->'
+no_tree 'a tree without a program' "tables: a.md:2: '' is no program and at most 32 arguments" '<!-- tree: 0-7 -->'
+no_tree 'a program elsewhere' "tables: a.md:2: '../sh 1' is no program and at most 32 arguments" '<!-- tree: 0-7 ../sh 1 -->'
+no_tree 'words the wrong way' "tables: a.md:2: words '7-0'; 0-7 are some, and 64 the most" '<!-- tree: 7-0 scan_tree 1 2 -->'
+page "<!-- tree: 0-31 scan_tree $(seq 32 | xargs) -->" '<!-- end -->'
+equal 'many arguments' 0 "$(trees a.md)"
+equal 'are all passed on' 1 "$(grep -c '^barrier 13 .* 465  496$' "$scratch/a.md")"
+no_tree 'too many arguments' 'tables: a.md:2: * is no program and at most 32 arguments' \
+    "<!-- tree: 0-1 scan_tree $(seq 33 | xargs) -->"
+no_tree 'a program that is not there' 'tables: a.md:2: programs/none: it cannot be run: No such file or directory' \
+    '<!-- tree: 0-7 none -->'
+no_tree 'a program that fails' 'tables: a.md:2: programs/fails: it failed, with exit 3' '<!-- tree: 0-7 fails -->'
+no_tree 'more words than the kernel has' \
+    'tables: a.md:2: /tmp/tables.*/trace.json: the kernel has 4 words of dynamic shared memory; 0 to 7 are wanted' \
+    '<!-- tree: 0-7 scan_tree 1 2 3 4 -->'
+record_both
 
 sed -i 's/"GPU"/"a|b`<c>\\n\\u20ac"/; s/5.6032/1e300/; s/12345.6/-1/; s/99.94/"x"/' "$results/02_first_f32.json"
 page '<!-- times: f32 02_first -->' '<!-- end -->'

@@ -224,7 +224,16 @@ static bool take_word(struct cursor *cursor, struct json *value)
     return fail_expected(cursor, "a value");
 }
 
-/** A new value. There is room: each takes a byte of the file at least, and the file's bytes were counted. */
+/**
+ * How many values so many bytes can hold, up to the first mistake: each has a byte of its own, and behind it a comma or a
+ * closing bracket that no other value has there, but for those still open at the mistake and the one it is in.
+ */
+static size_t most_values(size_t bytes)
+{
+    return bytes / 2 + JSON_MOST_DEPTH + 2;
+}
+
+/** A new value. There is room: see most_values(). */
 static struct json *new_value(struct cursor *cursor)
 {
     struct json *const value = &cursor->file->values[cursor->file->num_values++];
@@ -322,7 +331,7 @@ static bool parse(const char *path, struct json_file *file, size_t size, struct 
     struct cursor cursor = {path, file->text, file->text + size, file, 1, 0, error};
     void *memory;
 
-    if (!memory_allocate(&memory, (size + 1) * sizeof *file->values, error))
+    if (!memory_allocate(&memory, most_values(size) * sizeof *file->values, error))
         return false;
     file->values = memory;
     if (!take_value(&cursor, new_value(&cursor)))

@@ -18,7 +18,7 @@ struct json {
     struct json *first, *next;
 };
 
-enum { JSON_MOST_BYTES = 1 << 17, JSON_MOST_DEPTH = 32 };
+enum { JSON_MOST_BYTES = 1 << 22, JSON_MOST_DEPTH = 32 };
 
 /** A file's values; `values[0]` is the file's own. */
 struct json_file {

@@ -1,0 +1,569 @@
+#include "times.h"
+
+#include "harness/align_input.h"
+#include "harness/json.h"
+#include "harness/report.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    NUM_SIZES = 7,
+    MOST_CHAPTERS = TIMES_MOST_CHAPTERS,
+    NAME_SIZE = TIMES_NAME_SIZE,
+    TEXT_SIZE = 512,
+    PATH_SIZE = 1024
+};
+
+static const int sizes[NUM_SIZES] = {1, 16, 64, 512, 4096, 16384, 65536};
+
+/** The chapter that runs on the host: its times are those that the next chapter has recorded beside its own. */
+static const char host_chapter[] = "01_cpu_baseline";
+
+static const char pytorch_source[] = "chapters/01_cpu_baseline/grouped_topk.py";
+static const char cub_source[] = "tests/peers/cub_align.cu";
+
+/** One recorded file. Without values nothing is recorded. */
+struct result {
+    char name[NAME_SIZE]; /**< the chapter's */
+    struct json_file file;
+    bool old; /**< the source is not what it was */
+};
+
+/** What is recorded of one subject, chapters in the course's order. */
+struct results {
+    struct result library; /**< PyTorch or CUB */
+    struct result chapters[MOST_CHAPTERS];
+    int num_chapters;
+};
+
+/** Different texts, in the order they came in. There is room for a table's chapters, the floor's, a library's, and one more. */
+struct texts {
+    char texts[MOST_CHAPTERS + 3][TEXT_SIZE];
+    int count;
+};
+
+/* --- sources ---------------------------------------------------------------------------------------------------------- */
+
+bool times_read_sources(struct times_origin *origin, struct error *error)
+{
+    FILE *const pipe = popen("sha256sum chapters/*/*.* tests/peers/*.*", "r");
+    char line[512];
+    int count = 0;
+
+    if (!pipe)
+        return error_set(error, "sha256sum: %s", strerror(errno));
+    while (count < TIMES_MOST_SOURCES && fgets(line, sizeof line, pipe))
+        count += sscanf(line, "%64[0-9a-f]  %255[^\n]", origin->sources[count].hash, origin->sources[count].path) == 2;
+    origin->num_sources = count;
+    if (pclose(pipe) != 0 || count == TIMES_MOST_SOURCES)
+        return error_set(error, "sha256sum chapters/*/*.* tests/peers/*.*: it failed, or lists %d files or more",
+                         TIMES_MOST_SOURCES);
+    return true;
+}
+
+/** The file's hash, or NULL if there is no such file. */
+static const char *find_hash(const struct times_origin *origin, const char *path)
+{
+    for (int i = 0; i < origin->num_sources; i++)
+        if (strcmp(origin->sources[i].path, path) == 0)
+            return origin->sources[i].hash;
+    return NULL;
+}
+
+/** Where the chapter's kernel is, if there is such a chapter. */
+static void kernel_path(const struct times_request *request, const char *chapter, char path[PATH_SIZE])
+{
+    const char *const file = request->align ? "align.cu" : strcmp(chapter, host_chapter) == 0 ? "gate.c" : "gate.cu";
+
+    snprintf(path, PATH_SIZE, "chapters/%s/%s", chapter, file);
+}
+
+/* --- results ---------------------------------------------------------------------------------------------------------- */
+
+/** Reads a file and compares the hash of its source with the present one. */
+static bool read_result(const struct times_origin *origin, const char *path, const char *source, struct result *result,
+                        struct error *error)
+{
+    const char *const hash = find_hash(origin, source);
+
+    if (!json_read(path, &result->file, error))
+        return false;
+    if (!hash)
+        return error_set(error, "%s: %s, which it measured, is gone", path, source);
+    if (!json_member(result->file.values, "rows") || json_member(result->file.values, "rows")->type != JSON_ARRAY)
+        return error_set(error, "%s: it has no \"rows\"", path);
+    result->old = strcmp(json_string(result->file.values, "kernel_source_sha256", ""), hash) != 0;
+    return true;
+}
+
+static bool check_field(const char *path, const struct json *object, const char *name, const char *wanted,
+                        struct error *error)
+{
+    const char *const is = json_string(object, name, "");
+
+    return strcmp(is, wanted) == 0 ||
+           error_set(error, "%s: \"%s\" is \"%s\"; it must be \"%s\"", path, name, is, wanted);
+}
+
+/** The file is of the problem that is asked for. */
+static bool check_problem(const char *path, const struct json *root, const struct times_request *request,
+                          struct error *error)
+{
+    const struct json *const problem = json_member(root, "problem");
+    const double block_size = json_number(problem, "block_size", 0.0);
+
+    if (!request->align)
+        return check_field(path, problem, "dtype", request->dtype, error);
+    return block_size == request->block_size ||
+           error_set(error, "%s: \"block_size\" is %g; it must be %d", path, block_size, request->block_size);
+}
+
+/** The file is of a chapter, or of a program like one, as it runs on a GPU. */
+static bool check_bench(const char *path, const struct json *root, const char *name,
+                        const struct times_request *request, struct error *error)
+{
+    return check_field(path, root, "chapter", name, error) && check_problem(path, root, request, error) &&
+           check_field(path, root, "distribution", request->dist, error) &&
+           check_field(path, root, "cache", "warm", error);
+}
+
+static bool read_chapter(const struct times_origin *origin, const char *path, const struct times_request *request,
+                         struct result *result, struct error *error)
+{
+    char source[PATH_SIZE];
+
+    kernel_path(request, result->name, source);
+    return read_result(origin, path, source, result, error) &&
+           check_bench(path, result->file.values, result->name, request, error);
+}
+
+/** Reads PyTorch's times, or in align CUB's, if they are recorded. */
+static bool read_library(const struct times_origin *origin, const struct times_request *request, struct result *result,
+                         struct error *error)
+{
+    const char *const name = request->align ? "cub_align" : "pytorch_gate";
+    char path[PATH_SIZE];
+
+    snprintf(path, sizeof path, "%s/%s_%s.json", origin->directory, name, request->results);
+    if (access(path, F_OK) != 0 && errno == ENOENT)
+        return true;
+    if (!read_result(origin, path, request->align ? cub_source : pytorch_source, result, error))
+        return false;
+    if (!request->align)
+        return check_problem(path, result->file.values, request, error);
+    return check_bench(path, result->file.values, name, request, error);
+}
+
+/** The chapter in "02_warp_per_group_f32.json", if that is what the name is like. */
+static bool chapter_of(const char *file, const struct times_request *request, char chapter[NAME_SIZE])
+{
+    char ending[48];
+    const size_t length = strlen(file);
+
+    snprintf(ending, sizeof ending, "_%s.json", request->results);
+    if (length <= strlen(ending) + 3 || length >= NAME_SIZE || strcmp(file + length - strlen(ending), ending) != 0 ||
+        !isdigit((unsigned char)file[0]) || !isdigit((unsigned char)file[1]) || file[2] != '_')
+        return false;
+    snprintf(chapter, NAME_SIZE, "%.*s", (int)(length - strlen(ending)), file);
+    return strcmp(chapter, host_chapter) != 0;
+}
+
+static bool read_chapters(const struct times_origin *origin, struct dirent *const *entries, int count,
+                          const struct times_request *request, struct results *results, struct error *error)
+{
+    for (int i = 0; i < count && results->num_chapters < MOST_CHAPTERS; i++) {
+        struct result *const result = &results->chapters[results->num_chapters];
+        char path[PATH_SIZE];
+
+        if (!chapter_of(entries[i]->d_name, request, result->name))
+            continue;
+        results->num_chapters++;
+        snprintf(path, sizeof path, "%s/%s", origin->directory, entries[i]->d_name);
+        if (!read_chapter(origin, path, request, result, error))
+            return false;
+    }
+    return true;
+}
+
+static void free_results(struct results *results)
+{
+    json_free(&results->library.file);
+    for (int i = 0; i < results->num_chapters; i++)
+        json_free(&results->chapters[i].file);
+}
+
+static bool read_results(const struct times_origin *origin, const struct times_request *request,
+                         struct results *results, struct error *error)
+{
+    struct dirent **entries;
+    const int count = scandir(origin->directory, &entries, NULL, alphasort);
+
+    memset(results, 0, sizeof *results);
+    if (count < 0)
+        return error_set(error, "%s: %s", origin->directory, strerror(errno));
+    const bool good = read_library(origin, request, &results->library, error) &&
+                      read_chapters(origin, entries, count, request, results, error);
+    for (int i = 0; i < count; i++)
+        free(entries[i]);
+    free(entries);
+    if (!good)
+        free_results(results);
+    return good;
+}
+
+static const struct result *find_chapter(const struct results *results, const char *name)
+{
+    for (int i = 0; i < results->num_chapters; i++)
+        if (strcmp(results->chapters[i].name, name) == 0)
+            return &results->chapters[i];
+    return NULL;
+}
+
+/** The row for so many tokens, or NULL. */
+static const struct json *find_row(const struct result *result, int num_tokens)
+{
+    const struct json *const rows = result ? json_member(result->file.values, "rows") : NULL;
+
+    for (const struct json *row = rows ? rows->first : NULL; row; row = row->next)
+        if (json_number(row, "num_tokens", -1.0) == num_tokens)
+            return row;
+    return NULL;
+}
+
+/* --- a table's rows --------------------------------------------------------------------------------------------------- */
+
+/** Writes a time with three digits that count, or "-" if it is none. */
+static void write_us(FILE *out, double us)
+{
+    double unit = 1.0;
+    char text[32];
+
+    if (!(us > 0.0 && us < 1e12)) {
+        fputs(" - |", out);
+        return;
+    }
+    if (us < 99.95) {
+        fprintf(out, " %#.3g |", us);
+        return;
+    }
+    while (us / unit >= 999.5)
+        unit *= 10.0;
+    fprintf(out, " %s |", report_count((uint64_t)(round(us / unit) * unit), text));
+}
+
+/** Writes a row of medians: of `name` in each of the result's rows, or where it has no parts, of the number itself. */
+static void write_row(FILE *out, const char *label, const struct result *result, const char *name)
+{
+    fprintf(out, "| %s |", label);
+    for (int i = 0; i < NUM_SIZES; i++) {
+        const struct json *const row = find_row(result, sizes[i]);
+
+        write_us(out, json_number(json_member(row, name), "median_us", json_number(row, name, 0.0)));
+    }
+    fputs("\n", out);
+}
+
+/** One of the four: `way` is eager or compiled, `how` stream or graph. */
+static void write_pytorch(FILE *out, const struct results *results, const char *way, const char *how)
+{
+    const struct json *const root = results->library.file.values;
+    const struct json *const launches = json_member(json_member(root, "launches"), way);
+    const double least = json_number(launches, "least", 0.0), most = json_number(launches, "most", 0.0);
+    char label[TEXT_SIZE], name[32], counts[64] = "";
+
+    if (least > 0.0 && least == most)
+        snprintf(counts, sizeof counts, " (%.0f launches)", most);
+    else if (least > 0.0)
+        snprintf(counts, sizeof counts, " (%.0f to %.0f launches)", least, most);
+    snprintf(label, sizeof label, "PyTorch, %s, in a %s%.60s%s", way, how, counts,
+             results->library.old ? " *(recorded from an older grouped_topk.py)*" : "");
+    snprintf(name, sizeof name, "%s_%s", way, how);
+    write_row(out, label, &results->library, name);
+}
+
+static void write_cub(FILE *out, const struct results *results)
+{
+    char label[TEXT_SIZE];
+
+    snprintf(label, sizeof label, "CUB radix sort%s",
+             results->library.old ? " *(recorded from an older cub_align.cu)*" : "");
+    write_row(out, label, &results->library, "here");
+}
+
+/** The recorded result that has times of the chapter on the host beside its own, or NULL. */
+static const struct result *find_host(const struct results *results)
+{
+    for (int i = 0; i < results->num_chapters; i++)
+        if (strcmp(json_string(results->chapters[i].file.values, "before", ""), host_chapter) == 0)
+            return &results->chapters[i];
+    return NULL;
+}
+
+static void write_host(FILE *out, const struct results *results)
+{
+    const struct result *const result = find_host(results);
+    const double threads = result ? json_number(result->file.values, "host_threads", 0.0) : 0.0;
+    char label[TEXT_SIZE];
+
+    snprintf(label, sizeof label, "%s, on the host", host_chapter);
+    if (threads >= 1.0 && threads < 1e6)
+        snprintf(label, sizeof label, "%s, %.0f thread%s", host_chapter, threads, threads == 1.0 ? "" : "s");
+    write_row(out, label, result, "before");
+}
+
+static void write_chapter(FILE *out, const struct results *results, const char *name)
+{
+    const struct result *const result = find_chapter(results, name);
+    char label[TEXT_SIZE];
+
+    if (strcmp(name, host_chapter) == 0) {
+        write_host(out, results);
+        return;
+    }
+    snprintf(label, sizeof label, "%s%s", name, result && result->old ? " *(recorded from an older kernel)*" : "");
+    write_row(out, label, result, "here");
+}
+
+/* --- where a table's figures come from -------------------------------------------------------------------------------- */
+
+/** Adds a text unless it is there, without what Markdown would take for its own. */
+static void add_text(struct texts *texts, const char *text)
+{
+    char *const copy = texts->texts[texts->count];
+
+    snprintf(copy, TEXT_SIZE, "%s", text);
+    for (char *at = copy; *at; at++)
+        if (!isprint((unsigned char)*at) || strchr("`|<>", *at))
+            *at = '?';
+    for (int i = 0; i < texts->count; i++)
+        if (strcmp(texts->texts[i], copy) == 0)
+            return;
+    texts->count += *copy != '\0';
+}
+
+/** Adds the result's command, with NAME for the chapter, so that those of several chapters are one. */
+static void add_command(struct texts *texts, const struct result *result)
+{
+    const char *const command = json_string(result->file.values, "command", "");
+    const char *const name = *result->name ? strstr(command, result->name) : NULL;
+    char text[TEXT_SIZE], *out;
+
+    if (name)
+        snprintf(text, sizeof text, "%.*sNAME%s", (int)(name - command), command, name + strlen(result->name));
+    else
+        snprintf(text, sizeof text, "%s", command);
+    out = strstr(text, " --out "); /* where it was written says nothing about the figures */
+    if (out)
+        *out = '\0';
+    add_text(texts, text);
+}
+
+static void write_texts(FILE *out, const struct texts *texts, const char *quote)
+{
+    for (int i = 0; i < texts->count; i++)
+        fprintf(out, "%s%s%s%s", i == 0 ? "" : i + 1 < texts->count ? ", " : " and ", quote, texts->texts[i], quote);
+}
+
+/** What the results were recorded with, when and how. */
+struct provenance {
+    struct texts machines, days, commands;
+};
+
+static void add_result(struct provenance *provenance, const struct result *result)
+{
+    const struct json *const root = result ? result->file.values : NULL;
+    char text[TEXT_SIZE];
+
+    if (!root)
+        return;
+    snprintf(text, sizeof text, "%s, %s", json_string(root, "device", "?"), json_string(root, "toolkit", "?"));
+    add_text(&provenance->machines, text);
+    snprintf(text, sizeof text, "%.10s", json_string(root, "date", "?"));
+    add_text(&provenance->days, text);
+    add_command(&provenance->commands, result);
+}
+
+static void write_provenance(FILE *out, const struct provenance *provenance)
+{
+    if (provenance->machines.count == 0) {
+        fputs("Nothing is recorded yet.\n", out);
+        return;
+    }
+    write_texts(out, &provenance->machines, "");
+    fputs(", recorded on ", out);
+    write_texts(out, &provenance->days, "");
+    fputs(" by ", out);
+    write_texts(out, &provenance->commands, "`");
+    fputs(".\n", out);
+}
+
+/* --- a table ---------------------------------------------------------------------------------------------------------- */
+
+static void add_chapter(struct times_request *request, const char *name)
+{
+    if (request->num_chapters < MOST_CHAPTERS)
+        snprintf(request->chapters[request->num_chapters++], NAME_SIZE, "%s", name);
+}
+
+/** With no chapters named, those of which anything is recorded. */
+static void complete_request(struct times_request *request, const struct results *results)
+{
+    if (!request->align)
+        add_chapter(request, host_chapter);
+    for (int i = 0; i < results->num_chapters; i++)
+        add_chapter(request, results->chapters[i].name);
+}
+
+static void write_header(FILE *out)
+{
+    char text[32];
+
+    fputs("\n| tokens |", out);
+    for (int i = 0; i < NUM_SIZES; i++)
+        fprintf(out, " %s |", report_count((uint64_t)sizes[i], text));
+    fputs("\n|---|", out);
+    for (int i = 0; i < NUM_SIZES; i++)
+        fputs("---:|", out);
+    fputs("\n", out);
+}
+
+static void write_library(FILE *out, const struct times_request *request, const struct results *results)
+{
+    if (request->align) {
+        write_cub(out, results);
+        return;
+    }
+    if (request->num_chapters == 0)
+        write_pytorch(out, results, "eager", "stream");
+    write_pytorch(out, results, "eager", "graph");
+    if (request->num_chapters == 0) {
+        write_pytorch(out, results, "compiled", "stream");
+        write_pytorch(out, results, "compiled", "graph");
+    }
+}
+
+/** Where the table's row of that name comes from, or NULL. */
+static const struct result *find_source(const struct results *results, const char *chapter)
+{
+    return strcmp(chapter, host_chapter) == 0 ? find_host(results) : find_chapter(results, chapter);
+}
+
+/**
+ * The result whose floor is the table's. The gate's chapters all have the same; align's move fewer bytes once they need less
+ * room, so there the last one counts.
+ */
+static const struct result *find_floor(const struct times_request *request, const struct results *results)
+{
+    const struct result *floor = results->num_chapters > 0 ? &results->chapters[0] : NULL;
+
+    for (int i = 0; request->align && i < request->num_chapters; i++) {
+        const struct result *const source = find_source(results, request->chapters[i]);
+
+        floor = source ? source : floor;
+    }
+    return floor;
+}
+
+static void write_table(FILE *out, struct times_request request, const struct results *results)
+{
+    struct provenance provenance = {0};
+    const struct result *floor;
+
+    write_header(out);
+    write_library(out, &request, results);
+    if (request.num_chapters == 0)
+        complete_request(&request, results);
+    for (int i = 0; i < request.num_chapters; i++)
+        write_chapter(out, results, request.chapters[i]);
+    floor = find_floor(&request, results);
+    write_row(out, "floor", floor, "floor_us");
+
+    add_result(&provenance, floor);
+    for (int i = 0; i < request.num_chapters; i++)
+        add_result(&provenance, find_source(results, request.chapters[i]));
+    add_result(&provenance, &results->library);
+    fputs("\n", out);
+    write_provenance(out, &provenance);
+    fputs("\n", out);
+}
+
+bool times_write(FILE *out, const struct times_origin *origin, const struct times_request *request, struct error *error)
+{
+    struct results results;
+
+    if (!read_results(origin, request, &results, error))
+        return false;
+    write_table(out, *request, &results);
+    free_results(&results);
+    return true;
+}
+
+/* --- a request -------------------------------------------------------------------------------------------------------- */
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(a, b);
+}
+
+static bool is_dist(const char *word)
+{
+    for (int dist = 0; dist < ALIGN_DIST_COUNT; dist++)
+        if (strcmp(word, align_dist_name((enum align_dist)dist)) == 0)
+            return true;
+    return false;
+}
+
+/** Reads the words behind "align" that are no chapters; returns the first that may be one, or NULL. */
+static const char *parse_align(struct times_request *request)
+{
+    const char *word = strtok(NULL, " ");
+    int length = 0;
+
+    request->align = true;
+    if (!word || sscanf(word, "%6d%n", &request->block_size, &length) != 1 || word[length] != '\0')
+        request->block_size = 0;
+    snprintf(request->dist, sizeof request->dist, "router");
+    snprintf(request->results, sizeof request->results, "b%d", request->block_size);
+    word = strtok(NULL, " ");
+    if (!word || !is_dist(word))
+        return word;
+    snprintf(request->dist, sizeof request->dist, "%s", word);
+    snprintf(request->results, sizeof request->results, "b%d_%s", request->block_size, word);
+    return strtok(NULL, " ");
+}
+
+bool times_parse(char *words, const struct times_origin *origin, struct times_request *request, struct error *error)
+{
+    const char *word = strtok(words, " ");
+    char path[PATH_SIZE];
+
+    memset(request, 0, sizeof *request);
+    if (word && strcmp(word, "align") == 0) {
+        word = parse_align(request);
+        if (request->block_size < 1)
+            return error_set(error, "times of align without a block size; 'align 64' has one");
+    } else if (word && (strcmp(word, "f32") == 0 || strcmp(word, "f16") == 0 || strcmp(word, "bf16") == 0)) {
+        snprintf(request->dtype, sizeof request->dtype, "%s", word);
+        snprintf(request->dist, sizeof request->dist, "router");
+        snprintf(request->results, sizeof request->results, "%s", word);
+        word = strtok(NULL, " ");
+    } else {
+        return error_set(error, "times of '%s'; it must be f32, f16, bf16 or align", word ? word : "");
+    }
+    for (; word; word = strtok(NULL, " ")) {
+        kernel_path(request, word, path);
+        if (request->num_chapters == MOST_CHAPTERS || strlen(word) >= NAME_SIZE || !find_hash(origin, path))
+            return error_set(error, "'%s' is no chapter with %s, or one too many", word,
+                             request->align ? "an align" : "a gate");
+        strcpy(request->chapters[request->num_chapters++], word);
+    }
+    qsort(request->chapters, (size_t)request->num_chapters, NAME_SIZE, compare_names);
+    return true;
+}
