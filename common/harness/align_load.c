@@ -87,6 +87,9 @@ static enum run_result open_counts(struct align_options *options, struct source 
                : RUN_BAD_INPUT;
 }
 
+/* Chapter 05's kernel has room for so many choices of a token. */
+enum { GATE_MOST_CHOICES = 32 };
+
 /** Reads the router's logits and bias, and makes the gate's problem of as many of its tokens as are asked for. */
 static enum run_result open_router(struct align_options *options, const struct gate_step *step, struct source *source,
                                    struct error *error)
@@ -95,6 +98,11 @@ static enum run_result open_router(struct align_options *options, const struct g
     char logits[PATH_MAX], bias[PATH_MAX];
     enum run_result result;
 
+    if (options->topk > GATE_MOST_CHOICES) {
+        error_set(error, "--topk: %d; the gate that makes the input, %s, chooses at most %d (more need --dist)",
+                  options->topk, step->name, GATE_MOST_CHOICES);
+        return RUN_BAD_INPUT;
+    }
     if (!router_data_path("layer2_logits.npy", "topk-ids", logits, sizeof logits, error) ||
         !router_data_path("layer2_bias.npy", "topk-ids", bias, sizeof bias, error))
         return RUN_BAD_INPUT;

@@ -70,23 +70,28 @@ static void write_padded(const struct align_problem *problem, const struct sums 
     const int64_t pads = sums->padded - sums->placed;
     char padded[32], places[64], blocks[64], ids[64], pads_text[64];
 
-    fprintf(stream, "padded     %s of %s: %s with %s and %s (%.1f %%)\n", report_count((uint64_t)sums->padded, padded),
-            count_of(problem->capacity, "place", places), count_of(sums->blocks, "block", blocks),
-            count_of(sums->placed, "id", ids), count_of(pads, "pad", pads_text), percent(pads, sums->padded));
+    fprintf(stream, "padded     %s of %s: ", report_count((uint64_t)sums->padded, padded),
+            count_of(problem->capacity, "place", places));
+    if (sums->padded == 0)
+        fprintf(stream, "no id names an expert\n");
+    else
+        fprintf(stream, "%s with %s and %s (%.1f %%)\n", count_of(sums->blocks, "block", blocks),
+                count_of(sums->placed, "id", ids), count_of(pads, "pad", pads_text), percent(pads, sums->padded));
 }
 
 static void write_load(const struct align_problem *problem, const struct sums *sums, FILE *stream)
 {
     char most[32], ids[64], idle[64];
 
-    if (sums->placed == 0) {
-        fprintf(stream, "load       no expert gets any\n");
+    if (sums->placed == 0)
         return;
-    }
-    fprintf(stream, "load       expert %d is the busiest: %s of %s (%.1f %%, %.1f times the mean); %s %s none\n",
-            sums->busiest, report_count((uint64_t)sums->most, most), count_of(sums->placed, "id", ids),
-            percent(sums->most, sums->placed), (double)sums->most * problem->num_experts / (double)sums->placed,
-            count_of(sums->idle, "expert", idle), sums->idle == 1 ? "gets" : "get");
+    fprintf(stream, "load       expert %d is the busiest: %s of %s (%.1f %%, %.1f times the mean); ", sums->busiest,
+            report_count((uint64_t)sums->most, most), count_of(sums->placed, "id", ids),
+            percent(sums->most, sums->placed), (double)sums->most * problem->num_experts / (double)sums->placed);
+    if (sums->idle == 0)
+        fprintf(stream, "every expert gets some\n");
+    else
+        fprintf(stream, "%s %s none\n", count_of(sums->idle, "expert", idle), sums->idle == 1 ? "gets" : "get");
 }
 
 static void write_table(const struct align_report *report, FILE *stream)
@@ -94,12 +99,13 @@ static void write_table(const struct align_report *report, FILE *stream)
     const struct align_options *options = report->options;
     const struct align_problem *problem = &options->problem;
     const struct sums sums = add_up(report);
-    char text[256], tokens[64], places[64], blocks[64];
+    char text[256], places[64], blocks[64], ids[64];
 
     align_problem_describe(problem, text, sizeof text);
     fprintf(stream, "%s on %s%s\n", report->chapter->step.name, report->counters.num_counters ? "the " : "",
             report->backend->device);
-    fprintf(stream, "problem    %s, top %d: %s\n", count_of(options->num_tokens, "token", tokens), options->topk, text);
+    fprintf(stream, "problem    %" PRId64 " token%s, top %d: %s\n", options->num_tokens,
+            options->num_tokens == 1 ? "" : "s", options->topk, text);
     input_name(options, text, sizeof text);
     fprintf(stream, "input      %s\n", text);
     if (report->result == RUN_VERIFIED)
@@ -113,8 +119,8 @@ static void write_table(const struct align_report *report, FILE *stream)
         fprintf(stream, "map        %d of %d experts are local; a block of any other is -1\n", sums.local,
                 problem->num_experts);
     if (sums.skipped > 0)
-        fprintf(stream, "skipped    %s no expert\n",
-                count_of(sums.skipped, sums.skipped == 1 ? "id names" : "id name", text));
+        fprintf(stream, "skipped    %s, which name%s no expert\n", count_of(sums.skipped, "id", ids),
+                sums.skipped == 1 ? "s" : "");
     counters_write_table(stream, &report->counters, (double)options->num_tokens);
 }
 
