@@ -180,15 +180,17 @@ static cudaError_t launch(const align_problem *problem, const align_buffers *buf
     if (fill_blocks > 0) /* an empty grid is a launch error */
         fill_kernel<<<fill_blocks, FILL_THREADS, 0, stream>>>(*problem, buffers->sorted_token_ids);
     if (takes_small(problem)) {
-        align_small_kernel<<<1, round_up(problem->num_experts, WARP_SIZE), small_shared_bytes(problem->num_experts),
-                             stream>>>(*problem, topk_ids, buffers->expert_map, buffers->sorted_token_ids,
-                                       buffers->expert_ids, buffers->num_tokens_post_padded);
+        align_small_kernel<Id>
+            <<<1, round_up(problem->num_experts, WARP_SIZE), small_shared_bytes(problem->num_experts), stream>>>(
+                *problem, topk_ids, buffers->expert_map, buffers->sorted_token_ids, buffers->expert_ids,
+                buffers->num_tokens_post_padded);
         return cudaGetLastError();
     }
-    align_kernel<<<1, THREADS, problem->num_experts * sizeof(int), stream>>>(
+    align_kernel<Id><<<1, THREADS, problem->num_experts * sizeof(int), stream>>>(
         *problem, topk_ids, buffers->expert_map, buffers->expert_ids, buffers->num_tokens_post_padded, offsets);
     if (sort_blocks > 0)
-        sort_kernel<<<sort_blocks, SORT_THREADS, 0, stream>>>(*problem, topk_ids, buffers->sorted_token_ids, offsets);
+        sort_kernel<Id>
+            <<<sort_blocks, SORT_THREADS, 0, stream>>>(*problem, topk_ids, buffers->sorted_token_ids, offsets);
     return cudaGetLastError();
 }
 // [launch]

@@ -252,16 +252,18 @@ static cudaError_t launch(const align_problem *problem, const align_buffers *buf
     int *const offsets = (int *)buffers->workspace;
 
     if (takes_small(problem)) {
-        align_small_kernel<<<1, round_up(problem->num_experts, WARP_SIZE), small_shared_bytes(problem->num_experts),
-                             stream>>>(*problem, topk_ids, buffers->expert_map, buffers->sorted_token_ids,
-                                       buffers->expert_ids, buffers->num_tokens_post_padded);
+        align_small_kernel<Id>
+            <<<1, round_up(problem->num_experts, WARP_SIZE), small_shared_bytes(problem->num_experts), stream>>>(
+                *problem, topk_ids, buffers->expert_map, buffers->sorted_token_ids, buffers->expert_ids,
+                buffers->num_tokens_post_padded);
         return cudaGetLastError();
     }
-    align_kernel<<<1, THREADS, (problem->num_experts + 1) * sizeof(int), stream>>>(
+    align_kernel<Id><<<1, THREADS, (problem->num_experts + 1) * sizeof(int), stream>>>(
         *problem, topk_ids, buffers->expert_map, buffers->sorted_token_ids, buffers->expert_ids,
         buffers->num_tokens_post_padded, offsets);
     if (sort_blocks > 0) /* an empty grid is a launch error */
-        sort_kernel<<<sort_blocks, SORT_THREADS, 0, stream>>>(*problem, topk_ids, buffers->sorted_token_ids, offsets);
+        sort_kernel<Id>
+            <<<sort_blocks, SORT_THREADS, 0, stream>>>(*problem, topk_ids, buffers->sorted_token_ids, offsets);
     return cudaGetLastError();
 }
 // [launch]
