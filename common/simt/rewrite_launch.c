@@ -5,7 +5,8 @@
  *     rewrite_launch FILE.cu > FILE.cc
  *
  *     kernel<T><<<grid, block>>>(args)   ->   simt_launch((kernel<T>), "kernel<T>", grid, block)(args)
- *     extern __shared__ T name[];        ->   extern __thread T name[] __asm__("simt_dynamic_shared");
+ *     extern __shared__ T name[];        ->   T *const name = (decltype(name))simt_dynamic_shared;             in a function
+ *     extern __shared__ T name[];        ->   extern __thread T name[] __asm__("simt_dynamic_shared");         elsewhere
  *
  * Anything it cannot rewrite is an error, one line: FILE:LINE: what is wrong. Exit 1.
  */
@@ -308,44 +309,115 @@ static bool rewrite_launch(struct source *source, size_t at)
 
 /* --- dynamic shared memory ------------------------------------------------------------------------------------------ */
 
-/** The `;` of the declaration of one name[], or name[][N], that `at` is in; NOWHERE for anything else. */
-static size_t unsized_array_end(const char *code, size_t at)
-{
-    bool unsized = false;
+/** One `extern __shared__ T name[]`, or name[][N]: where its parts are in the code. */
+struct dynamic_array {
+    size_t extern_word; /**< NOWHERE: it has none */
+    size_t shared_word;
+    size_t name, name_end;
+    size_t open, close; /**< the brackets without a size; NOWHERE: all have one */
+    size_t semicolon;
+};
 
+/** Finds the brackets without a size and the `;` of the declaration that `at` is in; false for anything but one such array. */
+static bool find_unsized_array(const char *code, size_t at, struct dynamic_array *array)
+{
+    array->open = NOWHERE;
     for (; code[at] && code[at] != ';'; at++) {
-        if (is_one_of(code[at], "=}\n") || (unsized && !is_one_of(code[at], "[ ")))
-            return NOWHERE;
-        unsized = unsized || (code[at] == '[' && code[skip_space(code, at + 1)] == ']');
+        const bool unsized = code[at] == '[' && code[skip_space(code, at + 1)] == ']';
+
+        if (is_one_of(code[at], "=}\n") || (array->open != NOWHERE && !is_one_of(code[at], "[ ")))
+            return false;
+        if (unsized && array->open == NOWHERE)
+            array->open = at;
         if (is_one_of(code[at], "([{") && (at = partner(code, at, 1)) == NOWHERE)
-            return NOWHERE;
+            return false;
+        if (unsized)
+            array->close = at;
     }
-    return code[at] && unsized ? at : NOWHERE;
+    array->semicolon = at;
+    return code[at] && array->open != NOWHERE;
 }
 
-/** Whether one of the words before `at` in the same declaration is `extern`. */
-static bool is_extern(const char *code, size_t at)
+/** The `extern` among the words before `at` in the same declaration, or NOWHERE. */
+static size_t find_extern(const char *code, size_t at)
 {
     while (at > 0 && !is_one_of(code[at - 1], ";{}\n"))
         if (starts_with(code + --at, "extern") && !is_word(code[at + 6]) && !is_word(code[at - 1]))
+            return at;
+    return NOWHERE;
+}
+
+/** Whether the `{` at `at` belongs to a namespace or to `extern "C"`. */
+static bool opens_namespace(const char *code, size_t at)
+{
+    for (size_t begin = at; begin > 0 && !is_one_of(code[begin - 1], ";{})\n");) {
+        begin--;
+        if (!is_word(code[begin - 1]) &&
+            (starts_with(code + begin, "namespace") || starts_with(code + begin, "extern")))
             return true;
+    }
     return false;
+}
+
+/** Whether `at` is inside a function. */
+static bool in_function(const char *code, size_t at)
+{
+    int closed = 0;
+
+    while (at-- > 0) {
+        if (code[at] == '}')
+            closed++;
+        else if (code[at] == '{' && closed > 0)
+            closed--;
+        else if (code[at] == '{' && !opens_namespace(code, at))
+            return true;
+    }
+    return false;
+}
+
+/** Copies up to `begin` and leaves out what lies between that and `end`, `text` instead. */
+static void replace(struct source *source, size_t begin, size_t end, const char *text)
+{
+    copy_to(source, begin);
+    fputs(text, stdout);
+    source->copied = end;
+}
+
+/** The array as a pointer to its first element: compilers forget a variable's other name inside templates. */
+static void write_pointer(struct source *source, const struct dynamic_array *array)
+{
+    const bool rows = source->code[skip_space(source->code, array->close + 1)] == '[';
+
+    replace(source, array->extern_word, array->extern_word + strlen("extern"), "");
+    replace(source, array->shared_word, array->shared_word + strlen("__shared__"), "");
+    replace(source, array->name, array->name, rows ? "(*const " : "*const ");
+    replace(source, array->open, array->close + 1, rows ? ")" : "");
+    copy_to(source, array->semicolon);
+    fputs(" = (decltype(", stdout);
+    fwrite(source->text + array->name, 1, array->name_end - array->name, stdout);
+    fputs("))simt_dynamic_shared", stdout);
 }
 
 /** Rewrites the declaration that has `__shared__` at `at` if its array has no size. */
 static bool rewrite_shared(struct source *source, size_t at)
 {
-    const size_t word = at + strlen("__shared__"), semicolon = unsized_array_end(source->code, word);
-    const bool dynamic = is_extern(source->code, at);
+    struct dynamic_array array = {.extern_word = find_extern(source->code, at), .shared_word = at};
+    const size_t word = at + strlen("__shared__");
+    const bool dynamic = array.extern_word != NOWHERE;
 
-    if (dynamic != (semicolon != NOWHERE))
+    if (dynamic != find_unsized_array(source->code, word, &array))
         return fail(source, at, "dynamic shared memory is declared as: extern __shared__ T name[];");
     if (!dynamic)
         return true;
-    copy_to(source, at);
-    fputs("__thread", stdout);
-    source->copied = word;
-    copy_to(source, semicolon);
+    array.name = array.name_end = skip_space_back(source->code, array.open);
+    while (is_word(source->code[array.name - 1]))
+        array.name--;
+    if (in_function(source->code, at)) {
+        write_pointer(source, &array);
+        return true;
+    }
+    replace(source, at, word, "__thread");
+    copy_to(source, array.semicolon);
     fputs(" __asm__(\"simt_dynamic_shared\")", stdout);
     return true;
 }

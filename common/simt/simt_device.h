@@ -57,6 +57,10 @@ extern const simt_index simt_block_dim;
 extern const simt_index simt_grid_dim;
 }
 
+extern "C" {
+extern __thread unsigned char simt_dynamic_shared[]; /* whatever kernels call it */
+}
+
 #define threadIdx simt_thread_idx
 #define blockIdx  simt_block_idx
 #define blockDim  simt_block_dim

@@ -113,11 +113,37 @@ becomes 'aligned before' 'extern __align__(16) __shared__ char s[];' "extern __a
 becomes 'alignas' 'alignas(16) extern __shared__ char s[];' "alignas(16) extern __thread char s[] $thread;"
 becomes 'volatile' 'extern volatile __shared__ int s[];' "extern volatile __thread int s[] $thread;"
 becomes 'a type with template arguments' 'extern __shared__ pair<int, f(1)> s[];' "extern __thread pair<int, f(1)> s[] $thread;"
-becomes 'over lines, in a function' 'void k() { extern // mine
+becomes 'over lines' 'extern // mine
   __shared__
-  float s[]; s[0] = 1; }' "void k() { extern // mine
+  float s[]; int t;' "extern // mine
   __thread
-  float s[] $thread; s[0] = 1; }"
+  float s[] $thread; int t;"
+becomes 'behind a function' 'void k() { { } } extern __shared__ int s[];' "void k() { { } } extern __thread int s[] $thread;"
+becomes 'in a namespace' 'namespace a { namespace b::c { extern __shared__ int s[];' \
+    "namespace a { namespace b::c { extern __thread int s[] $thread;"
+becomes 'in extern "C"' 'extern "C" { void k(); extern __shared__ int s[];' \
+    "extern \"C\" { void k(); extern __thread int s[] $thread;"
+cast='))simt_dynamic_shared'
+becomes 'in a function' 'void k() { extern __shared__ int s[]; s[0] = 1; }' "void k() {   int *const s = (decltype(s$cast; s[0] = 1; }"
+becomes 'in a function, over lines' 'void k()
+{ extern // mine
+  __shared__
+  float s
+  []; s[0] = 1; }' "void k()
+{  // mine
+  
+  float *const s
+   = (decltype(s$cast; s[0] = 1; }"
+becomes 'in a function, with more dimensions' 'void k() { extern volatile __shared__ int s[ ][4][5];' \
+    "void k() {  volatile  int (*const s)[4][5] = (decltype(s$cast;"
+becomes 'in a function, aligned' 'void k() { alignas(16) extern __shared__ __align__(8) char s[];' \
+    "void k() { alignas(16)   __align__(8) char *const s = (decltype(s$cast;"
+becomes 'in a function, in a namespace' 'namespace a { void k() { if (x) { y(); } extern __shared__ pair<A, 1> s[];' \
+    "namespace a { void k() { if (x) { y(); }   pair<A, 1> *const s = (decltype(s$cast;"
+becomes 'in a function with a namespace in its name' 'void namespace_k() { extern __shared__ A s[];' \
+    "void namespace_k() {   A *const s = (decltype(s$cast;"
+becomes 'in a block' 'void k() { do { extern __shared__ A s[];' "void k() { do {   A *const s = (decltype(s$cast;"
+becomes 'a name behind brackets' 'void k() { extern __shared__ A<(b > 1)>s[];' "void k() {   A<(b > 1)>*const s = (decltype(s$cast;"
 becomes 'in a macro' '#define S extern __shared__ int s[];
 x' "#define S extern __thread int s[] $thread;
 x"
