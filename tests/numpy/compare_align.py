@@ -2,8 +2,8 @@
 
     python3 tests/numpy/compare_align.py PROGRAM... [--count N] [--seed S]
 
-num_tokens_post_padded and expert_ids must be equal element by element; so must sorted_token_ids, once the positions of each
-expert are in ascending order: a program may leave them in any.
+num_tokens_post_padded and expert_ids must be equal element by element; so must sorted_token_ids, once the positions of
+each expert are in ascending order: a program may leave them in any.
 """
 import argparse
 import pathlib
