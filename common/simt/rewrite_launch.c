@@ -5,7 +5,7 @@
  *     rewrite_launch FILE.cu > FILE.cc
  *
  *     kernel<T><<<grid, block>>>(args)   ->   simt_launch((kernel<T>), "kernel<T>", grid, block)(args)
- *     extern __shared__ T name[];        ->   T *const name = (decltype(name))simt_dynamic_shared;             in a function
+ *     extern __shared__ T name[];        ->   T *const name = (decltype(+name))simt_dynamic_shared;            in a function
  *     extern __shared__ T name[];        ->   extern __thread T name[] __asm__("simt_dynamic_shared");         elsewhere
  *
  * Anything it cannot rewrite is an error, one line: FILE:LINE: what is wrong. Exit 1.
@@ -393,7 +393,7 @@ static void write_pointer(struct source *source, const struct dynamic_array *arr
     replace(source, array->name, array->name, rows ? "(*const " : "*const ");
     replace(source, array->open, array->close + 1, rows ? ")" : "");
     copy_to(source, array->semicolon);
-    fputs(" = (decltype(", stdout);
+    fputs(" = (decltype(+", stdout);
     fwrite(source->text + array->name, 1, array->name_end - array->name, stdout);
     fputs("))simt_dynamic_shared", stdout);
 }

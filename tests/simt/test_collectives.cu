@@ -297,6 +297,51 @@ static void a_block_in_three_dimensions(void **)
     assert_int_equal(got[6 * 120], -1);
 }
 
+extern __shared__ int outside[];
+
+/** Every declaration, whatever its type and place, is of the same memory. */
+template <typename T>
+static __global__ void dynamic_arrays_kernel(int *out)
+{
+    extern __shared__ T words[];
+    const int thread = threadIdx.x;
+
+    words[thread] = (T)(thread + 1);
+    __syncthreads();
+    if (sizeof(T) == sizeof(int)) {
+        extern __shared__ __align__(16) int rows[][8];
+
+        out[thread] = rows[3 - thread / 8][thread % 8] + outside[0] * 100;
+    } else {
+        extern __shared__ volatile unsigned char bytes[];
+
+        out[thread] = bytes[thread];
+    }
+}
+
+static void dynamic_arrays_in_templates(void **)
+{
+    int *out = device_words(-1);
+
+    take_counters();
+    dynamic_arrays_kernel<int><<<1, 32, 32 * sizeof(int)>>>(out);
+    expect_good();
+    const struct simt_counters counters = take_counters();
+    const int *got = take_words(out);
+
+    assert_int_equal(counters.shared_store_requests, 1);
+    assert_int_equal(counters.shared_load_requests, 2);
+    assert_int_equal(counters.global_load_requests, 0);
+    for (int i = 0; i < 32; i++)
+        assert_int_equal(got[i], (3 - i / 8) * 8 + i % 8 + 1 + 100);
+    out = device_words(-1);
+    dynamic_arrays_kernel<unsigned char><<<1, 32, 32>>>(out);
+    expect_good();
+    got = take_words(out);
+    for (int i = 0; i < 32; i++)
+        assert_int_equal(got[i], i + 1);
+}
+
 /* --- the rest of the kernel language -------------------------------------------------------------------------------- */
 
 static __constant__ int table[4];
@@ -393,17 +438,12 @@ static void bits_and_arithmetic(void **)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shuffles_of_every_width),
-        cmocka_unit_test(shuffles_of_every_type),
-        cmocka_unit_test(groups_with_disjoint_masks),
-        cmocka_unit_test(lanes_that_returned_are_let_through),
-        cmocka_unit_test(masks_inside_nested_branches),
-        cmocka_unit_test(votes_matches_and_reductions),
-        cmocka_unit_test(votes_of_part_of_a_warp),
-        cmocka_unit_test(a_warp_that_is_not_whole),
-        cmocka_unit_test(barriers_that_count),
-        cmocka_unit_test(a_block_in_three_dimensions),
-        cmocka_unit_test(atomics_constants_and_device_variables),
+        cmocka_unit_test(shuffles_of_every_width),      cmocka_unit_test(shuffles_of_every_type),
+        cmocka_unit_test(groups_with_disjoint_masks),   cmocka_unit_test(lanes_that_returned_are_let_through),
+        cmocka_unit_test(masks_inside_nested_branches), cmocka_unit_test(votes_matches_and_reductions),
+        cmocka_unit_test(votes_of_part_of_a_warp),      cmocka_unit_test(a_warp_that_is_not_whole),
+        cmocka_unit_test(barriers_that_count),          cmocka_unit_test(a_block_in_three_dimensions),
+        cmocka_unit_test(dynamic_arrays_in_templates),  cmocka_unit_test(atomics_constants_and_device_variables),
         cmocka_unit_test(bits_and_arithmetic),
     };
 

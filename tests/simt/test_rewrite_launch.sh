@@ -124,7 +124,7 @@ becomes 'in a namespace' 'namespace a { namespace b::c { extern __shared__ int s
 becomes 'in extern "C"' 'extern "C" { void k(); extern __shared__ int s[];' \
     "extern \"C\" { void k(); extern __thread int s[] $thread;"
 cast='))simt_dynamic_shared'
-becomes 'in a function' 'void k() { extern __shared__ int s[]; s[0] = 1; }' "void k() {   int *const s = (decltype(s$cast; s[0] = 1; }"
+becomes 'in a function' 'void k() { extern __shared__ int s[]; s[0] = 1; }' "void k() {   int *const s = (decltype(+s$cast; s[0] = 1; }"
 becomes 'in a function, over lines' 'void k()
 { extern // mine
   __shared__
@@ -133,17 +133,17 @@ becomes 'in a function, over lines' 'void k()
 {  // mine
   
   float *const s
-   = (decltype(s$cast; s[0] = 1; }"
+   = (decltype(+s$cast; s[0] = 1; }"
 becomes 'in a function, with more dimensions' 'void k() { extern volatile __shared__ int s[ ][4][5];' \
-    "void k() {  volatile  int (*const s)[4][5] = (decltype(s$cast;"
+    "void k() {  volatile  int (*const s)[4][5] = (decltype(+s$cast;"
 becomes 'in a function, aligned' 'void k() { alignas(16) extern __shared__ __align__(8) char s[];' \
-    "void k() { alignas(16)   __align__(8) char *const s = (decltype(s$cast;"
+    "void k() { alignas(16)   __align__(8) char *const s = (decltype(+s$cast;"
 becomes 'in a function, in a namespace' 'namespace a { void k() { if (x) { y(); } extern __shared__ pair<A, 1> s[];' \
-    "namespace a { void k() { if (x) { y(); }   pair<A, 1> *const s = (decltype(s$cast;"
+    "namespace a { void k() { if (x) { y(); }   pair<A, 1> *const s = (decltype(+s$cast;"
 becomes 'in a function with a namespace in its name' 'void namespace_k() { extern __shared__ A s[];' \
-    "void namespace_k() {   A *const s = (decltype(s$cast;"
-becomes 'in a block' 'void k() { do { extern __shared__ A s[];' "void k() { do {   A *const s = (decltype(s$cast;"
-becomes 'a name behind brackets' 'void k() { extern __shared__ A<(b > 1)>s[];' "void k() {   A<(b > 1)>*const s = (decltype(s$cast;"
+    "void namespace_k() {   A *const s = (decltype(+s$cast;"
+becomes 'in a block' 'void k() { do { extern __shared__ A s[];' "void k() { do {   A *const s = (decltype(+s$cast;"
+becomes 'a name behind brackets' 'void k() { extern __shared__ A<(b > 1)>s[];' "void k() {   A<(b > 1)>*const s = (decltype(+s$cast;"
 becomes 'in a macro' '#define S extern __shared__ int s[];
 x' "#define S extern __thread int s[] $thread;
 x"
