@@ -338,11 +338,16 @@ static bool find_unsized_array(const char *code, size_t at, struct dynamic_array
     return code[at] && array->open != NOWHERE;
 }
 
+static bool is_word_at(const char *code, size_t at, const char *word)
+{
+    return starts_with(code + at, word) && !is_word(code[at + strlen(word)]) && (at == 0 || !is_word(code[at - 1]));
+}
+
 /** The `extern` among the words before `at` in the same declaration, or NOWHERE. */
 static size_t find_extern(const char *code, size_t at)
 {
     while (at > 0 && !is_one_of(code[at - 1], ";{}\n"))
-        if (starts_with(code + --at, "extern") && !is_word(code[at + 6]) && !is_word(code[at - 1]))
+        if (is_word_at(code, --at, "extern"))
             return at;
     return NOWHERE;
 }
@@ -350,12 +355,9 @@ static size_t find_extern(const char *code, size_t at)
 /** Whether the `{` at `at` belongs to a namespace or to `extern "C"`. */
 static bool opens_namespace(const char *code, size_t at)
 {
-    for (size_t begin = at; begin > 0 && !is_one_of(code[begin - 1], ";{})\n");) {
-        begin--;
-        if (!is_word(code[begin - 1]) &&
-            (starts_with(code + begin, "namespace") || starts_with(code + begin, "extern")))
+    while (at > 0 && !is_one_of(code[at - 1], ";{})\n"))
+        if (is_word_at(code, --at, "namespace") || is_word_at(code, at, "extern"))
             return true;
-    }
     return false;
 }
 

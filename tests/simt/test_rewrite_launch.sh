@@ -142,6 +142,10 @@ becomes 'in a function, in a namespace' 'namespace a { void k() { if (x) { y(); 
     "namespace a { void k() { if (x) { y(); }   pair<A, 1> *const s = (decltype(+s$cast;"
 becomes 'in a function with a namespace in its name' 'void namespace_k() { extern __shared__ A s[];' \
     "void namespace_k() {   A *const s = (decltype(+s$cast;"
+for word in my_namespace namespace_ my_extern externs; do
+    becomes "in a function of $word" "auto k() -> $word { extern __shared__ A s[];" \
+        "auto k() -> $word {   A *const s = (decltype(+s$cast;"
+done
 becomes 'in a block' 'void k() { do { extern __shared__ A s[];' "void k() { do {   A *const s = (decltype(+s$cast;"
 becomes 'a name behind brackets' 'void k() { extern __shared__ A<(b > 1)>s[];' "void k() {   A<(b > 1)>*const s = (decltype(+s$cast;"
 becomes 'in a macro' '#define S extern __shared__ int s[];
