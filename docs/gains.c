@@ -1,0 +1,121 @@
+#include "gains.h"
+
+#include "text_file.h"
+
+#include "harness/json.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char folder[] = "docs/results/h200";
+enum { FEW = 1, MANY = 65536, PATH_SIZE = 512, FIRST_ALIGN = 6, FIRST_MOE = 11 };
+
+/** A chapter's times of few and many tokens, its own and those of the chapter before in the same run; 0 is none. */
+struct times {
+    double here[2], before[2];
+};
+
+/** The file of results that begins with "NN_" and ends as those of that operator do; "" if there is none. */
+static void find_results(int chapter, char path[PATH_SIZE])
+{
+    const char *const ending = chapter < FIRST_ALIGN ? "_f32.json" : "_b64.json";
+    DIR *const directory = opendir(folder);
+    const struct dirent *entry;
+
+    path[0] = '\0';
+    while (directory && (entry = readdir(directory))) {
+        const size_t length = strlen(entry->d_name);
+
+        if (atoi(entry->d_name) == chapter && length > strlen(ending) &&
+            strcmp(entry->d_name + length - strlen(ending), ending) == 0)
+            snprintf(path, PATH_SIZE, "%s/%s", folder, entry->d_name);
+    }
+    if (directory)
+        closedir(directory);
+}
+
+static bool read_times(const char *path, struct times *times, struct error *error)
+{
+    struct json_file file;
+    const struct json *rows;
+
+    *times = (struct times){0};
+    if (!json_read(path, &file, error))
+        return false;
+    rows = json_member(file.values, "rows");
+    for (const struct json *row = rows ? rows->first : NULL; row; row = row->next) {
+        const double tokens = json_number(row, "num_tokens", 0);
+        const int which = tokens == FEW ? 0 : tokens == MANY ? 1 : -1;
+
+        if (which < 0)
+            continue;
+        times->here[which] = json_number(json_member(row, "here"), "median_us", 0);
+        times->before[which] = json_number(json_member(row, "before"), "median_us", 0);
+    }
+    json_free(&file);
+    return rows || error_set(error, "%s: it has no \"rows\"", path);
+}
+
+void gains_write_head(FILE *out)
+{
+    fputs("| chapter | the idea | 1 token, us | 65,536 tokens, us | times as fast as the one before |\n"
+          "|---|---|---:|---:|---:|\n",
+          out);
+}
+
+static void write_time(FILE *out, double time)
+{
+    if (time > 0)
+        fprintf(out, time < 10 ? " %.2f |" : time < 100 ? " %.1f |" : " %.0f |", time);
+    else
+        fputs(" - |", out);
+}
+
+bool gains_write_row(FILE *out, const char *readme, const char *id, const char *title, const char *idea,
+                     struct error *error)
+{
+    const int chapter = atoi(strchr(readme, '/') + 1);
+    struct times times = {0};
+    char path[PATH_SIZE];
+
+    /* Chapter 01 runs on the host; the next has timed it beside itself. */
+    find_results(chapter == 1 ? 2 : chapter, path);
+    if (*path && !read_times(path, &times, error))
+        return false;
+    fprintf(out, "| [%s](@ref %s) | %s |", title, id, idea);
+    for (int i = 0; i < 2; i++)
+        write_time(out, chapter == 1 ? times.before[i] : times.here[i]);
+    if (chapter == 1 || times.here[0] <= 0 || times.here[1] <= 0 || times.before[0] <= 0 || times.before[1] <= 0)
+        fputs(" |\n", out);
+    else
+        fprintf(out, " %.2f and %.2f |\n", times.before[0] / times.here[0], times.before[1] / times.here[1]);
+    return true;
+}
+
+bool gains_write_source(FILE *out, int first, int last, struct error *error)
+{
+    struct json_file file;
+    char path[PATH_SIZE] = "";
+
+    for (int chapter = first; chapter <= last; chapter++) {
+        char found[PATH_SIZE];
+
+        find_results(chapter, found);
+        if (*found)
+            strcpy(path, found);
+    }
+    if (!*path) {
+        fputs("\nNo times are recorded yet.\n", out);
+        return true;
+    }
+    if (!json_read(path, &file, error))
+        return false;
+    fprintf(out, "\nMicroseconds per call, median, %s, %s, recorded on %.10s by `build/gpu/NAME --bench`%s.\n",
+            json_string(file.values, "device", "?"), json_string(file.values, "toolkit", "?"),
+            json_string(file.values, "date", "?"),
+            first == 1 ? "; chapter 01 on that machine's CPU. The last column is for 1 and for 65,536 tokens, both chapters in one run"
+                       : "");
+    json_free(&file);
+    return true;
+}

@@ -1,0 +1,110 @@
+/**
+ * @file main.c
+ * @brief Runs one of the primer's kernels on the simulator, and shows what it wrote and what it did.
+ *
+ * primer NAME   exits 0, or 1 with the reason if the simulator refuses the kernel, or 2 if there is no such kernel
+ */
+#include "primer.h"
+
+#include "simt.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+enum { INPUTS = 1024, OUTPUTS = 256 };
+
+static const struct kernel {
+    const char *name;
+    primer_launch *launch;
+    int shown[8]; /**< elements of the output; 0 is always shown */
+} kernels[] = {
+    {"who", primer_who, {1, 31, 32, 33, 127, 128, 255}},
+    {"shuffle", primer_shuffle, {1, 31}},
+    {"barrier", primer_barrier, {1, 31, 32, 127}},
+    {"race", primer_race, {0}},
+    {"neighbours", primer_neighbours, {1, 2, 31}},
+    {"strides", primer_strides, {1, 2, 31}},
+    {"branch", primer_branch, {1, 2, 3, 31}},
+    {"select", primer_select, {1, 2, 3, 31}},
+};
+
+enum { NUM_KERNELS = sizeof kernels / sizeof *kernels };
+
+static void print_count(const char *name, uint64_t count)
+{
+    if (count > 0)
+        printf("%-22s %5" PRIu64 "\n", name, count);
+}
+
+static void print_counters(void)
+{
+    struct simt_counters counters;
+
+    simt_counters_read(&counters);
+    print_count("blocks", counters.blocks);
+    print_count("shuffles", counters.shuffles);
+    print_count("block barriers", counters.block_barriers);
+    print_count("divergent branches", counters.divergent_branches);
+    print_count("global load requests", counters.global_load_requests);
+    print_count("global load sectors", counters.global_load_sectors);
+    print_count("global store requests", counters.global_store_requests);
+    print_count("global store sectors", counters.global_store_sectors);
+    print_count("shared load requests", counters.shared_load_requests);
+    print_count("shared store requests", counters.shared_store_requests);
+    printf("%-22s %5.1f %%\n", "lanes at work", 100.0 * (double)counters.lanes_active / (double)counters.lanes_possible);
+}
+
+/** Runs the kernel on in[i] = i. Both arrays lie on the device. */
+static cudaError_t run(const struct kernel *kernel, int *in, int *out, int *result)
+{
+    int numbers[INPUTS];
+    cudaError_t error;
+
+    for (int i = 0; i < INPUTS; i++)
+        numbers[i] = i;
+    error = cudaMemcpy(in, numbers, sizeof numbers, cudaMemcpyHostToDevice);
+    simt_counters_reset();
+    if (error == cudaSuccess)
+        error = kernel->launch(in, out);
+    if (error == cudaSuccess)
+        error = cudaDeviceSynchronize();
+    if (error == cudaSuccess)
+        error = cudaMemcpy(result, out, OUTPUTS * sizeof *out, cudaMemcpyDeviceToHost);
+    return error;
+}
+
+static int show(const struct kernel *kernel)
+{
+    int *in = NULL, *out = NULL, result[OUTPUTS];
+    cudaError_t error = cudaMalloc((void **)&in, INPUTS * sizeof *in);
+
+    if (error == cudaSuccess)
+        error = cudaMalloc((void **)&out, OUTPUTS * sizeof *out);
+    if (error == cudaSuccess)
+        error = run(kernel, in, out, result);
+    if (error != cudaSuccess) {
+        printf("%s\n", simt_fault() ? simt_fault() : cudaGetErrorString(error));
+    } else {
+        printf("out[0] = %d", result[0]);
+        for (int i = 0; kernel->shown[i]; i++)
+            printf(", [%d] = %d", kernel->shown[i], result[kernel->shown[i]]);
+        printf("\n");
+        print_counters();
+    }
+    cudaFree(out);
+    cudaFree(in);
+    return error != cudaSuccess;
+}
+
+int main(int argc, char **argv)
+{
+    for (int i = 0; argc == 2 && i < NUM_KERNELS; i++)
+        if (strcmp(argv[1], kernels[i].name) == 0)
+            return show(&kernels[i]);
+    fprintf(stderr, "usage: primer");
+    for (int i = 0; i < NUM_KERNELS; i++)
+        fprintf(stderr, "%s%s", i ? "|" : " ", kernels[i].name);
+    fprintf(stderr, "\n");
+    return 2;
+}

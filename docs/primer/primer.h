@@ -1,0 +1,21 @@
+/** @file primer.h  The primer's kernels: a few lines each, one idea each. */
+#ifndef PRIMER_H
+#define PRIMER_H
+
+#include <cuda_runtime_api.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** Each launches one kernel that writes `out`, an array in device memory of 256 ints, and reads `in`, one of 1,024. */
+typedef cudaError_t primer_launch(const int *in, int *out);
+
+primer_launch primer_who, primer_shuffle, primer_barrier, primer_race, primer_neighbours, primer_strides, primer_branch,
+    primer_select;
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
