@@ -64,8 +64,11 @@ const char *backend_fault(void);
 /** What the counters cannot see: text for people, or NULL. */
 const char *backend_limits(void);
 
-/** Traces block (0,0,0) of the next launch. Returns false with the reason: a GPU cannot be watched so. */
-bool backend_trace_begin(struct error *error);
+/**
+ * Traces block (0,0,0) of the next launch, or of the next of the kernel of that name; the name stays the caller's. Returns
+ * false with the reason: a GPU cannot be watched so.
+ */
+bool backend_trace_begin(const char *kernel, struct error *error);
 
 /** Ends the trace and writes it, as simt.h describes it; without a stream only ends it. Returns false with the reason. */
 bool backend_trace_end(FILE *stream, struct error *error);

@@ -80,15 +80,16 @@ const char *backend_limits(void)
     return NULL;
 }
 
-bool backend_trace_begin(struct error *error)
+bool backend_trace_begin(const char *kernel, struct error *error)
 {
+    (void)kernel;
     return error_set(error, "--trace: a GPU cannot be traced; use the program in build/cpu");
 }
 
 bool backend_trace_end(FILE *stream, struct error *error)
 {
     (void)stream;
-    return backend_trace_begin(error);
+    return backend_trace_begin(NULL, error);
 }
 
 /* --- graphs ------------------------------------------------------------------------------------------------------- */

@@ -87,16 +87,20 @@ const char *backend_limits(void)
     return simt_limits();
 }
 
-bool backend_trace_begin(struct error *error)
+bool backend_trace_begin(const char *kernel, struct error *error)
 {
     enum { MOST_EVENTS = 100000 }; /* some 100 MB of text, more than a figure can show */
 
-    return simt_trace_begin(MOST_EVENTS) || error_set(error, "--trace: out of memory");
+    if (!simt_trace_begin(MOST_EVENTS))
+        return error_set(error, "--trace: out of memory");
+    simt_trace_only(kernel);
+    return true;
 }
 
 bool backend_trace_end(FILE *stream, struct error *error)
 {
-    return simt_trace_end(stream) || error_set(error, "--trace: the trace cannot be written, or nothing was launched");
+    return simt_trace_end(stream) ||
+           error_set(error, "--trace: the trace cannot be written, or no such kernel was launched");
 }
 
 bool backend_time(backend_launch *launch, void *context, enum backend_cache cache, struct timing *timing,

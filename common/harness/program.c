@@ -21,7 +21,7 @@ static enum run_result run_traced(const struct program *program, struct error *e
 
     if (!path)
         return program->actions->run(program->context, error);
-    if (!backend_trace_begin(error) || !whole_file_open(&file, "trace", path, error)) {
+    if (!backend_trace_begin(program->options->trace_kernel, error) || !whole_file_open(&file, "trace", path, error)) {
         backend_trace_end(NULL, &(struct error){""});
         return RUN_BAD_INPUT;
     }

@@ -36,6 +36,9 @@ bool program_option_parse(int key, const char *text, struct program_options *opt
         return options->bench = true;
     case PROGRAM_KEY_COLD:
         return options->cold = true;
+    case PROGRAM_KEY_TRACE_KERNEL:
+        options->trace_kernel = text;
+        return true;
     default:
         options->trace = text;
         return true;
@@ -50,6 +53,8 @@ bool program_options_check(const struct program_options *options, struct error *
         return error_set(error, "--grid: checks many problems; leave out %s", options->bench ? "--bench" : "--out");
     if (options->trace && (options->grid || options->bench))
         return error_set(error, "--trace: traces one launch; leave out %s", options->grid ? "--grid" : "--bench");
+    if (options->trace_kernel && !options->trace)
+        return error_set(error, "--trace-kernel: says what --trace traces; add --trace FILE.json");
     if (options->bench && options->out)
         return error_set(error, "--out: a benchmark writes no arrays; leave out --bench");
     return true;

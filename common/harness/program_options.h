@@ -15,8 +15,9 @@ enum { PROGRAM_COMMAND_SIZE = 8192 };
 /** What was asked for. Strings belong to argv. */
 struct program_options {
     uint64_t seed;
-    const char *out;   /**< a directory, or NULL */
-    const char *trace; /**< a file, or NULL */
+    const char *out;          /**< a directory, or NULL */
+    const char *trace;        /**< a file, or NULL */
+    const char *trace_kernel; /**< whose launch, or NULL: the first */
     enum report_format format;
     bool grid;
     bool bench;
@@ -32,6 +33,7 @@ enum program_key {
     PROGRAM_KEY_BENCH,
     PROGRAM_KEY_COLD,
     PROGRAM_KEY_TRACE,
+    PROGRAM_KEY_TRACE_KERNEL,
     PROGRAM_KEY_END,
 };
 
@@ -44,12 +46,17 @@ enum program_key {
         {"bench", PROGRAM_KEY_BENCH, NULL, 0, "Times over a sweep of sizes, beside the chapter before and the floor",  \
          3},                                                                                                           \
         {"cold", PROGRAM_KEY_COLD, NULL, 0, "With --bench: overwrite the L2 cache before each launch", 3},             \
+        {"trace",                                                                                                      \
+         PROGRAM_KEY_TRACE,                                                                                            \
+         "FILE.json",                                                                                                  \
+         0,                                                                                                            \
+         "On the CPU simulator: write there, once verified, what every warp of block (0,0,0) of the first launch "     \
+         "did: shuffles, votes, barriers, loads, stores, atomics, with their lines and values; at most 100,000 "       \
+         "events",                                                                                                     \
+         3},                                                                                                           \
     {                                                                                                                  \
-        "trace", PROGRAM_KEY_TRACE, "FILE.json", 0,                                                                    \
-            "On the CPU simulator: write there, once verified, what every warp of block (0,0,0) of the first launch "  \
-            "did: shuffles, votes, barriers, loads, stores, atomics, with their lines and values; at most 100,000 "    \
-            "events",                                                                                                  \
-            3                                                                                                          \
+        "trace-kernel", PROGRAM_KEY_TRACE_KERNEL, "NAME", 0,                                                           \
+            "With --trace: the first launch of this kernel, as the report names it", 3                                 \
     }
 
 /** What these flags are without a word on the command line. */

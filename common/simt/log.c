@@ -79,8 +79,9 @@ struct queue {
 bool simt_logging;
 
 static struct log {
-    bool armed; /**< a launch is to be logged */
-    bool on;    /**< that launch runs */
+    bool armed;       /**< a launch is to be logged */
+    const char *only; /**< of the kernel of that name, or NULL */
+    bool on;          /**< that launch runs */
     bool truncated;
     bool no_memory;
     char *kernel;
@@ -120,6 +121,19 @@ bool simt_trace_begin(size_t most_events)
     return log_.armed;
 }
 
+void simt_trace_only(const char *kernel)
+{
+    log_.only = kernel;
+}
+
+/** Whether a launch's name, up to its template arguments, is the one that the trace waits for. */
+static bool is_wanted(const char *name)
+{
+    const size_t length = strcspn(name, "<");
+
+    return !log_.only || (strlen(log_.only) == length && strncmp(name, log_.only, length) == 0);
+}
+
 /** Other blocks, and this one once the log is full, go the quick way. */
 static void log_set(bool logging)
 {
@@ -133,7 +147,7 @@ void simt_log_launch(const struct launch *launch, const void *kernel)
     uintptr_t shared;
     size_t shared_bytes;
 
-    if (!log_.armed)
+    if (!log_.armed || !is_wanted(launch->name))
         return;
     log_.armed = false;
     log_.on = true;

@@ -14,7 +14,7 @@
 /** The block that runs is the one to log. */
 extern bool simt_logging;
 
-/** A launch begins, or has ended: only the first after simt_trace_begin() is logged. */
+/** A launch begins, or has ended: only the first after simt_trace_begin(), or of the kernel that it waits for, is logged. */
 void simt_log_launch(const struct launch *launch, const void *kernel);
 void simt_log_launched(void);
 

@@ -83,6 +83,9 @@ void simt_forbid(const void *begin, size_t bytes);
  */
 bool simt_trace_begin(size_t most_events);
 
+/** After simt_trace_begin(): waits for a launch of the kernel of that name, without template arguments. NULL: any. */
+void simt_trace_only(const char *kernel);
+
 /** Ends the trace and writes it. False if nothing was launched, memory ran out or writing failed. NULL: only ends it. */
 bool simt_trace_end(FILE *stream);
 

@@ -317,6 +317,30 @@ static void only_the_first_launch(void **)
     cudaFree(y);
 }
 
+static void only_the_kernel_of_that_name(void **)
+{
+    int *y = device_words(0);
+
+    assert_true(simt_trace_begin(100));
+    simt_trace_only("xor_kernel");
+    early_kernel<<<1, 32>>>(y);
+    xor_kernel<<<1, 32>>>(y);
+    expect_good();
+    take_trace();
+    assert_string_equal(json_string(trace.json.values, "kernel", ""), "xor_kernel");
+    json_free(&trace.json);
+
+    assert_true(simt_trace_begin(100));
+    simt_trace_only("xor");
+    xor_kernel<<<1, 32>>>(y);
+    FILE *stream = tmpfile();
+
+    assert_non_null(stream);
+    assert_false(simt_trace_end(stream)); /* none of that name was launched */
+    fclose(stream);
+    cudaFree(y);
+}
+
 static void two_traces_are_the_same(void **)
 {
     static struct trace before;
@@ -346,6 +370,7 @@ int main(void)
         cmocka_unit_test(stores_have_the_value_stored),
         cmocka_unit_test(too_many_events_end_the_list),
         cmocka_unit_test(only_the_first_launch),
+        cmocka_unit_test(only_the_kernel_of_that_name),
         cmocka_unit_test(two_traces_are_the_same),
     };
 
