@@ -1,26 +1,51 @@
 #!/bin/sh
 # Runs chapter programs on the real data and over the grid of shapes, types and distributions; every run verifies itself.
 #
-#   sh tests/test_chapters.sh build/cpu/02_warp_per_group...     (or build/gpu/...)
+#   sh tests/test_chapters.sh build/cpu/02_warp_per_group build/cpu/06_align_serial...     (or build/gpu/...)
 #
 # LARGEST is the most tokens a run has: 2048, as the data has rows, unless the environment says otherwise.
 set -u
 [ $# -gt 0 ] || { echo "usage: $0 PROGRAM..." >&2; exit 2; }
 . "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/operators.sh"
 
-for program in "$@"; do
+# run_gate PROGRAM
+run_gate() {
     for num_tokens in 0 1 2 31 2047 "${LARGEST:-2048}"; do
         for dtype in f32 f16 bf16; do
-            succeeds "$program verifies $num_tokens tokens of the real data as $dtype" \
-                "$program" --num-tokens "$num_tokens" --dtype "$dtype"
+            succeeds "$1 verifies $num_tokens tokens of the real data as $dtype" \
+                "$1" --num-tokens "$num_tokens" --dtype "$dtype"
         done
     done
     for dist in normal uniform zipf ties equal extreme nan; do
-        succeeds "$program verifies 500 tokens of $dist" "$program" --num-tokens 500 --dist "$dist" --seed 11
+        succeeds "$1 verifies 500 tokens of $dist" "$1" --num-tokens 500 --dist "$dist" --seed 11
     done
-    succeeds "$program verifies the real data with softmax" "$program" --num-tokens 300 --score softmax
-    succeeds "$program verifies the real data with neither score nor bias" "$program" --num-tokens 300 --score none \
-        --bias none
+    succeeds "$1 verifies the real data with softmax" "$1" --num-tokens 300 --score softmax
+    succeeds "$1 verifies the real data with neither score nor bias" "$1" --num-tokens 300 --score none --bias none
+}
+
+# run_align PROGRAM
+run_align() {
+    for num_tokens in 0 1 2 31 2047 3000 "${LARGEST:-2048}"; do
+        for ids in i32 i64; do
+            succeeds "$1 verifies $num_tokens tokens of the real data as $ids" \
+                "$1" --num-tokens "$num_tokens" --ids "$ids"
+        done
+    done
+    for dist in balanced uniform zipf one sparse repeated invalid; do
+        succeeds "$1 verifies 500 tokens of $dist" "$1" --num-tokens 500 --dist "$dist" --seed 11
+        succeeds "$1 verifies 500 tokens of $dist in 2048 experts, blocks of 48, a map, an offset" \
+            "$1" --num-tokens 500 --dist "$dist" --num-experts 2048 --block-size 48 --expert-map random --offset 1 --ids i64
+    done
+    for block_size in 1 7 128 256; do
+        succeeds "$1 verifies the real data in blocks of $block_size" "$1" --num-tokens 300 --block-size "$block_size"
+    done
+    succeeds "$1 verifies eight ids of 256 experts in blocks of 128" "$1" --num-tokens 1 --block-size 128
+    succeeds "$1 verifies an expert with everything and one with nothing" "$1" --counts 0,5000,0,1,0
+}
+
+for program in "$@"; do
+    "run_$(operator_of "$program")" "$program"
     succeeds "$program verifies the grid" "$program" --grid
 done
 finish

@@ -5,6 +5,7 @@
 #   sh tests/test_command_line.sh HOST_PROGRAM SIMULATED_PROGRAM
 set -u
 . "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/command_line.sh"
 host=$1
 simulated=$2
 python=$(command -v python3)
@@ -14,12 +15,9 @@ refuses() {
     refuses_name=$1
     refuses_words=$2
     shift 2
-    "$host" --num-tokens 3 --out "$scratch/refused" "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
-    refuses_code=$?
-    refuses_lines=$(wc -l <"$scratch/err")
-    matches "$refuses_name: says why" "*: *$refuses_words*" "$(cat "$scratch/err")"
-    equal "$refuses_name: exit, lines, output, files" "2 1 0 no" "$refuses_code $((refuses_lines)) $(wc -c <"$scratch/out" |
-        tr -d ' ') $([ -e "$scratch/refused" ] && echo yes || echo no)"
+    ends_early "$host" --num-tokens 3 "$@"
+    matches "$refuses_name: says why" "*: *$refuses_words*" "$said"
+    equal "$refuses_name: exit, lines, output, files" "2 1 0 no" "$ended"
 }
 
 # --- arguments ---
@@ -63,12 +61,6 @@ refuses "cold without a benchmark" "--cold: only times know a cache" --cold
 refuses "a missing file" "$scratch/missing.npy: " --logits "$scratch/missing.npy"
 refuses "a missing bias" "$scratch/missing.npy: " --bias "$scratch/missing.npy"
 refuses "a directory for a file" "$scratch: " --logits "$scratch"
-
-# npy NAME HEADER BYTES: writes $scratch/NAME.npy with this header and so many bytes of data
-npy() {
-    npy_header=$(printf '%-117s' "$2")
-    { printf '\223NUMPY\001\000\166\000%s\n' "$npy_header" && head -c "$3" /dev/zero; } >"$scratch/$1.npy"
-}
 
 npy good "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 256), }" 2048
 succeeds "a file made for this test is read" "$host" --logits "$scratch/good.npy"
@@ -151,10 +143,9 @@ no_trace() {
     no_trace_name=$1
     no_trace_words=$2
     shift 2
-    "$simulated" --num-tokens 3 "$@" >"$scratch/out" 2>"$scratch/err"
-    equal "$no_trace_name: exit, lines, output, files" "2 1 0 " "$? $(wc -l <"$scratch/err" | tr -d ' ') $(wc -c <"$scratch/out" |
-        tr -d ' ') $(find "$scratch" -name 'trace.json*')"
-    matches "$no_trace_name: says why" "*: --trace: $no_trace_words*" "$(cat "$scratch/err")"
+    ends_untraced "$simulated" --num-tokens 3 "$@"
+    equal "$no_trace_name: exit, lines, output, files" "2 1 0 " "$ended"
+    matches "$no_trace_name: says why" "*: --trace: $no_trace_words*" "$said"
 }
 
 no_trace "a trace of a grid" "traces one launch; leave out --grid" --trace "$scratch/trace.json" --grid

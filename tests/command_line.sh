@@ -1,0 +1,56 @@
+# shellcheck shell=sh
+# Read by the tests of the programs' command lines, after tap.sh.
+#
+#   ends_early PROGRAM ARGUMENT...    runs it with an --out; then $said is what it said on standard error, and $ended its exit
+#                                     status, the lines it said, the bytes it wrote to standard output, and whether it made
+#                                     the directory: '2 1 0 no' for a program that refuses
+#   ends_untraced PROGRAM ARGUMENT... the same with no --out, and $ended ends with the trace.json* that are in $scratch
+#   npy NAME HEADER BYTES             writes $scratch/NAME.npy with this header and so many bytes of zeros
+#   integers NAME i4|i8 SHAPE NUMBER... writes $scratch/NAME.npy with these numbers
+#   numbers FILE                      the numbers of an i4 file that a program wrote, a space between two
+# shellcheck disable=SC2034 # used by whoever reads this
+
+run_early() {
+    "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
+    ended=$?
+    ended="$ended $(wc -l <"$scratch/err" | tr -d ' ') $(wc -c <"$scratch/out" | tr -d ' ')"
+    said=$(cat "$scratch/err")
+}
+
+ends_early() {
+    early_program=$1
+    shift
+    run_early "$early_program" --out "$scratch/refused" "$@"
+    ended="$ended $([ -e "$scratch/refused" ] && echo yes || echo no)"
+    rm -rf "$scratch/refused"
+}
+
+ends_untraced() {
+    run_early "$@"
+    ended="$ended $(find "$scratch" -name 'trace.json*')"
+}
+
+npy() {
+    npy_header=$(printf '%-117s' "$2")
+    { printf '\223NUMPY\001\000\166\000%s\n' "$npy_header" && head -c "$3" /dev/zero; } >"$scratch/$1.npy"
+}
+
+integers() {
+    npy "$1" "{'descr': '<$2', 'fortran_order': False, 'shape': $3, }" 0
+    integers_file=$scratch/$1.npy
+    integers_size=${2#i}
+    shift 3
+    for integer in "$@"; do
+        integer_byte=0
+        while [ "$integer_byte" -lt "$integers_size" ]; do
+            # shellcheck disable=SC2059 # a byte is written as its octal escape
+            printf "\\$(printf %03o $((integer >> 8 * integer_byte & 255)))"
+            integer_byte=$((integer_byte + 1))
+        done
+    done >>"$integers_file"
+}
+
+numbers() {
+    numbers_header=$(od -An -t u2 -j 8 -N 2 "$1")
+    od -An -v -w4 -t d4 -j $((10 + numbers_header)) "$1" | tr -s ' \n' ' ' | sed 's/^ //; s/ $//'
+}
