@@ -14,6 +14,7 @@ done
 [ -x "$sanitizer" ] || { echo 'sanitize.sh: compute-sanitizer is missing: it comes with the CUDA Toolkit' >&2; exit 1; }
 [ $# -gt 0 ] || exit 0
 . "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../operators.sh"
 
 # clean TOOL PROGRAM ARGUMENT...: true if there is nothing to complain of. The last lines tell why not.
 clean() {
@@ -36,12 +37,24 @@ clean() {
     ! echo "$summaries" | grep -vF "$none" || { echo 'a summary that is not clean'; return 1; }
 }
 
+# runs_of PROGRAM: the arguments of the runs that every tool watches, a line each: every type, and every kernel there is
+runs_of() {
+    case $(operator_of "$1") in
+    align)
+        printf '%s\n' '--num-tokens 300 --ids i32' '--num-tokens 300 --ids i64 --expert-map random --offset 1' \
+            '--num-tokens 30 --num-experts 16 --dist uniform'
+        ;;
+    *) printf '%s\n' '--num-tokens 300 --dtype f32' '--num-tokens 300 --dtype bf16' ;;
+    esac
+}
+
 for program in "$@"; do
+    runs_of "$program" >"$scratch/runs"
     for tool in memcheck racecheck synccheck initcheck; do
-        for dtype in f32 bf16; do
-            succeeds "$(basename "$program"), $tool: 300 tokens of the real data as $dtype" \
-                clean "$tool" "$program" --num-tokens 300 --dtype "$dtype"
-        done
+        while read -r arguments; do
+            # shellcheck disable=SC2086 # arguments are words
+            succeeds "$(basename "$program"), $tool: $arguments" clean "$tool" "$program" $arguments </dev/null
+        done <"$scratch/runs"
     done
     for tool in memcheck synccheck; do
         succeeds "$(basename "$program"), $tool: the grid" clean "$tool" "$program" --grid
