@@ -669,7 +669,7 @@ static void launches_that_fail(void **)
     assert_int_equal(cudaGetLastError(), cudaErrorInvalidConfiguration);
     assert_int_equal(simt_kernels(), 0);
     bad_kernel<<<1, 64>>>(y);
-    assert_int_not_equal(cudaGetLastError(), cudaSuccess);
+    assert_int_equal(cudaGetLastError(), cudaErrorIllegalAddress);
     straight_kernel<<<1, 32>>>(y);
     expect_good();
     assert_int_equal(simt_kernels(), 2);
