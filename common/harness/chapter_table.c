@@ -1,6 +1,7 @@
 /**
  * @file chapter_table.c
- * @brief A build tool: reads the CSV report of each chapter and prints one table, with the change to the chapter before.
+ * @brief A build tool: reads the CSV report of each chapter and prints a table for each operator, with the change to the
+ * chapter before.
  *
  * chapter_table FILE.csv...   exits 1 if a chapter is not verified, 2 if a file cannot be read.
  */
@@ -27,24 +28,54 @@ struct chapter {
     struct record names, values;
 };
 
-/** A column: the sum of up to two counters, per token. */
+/** A column: the sum of up to two counters. */
 struct column {
     const char *heading;
     const char *counters[2];
 };
 
-static const struct column columns[] = {
-    {"shuffles", {"shuffles"}},
-    {"votes", {"votes"}},
-    {"barriers", {"block_barriers"}},
-    {"divergent", {"divergent_branches"}},
-    {"sectors", {"global_load_sectors", "global_store_sectors"}},
-    {"smem pass", {"shared_load_wavefronts", "shared_store_wavefronts"}},
-    {"conflicts", {"shared_conflicts"}},
-    {"atomics", {"atomic_requests"}},
+enum { MOST_COLUMNS = 12 };
+
+/** An operator's table. */
+struct table {
+    int name_width;
+    bool per_token; /**< else its counters are in all */
+    struct column columns[MOST_COLUMNS];
+    const char *notes;
 };
 
-enum { NUM_COLUMNS = sizeof columns / sizeof *columns };
+static const struct table gate_table = {
+    .name_width = 20,
+    .per_token = true,
+    .columns = {{"shuffles", {"shuffles"}},
+                {"votes", {"votes"}},
+                {"barriers", {"block_barriers"}},
+                {"divergent", {"divergent_branches"}},
+                {"sectors", {"global_load_sectors", "global_store_sectors"}},
+                {"smem pass", {"shared_load_wavefronts", "shared_store_wavefronts"}},
+                {"conflicts", {"shared_conflicts"}},
+                {"atomics", {"atomic_requests"}}},
+    .notes =
+        "Counters are per token, from the CPU simulator; launches are in all. divergent: branches that split a warp;\n"
+        "sectors: 32-byte pieces of global memory; smem pass: passes over the shared memory banks, conflicts: those\n"
+        "beyond the least possible; lanes: the share at work. A chapter that computes on the host has no counters.\n",
+};
+
+static const struct table align_table = {
+    .name_width = 22,
+    .columns = {{"barriers", {"block_barriers"}},
+                {"shuffles", {"shuffles"}},
+                {"atomics", {"atomic_requests"}},
+                {"atom conf", {"atomic_conflicts"}},
+                {"divergent", {"divergent_branches"}},
+                {"stores", {"global_store_requests"}},
+                {"sectors", {"global_load_sectors", "global_store_sectors"}},
+                {"smem pass", {"shared_load_wavefronts", "shared_store_wavefronts"}},
+                {"conflicts", {"shared_conflicts"}}},
+    .notes = "Counters are in all. atom conf: atomics of a warp that wait for another of it at the same address; "
+             "stores: requests\n"
+             "to global memory, of a warp each; the rest as above.\n",
+};
 
 /** Cuts a line at its commas; a quoted field may hold some. */
 static void split(struct record *record)
@@ -111,9 +142,16 @@ static bool read_chapter(const char *path, struct chapter *chapter)
     return true;
 }
 
-/** The column's figure per token; negative if the chapter has no such counter. */
+/** Align's reports alone know blocks. */
+static const struct table *table_of(const struct chapter *chapter)
+{
+    return field(chapter, "block_size") ? &align_table : &gate_table;
+}
+
+/** The column's figure; negative if the chapter has no such counter. */
 static double figure(const struct chapter *chapter, const struct column *column)
 {
+    const double share = table_of(chapter)->per_token && chapter->num_tokens > 0.0 ? chapter->num_tokens : 1.0;
     double sum = -1.0;
 
     for (int i = 0; i < 2 && column->counters[i]; i++) {
@@ -122,22 +160,23 @@ static double figure(const struct chapter *chapter, const struct column *column)
         if (value)
             sum = (sum < 0.0 ? 0.0 : sum) + atof(value);
     }
-    return sum < 0.0 || chapter->num_tokens == 0.0 ? sum : sum / chapter->num_tokens;
+    return sum < 0.0 ? sum : sum / share;
 }
 
-static void print_figures(const struct chapter *chapter)
+static void print_figures(const struct chapter *chapter, const struct table *table)
 {
     const char *launches = field(chapter, "launches");
     const char *active = field(chapter, "lanes_active"), *possible = field(chapter, "lanes_possible");
 
-    printf("%-20s %-8s %8s", chapter->name, chapter->verified ? "yes" : "NO", launches ? launches : "-");
-    for (int i = 0; i < NUM_COLUMNS; i++) {
-        const double value = figure(chapter, &columns[i]);
+    printf("%-*s %-8s %8s", table->name_width, chapter->name, chapter->verified ? "yes" : "NO",
+           launches ? launches : "-");
+    for (const struct column *column = table->columns; column->heading; column++) {
+        const double value = figure(chapter, column);
 
         if (value < 0.0)
             printf(" %9s", "-");
         else
-            printf(" %9.2f", value);
+            printf(" %9.*f", table->per_token ? 2 : 0, value);
     }
     if (active && possible && atof(possible) > 0.0)
         printf(" %6.1f%%", 100.0 * atof(active) / atof(possible));
@@ -146,16 +185,16 @@ static void print_figures(const struct chapter *chapter)
     printf("\n");
 }
 
-static void print_changes(const struct chapter *chapter, const struct chapter *before)
+static void print_changes(const struct chapter *chapter, const struct chapter *before, const struct table *table)
 {
-    printf("%-20s %-8s %8s", "  against the last", "", "");
-    for (int i = 0; i < NUM_COLUMNS; i++) {
-        const double now = figure(chapter, &columns[i]), then = figure(before, &columns[i]);
+    printf("%-*s %-8s %8s", table->name_width, "  against the last", "", "");
+    for (const struct column *column = table->columns; column->heading; column++) {
+        const double now = figure(chapter, column), then = figure(before, column);
 
         if (now < 0.0 || then < 0.0 || now == then)
             printf(" %9s", now < 0.0 || then < 0.0 ? "" : "=");
         else if (then == 0.0)
-            printf(" %+9.2f", now);
+            printf(" %+9.*f", table->per_token ? 2 : 0, now);
         else
             printf(" %+8.1f%%", 100.0 * (now - then) / then);
     }
@@ -170,24 +209,44 @@ static const struct chapter *find_chapter(const struct chapter *chapters, int co
     return NULL;
 }
 
-static void print_table(const struct chapter *chapters, int count)
+/** The chapters that this table is for, if there are any. */
+static void print_table(const struct chapter *chapters, int count, const struct table *table)
 {
-    printf("%-20s %-8s %8s", "chapter", "verified", "launches");
-    for (int i = 0; i < NUM_COLUMNS; i++)
-        printf(" %9s", columns[i].heading);
-    printf(" %7s\n", "lanes");
+    bool begun = false;
+
     for (int i = 0; i < count; i++) {
         const struct chapter *before = find_chapter(chapters, count, chapters[i].before);
 
-        print_figures(&chapters[i]);
+        if (table_of(&chapters[i]) != table)
+            continue;
+        if (!begun) {
+            printf("%-*s %-8s %8s", table->name_width, "chapter", "verified", "launches");
+            for (const struct column *column = table->columns; column->heading; column++)
+                printf(" %9s", column->heading);
+            printf(" %7s\n", "lanes");
+        }
+        begun = true;
+        print_figures(&chapters[i], table);
         if (before)
-            print_changes(&chapters[i], before);
+            print_changes(&chapters[i], before, table);
     }
-    printf(
-        "\nCounters are per token, from the CPU simulator; launches are in all. divergent: branches that split a "
-        "warp;\n"
-        "sectors: 32-byte pieces of global memory; smem pass: passes over the shared memory banks, conflicts: those\n"
-        "beyond the least possible; lanes: the share at work. A chapter that computes on the host has no counters.\n");
+    if (begun)
+        printf("\n%s", table->notes);
+}
+
+/** What align made of its input, which is the same in every chapter. */
+static void print_align_input(const struct chapter *chapters, int count)
+{
+    for (int i = 0; i < count; i++) {
+        const struct chapter *chapter = &chapters[i];
+
+        if (table_of(chapter) != &align_table)
+            continue;
+        printf("Input: %s ids of %s experts, %s places in whole blocks of %s; expert %s is the busiest, with %s ids.\n",
+               field(chapter, "numel"), field(chapter, "num_experts"), field(chapter, "num_tokens_post_padded"),
+               field(chapter, "block_size"), field(chapter, "busiest_expert"), field(chapter, "busiest_ids"));
+        return;
+    }
 }
 
 int main(int argc, char **argv)
@@ -204,6 +263,10 @@ int main(int argc, char **argv)
             return 2;
         verified = verified && chapters[i - 1].verified;
     }
-    print_table(chapters, argc - 1);
+    print_table(chapters, argc - 1, &gate_table);
+    if (table_of(&chapters[0]) != table_of(&chapters[argc - 2]))
+        printf("\n");
+    print_table(chapters, argc - 1, &align_table);
+    print_align_input(chapters, argc - 1);
     return verified ? 0 : 1;
 }
