@@ -5,6 +5,7 @@
 # build.ninja is used as it is but for the variables at its top.
 
 . tests/tap.sh
+. tests/operators.sh
 
 chapters=$(ls chapters)
 programs="simt_collectives simt_cooperative simt_counters simt_host_api simt_order simt_refusals"
@@ -25,9 +26,13 @@ toolchain() {
     $3 "build/$1/tests/print_counts" > "build/$1/counts.txt"
     succeeds "$1: the chapters build" ninja -f "$tap_ninja" cpu || return
     for chapter in $chapters; do
-        for dtype in f32 bf16; do
+        case $(operator_of "build/cpu/$chapter") in
+        align) types='--ids i32,--ids i64' ;;
+        *) types='--dtype f32,--dtype bf16' ;;
+        esac
+        for type in "${types%,*}" "${types#*,}"; do
             # shellcheck disable=SC2086
-            succeeds "$1: $chapter verifies 100 tokens as $dtype" $3 "build/$1/cpu/$chapter" --num-tokens 100 --dtype $dtype
+            succeeds "$1: $chapter verifies 100 tokens, $type" $3 "build/$1/cpu/$chapter" --num-tokens 100 $type
         done
         # shellcheck disable=SC2086
         equal "$1: $chapter has gcc's shuffles and barriers" "$("build/cpu/$chapter" --num-tokens 100 | synchronisation)" \
