@@ -111,7 +111,7 @@ static __global__ void __launch_bounds__(THREADS)
         tree[node(e)] = 0;
     __syncthreads();
 #pragma unroll 4
-    for (unsigned i = thread; i < problem.numel; i += THREADS) {
+    for (int64_t i = thread; i < problem.numel; i += THREADS) {
         const Id id = topk_ids[i];
 
         if (is_expert(id, num_experts))
@@ -206,7 +206,7 @@ static __global__ void align_small_kernel(align_problem problem, const Id *topk_
     fill(problem, sorted_token_ids, thread, num_threads); /* the barriers order the pads before the positions */
     for (int e = 0; e < num_experts; e++)
         next[e] = 0;
-    for (unsigned i = thread; i < problem.numel; i += num_threads)
+    for (int64_t i = thread; i < problem.numel; i += num_threads)
         if (is_expert(topk_ids[i], num_experts))
             next[topk_ids[i]]++;
     __syncthreads();
@@ -231,7 +231,7 @@ static __global__ void align_small_kernel(align_problem problem, const Id *topk_
             expert_ids[place / block_size] = local_id(expert_map, thread);
     for (int block = offsets[num_experts] / block_size + thread; block < num_blocks; block += num_threads)
         expert_ids[block] = -1;
-    for (unsigned i = thread; i < problem.numel; i += num_threads)
+    for (int64_t i = thread; i < problem.numel; i += num_threads)
         if (is_expert(topk_ids[i], num_experts))
             sorted_token_ids[offsets[topk_ids[i]] + mine[topk_ids[i]]++] = (int)i;
 }
