@@ -78,11 +78,10 @@ static __device__ int expert_of(const int *tree, int num_experts, int place)
 
     while (past - first > 1) {
         const int middle = (first + past) / 2;
+        const bool begun = tree[node(middle)] <= place;
 
-        if (tree[node(middle)] <= place)
-            first = middle;
-        else
-            past = middle;
+        first = begun ? middle : first;
+        past = begun ? past : middle;
     }
     return first;
 }

@@ -4,7 +4,7 @@
  *
  * Before: a tree in shared memory, and a barrier after each of its 2 ceil(log2 num_experts) steps.
  * Now:    every warp adds up its experts with five shuffles; the first warp adds up the warps; every thread adds its warp's.
- * Watch:  barriers 2 ceil(log2 num_experts) + 2 -> 3 + 2; shuffles 0 -> 5 for each of 33 warp sums; bank conflicts gone.
+ * Watch:  barriers 2 ceil(log2 num_experts) + 2 -> 3 + 2; shuffles 0 -> 5 for each of 33 warp sums.
  */
 #include "harness/align.h"
 
@@ -61,7 +61,7 @@ static __device__ int warp_sum_before(int value)
     for (int offset = 1; offset < WARP_SIZE; offset *= 2) {
         const int below = __shfl_up_sync(FULL_MASK, sum, offset);
 
-        sum += lane >= offset ? below : 0;
+        sum += below * (lane >= offset); /* nothing, for lanes that have nobody so far below */
     }
     return sum - value;
 }
@@ -75,11 +75,10 @@ static __device__ int expert_of(const int *begins, int num_experts, int place)
 
     while (past - first > 1) {
         const int middle = (first + past) / 2;
+        const bool begun = begins[middle] <= place;
 
-        if (begins[middle] <= place)
-            first = middle;
-        else
-            past = middle;
+        first = begun ? middle : first;
+        past = begun ? past : middle;
     }
     return first;
 }

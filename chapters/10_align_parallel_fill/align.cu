@@ -70,7 +70,7 @@ static __device__ int warp_sum_before(int value)
     for (int offset = 1; offset < WARP_SIZE; offset *= 2) {
         const int below = __shfl_up_sync(FULL_MASK, sum, offset);
 
-        sum += lane >= offset ? below : 0;
+        sum += below * (lane >= offset); /* nothing, for lanes that have nobody so far below */
     }
     return sum - value;
 }
@@ -84,11 +84,10 @@ static __device__ int expert_of(const int *begins, int num_experts, int place)
 
     while (past - first > 1) {
         const int middle = (first + past) / 2;
+        const bool begun = begins[middle] <= place;
 
-        if (begins[middle] <= place)
-            first = middle;
-        else
-            past = middle;
+        first = begun ? middle : first;
+        past = begun ? past : middle;
     }
     return first;
 }
