@@ -1,0 +1,59 @@
+#!/bin/sh
+# The counters that chapters 06 to 10 promise, exactly: barriers by the number of experts, requests that write the pads by the
+# capacity.
+#
+#   sh tests/test_align_counters.sh build/cpu     (the folder of the programs)
+set -u
+[ $# -eq 1 ] || { echo "usage: $0 FOLDER" >&2; exit 2; }
+. "$(dirname "$0")/tap.sh"
+programs=$1
+
+# report PROGRAM ARGUMENT...: the program's JSON, of 64 tokens and with the kernel for large batches
+report() {
+    name=$1
+    shift
+    "$programs/$name" --kernel large --num-tokens 64 --dist uniform --format json "$@"
+}
+
+# count COUNTER [KERNEL]: reads a report; of all launches or of the kernel's
+count() {
+    line='^  "counters"'
+    [ $# -lt 2 ] || line="\"name\": \"$2\""
+    sed -n "/$line/s/.*\"$1\": \([0-9]*\).*/\1/p"
+}
+
+# steps EXPERTS: how often 1 must be doubled to reach as many
+steps() {
+    awk -v experts="$1" 'BEGIN { for (size = 1; size < experts; size *= 2) n++; print n + 0 }'
+}
+
+for experts in 2 3 8 31 32 33 128 160 256 1000 1024; do
+    topk=$((experts < 8 ? experts : 8))
+    tree=$(report 08_align_blelloch --num-experts "$experts" --topk "$topk" | count block_barriers)
+    equal "08, $experts experts: 2 ceil(log2 E) + 2 barriers" $((2 * $(steps "$experts") + 2)) "$tree"
+    for name in 09_align_warp_scan 10_align_parallel_fill; do
+        shuffles=$(report $name --num-experts "$experts" --topk "$topk" | count block_barriers)
+        equal "$name, $experts experts: 3 + 2 barriers" 5 "$shuffles"
+    done
+done
+equal '08, 2048 experts: 2 * 11 + 2 barriers' 24 "$(report 08_align_blelloch --num-experts 2048 | count block_barriers)"
+equal '09, 2048 experts: two a thread, 3 + 2 barriers' 5 "$(report 09_align_warp_scan --num-experts 2048 | count block_barriers)"
+
+for block_size in 16 64 128; do
+    for blocks in 300 301 777 1024; do
+        set -- --block-size "$block_size" --capacity $((block_size * blocks))
+        scalar=$(report 06_align_serial "$@" | count global_store_requests fill_kernel)
+        equal "06, $blocks blocks of $block_size: ceil(capacity / 32) requests write pads" \
+            $(((block_size * blocks + 31) / 32)) "$scalar"
+        without=$(report 06_align_serial "$@" | count global_store_requests align_kernel)
+        with=$(report 07_align_vector_pad "$@" | count global_store_requests align_kernel)
+        equal "07, $blocks blocks of $block_size: ceil(capacity / 128) requests write pads" \
+            $(((block_size * blocks + 127) / 128)) $((with - without))
+    done
+done
+
+conflicts=$(report 08_align_blelloch | count shared_conflicts)
+equal '08: the tree with room between its nodes has no bank conflict' 0 "$conflicts"
+succeeds '08: the tree without room has some' \
+    test "$(report 08_align_blelloch_plain_tree | count shared_conflicts)" -gt 0
+finish
