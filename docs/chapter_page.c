@@ -8,6 +8,7 @@
  * long it takes to read, and what belongs to it. A page for each docs/pages/NAME.md and for the router data. A page "chapters"
  * that lists them, and uses.dox, by which the pages of shared kernels lead back to chapters. In pages two more markers are known:
  *
+ *   <!-- results: ... -->    docs/figures/results.svg, once it is there, and what it shows in words
  *   <!-- chapters -->        the chapters and what each gains, from docs/results/h200
  *   <!-- run: COMMAND -->    the command and what it prints; <!-- run 1: COMMAND --> must exit with 1
  *
@@ -242,6 +243,17 @@ static void write_box(const struct site *site, const struct page *page, const st
     fputs("</ul></div>@endhtmlonly\n\n", out);
 }
 
+/** The order of the pages in Doxygen's tree: it puts subpages below the page that names them. */
+static void write_order(FILE *out)
+{
+    static const char *const ids[] = {"primer", "chapters", "glossary", "simulator", "stepping_in_gdb", "router_data"};
+
+    fputs("\n@htmlonly<div hidden>@endhtmlonly\n\n", out);
+    for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
+        fprintf(out, "- \\subpage %s\n", ids[i]);
+    fputs("\n@htmlonly</div>@endhtmlonly\n", out);
+}
+
 /** In Doxygen's tree the pages of a step lie below their chapter. */
 static void write_subpages(const struct site *site, const struct page *page, FILE *out)
 {
@@ -292,12 +304,15 @@ static bool write_page(const struct site *site, const struct page *page, struct 
         if (number_of(page) > 0) {
             write_navigation(site, page, out);
             write_box(site, page, &size, out);
-            fputs("[TOC]\n\n", out);
         }
+        if (strcmp(page->id, "mainpage") != 0)
+            fputs("[TOC]\n\n", out);
         fputs(text, out);
         if (number_of(page) > 0) {
             write_navigation(site, page, out);
             write_subpages(site, page, out);
+        } else if (strcmp(page->id, "mainpage") == 0) {
+            write_order(out);
         }
     }
     free(text);
@@ -323,12 +338,13 @@ static bool read_idea(const struct page *page, char *idea, size_t bytes, struct 
     return end != NULL;
 }
 
+/** The parts, each under a heading that Doxygen does not take for a section: its tree has the chapters themselves. */
 static bool write_chapter_list(const struct site *site, FILE *out, struct error *error)
 {
     for (int part = 0; part < NUM_PARTS; part++) {
         bool any = false;
 
-        fprintf(out, "\n## Part %d: %s {#part_%d}\n\n", part + 1, parts[part].title, part + 1);
+        fprintf(out, "\n<h1>Part %d: %s</h1>\n\n", part + 1, parts[part].title);
         for (size_t i = 0; i < site->num_pages; i++) {
             const struct page *const page = &site->pages[i];
             const int number = number_of(page);
@@ -427,6 +443,11 @@ static bool write_marker(const struct site *site, const char *text, FILE *out, b
     *known = true;
     if (strcmp(text, "chapters") == 0)
         return write_chapter_list(site, out, error);
+    if (text_begins(text, "results: ")) {
+        if (text_file_exists("docs/figures/results.svg"))
+            page_write_figure(out, "results.svg", text + strlen("results: "));
+        return true;
+    }
     if (text_begins(text, "run: "))
         return write_run(text + strlen("run: "), 0, out, error);
     if (sscanf(text, "run %d: %n", &expected, &length) == 1 && length > 0)

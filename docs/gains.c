@@ -59,17 +59,50 @@ static bool read_times(const char *path, struct times *times, struct error *erro
 
 void gains_write_head(FILE *out)
 {
-    fputs("| chapter | the idea | 1 token, us | 65,536 tokens, us | times as fast as the one before |\n"
+    fputs("| chapter | the idea | 1 token, us | 65,536 tokens, us | times as fast as before |\n"
           "|---|---|---:|---:|---:|\n",
           out);
 }
 
+/** Three digits, and commas: 2.84, 13,900. */
+static void write_number(FILE *out, double number)
+{
+    long rounded = (long)(number + 0.5);
+    long unit = 1;
+
+    while (rounded / unit >= 1000)
+        unit *= 10;
+    rounded = (long)(number / (double)unit + 0.5) * unit;
+    if (number < 99.95)
+        fprintf(out, number < 9.995 ? "%.2f" : "%.1f", number);
+    else if (rounded < 1000)
+        fprintf(out, "%ld", rounded);
+    else
+        fprintf(out, "%ld,%03ld", rounded / 1000, rounded % 1000);
+}
+
 static void write_time(FILE *out, double time)
 {
+    fputc(' ', out);
     if (time > 0)
-        fprintf(out, time < 10 ? " %.2f |" : time < 100 ? " %.1f |" : " %.0f |", time);
+        write_number(out, time);
     else
-        fputs(" - |", out);
+        fputc('-', out);
+    fputs(" |", out);
+}
+
+/** How many times as fast as the chapter before, for few and for many tokens. */
+static void write_ratios(FILE *out, const struct times *times)
+{
+    fputc(' ', out);
+    for (int i = 0; i < 2; i++) {
+        fputs(i ? ", " : "", out);
+        if (times->here[i] > 0 && times->before[i] > 0)
+            write_number(out, times->before[i] / times->here[i]);
+        else
+            fputc('-', out);
+    }
+    fputs(" |\n", out);
 }
 
 bool gains_write_row(FILE *out, const char *readme, const char *id, const char *title, const char *idea,
@@ -86,10 +119,10 @@ bool gains_write_row(FILE *out, const char *readme, const char *id, const char *
     fprintf(out, "| [%s](@ref %s) | %s |", title, id, idea);
     for (int i = 0; i < 2; i++)
         write_time(out, chapter == 1 ? times.before[i] : times.here[i]);
-    if (chapter == 1 || times.here[0] <= 0 || times.here[1] <= 0 || times.before[0] <= 0 || times.before[1] <= 0)
+    if (chapter == 1)
         fputs(" |\n", out);
     else
-        fprintf(out, " %.2f and %.2f |\n", times.before[0] / times.here[0], times.before[1] / times.here[1]);
+        write_ratios(out, &times);
     return true;
 }
 

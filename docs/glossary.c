@@ -86,6 +86,6 @@ size_t glossary_link(const struct glossary *glossary, struct glossary_seen *seen
     for (size_t i = 0; i < glossary->count; i++)
         if (strcmp(glossary->words[i].id, glossary->words[best].id) == 0)
             seen->words[i] = true;
-    fprintf(out, "<a class=\"term\" href=\"glossary.html#%s\">%.*s</a>", glossary->words[best].id, (int)length, text);
+    fprintf(out, "[%.*s](@ref %s)", (int)length, text, glossary->words[best].id);
     return length;
 }

@@ -8,6 +8,7 @@
 set $lane_shown = 0
 
 define lane
+  select-frame 0
   if !$lane_shown
     set $here_rip = $rip
     set $here_rsp = $rsp
@@ -31,6 +32,7 @@ define lane
 end
 
 define here
+  select-frame 0
   if $lane_shown
     set $r15 = $here_r15
     set $r14 = $here_r14

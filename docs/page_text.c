@@ -214,6 +214,13 @@ static void write_attribute(FILE *out, const char *text)
     }
 }
 
+void page_write_figure(FILE *out, const char *name, const char *alternative)
+{
+    fprintf(out, "\n@htmlonly<figure class=\"picture\" tabindex=\"0\"><img src=\"figures/%s\" alt=\"", name);
+    write_attribute(out, alternative);
+    fputs("\" loading=\"lazy\"/></figure>@endhtmlonly\n\n", out);
+}
+
 /** `![alternative text](path.svg)` on a line of its own. */
 static bool write_figure(struct writer *writer, const char *line, struct error *error)
 {
@@ -222,14 +229,13 @@ static bool write_figure(struct writer *writer, const char *line, struct error *
 
     if (sscanf(line, "![%1023[^]]](%511[^) ])%n", alternative, target, &length) != 2 || line[length] != '\0')
         return error_set(error, "a picture must be '![what it shows](path)' on a line of its own: '%.60s'", line);
-    if (!resolve(writer->page->path, target, path) || !text_file_exists(path))
+    if (!resolve(writer->page->path, target, path) || !strchr(path, '/') || !text_file_exists(path))
         return error_set(error, "the picture '%s' does not exist", target);
 
-    const char *const slash = strrchr(path, '/');
-    fprintf(writer->out, "\n@htmlonly<figure class=\"picture\" tabindex=\"0\"><img src=\"figures/%s\" alt=\"",
-            slash ? slash + 1 : path);
-    write_attribute(writer->out, alternative);
-    fputs("\" loading=\"lazy\"/></figure>@endhtmlonly\n\n", writer->out);
+    const char *const name = strrchr(path, '/') + 1;
+    if ((size_t)(name - path) != strlen("docs/figures/") || !text_begins(path, "docs/figures/"))
+        return error_set(error, "the picture '%s' is not in docs/figures", target);
+    page_write_figure(writer->out, name, alternative);
     return true;
 }
 
@@ -336,6 +342,24 @@ static bool write_comment(struct writer *writer, const char *line, struct error 
     return true;
 }
 
+/** A heading gets an id from its words if it has none, so that links to it last. */
+static bool write_heading(struct writer *writer, const char *line, struct error *error)
+{
+    const char *at = line + strspn(line, "# ");
+    bool gap = true;
+
+    if (strstr(line, "{#"))
+        return write_line(writer, line, false, error);
+    fprintf(writer->out, "%s {#%s", line, writer->page->id);
+    for (; *at; at++) {
+        if (isalnum((unsigned char)*at))
+            fprintf(writer->out, "%s%c", gap ? "_" : "", tolower((unsigned char)*at));
+        gap = !isalnum((unsigned char)*at);
+    }
+    fputs("}\n", writer->out);
+    return true;
+}
+
 static bool write_any(struct writer *writer, char *line, const char *next, struct error *error)
 {
     if (begin_or_end_code(writer, line) || writer->in_code) {
@@ -351,10 +375,12 @@ static bool write_any(struct writer *writer, char *line, const char *next, struc
         return write_snippet(writer, line, error);
     if (leads_to_snippet(line, next))
         return true;
+    if (text_begins(line, "##"))
+        return write_heading(writer, line, error);
     cut_minutes(line);
     if (!writer->in_generated)
         count_words(writer, line);
-    return write_line(writer, line, *line != '#' && *line != '|' && !writer->in_generated && strcmp(writer->page->id, "glossary") != 0,
+    return write_line(writer, line, *line != '|' && !writer->in_generated && strcmp(writer->page->id, "glossary") != 0,
                       error);
 }
 

@@ -42,4 +42,7 @@ bool page_read_title(struct page *page, struct error *error);
 bool page_write_text(const struct site *site, const struct page *page, FILE *out, struct page_size *size,
                      struct error *error);
 
+/** Writes a picture, a file of docs/figures, with what it shows in words. */
+void page_write_figure(FILE *out, const char *name, const char *alternative);
+
 #endif

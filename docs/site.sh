@@ -21,9 +21,18 @@ mkdir -p "$pages"
 "$build/cpu/chapter_page" "$pages"
 doxygen docs/Doxyfile
 
-# What the pages link to beside pages; and a page's title becomes the heading that it looks like.
+# What the pages link to beside pages. Then a page's title becomes the heading that it looks like, and what is below it moves
+# one level down: Doxygen makes the title no heading, and its sections the highest ones.
 mkdir -p "$html/files" "$html/figures"
 cp "$pages/files/"* "$html/files/" 2>/dev/null || :
 cp docs/figures/*.svg "$html/figures/" 2>/dev/null || :
 sed -i 's|<div class="title">\(.*\)</div></div>|<h1 class="title">\1</h1></div>|' "$html"/*.html
+for page in "$html"/index.html $(cd "$pages" && ls -- *.md | sed "s|^|$html/|; s|md$|html|"); do
+    [ ! -f "$page" ] || sed -i -E '/class="title"|class="toc"/!{
+        s|<(/?)h4>|<\1h5>|g; s|<(/?)h3>|<\1h4>|g; s|<(/?)h2>|<\1h3>|g; s|<(/?)h1>|<\1h2>|g
+    }' "$page"
+done
+sed -i 's|<div class="toc"><h3>Table of Contents</h3>|<div class="toc"><h2>On this page</h2>|' "$html"/*.html
+sed -i 's|toc > h3|toc > h2|' "$html/doxygen-awesome-interactive-toc.js"
+sed -i 's|div\.toc h3|div.toc h2|' "$html/doxygen-awesome.css"
 echo "$html/index.html"

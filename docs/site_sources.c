@@ -51,7 +51,7 @@ static bool find_in(struct site_sources *sources, const char *folder, struct err
         char path[PATH_SIZE];
         struct stat status;
 
-        if (entries[i]->d_name[0] != '.' &&
+        if (entries[i]->d_name[0] != '.' && strcmp(entries[i]->d_name, "data") != 0 &&
             snprintf(path, sizeof path, "%s/%s", folder, entries[i]->d_name) < (int)sizeof path && good &&
             stat(path, &status) == 0) {
             if (S_ISDIR(status.st_mode))

@@ -14,7 +14,7 @@ struct site_sources {
     size_t count;
 };
 
-/** Finds what lies in chapters/, common/ and docs/primer/ and is C, CUDA C or Python. Returns false with the reason. */
+/** Finds what lies in chapters/, common/ and docs/primer/ and is C, CUDA C or Python, but in no folder "data". Returns false with the reason. */
 bool site_sources_find(struct site_sources *sources, struct error *error);
 
 void site_sources_free(struct site_sources *sources);

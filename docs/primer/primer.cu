@@ -15,7 +15,7 @@ static __global__ void who(int *out)
 {
     const int thread = (int)(blockIdx.x * blockDim.x + threadIdx.x);
 
-    out[thread] = (int)threadIdx.x / WARP_SIZE * 100 + (int)threadIdx.x % WARP_SIZE; /* warp and lane, as decimal digits */
+    out[thread] = (int)threadIdx.x / WARP_SIZE * 100 + (int)threadIdx.x % WARP_SIZE; /* warp, lane */
 }
 
 cudaError_t primer_who(const int *, int *out)
