@@ -10,15 +10,16 @@
 
 breaks_start() {
     breaks_source=$2
+    breaks_kernel=$(basename "$2" .cu)
     breaks_objects=$(dirname "$1")/$(basename "$1" | cut -c1-2)
-    ninja ${NINJA_FILE:+-f "$NINJA_FILE"} -t commands "$1" | grep "$breaks_objects/gate" |
-        sed "s|$2|$scratch/gate.cu|g; s|$breaks_objects/gate\.|$scratch/gate.|g; s|-o $1|-o $scratch/program|" \
-            >"$scratch/build.sh"
+    ninja ${NINJA_FILE:+-f "$NINJA_FILE"} -t commands "$1" | grep "$breaks_objects/$breaks_kernel" |
+        sed "s|$2|$scratch/$breaks_kernel.cu|g; s|$breaks_objects/$breaks_kernel\.|$scratch/$breaks_kernel.|g
+            s|-o $1|-o $scratch/program|" >"$scratch/build.sh"
 }
 
 rebuild() {
-    sed "$1" "$breaks_source" >"$scratch/gate.cu"
-    ! cmp -s "$breaks_source" "$scratch/gate.cu" || {
+    sed "$1" "$breaks_source" >"$scratch/$breaks_kernel.cu"
+    ! cmp -s "$breaks_source" "$scratch/$breaks_kernel.cu" || {
         echo "the line to break is not there"
         return 1
     }
@@ -39,6 +40,6 @@ breaks() {
     breaks_said=$(head -n 1 "$scratch/err")
     matches "$breaks_name: for what it is" "*$breaks_fault*" "$breaks_said"
     [ -n "$breaks_place" ] || return 0
-    breaks_line=$(printf '%s\n' "$breaks_said" | sed -n 's/.*gate\.cu:\([0-9]*\): .*/\1/p')
-    matches "$breaks_name: at its line" "$breaks_place" "$(sed -n "${breaks_line:-0}p" "$scratch/gate.cu" 2>/dev/null)"
+    breaks_line=$(printf '%s\n' "$breaks_said" | sed -n "s/.*$breaks_kernel\.cu:\([0-9]*\): .*/\1/p")
+    matches "$breaks_name: at its line" "$breaks_place" "$(sed -n "${breaks_line:-0}p" "$scratch/$breaks_kernel.cu" 2>/dev/null)"
 }

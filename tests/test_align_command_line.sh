@@ -234,7 +234,7 @@ matches "--version" "*MoE routing*" "$("$program" --version)"
 
 # --- what a report gives to repeat a run does repeat it ---
 for arguments in "--num-tokens 5 --ids i64 --offset 3" "--dist zipf --num-tokens 9 --num-experts 33 --expert-map random --seed 7" \
-    "--counts 3,0,2 --block-size 2 --kernel large --seed 3" "--topk-ids $scratch/ids.npy --num-experts 4 --capacity 320"; do
+    "--counts 3,0,2 --block-size 2 --kernel large --seed 3" "--topk-ids $scratch/ids.npy --num-experts 4 --capacity 384"; do
     # shellcheck disable=SC2086 # arguments are words
     "$program" $arguments --format json --out "$scratch/once" >"$scratch/once.json"
     again=$(sed -n 's/^  "command": "\(.*\)",$/\1/p' "$scratch/once.json")
