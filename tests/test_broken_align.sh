@@ -22,7 +22,8 @@ breaks "16 bytes at a time from wherever it begins" 's/unaligned = .*; \/\* word
 breaks "a piece past the end" 's/pieces = (capacity - head) \/ 4/pieces = (capacity - head + 3) \/ 4/' "guard band" "*aligned*" \
     --block-size 3 --counts 4
 breaks "a block past the end" 's/block < num_blocks/block <= num_blocks/' "guard band" "*expert_ids*"
-breaks "a table of counters one too small" 's/problem->num_experts \* sizeof(int), stream/(problem->num_experts - 1) * sizeof(int), stream/' \
+breaks "a table of counters one too small" \
+    's/problem->num_experts \* sizeof(int), stream/(problem->num_experts - 1) * sizeof(int), stream/' \
     "shared" "*counts*"
 breaks "groups that are not rounded up" 's/offset += round_up(counts\[e\], block_size);/offset += counts[e];/' "race" "*expert_ids*"
 

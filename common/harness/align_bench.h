@@ -9,8 +9,8 @@
 #include <stdio.h>
 
 /**
- * Runs the sweep (1 to 65,536 tokens, or --num-tokens or --counts alone) and writes the report. Every size is verified before
- * it is timed and once more afterwards. Returns RUN_VERIFIED, or what went wrong with the reason in `error`.
+ * Runs the sweep (1 to 65,536 tokens, or --num-tokens or --counts alone) and writes the report. Every size is verified
+ * before it is timed and once more afterwards. Returns RUN_VERIFIED, or what went wrong with the reason in `error`.
  */
 enum run_result align_bench(const struct align_chapter *chapter, struct align_options *options,
                             const struct backend *backend, const char *program, FILE *stream, struct error *error);

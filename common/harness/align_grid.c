@@ -7,11 +7,11 @@
 
 #include <string.h>
 
-/* One expert, a warp and one to either side, DeepSeek-V2's 160 and V3's 256, a block of threads and one more, two blocks. */
+/* One, a warp and one to either side, DeepSeek-V2's 160 and V3's 256, a block of threads and one more, two blocks. */
 static const int expert_counts[] = {1, 2, 3, 8, 31, 32, 33, 64, 65, 128, 160, 256, 1000, 1024, 1025, 2048};
 static const int block_sizes[] = {1, 3, 16, 64, 128};
 
-/* Up to 5,000 ids, more and fewer than experts, and one more and one less than what a block of threads takes at a time. */
+/* Up to 5,000 ids, more and fewer than experts; 1,023 to 1,025 are about what a block of threads takes at a time. */
 static const struct {
     int64_t num_tokens;
     int topk;
@@ -105,7 +105,7 @@ static enum run_result run_cell(const struct align_chapter *chapter, struct alig
     return result;
 }
 
-/** Takes the kernel that the step chooses where it does not support the one that was drawn. False: it supports neither. */
+/** Leaves the choice of kernel to a step that does not support the one drawn. False: it does not support the problem. */
 static bool find_kernel(const struct align_step *step, struct align_options *options)
 {
     struct align_problem *problem = &options->problem;

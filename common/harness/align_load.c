@@ -31,7 +31,7 @@ static void close_source(struct source *source)
 
 /* --- opening: the problem's shape is known afterwards ------------------------------------------------------------- */
 
-/** Sets topk to the length of the file's rows, the tokens to their number and the ids' type, where nothing else is asked. */
+/** Takes topk, the number of tokens and the ids' type from the file, where nothing else is asked for. */
 static enum run_result fit_file(struct align_options *options, const struct npy_array *file, struct error *error)
 {
     const int64_t rows = file->shape[0], length = file->ndim == 2 ? file->shape[1] : 1;

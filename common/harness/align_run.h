@@ -1,4 +1,4 @@
-/** @file align_run.h  One checked run of a step: poisoned outputs and workspace, guard bands, inputs compared afterwards. */
+/** @file align_run.h  One checked run of a step: poisoned memory, guard bands, inputs compared afterwards. */
 #ifndef ALIGN_RUN_H
 #define ALIGN_RUN_H
 
@@ -12,8 +12,8 @@ struct align_device {
 };
 
 /**
- * Allocates the operands, sorted_token_ids `offset` words past a 16-byte boundary and the workspace that `step` asks for, and
- * uploads the inputs. False, owning nothing, with the reason.
+ * Allocates the operands, sorted_token_ids `offset` words past a 16-byte boundary and the workspace that `step` asks
+ * for, and uploads the inputs. False, owning nothing, with the reason.
  */
 bool align_device_start(const struct align_problem *problem, const struct align_step *step, int offset,
                         const struct align_input *input, struct align_device *device, struct error *error);

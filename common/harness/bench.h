@@ -63,7 +63,7 @@ bool bench_time_rotated(const struct bench *bench, const struct bench_launch *la
 typedef enum run_result bench_size(const struct bench *bench, void *context, int64_t num_tokens, struct bench_row *row,
                                    struct error *error);
 
-/** Times `only` tokens or, if that is negative, the sweep: 1 to 65,536. Returns the first result that is not RUN_VERIFIED. */
+/** Times `only` tokens or, if that is negative, the sweep: 1 to 65,536. Stops at a result that is not RUN_VERIFIED. */
 enum run_result bench_sweep(struct bench *bench, int64_t only, bench_size *size, void *context, struct error *error);
 
 /** Writes the report: `describe` says which problem the last row is, `problem` is that as a JSON object. */

@@ -1,7 +1,7 @@
 /**
  * @file chapter_table.c
- * @brief A build tool: reads the CSV report of each chapter and prints a table for each operator, with the change to the
- * chapter before.
+ * @brief A build tool: reads the CSV report of each chapter and prints a table for each operator, with the change to
+ * the chapter before.
  *
  * chapter_table FILE.csv...   exits 1 if a chapter is not verified, 2 if a file cannot be read.
  */

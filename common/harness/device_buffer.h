@@ -17,7 +17,7 @@ struct device_buffer {
     size_t bytes; /**< usable at `data` */
 };
 
-/** Allocates `bytes` (0 is allowed) at a multiple of 256 and both guard bands. False, owning nothing, with the reason. */
+/** Allocates `bytes` (or 0) at a multiple of 256 and both guard bands. False, owning nothing, with the reason. */
 bool device_buffer_allocate(struct device_buffer *buffer, size_t bytes, struct error *error);
 
 /** The same, `offset` bytes past a multiple of 256. */

@@ -7,8 +7,8 @@
 
 /**
  * Completes options->problem (tokens, experts, bias) from the input it names, checks it, asks the chapter whether it
- * supports it, and fills `input`, which the caller frees. Returns RUN_READY, or RUN_BAD_INPUT (the arguments or a file) or
- * RUN_NO_DEVICE (memory), when `input` owns nothing and `error` has the reason.
+ * supports it, and fills `input`, which the caller frees. Returns RUN_READY, or RUN_BAD_INPUT (the arguments or a file)
+ * or RUN_NO_DEVICE (memory), when `input` owns nothing and `error` has the reason.
  */
 enum run_result gate_load(struct gate_options *options, const struct gate_step *step, struct gate_input *input,
                           struct error *error);

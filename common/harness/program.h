@@ -7,7 +7,7 @@
 #include "harness/program_options.h"
 #include "harness/run_result.h"
 
-/** What an operator does in its program. All get the program's context; what they return goes with a reason in `error`. */
+/** What an operator does in its program. All get the program's context; what goes wrong has its reason in `error`. */
 struct program_actions {
     /** Checks many problems and writes to standard output how many there were. */
     enum run_result (*grid)(void *context, struct error *error);

@@ -7,8 +7,8 @@
 #include <stddef.h>
 
 /**
- * Finds a file of the router data in the tree that the program lies in, or else in the one it was started in. False with a
- * line that says to name the input with `flag` instead.
+ * Finds a file of the router data in the tree that the program lies in, or else in the one it was started in. False with
+ * a line that says to name the input with `flag` instead.
  */
 bool router_data_path(const char *file, const char *flag, char *path, size_t size, struct error *error);
 

@@ -15,7 +15,7 @@ enum run_result {
     RUN_NO_DEVICE = 3 /**< no device, or the device or the memory does not suffice */
 };
 
-/** What a launch that failed with `status` ends in; `error` gets the kernel's fault if the backend knows it, else CUDA's words. */
+/** What a launch that failed with `status` ends in; `error` gets the kernel's fault, else what CUDA says of it. */
 enum run_result run_launch_failed(cudaError_t status, struct error *error);
 
 #endif
