@@ -10,7 +10,7 @@
 
 enum { WARP_SIZE = 32, THREADS = 1024, SORT_THREADS = 256 };
 enum { PLACES_PER_FILL_BLOCK = 16 * THREADS, SMALL_FILL_THREADS = 256 };
-enum { SMALL_NUMEL = 1024, SMALL_EXPERTS = 64, SHARED_BYTES = 48 * 1024 };
+enum { SMALL_NUMEL = 128, SMALL_EXPERTS = 8, SHARED_BYTES = 48 * 1024 }; /* where the small kernel wins on an H200 */
 
 // [apart]
 #ifdef PACKED_OFFSETS /* a second program, to time what the room is good for */
