@@ -426,6 +426,58 @@ static void threads_at_different_barriers(void **)
     }
 }
 
+static __global__ void two_kinds_of_warps_kernel(int *y)
+{
+    if (threadIdx.x < 32) {
+        y[threadIdx.x] = 1;
+        __syncthreads(); // [barrier_of_some]
+        return;
+    }
+    y[threadIdx.x] = 2;
+    __syncthreads(); // [barrier_of_others]
+}
+
+/* A GPU would let these meet: it counts arrivals. CUDA does not promise it, and the next change to either side breaks it. */
+static void warps_at_different_barriers(void **)
+{
+    char where[64];
+
+    two_kinds_of_warps_kernel<<<1, 96>>>(device_y);
+    EXPECT_FAULT(cudaErrorLaunchFailure, "barrier_of_others", "divergent barrier: thread (32,0,0) of block (0,0,0)");
+    if (lines_known(simt_fault(), __FILE__)) {
+        snprintf(where, sizeof where, "thread (0,0,0) is at the one at :%d", line_of(__FILE__, "barrier_of_some"));
+        assert_non_null(strstr(simt_fault(), where));
+    }
+}
+
+template <int ROUNDS>
+static inline __device__ void meet_often(int skipped)
+{
+#pragma GCC unroll 4
+    for (int i = 0; i < ROUNDS + skipped; i++) {
+        if (i >= skipped)
+            __syncthreads();
+    }
+}
+
+static __global__ void one_barrier_kernel(int *y)
+{
+    __shared__ int word;
+
+    /* One call in the source, copies of it in the program: warps come to it in different rounds. */
+    if (threadIdx.x == 0)
+        word = 7;
+    meet_often<5>(threadIdx.x / 32);
+    meet_often<6>(0);
+    y[threadIdx.x] = word;
+}
+
+static void copies_of_one_barrier_are_one(void **)
+{
+    one_barrier_kernel<<<1, 128>>>(device_y);
+    expect_good();
+}
+
 static __global__ void own_mask_kernel(int *y)
 {
     y[threadIdx.x] = __shfl_sync(0x0000fffeu, 1, 2); // [own_mask]
@@ -649,6 +701,8 @@ int main(void)
         cmocka_unit_test(beyond_dynamic_shared_memory),
         cmocka_unit_test(a_barrier_that_some_threads_miss),
         cmocka_unit_test(threads_at_different_barriers),
+        cmocka_unit_test(warps_at_different_barriers),
+        cmocka_unit_test(copies_of_one_barrier_are_one),
         cmocka_unit_test(a_lane_not_in_its_own_mask),
         cmocka_unit_test(a_shuffle_from_outside_the_mask),
         cmocka_unit_test(a_shuffle_from_a_lane_that_returned),

@@ -1,0 +1,116 @@
+#!/bin/sh
+# Puts the faults of the align that chapters 06 to 10 started from back into their kernels, one at a time, and shows
+# that the simulator or the checker refuses each.
+#
+#   sh tests/test_align_faults.sh build/cpu     (the folder of the programs)
+set -u
+[ $# -eq 1 ] || { echo "usage: $0 FOLDER" >&2; exit 2; }
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/breaks.sh"
+programs=$1
+
+# chapter NAME: the one that the breaks below are of
+chapter() {
+    name=$1
+    breaks_start "$programs/$name" "chapters/$name/align.cu"
+}
+
+# between FIRST LAST SED: the sed command, for the lines from one that has FIRST to one that has LAST
+between() {
+    echo "/$1/,/$2/{$3}"
+}
+
+chapter 06_align_serial
+
+# --- ids outside [0, E) used as an index ---
+unchecked='s/if (is_expert(.*num_experts))/if (true)/'
+breaks "06: any id counts" "$(between '^    \/\/ \[count\]' '^    \/\/ \[scan\]' "$unchecked")" "out-of-bounds" "*counts*" \
+    --dist invalid
+breaks "06: any id is scattered" 's/i < problem.numel && is_expert(.*))/i < problem.numel)/' "out-of-bounds" "*offsets*" \
+    --dist invalid
+breaks "06: any id counts in the small kernel" "$(between '^static __global__ void align_small' '^}' "$unchecked")" \
+    "shared memory" "*next*" --dist invalid --num-experts 32 --num-tokens 8
+
+# --- barriers left out ---
+# the first __syncthreads from a line on
+first_barrier_after() {
+    echo "/$1/,/__syncthreads/{/__syncthreads/d}"
+}
+breaks "06: counts before the counters are cleared" "$(first_barrier_after '^    \/\/ \[count\]')" "race" "*counts*"
+breaks "06: adds up before all have counted" "$(first_barrier_after '^#pragma unroll 4')" "shared memory race" "*counts*"
+
+# --- more experts than the small kernel's shared memory holds ---
+breaks "06: the small kernel for any number of experts" \
+    's/return problem->numel < SMALL_NUMEL && .*/return problem->numel < SMALL_NUMEL;/
+     /small_shared_bytes(problem->num_experts) <= SHARED_BYTES;/d' "invalid argument" "" \
+    --dist uniform --num-experts 128 --num-tokens 8
+breaks "06: rows of counters for half of the threads" \
+    's/(round_up(num_experts, WARP_SIZE) + 1) \* num_experts/(round_up(num_experts, WARP_SIZE) \/ 2 + 1) * num_experts/' \
+    "shared" "*next*" --dist uniform --num-experts 64 --num-tokens 8
+
+chapter 07_align_vector_pad
+
+# --- pads in pieces of four, whatever the capacity and wherever the array begins ---
+# a capacity for each offset that leaves words behind the last whole piece: 21 is 3 blocks of 7, 15 is 3 blocks of 5
+for case in 0:7 1:7 2:7 3:5; do
+    offset=${case%:*} block_size=${case#*:}
+    set -- --counts 2,3 --block-size "$block_size" --offset "$offset"
+    breaks "07: the last places unwritten, offset $offset" '/if (thread < capacity - tail)/,/pad;/d' "sorted_token_ids" "" "$@"
+    breaks "07: a whole piece for the last places, offset $offset" \
+        's/pieces = (capacity - head) \/ 4/pieces = (capacity - head + 3) \/ 4/' "guard band" "*aligned*" "$@"
+done
+
+chapter 08_align_blelloch
+
+# --- groups of nobody ---
+set -- --counts 3,0,5,0,0,2 --kernel large
+breaks "08: the last group that begins before the place" 's/tree\[node(middle)\] <= place/tree[node(middle)] < place/' \
+    "expert_ids" "" "$@"
+breaks "08: the first of the groups that begin together" \
+    's/return first;/while (first > 0 \&\& tree[node(first - 1)] == tree[node(first)]) first--;  return first;/' \
+    "expert_ids" "" "$@"
+
+# --- a tree for numbers that are no power of two ---
+breaks "08: a tree of num_experts leaves" 's/    while (size < num_experts)/    while (2 * size <= num_experts)/' \
+    "out-of-bounds shared access" "*tree*" --dist uniform --num-experts 160
+
+chapter 09_align_warp_scan
+
+# --- barriers left out ---
+breaks "09: counts before the counters are cleared" "$(first_barrier_after '^    \/\/ \[count\]')" "race" "*counts*"
+breaks "09: adds up before all have counted" "$(first_barrier_after '^#pragma unroll 4')" "shared memory race" "*counts*"
+breaks "09: adds up the warps before all have summed" "$(first_barrier_after 'warp_sums\[warp\] = lanes_before')" \
+    "shared memory" "*warp_sums*"
+breaks "09: adds the warps before they are added up" "$(first_barrier_after 'warp_sums\[lane\] = warp_sum_before')" \
+    "shared memory race" "*warp_sums*"
+
+# --- one array, two meanings ---
+breaks "09: an exclusive sum of the warps read as the total" \
+    's/counts\[num_experts\] = begin;/counts[num_experts] = warp_sums[(num_experts - 1) \/ WARP_SIZE];/' \
+    "num_tokens_post_padded" ""
+breaks "09: an inclusive sum of the warps added as what lies before" \
+    's/warp_sums\[lane\] = warp_sum_before(warp_sums\[lane\])/& + warp_sums[lane]/' "race" "*sorted_token_ids*"
+
+chapter 10_align_parallel_fill
+
+# --- a barrier for those that fill, another for those that work ---
+set -- --counts 3,1,7,0,4,1,6,3 --kernel small
+breaks "10: three barriers of their own for those that fill" \
+    's/^        fill(.*SMALL_FILL_THREADS);/&  __syncthreads();  __syncthreads();  __syncthreads();  return;/' \
+    "divergent barrier" "*__syncthreads*" "$@"
+other=$(sed -n 's/.* is at the one at :\([0-9]*\).*/\1/p' "$scratch/err")
+matches "and the line of the other barrier" "*fill(*__syncthreads*" "$(sed -n "${other:-0}p" "$scratch/align.cu")"
+breaks "10: those that fill leave before the barriers" 's/^        fill(.*SMALL_FILL_THREADS);/&  return;/' \
+    "barrier that some threads miss" "*__syncthreads*" "$@"
+
+# --- positions before the pads ---
+breaks "10: scatters while the pads are on their way" \
+    's/^        fill(.*SMALL_FILL_THREADS);/        ;/
+     s/^    if (fills) \/\* no.*/    if (fills)  fill(problem, sorted_token_ids, threadIdx.x, SMALL_FILL_THREADS);  if (fills)/' \
+    "global memory race" "*sorted_token_ids*" "$@"
+breaks "10: scatters before the groups' beginnings are known" \
+    '/\*num_tokens_post_padded = offsets\[num_experts\];/,/__syncthreads/{/__syncthreads/d}' "race" "*offsets*" "$@"
+breaks "10: the block that counts scatters beside the blocks that fill" \
+    's/^        \*num_tokens_post_padded = counts.*/&  for (int e = first; e < past; e++)  sorted_token_ids[counts[e]] = e;/' \
+    "blocks are not ordered" "*aligned*" --counts 3,1,7,2,4,1,6,3 --kernel large
+finish
