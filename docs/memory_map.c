@@ -123,14 +123,15 @@ static size_t note_event(const struct trace_event *event, size_t order, struct w
 {
     size_t count = 0;
 
-    for (int lane = 0; lane < TRACE_LANES; lane++)
-        for (int piece = 0; event->lanes >> lane & 1 && piece * WORD_BYTES < event->bytes; piece++)
-            written[count++] = (struct written){memory_space(event, lane),
-                                                event->lane[lane].offset / WORD_BYTES + piece,
-                                                order + count,
-                                                event->file,
-                                                event->line,
-                                                event->kind};
+    for (int lane = 0; lane < TRACE_LANES; lane++) {
+        for (int piece = 0; event->lanes >> lane & 1 && piece * WORD_BYTES < event->bytes; piece++, count++)
+            written[count] = (struct written){.space = memory_space(event, lane),
+                                              .word = event->lane[lane].offset / WORD_BYTES + piece,
+                                              .order = order + count,
+                                              .file = event->file,
+                                              .line = event->line,
+                                              .kind = event->kind};
+    }
     return count;
 }
 
@@ -155,7 +156,10 @@ static void join(struct memory_map *map, const struct written *written, size_t c
 
         if (i > 0 && written[i].space == written[i - 1].space && written[i].word == written[i - 1].word)
             continue;
-        memory_name(&sources[written[i].file], written[i].line, written[i].kind, name);
+        if (region && region->space == written[i].space && region->space != MAP_SHARED)
+            strcpy(name, region->name); /* an allocation is one array */
+        else
+            memory_name(&sources[written[i].file], written[i].line, written[i].kind, name);
         if (region && region->space == written[i].space && region->first + region->count == written[i].word &&
             strcmp(region->name, name) == 0) {
             region->count++;

@@ -3,7 +3,7 @@
  * @brief Makes the page on which a reader steps through what a kernel did.
  *
  *     build/cpu/02_warp_per_group --num-tokens 1 --trace trace.json
- *     build/cpu/stepper_page page 02_warp_per_group trace.json build/cpu/02_warp_per_group --num-tokens 1
+ *     build/cpu/stepper_page html 02_warp_per_group trace.json build/cpu/02_warp_per_group --num-tokens 1 > page.html
  *
  * Writes the page to standard output: `page` for the site, Markdown with the HTML in it; `html` an HTML file of its own. It
  * holds all data; docs/stepper/stepper.js plays it, and stepper.css must lie beside it. The words behind the trace are the

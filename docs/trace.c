@@ -98,6 +98,16 @@ static int file_number(struct trace *trace, const char *name)
     return trace->num_files++;
 }
 
+/** Every lane receives what the lane it reads has brought. */
+static bool shuffle_adds_up(const struct trace_event *event)
+{
+    for (int lane = 0; lane < TRACE_LANES; lane++)
+        if (event->lanes >> lane & 1 &&
+            memcmp(event->lane[lane].out, event->lane[event->lane[lane].from].word, sizeof event->lane[lane].out) != 0)
+            return false;
+    return true;
+}
+
 static bool parse_event(const struct json *json, struct trace *trace, struct trace_event *event)
 {
     const double lanes = json_number(json, "lanes", -1), warp = json_number(json, "warp", -1);
@@ -122,7 +132,7 @@ static bool parse_event(const struct json *json, struct trace *trace, struct tra
     for (int lane = 0; event->kind == TRACE_SHUFFLE && lane < TRACE_LANES; lane++)
         if (event->lane[lane].from < 0)
             event->lane[lane].from = lane;
-    return event->file >= 0;
+    return event->file >= 0 && (event->kind != TRACE_SHUFFLE || shuffle_adds_up(event));
 }
 
 /* --- a file ----------------------------------------------------------------------------------------------------------- */

@@ -1,0 +1,458 @@
+/*
+ * Plays what the warps of a block did. The page holds the data (docs/stepper_data.h says in what form), the steps as text
+ * and the source; this file adds the controls, the lanes, the memory and the barriers. No library, nothing is fetched.
+ */
+'use strict';
+
+(function () {
+    const LANES = 32;
+    const CELL = 36, LEFT = 72; /* px: a lane's column, and where the first begins */
+    const SHUFFLE = 0, VOTE = 1, WARP_BARRIER = 2, BLOCK_BARRIER = 3, SHARED_LOAD = 4, SHARED_STORE = 5,
+          GLOBAL_LOAD = 6, GLOBAL_STORE = 7, ATOMIC = 8, RETURN = 9;
+    const SVG = 'http://www.w3.org/2000/svg';
+
+    function element(name, attributes, ...children) {
+        const node = document.createElement(name);
+
+        for (const [key, value] of Object.entries(attributes || {}))
+            node.setAttribute(key, value);
+        node.append(...children);
+        return node;
+    }
+
+    function drawn(name, attributes, text) {
+        const node = document.createElementNS(SVG, name);
+
+        for (const [key, value] of Object.entries(attributes))
+            node.setAttribute(key, value);
+        if (text !== undefined)
+            node.textContent = text;
+        return node;
+    }
+
+    /* --- the data ----------------------------------------------------------------------------------------------------- */
+
+    /* A column's element for each lane that takes part, spread over the 32 lanes; null for the others. */
+    function spread(column, lanes) {
+        const all = new Array(LANES).fill(null);
+        const [first, step] = typeof column === 'string' ? column.split(':').map(Number) : [column, 0];
+        let next = 0;
+
+        for (let lane = 0; lane < LANES; lane++) {
+            if (lanes / 2 ** lane & 1) {
+                all[lane] = Array.isArray(column) ? column[next] : first + step * next;
+                next++;
+            }
+        }
+        return all;
+    }
+
+    /* An event as an object, its columns spread; values become texts. */
+    function unpack(packed, values) {
+        const [kind, warp, file, line, lanes] = packed;
+        const event = {kind, warp, file, line, lanes};
+        const texts = column => spread(column, lanes).map(v => v === null ? null : v < 0 ? '?' : values[v]);
+
+        if (kind === SHUFFLE) {
+            event.from = spread(packed[5], lanes);
+            event.brings = texts(packed[6]);
+            event.receives = event.from.map(from => from === null ? null : event.brings[from]);
+        } else if (kind === VOTE) {
+            event.brings = texts(packed[5]);
+            event.receives = texts(packed[6]);
+        } else if (kind === BLOCK_BARRIER) {
+            event.barrier = packed[5];
+        } else if (kind >= SHARED_LOAD && kind <= ATOMIC) {
+            event.region = spread(packed[6], lanes);
+            event.index = spread(packed[7], lanes);
+            event.words = packed.slice(8, 8 + packed[5]).map(texts);
+        }
+        return event;
+    }
+
+    function takesPart(event, lane) {
+        return (event.lanes / 2 ** lane & 1) === 1;
+    }
+
+    /* What the words of every region hold once events 0 to `last` are done; null: not written yet. */
+    function memoryAfter(data, last) {
+        const memory = data.regions.map(region => new Array(region[3]).fill(null));
+
+        for (let i = 0; i <= last; i++) {
+            const event = data.events[i];
+
+            if (event.kind < SHARED_LOAD || event.kind > ATOMIC)
+                continue;
+            for (let lane = 0; lane < LANES; lane++) {
+                const region = event.region[lane];
+
+                if (region === null || region < 0)
+                    continue;
+                event.words.forEach((word, piece) => {
+                    const at = event.index[lane] + piece;
+
+                    if (at >= memory[region].length)
+                        return;
+                    /* An atomic says what was there before. Those of this course count: one more is there now. */
+                    if (event.kind === ATOMIC)
+                        memory[region][at] = /^-?\d+$/.test(word[lane]) ? String(Number(word[lane]) + 1) : '?';
+                    else
+                        memory[region][at] = word[lane];
+                });
+            }
+        }
+        return memory;
+    }
+
+    /* A value that fits a lane's cell. */
+    function short(text) {
+        const shorter = text.replace(/^(-?)0\./, '$1.');
+
+        return shorter.length > 6 ? shorter.slice(0, 5) + '\u2026' : shorter;
+    }
+
+    /* --- one stepper -------------------------------------------------------------------------------------------------- */
+
+    function Stepper(root) {
+        this.root = root;
+        this.data = JSON.parse(root.querySelector('.stepper-data').textContent);
+        this.data.events = this.data.events.map(event => unpack(event, this.data.values));
+        this.texts = [...root.querySelectorAll('.stepper-list li')];
+        this.files = [...root.querySelectorAll('.stepper-file')];
+        this.warp = 0;
+        this.position = 0; /* steps that are done */
+        this.timer = null;
+        this.build();
+        this.chooseWarp(0);
+    }
+
+    /* The steps of the chosen warp, as indices of events; the last step is the end, when all warps are done. */
+    Stepper.prototype.chooseWarp = function (warp) {
+        const at = this.position === 0 ? -1 : this.steps[this.position - 1];
+        const last = this.data.events.length - 1;
+
+        this.warp = warp;
+        this.steps = [];
+        this.data.events.forEach((event, i) => {
+            if (event.warp === warp || event.kind === BLOCK_BARRIER)
+                this.steps.push(i);
+        });
+        if (this.steps[this.steps.length - 1] !== last)
+            this.steps.push(last);
+        this.slider.max = this.steps.length;
+        this.moveTo(this.steps.filter(step => step <= at).length);
+    };
+
+    Stepper.prototype.moveTo = function (position) {
+        this.position = Math.max(0, Math.min(this.steps.length, position));
+        if (this.position === this.steps.length)
+            this.pause();
+        this.show();
+    };
+
+    Stepper.prototype.play = function () {
+        if (this.position === this.steps.length)
+            this.position = 0;
+        this.timer = setInterval(() => this.moveTo(this.position + 1), 900);
+        this.show();
+    };
+
+    Stepper.prototype.pause = function () {
+        clearInterval(this.timer);
+        this.timer = null;
+    };
+
+    Stepper.prototype.toggle = function () {
+        if (this.timer)
+            this.pause();
+        else
+            this.play();
+        this.show();
+    };
+
+    /* --- what does not change --- */
+
+    Stepper.prototype.button = function (text, label, action) {
+        const button = element('button', {type: 'button', 'aria-label': label, title: label}, text);
+
+        button.addEventListener('click', () => {
+            action();
+            this.show();
+        });
+        return button;
+    };
+
+    Stepper.prototype.stopAt = function (position) {
+        this.pause();
+        this.moveTo(position());
+    };
+
+    Stepper.prototype.build = function () {
+        const view = this.root.querySelector('.stepper-view');
+        const list = this.root.querySelector('.stepper-list');
+
+        this.select = element('select', {'aria-label': 'warp'});
+        for (let warp = 0; warp < this.data.warps; warp++)
+            this.select.append(element('option', {value: warp}, 'warp ' + warp));
+        this.select.addEventListener('change', () => this.chooseWarp(Number(this.select.value)));
+
+        this.playButton = this.button('', 'Play', () => this.toggle());
+        this.slider = element('input', {type: 'range', min: 0, step: 1, 'aria-label': 'step'});
+        this.slider.addEventListener('input', () => this.stopAt(() => Number(this.slider.value)));
+        this.count = element('span', {class: 'stepper-count'});
+        this.controls = element('div', {class: 'stepper-controls', role: 'group', 'aria-label': 'controls'}, this.select,
+            this.button('Start', 'To the beginning (Home)', () => this.stopAt(() => 0)),
+            this.button('Back', 'One step back (left arrow)', () => this.stopAt(() => this.position - 1)),
+            this.playButton,
+            this.button('Step', 'One step on (right arrow)', () => this.stopAt(() => this.position + 1)),
+            this.button('End', 'To the end (End)', () => this.stopAt(() => this.steps.length)),
+            this.slider, this.count);
+
+        this.summary = element('p', {class: 'stepper-summary', 'aria-live': 'polite', 'aria-atomic': 'true'});
+        this.lanes = drawn('svg', {role: 'img', class: 'stepper-lanes'});
+        this.lanesBox = element('div', {class: 'stepper-box', tabindex: 0, role: 'region', 'aria-label': 'lanes'}, this.lanes);
+        this.warps = element('div', {class: 'stepper-warps', role: 'group', 'aria-label': 'the warps of the block'});
+        this.memory = element('div', {class: 'stepper-memory', tabindex: 0, role: 'region', 'aria-label': 'memory'});
+        this.buildMemory();
+        view.append(this.controls,
+            element('p', {class: 'stepper-keys'}, 'Keys: space plays and pauses, arrows step, Home and End jump.'),
+            this.summary, this.lanesBox, this.warps, this.memory);
+        view.tabIndex = 0;
+        view.setAttribute('aria-label', 'stepper');
+        view.setAttribute('role', 'group');
+        view.addEventListener('keydown', event => this.key(event));
+        view.append(this.root.querySelector('.stepper-files'));
+        this.root.append(list);
+        list.open = false;
+        this.root.classList.add('stepper-on');
+    };
+
+    Stepper.prototype.buildMemory = function () {
+        this.cells = this.data.regions.map(([space, name, first, count]) => {
+            const cells = [];
+            const row = element('div', {class: 'stepper-cells'});
+            const title = (name || 'unnamed') + (space === -2 ? ', shared' : ', global') +
+                (count > 1 ? ', ' + count + ' words' : '');
+
+            for (let i = 0; i < count; i++) {
+                cells.push(element('span', {title: name + ' word ' + i}, '\u00b7'));
+                row.append(cells[i]);
+            }
+            this.memory.append(element('div', {class: 'stepper-region', 'data-region': name},
+                element('p', {}, title), row));
+            return cells;
+        });
+    };
+
+    Stepper.prototype.key = function (event) {
+        const native = event.target.matches('button, select, input');
+        const moves = {ArrowRight: () => this.position + 1, ArrowLeft: () => this.position - 1, Home: () => 0,
+                       End: () => this.steps.length};
+
+        if (event.altKey || event.ctrlKey || event.metaKey)
+            return;
+        if (event.key === ' ' && !event.target.matches('button, select'))
+            this.toggle();
+        else if (event.key in moves && !(native && !event.target.matches('button')))
+            this.stopAt(moves[event.key]);
+        else
+            return;
+        event.preventDefault();
+    };
+
+    /* --- what changes with a step --- */
+
+    Stepper.prototype.show = function () {
+        const at = this.position === 0 ? -1 : this.steps[this.position - 1];
+        const event = at < 0 ? null : this.data.events[at];
+        const playing = this.timer !== null;
+
+        this.playButton.textContent = playing ? 'Pause' : 'Play';
+        this.playButton.setAttribute('aria-label', playing ? 'Pause (space)' : 'Play (space)');
+        this.playButton.title = playing ? 'Pause (space)' : 'Play (space)';
+        this.slider.value = this.position;
+        this.slider.setAttribute('aria-valuetext', 'step ' + this.position + ' of ' + this.steps.length);
+        this.count.textContent = this.position + ' / ' + this.steps.length;
+        this.summary.textContent = !event                               ? 'Nothing has happened yet.'
+                                   : this.position < this.steps.length ? this.texts[at].textContent
+                                                                        : 'The end: all warps of the block are done.';
+        this.root.dataset.position = this.position;
+        this.showLanes(event);
+        this.showWarps(at);
+        this.showMemory(event, at);
+        this.showSource(event);
+    };
+
+    /* One row of cells. */
+    Stepper.prototype.drawRow = function (y, label, texts, strong) {
+        this.lanes.append(drawn('text', {x: 4, y: y + 16, class: 'label'}, label));
+        for (let lane = 0; lane < LANES; lane++) {
+            const text = texts[lane];
+            const kind = text === null ? 'none' : strong && strong[lane] ? 'strong' : 'some';
+
+            this.lanes.append(drawn('rect', {x: LEFT + lane * CELL, y, width: CELL - 2, height: 22, class: kind}));
+            if (text !== null)
+                this.lanes.append(drawn('text', {x: LEFT + lane * CELL + CELL / 2 - 1, y: y + 16, class: 'value'},
+                    short(text)));
+        }
+    };
+
+    Stepper.prototype.drawArrows = function (y, height, event) {
+        const x = lane => LEFT + lane * CELL + CELL / 2 - 1;
+
+        for (let lane = 0; lane < LANES; lane++) {
+            const from = event.from[lane];
+
+            if (from === null)
+                continue;
+            const kind = event.receives[lane] === event.brings[lane] ? 'same' : 'other';
+
+            this.lanes.append(drawn('path', {d: `M${x(from)} ${y}L${x(lane)} ${y + height - 6}`, class: 'line ' + kind}));
+            this.lanes.append(drawn('path', {d: `M${x(lane) - 4} ${y + height - 7}h8l-4 7z`, class: 'head ' + kind}));
+        }
+    };
+
+    Stepper.prototype.drawNumbers = function () {
+        this.lanes.append(drawn('text', {x: 4, y: 14, class: 'label'}, 'lane'));
+        for (let lane = 0; lane < LANES; lane++)
+            this.lanes.append(drawn('text', {x: LEFT + lane * CELL + CELL / 2 - 1, y: 14, class: 'number'}, lane));
+    };
+
+    Stepper.prototype.showLanes = function (event) {
+        const none = new Array(LANES).fill(null);
+        const here = event && (event.warp === this.warp || event.kind === BLOCK_BARRIER) ? event : null;
+
+        this.lanes.replaceChildren(drawn('title', {}, this.summary.textContent));
+        this.lanes.setAttribute('viewBox', `0 0 ${LEFT + 4 + LANES * CELL} 122`);
+        this.lanes.setAttribute('width', LEFT + 4 + LANES * CELL);
+        this.lanes.setAttribute('height', 122);
+        this.drawNumbers();
+        if (!here || here.kind === BLOCK_BARRIER || here.kind === WARP_BARRIER || here.kind === RETURN) {
+            const word = !here ? null : here.kind === RETURN ? 'done' : 'waits';
+
+            this.drawRow(22, here && here.kind !== RETURN ? 'barrier' : '',
+                none.map((_, lane) => word && takesPart(here, lane) ? word : null));
+        } else if (here.kind === SHUFFLE) {
+            const strong = here.receives.map((text, lane) => text !== null && text !== here.brings[lane]);
+
+            this.drawRow(22, 'brings', here.brings);
+            this.drawArrows(46, 50, here);
+            this.drawRow(98, 'receives', here.receives, strong);
+        } else if (here.kind === VOTE) {
+            this.drawRow(22, 'brings', here.brings);
+            this.drawRow(98, 'receives', here.receives);
+        } else {
+            const loads = here.kind === SHARED_LOAD || here.kind === GLOBAL_LOAD;
+
+            this.drawRow(22, 'word', here.index.map(index => index === null ? null : '[' + index + ']'));
+            here.words.slice(0, 3).forEach((word, i) => {
+                this.drawRow(48 + 24 * i, i > 0 ? '' : here.kind === ATOMIC ? 'was there' : loads ? 'reads' : 'writes', word,
+                    loads ? null : word.map(text => text !== null));
+            });
+        }
+    };
+
+    /* Where each warp is once event number `at` is done. */
+    Stepper.prototype.warpStates = function (at) {
+        const events = this.data.events;
+        const states = [];
+
+        for (let warp = 0; warp < this.data.warps; warp++) {
+            let last = null, next = null;
+
+            for (let i = 0; i < events.length; i++) {
+                if (events[i].warp !== warp && events[i].kind !== BLOCK_BARRIER)
+                    continue;
+                if (i <= at)
+                    last = events[i];
+                else if (!next)
+                    next = events[i];
+            }
+            if (!next)
+                states.push(['left', 'done']);
+            else if (next.kind === BLOCK_BARRIER)
+                states.push(['waits', 'waits at barrier ' + next.barrier]);
+            else if (!last)
+                states.push(['ready', 'begins']);
+            else if (last.kind === BLOCK_BARRIER)
+                states.push(['ready', 'past barrier ' + last.barrier]);
+            else
+                states.push(['works', 'at line ' + last.line]);
+        }
+        return states;
+    };
+
+    Stepper.prototype.showWarps = function (at) {
+        const states = this.warpStates(at);
+        const chips = [];
+
+        for (let first = 0, past; first < states.length; first = past) {
+            past = first + 1;
+            while (past < states.length && states[past][1] === states[first][1] && first !== this.warp && past !== this.warp)
+                past++;
+            const name = past - first === 1 ? 'warp ' + first : 'warps ' + first + ' to ' + (past - 1);
+            const chip = element('span', {class: states[first][0]}, name + ': ' + states[first][1]);
+
+            if (first === this.warp)
+                chip.classList.add('chosen');
+            chips.push(chip);
+        }
+        this.warps.replaceChildren(...chips);
+    };
+
+    Stepper.prototype.showMemory = function (event, at) {
+        const memory = memoryAfter(this.data, at);
+        let touched = null;
+
+        this.cells.forEach((cells, region) => cells.forEach((cell, i) => {
+            const text = memory[region][i] === null ? '\u00b7' : memory[region][i];
+
+            if (cell.textContent !== text)
+                cell.textContent = text;
+            if (cell.className)
+                cell.className = '';
+        }));
+        if (event && event.region) {
+            const kind = event.kind === SHARED_LOAD || event.kind === GLOBAL_LOAD ? 'read' : 'written';
+
+            event.region.forEach((region, lane) => {
+                for (let piece = 0; region !== null && region >= 0 && piece < event.words.length; piece++) {
+                    const cell = this.cells[region][event.index[lane] + piece];
+
+                    if (cell)
+                        cell.className = kind;
+                    touched = touched || cell;
+                }
+            });
+        }
+        this.scrollInside(this.memory, touched);
+    };
+
+    Stepper.prototype.showSource = function (event) {
+        this.root.querySelectorAll('.stepper-source .now').forEach(line => line.classList.remove('now'));
+        this.files.forEach((file, i) => {
+            file.hidden = event ? i !== event.file : i > 0;
+        });
+        if (!event || event.line === 0 || (event.warp !== this.warp && event.kind !== BLOCK_BARRIER))
+            return;
+        const pre = this.files[event.file].querySelector('pre');
+        const line = pre.children[event.line - 1];
+
+        line.classList.add('now');
+        this.scrollInside(pre, line);
+    };
+
+    /* Brings a part into view inside its own box; the page stays where it is. */
+    Stepper.prototype.scrollInside = function (box, part) {
+        if (!part)
+            return;
+        const outer = box.getBoundingClientRect(), inner = part.getBoundingClientRect();
+
+        if (inner.top < outer.top || inner.bottom > outer.bottom)
+            box.scrollTop += inner.top - outer.top - (outer.height - inner.height) / 2;
+    };
+
+    document.querySelectorAll('.stepper').forEach(root => {
+        root.stepper = new Stepper(root);
+    });
+})();

@@ -1,0 +1,105 @@
+"""Drives a headless Chromium through chromedriver, with Python's library only: enough for the tests of pages.
+
+    with Browser() as browser:
+        browser.open("file:///...")
+        title = browser.run("return document.title")
+
+browser_missing() says what is not installed, or None.
+"""
+
+import json
+import shutil
+import socket
+import subprocess
+import time
+import urllib.request
+
+
+def browser_missing():
+    for program in ("chromium", "chromedriver"):
+        if not shutil.which(program):
+            return program
+    return None
+
+
+def free_port():
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        return probe.getsockname()[1]
+
+
+class Browser:
+    def __init__(self, width=1280, height=1000):
+        self.size = (width, height)
+
+    def __enter__(self):
+        port = free_port()
+        self.url = f"http://127.0.0.1:{port}"
+        self.driver = subprocess.Popen(
+            ["chromedriver", f"--port={port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
+        )
+        self.wait_until_ready()
+        options = {
+            "args": ["--headless=new", "--no-sandbox", "--disable-gpu", f"--window-size={self.size[0]},{self.size[1]}"],
+            "binary": shutil.which("chromium"),
+        }
+        wanted = {"browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
+        answer = self.call("POST", "/session", {"capabilities": {"alwaysMatch": wanted}})
+        self.session = "/session/" + answer["sessionId"]
+        return self
+
+    def __exit__(self, *_):
+        try:
+            self.call("DELETE", self.session)
+        finally:
+            self.driver.terminate()
+            self.driver.wait()
+
+    def wait_until_ready(self):
+        for _ in range(100):
+            try:
+                if self.call("GET", "/status")["ready"]:
+                    return
+            except OSError:
+                time.sleep(0.1)
+        raise RuntimeError("chromedriver does not answer")
+
+    def call(self, method, path, body=None):
+        data = None if body is None else json.dumps(body).encode()
+        request = urllib.request.Request(self.url + path, data, {"Content-Type": "application/json"}, method=method)
+        with urllib.request.urlopen(request, timeout=60) as answer:
+            return json.load(answer)["value"]
+
+    def open(self, address):
+        self.call("POST", self.session + "/url", {"url": address})
+
+    def run(self, script, *arguments):
+        """What the script returns; it sees the arguments as `arguments`."""
+        return self.call("POST", self.session + "/execute/sync", {"script": script, "args": list(arguments)})
+
+    def devtools(self, command, **parameters):
+        return self.call("POST", self.session + "/goog/cdp/execute", {"cmd": command, "params": parameters})
+
+    def errors(self):
+        """What the console has said since the last call, errors only."""
+        entries = self.call("POST", self.session + "/se/log", {"type": "browser"})
+        return [entry["message"] for entry in entries if entry["level"] == "SEVERE"]
+
+    def press(self, key):
+        """Presses and lets go of a key where the focus is."""
+        down = [{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]
+        self.call("POST", self.session + "/actions", {"actions": [{"type": "key", "id": "keys", "actions": down}]})
+
+    def emulate(self, width=None, scheme=None, scripts=True, motion=None):
+        """A window so wide, a light or dark system, with or without scripts, with reduced motion or not."""
+        if width:
+            self.devtools(
+                "Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False
+            )
+        features = []
+        if scheme:
+            features.append({"name": "prefers-color-scheme", "value": scheme})
+        if motion:
+            features.append({"name": "prefers-reduced-motion", "value": motion})
+        self.devtools("Emulation.setEmulatedMedia", features=features)
+        self.devtools("Emulation.setScriptExecutionDisabled", value=not scripts)
