@@ -32,8 +32,7 @@ enum { WORDS_A_MINUTE = 200, LINES_A_MINUTE = 15, MOST_CHAPTERS = 32 };
 static const struct {
     int first, last;
     const char *title;
-} parts[] = {
-    {1, 5, "the gate"}, {6, 10, "align"}, {11, 15, "the layer, several GPUs and the limit"}};
+} parts[] = {{1, 5, "the gate"}, {6, 10, "align"}, {11, 15, "the layer, several GPUs and the limit"}};
 
 enum { NUM_PARTS = sizeof parts / sizeof *parts };
 
@@ -232,7 +231,9 @@ static void write_box(const struct site *site, const struct page *page, const st
     const int number = number_of(page), part = part_of(number);
     const int minutes = size->words / WORDS_A_MINUTE + size->lines_of_code / LINES_A_MINUTE + 1;
 
-    fprintf(out, "@htmlonly<div class=\"place\"><p>Chapter %d of %d, part %d: %s. About %d minutes: %d words, %d lines of code.</p><ul>",
+    fprintf(out,
+            "@htmlonly<div class=\"place\"><p>Chapter %d of %d, part %d: %s. About %d minutes: %d words, %d lines of "
+            "code.</p><ul>",
             number, count_chapters(site), part + 1, parts[part].title, minutes, size->words, size->lines_of_code);
     write_files(site, page, out);
     write_headers(site, page, out);
@@ -261,8 +262,8 @@ static void write_subpages(const struct site *site, const struct page *page, FIL
 
     for (int i = 0; i < 2; i++)
         if (has_page(site, kinds[i], page))
-            fprintf(out, "@htmlonly<div hidden>@endhtmlonly\\subpage %s_%02d@htmlonly</div>@endhtmlonly\n\n", kinds[i],
-                    number_of(page));
+            fprintf(out, "@htmlonly<div hidden>@endhtmlonly\n\n- \\subpage %s_%02d\n\n@htmlonly</div>@endhtmlonly\n\n",
+                    kinds[i], number_of(page));
 }
 
 /* --- files that are made ---------------------------------------------------------------------------------------------- */

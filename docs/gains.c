@@ -147,7 +147,8 @@ bool gains_write_source(FILE *out, int first, int last, struct error *error)
     fprintf(out, "\nMicroseconds per call, median, %s, %s, recorded on %.10s by `build/gpu/NAME --bench`%s.\n",
             json_string(file.values, "device", "?"), json_string(file.values, "toolkit", "?"),
             json_string(file.values, "date", "?"),
-            first == 1 ? "; chapter 01 on that machine's CPU. The last column is for 1 and for 65,536 tokens, both chapters in one run"
+            first == 1 ? "; chapter 01 on that machine's CPU. The last column is for 1 and for 65,536 tokens, both "
+                         "chapters in one run"
                        : "");
     json_free(&file);
     return true;

@@ -16,7 +16,6 @@ struct writer {
     struct page_size *size;
     struct glossary_seen seen;
     bool in_code, in_generated;
-    bool in_link; /**< the text of a link goes on from the line before */
     char fence[4];
 };
 
@@ -102,7 +101,8 @@ static bool link_target(const struct writer *writer, const char *target, char ur
 
     if (text_begins(target, "http://") || text_begins(target, "https://") || *target == '#' || *target == '@') {
         if (strlen(target) >= SITE_URL_SIZE)
-            return error_set(error, "a link of %zu characters; it must have fewer than %d", strlen(target), SITE_URL_SIZE);
+            return error_set(error, "a link of %zu characters; it must have fewer than %d", strlen(target),
+                             SITE_URL_SIZE);
         strcpy(url, target);
         return true;
     }
@@ -167,28 +167,26 @@ static size_t verbatim_length(const char *text)
     if (*text == '<' && (isalpha((unsigned char)text[1]) || text[1] == '/' || text[1] == '!'))
         end = strchr(text, '>');
     else if (*text == '[')
-        end = strchr(text, ']') ? strstr(text, "](") : text + strlen(text);
+        end = strstr(text, "](");
     return end ? (size_t)(end - text) + (*text == '<') : 0;
 }
 
 /** A line of a paragraph, a list or a table. Terms are linked where `terms`. */
 static bool write_line(struct writer *writer, const char *line, bool terms, struct error *error)
 {
-    const char *at = line, *const link_end = writer->in_link ? strstr(line, "](") : NULL;
+    const char *at = line;
 
-    writer->in_link = false;
     while (*at) {
-        size_t length = at == line && link_end ? (size_t)(link_end - line) : verbatim_length(at);
+        size_t length = verbatim_length(at);
 
         if (length > 0) {
-            writer->in_link |= *at == '[' && at[length] == '\0';
             fprintf(writer->out, "%.*s", (int)length, at);
         } else if (text_begins(at, "](")) {
             length = write_link_end(writer, at, error);
             if (length == 0)
                 return false;
-        } else if (!terms || (length = glossary_link(&writer->site->glossary, &writer->seen, at,
-                                                     at > line ? at[-1] : 0, writer->out)) == 0) {
+        } else if (!terms || (length = glossary_link(&writer->site->glossary, &writer->seen, at, at > line ? at[-1] : 0,
+                                                     writer->out)) == 0) {
             fputc(*at, writer->out);
             length = 1;
         }
@@ -279,8 +277,9 @@ static bool write_snippet(struct writer *writer, const char *line, struct error 
     if (!site_sources_url(&writer->site->sources, path, url))
         return error_set(error, "%s is not among the sources that the site shows", path);
     slash = strrchr(path, '/');
-    fprintf(writer->out, "\n@htmlonly<p class=\"origin\"><a href=\"%s#l%05d\">%s, lines %d to %d</a></p>@endhtmlonly\n\n",
-            url, first, slash ? slash + 1 : path, first, last);
+    fprintf(writer->out,
+            "\n@htmlonly<p class=\"origin\"><a href=\"%s#l%05d\">%s, lines %d to %d</a></p>@endhtmlonly\n\n", url,
+            first, slash ? slash + 1 : path, first, last);
     fprintf(writer->out, "%s\n\n", line);
     writer->size->lines_of_code += last - first + 1;
     return true;
@@ -384,6 +383,18 @@ static bool write_any(struct writer *writer, char *line, const char *next, struc
                       error);
 }
 
+/** Puts a link's text that goes on in the next line on one line, and returns whether it did: Doxygen would lose its way. */
+static bool join_link(const struct writer *writer, char *line, char **at)
+{
+    const char *const open = strrchr(line, '[');
+
+    if (writer->in_code || !open || strchr(open, ']') || **at == '\0' || **at == '\n')
+        return false;
+    text_line(at);
+    line[strlen(line)] = ' ';
+    return true;
+}
+
 bool page_write_text(const struct site *site, const struct page *page, FILE *out, struct page_size *size,
                      struct error *error)
 {
@@ -392,12 +403,14 @@ bool page_write_text(const struct site *site, const struct page *page, FILE *out
     char *at = text, *line;
     bool good = text != NULL;
     int number = 1;
+    bool joined = false; /* the line before was two */
 
     *size = (struct page_size){0};
     if (good)
         text_line(&at); /* the title */
     while (good && (line = text_line(&at))) {
-        number++;
+        number += 1 + joined;
+        joined = join_link(&writer, line, &at);
         good = write_any(&writer, line, at, error);
     }
     free(text);

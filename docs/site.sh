@@ -16,8 +16,10 @@ if ! command -v doxygen >/dev/null || ! [ -f "$DOXYGEN_AWESOME/doxygen-awesome.c
 fi
 "$build/cpu/tables" --check chapters/*/README.md
 
-rm -rf "$pages" "$html"
+rm -rf "$html" "$pages/files"
 mkdir -p "$pages"
+find "$pages" -maxdepth 1 -type f ! -name 'step_*' -delete # pages of steps are made before
+cp "$SITE_OUT"/stepper/stepper_*.md "$pages/"
 "$build/cpu/chapter_page" "$pages"
 doxygen docs/Doxyfile
 
@@ -25,13 +27,19 @@ doxygen docs/Doxyfile
 # one level down: Doxygen makes the title no heading, and its sections the highest ones.
 mkdir -p "$html/files" "$html/figures"
 cp "$pages/files/"* "$html/files/" 2>/dev/null || :
-cp docs/figures/*.svg "$html/figures/" 2>/dev/null || :
+cp docs/figures/*.svg "$html/figures/"
+cp "$SITE_OUT/stepper/stepper.js" "$SITE_OUT/stepper/stepper.css" "$html/"
 sed -i 's|<div class="title">\(.*\)</div></div>|<h1 class="title">\1</h1></div>|' "$html"/*.html
 for page in "$html"/index.html $(cd "$pages" && ls -- *.md | sed "s|^|$html/|; s|md$|html|"); do
     [ ! -f "$page" ] || sed -i -E '/class="title"|class="toc"/!{
         s|<(/?)h4>|<\1h5>|g; s|<(/?)h3>|<\1h4>|g; s|<(/?)h2>|<\1h3>|g; s|<(/?)h1>|<\1h2>|g
     }' "$page"
 done
+# Lists of names have no heading of the first level, and files without macros that are described link to those.
+sed -i 's|<div class="contents">|<div class="contents"><h1>Names in the source files</h1>|; s|<h3>|<h2>|; s|</h3>|</h2>|' "$html"/globals*.html
+for page in "$html"/*.html; do
+    grep -q 'id="define-members"' "$page" || echo "$page"
+done | xargs sed -i '/^<a href="#define-members">Macros<\/a>/d'
 sed -i 's|<div class="toc"><h3>Table of Contents</h3>|<div class="toc"><h2>On this page</h2>|' "$html"/*.html
 sed -i 's|toc > h3|toc > h2|' "$html/doxygen-awesome-interactive-toc.js"
 sed -i 's|div\.toc h3|div.toc h2|' "$html/doxygen-awesome.css"

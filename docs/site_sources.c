@@ -120,10 +120,17 @@ bool site_sources_url(const struct site_sources *sources, const char *path, char
         return false;
     for (const char *in = path + shared_prefix(sources, path); *in; in++) {
         switch (*in) {
-        case '_': out += sprintf(out, "__"); break;
-        case '/': out += sprintf(out, "_2"); break;
-        case '.': out += sprintf(out, "_8"); break;
-        default: *out++ = *in;
+        case '_':
+            out += sprintf(out, "__");
+            break;
+        case '/':
+            out += sprintf(out, "_2");
+            break;
+        case '.':
+            out += sprintf(out, "_8");
+            break;
+        default:
+            *out++ = *in;
         }
     }
     strcpy(out, ending);

@@ -52,7 +52,8 @@ static void print_counters(void)
     print_count("global store sectors", counters.global_store_sectors);
     print_count("shared load requests", counters.shared_load_requests);
     print_count("shared store requests", counters.shared_store_requests);
-    printf("%-22s %5.1f %%\n", "lanes at work", 100.0 * (double)counters.lanes_active / (double)counters.lanes_possible);
+    printf("%-22s %5.1f %%\n", "lanes at work",
+           100.0 * (double)counters.lanes_active / (double)counters.lanes_possible);
 }
 
 /** Runs the kernel on in[i] = i. Both arrays lie on the device. */
