@@ -371,9 +371,9 @@
             if (!next)
                 states.push(['left', 'done']);
             else if (next.kind === BLOCK_BARRIER)
-                states.push(['waits', 'waits at barrier ' + next.barrier]);
+                states.push(['waits', 'waiting at barrier ' + next.barrier]);
             else if (!last)
-                states.push(['ready', 'begins']);
+                states.push(['ready', 'at the beginning']);
             else if (last.kind === BLOCK_BARRIER)
                 states.push(['ready', 'past barrier ' + last.barrier]);
             else
