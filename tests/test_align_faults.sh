@@ -91,6 +91,11 @@ breaks "09: an exclusive sum of the warps read as the total" \
 breaks "09: an inclusive sum of the warps added as what lies before" \
     's/warp_sums\[lane\] = warp_sum_before(warp_sums\[lane\])/& + warp_sums[lane]/' "race" "*sorted_token_ids*"
 
+# --- one expert a thread ---
+breaks "09: experts past the last thread are not added up" \
+    's/experts_per_thread = (num_experts + THREADS - 1) \/ THREADS;/experts_per_thread = 1;/' \
+    "uninitialised shared memory" "*counts*" --dist uniform --num-experts 2048
+
 chapter 10_align_parallel_fill
 
 # --- a barrier for those that fill, another for those that work ---
