@@ -5,6 +5,7 @@
  * Allocations are 256-byte aligned with at least 256 bytes off limits behind each. Offsets in the arena depend on nothing
  * but the order of calls, so what is counted from them is the same in every run.
  */
+#include "available_memory.h"
 #include "shadow.h"
 
 #include <stdlib.h>
@@ -12,7 +13,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
-enum { ALIGNMENT = 256, RED_ZONE = 256, HUGE_PAGE = 2 * 1024 * 1024 };
+enum { ALIGNMENT = 256, RED_ZONE = 256, HUGE_PAGE = 2 * 1024 * 1024, WORTH_ASKING = 16 * 1024 * 1024 };
 
 struct allocation {
     size_t offset;
@@ -27,6 +28,7 @@ static struct arena {
     size_t committed;
     size_t top; /**< end of the last slot there has ever been */
     size_t in_use;
+    size_t available; /**< of the machine's memory, when the first byte was asked for */
     struct shadow_cell *shadow;
     struct allocation *allocation; /**< by offset */
     size_t count;
@@ -144,13 +146,28 @@ static bool grow(size_t top)
     return true;
 }
 
+/**
+ * Whether the machine has memory for so many bytes and their shadow. Linux would promise more, and end the process when it is
+ * used. What there was at the beginning counts too: memory that has been handed out and not yet written to is still available.
+ */
+static bool can_have(size_t end)
+{
+    const size_t word_bytes = 4 + sizeof *arena.shadow;
+    const size_t more = end - arena.committed;
+
+    if (arena.available == 0)
+        arena.available = available_memory();
+    return end / 4 <= arena.available / word_bytes &&
+           (more < WORTH_ASKING || more / 4 <= available_memory() / word_bytes);
+}
+
 static bool commit(size_t top)
 {
     const size_t end = (top + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1);
 
     if (end <= arena.committed)
         return true;
-    if (!grow(end))
+    if (!can_have(end) || !grow(end))
         return false;
     if (mprotect(arena.base + arena.committed, end - arena.committed, PROT_READ | PROT_WRITE) != 0)
         return false;
