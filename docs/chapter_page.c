@@ -6,7 +6,7 @@
  *
  * A page for each chapters/NN_name/README.md: the walkthrough, with its place in the course, the way to its neighbours, how
  * long it takes to read, and what belongs to it. A page for each docs/pages/NAME.md and for the router data. A page "chapters"
- * that lists them, and uses.dox, by which the pages of shared kernels lead back to chapters. In pages two more markers are known:
+ * that lists them; uses.dox, by which the pages of shared kernels lead back to chapters; search.tsv, for docs/site.sh. In pages two more markers are known:
  *
  *   <!-- results: ... -->    docs/figures/results.svg, once it is there, and what it shows in words
  *   <!-- chapters -->        the chapters and what each gains, from docs/results/h200
@@ -414,6 +414,25 @@ static bool write_uses(const struct site *site, struct error *error)
     return close_file(out, "uses.dox", error);
 }
 
+/**
+ * What Doxygen's search does not find by itself, as lines of words, a tab and where they lead: a chapter by its name behind the
+ * number, and the glossary's terms.
+ */
+static bool write_search(const struct site *site, struct error *error)
+{
+    FILE *const out = create(site, "search", ".tsv", error);
+
+    if (!out)
+        return false;
+    for (size_t i = 0; i < site->num_pages; i++)
+        if (number_of(&site->pages[i]) > 0 && strchr(site->pages[i].title, ' '))
+            fprintf(out, "%s\t%s.html\n", strchr(site->pages[i].title, ' ') + 1, site->pages[i].id);
+    for (size_t i = 0; i < site->glossary.count; i++)
+        if (i == 0 || strcmp(site->glossary.words[i].id, site->glossary.words[i - 1].id) != 0)
+            fprintf(out, "%s\tglossary.html#%s\n", site->glossary.words[i].word, site->glossary.words[i].id);
+    return close_file(out, "search.tsv", error);
+}
+
 /* --- markers ---------------------------------------------------------------------------------------------------------- */
 
 /** Runs "COMMAND", which must exit with `expected`, and writes it with its output as code. */
@@ -469,7 +488,7 @@ static bool make_site(struct site *site, struct error *error)
     for (size_t i = 0; i < site->num_pages; i++)
         if (!write_page(site, &site->pages[i], error))
             return false;
-    return write_chapters(site, error) && write_uses(site, error);
+    return write_chapters(site, error) && write_uses(site, error) && write_search(site, error);
 }
 
 int main(int argc, char **argv)

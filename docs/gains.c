@@ -14,6 +14,7 @@ enum { FEW = 1, MANY = 65536, PATH_SIZE = 512, FIRST_ALIGN = 6, FIRST_MOE = 11 }
 /** A chapter's times of few and many tokens, its own and those of the chapter before in the same run; 0 is none. */
 struct times {
     double here[2], before[2];
+    char hash[65]; /**< of the kernel that was timed */
 };
 
 /** The file of results that begins with "NN_" and ends as those of that operator do; "" if there is none. */
@@ -53,6 +54,7 @@ static bool read_times(const char *path, struct times *times, struct error *erro
         times->here[which] = json_number(json_member(row, "here"), "median_us", 0);
         times->before[which] = json_number(json_member(row, "before"), "median_us", 0);
     }
+    snprintf(times->hash, sizeof times->hash, "%s", json_string(file.values, "kernel_source_sha256", ""));
     json_free(&file);
     return rows || error_set(error, "%s: it has no \"rows\"", path);
 }
@@ -91,6 +93,20 @@ static void write_time(FILE *out, double time)
     fputs(" |", out);
 }
 
+/** Whether the chapter's kernel is not the one that was timed. */
+static bool is_old(const char *readme, int chapter, const char *hash)
+{
+    const char *const kernel = chapter < FIRST_ALIGN ? "gate.cu" : chapter < FIRST_MOE ? "align.cu" : "moe.cu";
+    char command[PATH_SIZE + 64], now[65] = "";
+
+    snprintf(command, sizeof command, "sha256sum '%.*s/%s'", (int)(strrchr(readme, '/') - readme), readme, kernel);
+    FILE *const pipe = popen(command, "r");
+    const bool known = pipe && fscanf(pipe, "%64s", now) == 1;
+    if (pipe)
+        pclose(pipe);
+    return !known || strcmp(now, hash) != 0;
+}
+
 /** How many times as fast as the chapter before, for few and for many tokens. */
 static void write_ratios(FILE *out, const struct times *times)
 {
@@ -116,10 +132,11 @@ bool gains_write_row(FILE *out, const char *readme, const char *id, const char *
     find_results(chapter == 1 ? 2 : chapter, path);
     if (*path && !read_times(path, &times, error))
         return false;
-    fprintf(out, "| [%s](@ref %s) | %s |", title, id, idea);
+    fprintf(out, "| [%s](@ref %s)%s | %s |", title, id,
+            chapter > 1 && *path && is_old(readme, chapter, times.hash) ? " *(times of an older kernel)*" : "", idea);
     for (int i = 0; i < 2; i++)
         write_time(out, chapter == 1 ? times.before[i] : times.here[i]);
-    if (chapter == 1)
+    if (chapter == 1 || (times.before[0] <= 0 && times.before[1] <= 0))
         fputs(" |\n", out);
     else
         write_ratios(out, &times);
@@ -144,12 +161,12 @@ bool gains_write_source(FILE *out, int first, int last, struct error *error)
     }
     if (!json_read(path, &file, error))
         return false;
-    fprintf(out, "\nMicroseconds per call, median, %s, %s, recorded on %.10s by `build/gpu/NAME --bench`%s.\n",
-            json_string(file.values, "device", "?"), json_string(file.values, "toolkit", "?"),
-            json_string(file.values, "date", "?"),
-            first == 1 ? "; chapter 01 on that machine's CPU. The last column is for 1 and for 65,536 tokens, both "
-                         "chapters in one run"
-                       : "");
+    fprintf(
+        out,
+        "\nMicroseconds per call, median, %s, %s, recorded on %.10s by `build/gpu/NAME --bench`%s. The last column is "
+        "for 1 and for 65,536 tokens, both chapters in one run.\n",
+        json_string(file.values, "device", "?"), json_string(file.values, "toolkit", "?"),
+        json_string(file.values, "date", "?"), first == 1 ? "; chapter 01 on that machine's CPU" : "");
     json_free(&file);
     return true;
 }

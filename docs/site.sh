@@ -43,4 +43,20 @@ done | xargs sed -i '/^<a href="#define-members">Macros<\/a>/d'
 sed -i 's|<div class="toc"><h3>Table of Contents</h3>|<div class="toc"><h2>On this page</h2>|' "$html"/*.html
 sed -i 's|toc > h3|toc > h2|' "$html/doxygen-awesome-interactive-toc.js"
 sed -i 's|div\.toc h3|div.toc h2|' "$html/doxygen-awesome.css"
+
+# The search finds what begins with what was typed. Chapters begin with a number, and a glossary's terms are no symbols: they
+# are added to the list of names with their first letter, all_N.js, where N counts the letters that have a list, in hexadecimal.
+letters=$(sed -n 's/^  0: "\(.*\)",$/\1/p' "$html/search/searchdata.js")
+awk -F '\t' -v letters="$letters" '
+    {
+        name = tolower($1)
+        list = index(letters, substr(name, 1, 1)) - 1
+        gsub(/_/, "_5f", name); gsub(/ /, "_20", name); gsub(/,/, "_2c", name); gsub(/-/, "_2d", name)
+        if (list >= 0 && name ~ /^[a-z0-9_]+$/)
+            printf "%x ,[\047%s_t%d\047,[\047%s\047,[\047../%s\047,1,\047%s\047]]]\n", list, name, NR, $1, $2,
+                $2 ~ /^glossary/ ? "glossary" : "chapter"
+    }' "$pages/search.tsv" | while read -r list entry; do
+    sed -i '$d' "$html/search/all_$list.js"
+    printf '%s\n];\n' "$entry" >>"$html/search/all_$list.js"
+done
 echo "$html/index.html"

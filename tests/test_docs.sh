@@ -127,8 +127,8 @@ echo '{"rows": [}' >"$tiny/docs/results/h200/02_second_f32.json"
 matches 'broken results' "1 chapter_page: docs/pages/main_page.md:3: docs/results/h200/02_second_f32.json:1: *" "$(make)"
 echo '{}' >"$tiny/docs/results/h200/02_second_f32.json"
 equal 'results without rows' '1 chapter_page: docs/pages/main_page.md:3: docs/results/h200/02_second_f32.json: it has no "rows"' "$(make)"
-cat >"$tiny/docs/results/h200/02_second_f32.json" <<'END'
-{"device": "GPU", "toolkit": "CUDA 1", "date": "2026-01-02T03", "rows": [
+cat >"$tiny/docs/results/h200/02_second_f32.json" <<END
+{"device": "GPU", "kernel_source_sha256": "$(sha256sum "$tiny/chapters/02_second/gate.cu" | cut -d ' ' -f 1)", "toolkit": "CUDA 1", "date": "2026-01-02T03", "rows": [
  {"num_tokens": 1, "here": {"median_us": 2.5}, "before": {"median_us": 5}},
  {"num_tokens": 65536, "here": {"median_us": 99.96}, "before": {"median_us": 12345}}]}
 END
@@ -137,6 +137,9 @@ equal 'what a chapter gains' '| [02 Second](@ref chapter_02) | Its idea. | 2.50 
     "$(grep '^| \[02' "$tiny/out/mainpage.md")"
 equal 'the host is timed by the next' '| [01 First](@ref chapter_01) | The idea. | 5.00 | 12,300 | |' \
     "$(grep '^| \[01' "$tiny/out/mainpage.md" | tr -s ' ')"
+echo '// changed' >>"$tiny/chapters/02_second/gate.cu"
+equal 'a kernel that has changed: made' 0 "$(make)"
+equal 'a kernel that has changed' 1 "$(grep -c '^| \[02.*(times of an older kernel)' "$tiny/out/mainpage.md")"
 rm "$tiny/docs/pages/glossary.md"
 equal 'no glossary' '1 chapter_page: docs/pages/glossary.md: No such file or directory' "$(make)"
 
@@ -166,6 +169,10 @@ equal 'the site is made without a warning' '0 build/docs/html/index.html' "$(sit
 html=$copy/build/docs/html
 succeeds 'no link or anchor leads nowhere, nothing is fetched from elsewhere, headings are in order' \
     python3 tests/check_site.py "$html"
+equal 'the search knows a chapter by its name, and a term' 2 \
+    "$(cat "$html"/search/all_*.js | grep -c -e "'Warp per group',\['../chapter_02.html" -e "'butterfly',\['../glossary.html#term_butterfly'")"
+succeeds 'what it knows is still a list' sh -c 'for list; do [ "$(tail -n 1 "$list")" = "];" ] || exit 1; done' list \
+    "$html"/search/all_*.js
 megabytes=$(du -sm --apparent-size "$html" | cut -f 1)
 succeeds "it has less than 15 MB: $megabytes" [ "$megabytes" -lt 15 ]
 for chapter in chapters/*/README.md; do
@@ -174,7 +181,7 @@ for chapter in chapters/*/README.md; do
 done
 pages='index.html primer.html glossary.html chapters.html simulator.html stepping_in_gdb.html annotated.html files.html
     candidate_8cuh.html candidate_8cuh_source.html gate_8c_source.html'
-# shellcheck disable=SC2086 # pages are words
+# shellcheck disable=SC2046,SC2086 # pages are words
 looks=$(python3 tests/check_site_in_browser.py "$html" $pages $(cd "$html" && ls chapter_??.html) 2>&1)
 status=$?
 if [ "$status" -eq 77 ]; then
@@ -198,8 +205,8 @@ stops 'a table of a chapter that is not there' "2 tables: $one:*is no chapter wi
 stops 'a snippet that is not there' "1 chapter_page: $one:*the tag \[none\] stands in*" "$one" \
     's/gate.cu warp_best$/gate.cu none/'
 stops 'a picture that is not there' "1 chapter_page: $one:*the picture*" "$one" '$a ![A](../../docs/figures/none.svg)'
-stops 'a link to a page that is not there' "1 *unable to resolve*" docs/pages/primer.md '$a \\ref none'
-stops 'a comment that Doxygen warns of' '1 *' common/harness/error.h 's/Formats the line/See @ref none. Formats/'
+stops 'a link to a page that is not there' "1 *unable to resolve*" docs/pages/primer.md '$s/$/ See @ref no_page_has_this_name./'
+stops 'a comment that Doxygen warns of' '1 *' common/harness/error.h 's/Formats the line/See @ref no_page_has_this_name. Formats/'
 said=$(cd "$copy" && DOXYGEN_AWESOME=/none sh docs/site.sh build 2>&1)
 equal 'without the style' '1 doxygen or doxygen-awesome-css is missing: sh common/setup.sh docs installs what the site needs' \
     "$? $said"
