@@ -1,0 +1,132 @@
+/**
+ * @file grade.h
+ * @brief What an exercise's grader is written with.
+ *
+ * A grader.c defines `grade_cases`. Each case makes its input, launches the learner's kernel, looks at what came out, and says
+ * what is wrong in the learner's terms. A case that returns has passed. A case ends at its first failure: grade_fail()
+ * does not return, nor does anything else here that finds something wrong (but see each function). Memory from this header is
+ * freed when the case ends, however it ends.
+ */
+#ifndef GRADE_H
+#define GRADE_H
+
+#include "harness/align_input.h"
+#include "harness/gate_input.h"
+#include "harness/random.h"
+
+#include <cuda_runtime.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** The case that runs. */
+struct grade;
+
+/** One thing that is asked of the learner's code. Names are short words joined by '_'; each is used once. */
+struct grade_case {
+    const char *name;
+    void (*run)(struct grade *grade);
+    bool needs_counters; /**< left out on a GPU, which has none */
+};
+
+/** The grader's cases, the simplest first: the first that fails is what the learner sees. */
+extern const struct grade_case grade_cases[];
+extern const int num_grade_cases;
+
+/* --- input -------------------------------------------------------------------------------------------------------- */
+
+/** Random numbers of this case (harness/random.h): other ones in every run, the same for the same seed and case. */
+struct random *grade_random(struct grade *grade);
+
+/** `bytes` of host memory. */
+void *grade_host(struct grade *grade, size_t bytes);
+
+/** Says what the launches from here on are given, for the end of messages: "3 tokens of 20 experts, many equal". */
+__attribute__((format(printf, 2, 3))) void grade_given(struct grade *grade, const char *format, ...);
+
+/* --- a small operator of the exercise's own ----------------------------------------------------------------------- */
+
+/** A copy in device memory, between guard bands, that must still be the same after the launch. `name` is the parameter's. */
+void *grade_input(struct grade *grade, const char *name, const void *host, size_t bytes);
+
+/** Device memory between guard bands that is poisoned: every byte is GRADE_POISON. */
+void *grade_output(struct grade *grade, const char *name, size_t bytes);
+
+/** A copy in device memory, between guard bands, that the kernel may change. */
+void *grade_inout(struct grade *grade, const char *name, const void *host, size_t bytes);
+
+/** What an output is filled with: as an int32_t -1515870811, as a float -2.87e-16. No right answer may hold it. */
+enum { GRADE_POISON = 0xa5 };
+
+/**
+ * Takes a launch's status: grade_ran(grade, warp_maximum_launch(...)). Waits for the kernel, then fails the case with its
+ * fault, a guard band written to or an input changed. Afterwards grade_counter() is about what was launched since the case
+ * began or this was last called.
+ */
+void grade_ran(struct grade *grade, cudaError_t status);
+
+/** A host copy of what is in an array that grade_output() or grade_inout() made, all of it. */
+const void *grade_result(struct grade *grade, const void *device);
+
+/** Whether the bytes are all poison still: say "never written" rather than a strange number. */
+bool grade_is_unwritten(const void *element, size_t bytes);
+
+/** Fails at the first element that differs: "expert 17: offsets: expected 42, got 41". `of` is what the index counts. */
+void grade_equal_int(struct grade *grade, const char *name, const char *of, const int32_t *expected, const void *device,
+                     size_t count);
+
+/** The same for floats, which must be equal; NaN is equal to NaN. */
+void grade_equal_float(struct grade *grade, const char *name, const char *of, const float *expected, const void *device,
+                       size_t count);
+
+/* --- the gate and align, whole ------------------------------------------------------------------------------------ */
+
+/** gate_launch() or another of that type. */
+typedef cudaError_t grade_gate_launch(const struct gate_problem *problem, const struct gate_buffers *buffers,
+                                      cudaStream_t stream);
+
+/**
+ * Generates logits (and a bias) of the distribution, launches, and fails the case with the course's checker's line: token,
+ * group, expert, expected, got. Then the counters are this launch's.
+ */
+void grade_gate(struct grade *grade, grade_gate_launch *launch, const struct gate_problem *problem,
+                enum gate_dist dist);
+
+/** How ids are made for align, beyond the problem. */
+struct grade_ids {
+    enum align_dist dist;
+    int topk;     /**< ids of a token; 0 is 8 */
+    bool has_map; /**< a random expert_map, half the experts local */
+    int offset;   /**< 4-byte words that sorted_token_ids lies past a 16-byte boundary, 0 to 3 */
+};
+
+/** The same for align. A problem without a capacity (0) gets what `step` says, or align_capacity(). */
+void grade_align(struct grade *grade, const struct align_step *step, const struct align_problem *problem,
+                 const struct grade_ids *ids);
+
+/* --- counters, budgets, predictions ------------------------------------------------------------------------------- */
+
+/** False on a GPU. */
+bool grade_has_counters(const struct grade *grade);
+
+/** What was counted, by the name in backend_simt.c: "shuffles", "block_barriers", "global_load_sectors". */
+uint64_t grade_counter(struct grade *grade, const char *name);
+
+/** The same of one kernel only, by the name in its launch. */
+uint64_t grade_kernel_counter(struct grade *grade, const char *kernel, const char *name);
+
+/** Reports a figure to the learner: what was measured. */
+void grade_measure(struct grade *grade, const char *name, double value);
+
+/** Reports the figure and fails if it is over the limit: "shuffles: 20, at most 10 are allowed". */
+void grade_budget(struct grade *grade, const char *name, uint64_t measured, uint64_t limit);
+
+/** Reports the figure and fails unless it was foreseen: "shuffles: predicted 5, measured 10". */
+void grade_prediction(struct grade *grade, const char *name, int64_t predicted, uint64_t measured);
+
+/* --- failing ------------------------------------------------------------------------------------------------------ */
+
+/** Ends the case: what is wrong, in one line, in the learner's terms: "token 3, expert 7: expected 0.5, got 0.25". */
+_Noreturn __attribute__((format(printf, 2, 3))) void grade_fail(struct grade *grade, const char *format, ...);
+
+#endif

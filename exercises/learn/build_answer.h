@@ -1,0 +1,49 @@
+/**
+ * @file build_answer.h
+ * @brief Makes the program that grades an answer: the answer's text, compiled as a chapter's kernel is, and the grader.
+ *
+ * The commands and flags are those of build.ninja, which writes them to learn_flags.h. All paths are relative to the
+ * repository's root, which must be the working directory. `ninja learn` must have built the graders.
+ */
+#ifndef BUILD_ANSWER_H
+#define BUILD_ANSWER_H
+
+#include "harness/error.h"
+#include "learn/regions.h"
+
+#include <stdbool.h>
+
+/** How the building of an answer ended. */
+enum build_result {
+    BUILD_DONE,
+    BUILD_REFUSED,    /**< it does not compile or link: `messages` say why, in the learner's lines */
+    BUILD_IMPOSSIBLE, /**< nothing the learner wrote: `error` has one line (no compiler, no grader, no room, no nvcc) */
+};
+
+enum { BUILT_PATH_SIZE = 256 };
+
+/** A program and the private folder it is in. */
+struct built_answer {
+    char folder[BUILT_PATH_SIZE];  /**< "" before and after */
+    char program[BUILT_PATH_SIZE]; /**< in the folder */
+    char *messages; /**< what the compiler said, warnings included; may be ""; never NULL once built or refused */
+};
+
+/** What is to be built. */
+struct answer {
+    const char *exercise; /**< its name, a folder in exercises/: "02_warp_maximum" */
+    struct text text;     /**< the whole file, filled; text.path is the name that messages use for its first line */
+    bool gpu;             /**< with nvcc, for a GPU */
+    bool colour;          /**< of the compiler's messages */
+};
+
+/**
+ * Builds in a new folder below build/exercises/. Takes a second or so. After every result, built_answer_remove().
+ * The text is written as it is, behind a #line directive with its path.
+ */
+enum build_result build_answer(const struct answer *answer, struct built_answer *built, struct error *error);
+
+/** Removes the folder and all that is in it, and frees the messages. */
+void built_answer_remove(struct built_answer *built);
+
+#endif

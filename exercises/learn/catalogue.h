@@ -1,0 +1,9 @@
+/**
+ * @file catalogue.h
+ * @brief Every exercise, in the order in which they are best done: one line each.
+ *
+ *     EXERCISE("NN_name", chapter, KIND, difficulty 1 to 3, "What it is about, in at most 44 characters")
+ *
+ * KIND: WRITE the missing piece, MEND what is broken, meet a BUDGET, PREDICT and then measure, EXTEND what there is.
+ */
+EXERCISE("02_warp_maximum", 2, WRITE, 1, "the largest of a warp's scores, and whose")

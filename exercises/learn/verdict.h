@@ -1,0 +1,88 @@
+/**
+ * @file verdict.h
+ * @brief Runs a graded program where it can do no harm, and judges it by what it reported and how it ended.
+ *
+ * The program runs as a child: `PROGRAM --seed S [--only CASE]`, in a process group of its own, with limits on time, memory and
+ * output. It reports on descriptor 3, a line per record, tab-separated, each behind a nonce that it reads from descriptor 4 and
+ * that nobody else knows:
+ *
+ *     NONCE plan N                              how many cases there are; first
+ *     NONCE try NAME                            before each
+ *     NONCE measure NAME VALUE                  a figure of the case that runs
+ *     NONCE case NAME pass|fail|fault MESSAGE   after each
+ *     NONCE done                                last
+ *
+ * It has passed if all N cases were reported once and passed, `done` came last, every line had the nonce, the exit code is
+ * 0, and it kept within its limits and left no process behind. Whatever it prints counts for nothing. What this does not
+ * stop: an answer made to cheat can read the nonce in its own process. It stops every accident.
+ */
+#ifndef VERDICT_H
+#define VERDICT_H
+
+#include "harness/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum { VERDICT_NAME_SIZE = 64, VERDICT_MESSAGE_SIZE = 1024, VERDICT_MOST_CASES = 64, VERDICT_MOST_MEASURES = 64 };
+
+enum case_result { CASE_PASSED, CASE_FAILED, CASE_FAULTED };
+
+/** One case as the program reported it. */
+struct verdict_case {
+    char name[VERDICT_NAME_SIZE];
+    enum case_result result;
+    char message[VERDICT_MESSAGE_SIZE]; /**< "" if it passed; one line */
+};
+
+/** A figure that the program measured: shuffles, barriers. */
+struct verdict_measure {
+    char of_case[VERDICT_NAME_SIZE];
+    char name[VERDICT_NAME_SIZE];
+    double value;
+};
+
+/** What a program may use. Zeros stand for the defaults. */
+struct verdict_limits {
+    double seconds; /**< wall time; 10 */
+    size_t
+        memory_bytes; /**< address space, of which the simulator reserves 1.3 GiB; 2 GiB. SIZE_MAX: no limit, for a GPU */
+    size_t output_bytes; /**< on standard output and error, and of records; 4 MiB each */
+    uint64_t events;     /**< of one launch on the simulator, before it counts as endless */
+};
+
+/** What is run. */
+struct graded_program {
+    const char *program; /**< path */
+    uint64_t seed;       /**< of its inputs; see verdict_fresh_seed() */
+    const char *only;    /**< the one case to run; NULL: all */
+    struct verdict_limits limits;
+};
+
+/** How it went. */
+struct verdict {
+    bool passed;
+    bool no_device; /**< it ended with 3: there is no GPU it can run on; `reason` says so */
+    char reason
+        [VERDICT_MESSAGE_SIZE];      /**< "" if it passed, else one line: the first case that failed, or how it ended */
+    char at_case[VERDICT_NAME_SIZE]; /**< the case that `reason` is about; "" if it is about none */
+    int planned;                     /**< cases that there should be; 0 if it did not say */
+    int num_cases;                   /**< that were reported */
+    struct verdict_case cases[VERDICT_MOST_CASES];
+    int num_measures;
+    struct verdict_measure measures[VERDICT_MOST_MEASURES];
+    char *output;   /**< what it printed, cut; for showing on request. NULL if there was none */
+    double seconds; /**< wall time it took */
+};
+
+/** Runs and judges. False with one line if the program could not be started; then there is nothing to free. */
+bool verdict_run(const struct graded_program *graded, struct verdict *verdict, struct error *error);
+
+/** Frees the output. */
+void verdict_free(struct verdict *verdict);
+
+/** A seed nobody has seen, of at most 9 digits so that it can be typed again. */
+uint64_t verdict_fresh_seed(void);
+
+#endif
