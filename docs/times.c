@@ -1,5 +1,7 @@
 #include "times.h"
 
+#include "texts.h"
+
 #include "harness/align_input.h"
 #include "harness/json.h"
 #include "harness/report.h"
@@ -43,12 +45,6 @@ struct results {
     int num_chapters;
 };
 
-/** Different texts, in the order they came in. There is room for a table's chapters, the floor's, a library's, and one more. */
-struct texts {
-    char texts[MOST_CHAPTERS + 3][TEXT_SIZE];
-    int count;
-};
-
 /* --- sources ---------------------------------------------------------------------------------------------------------- */
 
 bool times_read_sources(struct times_origin *origin, struct error *error)
@@ -68,8 +64,7 @@ bool times_read_sources(struct times_origin *origin, struct error *error)
     return true;
 }
 
-/** The file's hash, or NULL if there is no such file. */
-static const char *find_hash(const struct times_origin *origin, const char *path)
+const char *times_find_hash(const struct times_origin *origin, const char *path)
 {
     for (int i = 0; i < origin->num_sources; i++)
         if (strcmp(origin->sources[i].path, path) == 0)
@@ -91,7 +86,7 @@ static void kernel_path(const struct times_request *request, const char *chapter
 static bool read_result(const struct times_origin *origin, const char *path, const char *source, struct result *result,
                         struct error *error)
 {
-    const char *const hash = find_hash(origin, source);
+    const char *const hash = times_find_hash(origin, source);
 
     if (!json_read(path, &result->file, error))
         return false;
@@ -239,23 +234,26 @@ static const struct json *find_row(const struct result *result, int num_tokens)
 
 /* --- a table's rows --------------------------------------------------------------------------------------------------- */
 
-/** Writes a time with three digits that count, or "-" if it is none. */
-static void write_us(FILE *out, double us)
+const char *times_format(double us, char text[TIMES_US_SIZE])
 {
     double unit = 1.0;
-    char text[32];
 
-    if (!(us > 0.0 && us < 1e12)) {
-        fputs(" - |", out);
-        return;
-    }
+    if (!(us > 0.0 && us < 1e12))
+        return strcpy(text, "-");
     if (us < 99.95) {
-        fprintf(out, " %#.3g |", us);
-        return;
+        snprintf(text, TIMES_US_SIZE, "%#.3g", us);
+        return text;
     }
     while (us / unit >= 999.5)
         unit *= 10.0;
-    fprintf(out, " %s |", report_count((uint64_t)(round(us / unit) * unit), text));
+    return report_count((uint64_t)(round(us / unit) * unit), text);
+}
+
+static void write_us(FILE *out, double us)
+{
+    char text[TIMES_US_SIZE];
+
+    fprintf(out, " %s |", times_format(us, text));
 }
 
 /** Writes a row of medians: of `name` in each of the result's rows, or where it has no parts, of the number itself. */
@@ -306,15 +304,23 @@ static const struct result *find_host(const struct results *results)
     return NULL;
 }
 
+/** "16 threads", or where that is not recorded, "on the host". */
+static void describe_host(const struct result *result, char text[32])
+{
+    const double threads = result ? json_number(result->file.values, "host_threads", 0.0) : 0.0;
+
+    strcpy(text, "on the host");
+    if (threads >= 1.0 && threads < 1e6)
+        snprintf(text, 32, "%.0f thread%s", threads, threads == 1.0 ? "" : "s");
+}
+
 static void write_host(FILE *out, const struct results *results)
 {
     const struct result *const result = find_host(results);
-    const double threads = result ? json_number(result->file.values, "host_threads", 0.0) : 0.0;
-    char label[TEXT_SIZE];
+    char label[TEXT_SIZE], host[32];
 
-    snprintf(label, sizeof label, "%s, on the host", host_chapter);
-    if (threads >= 1.0 && threads < 1e6)
-        snprintf(label, sizeof label, "%s, %.0f thread%s", host_chapter, threads, threads == 1.0 ? "" : "s");
+    describe_host(result, host);
+    snprintf(label, sizeof label, "%s, %s", host_chapter, host);
     write_row(out, label, result, "before");
 }
 
@@ -333,44 +339,6 @@ static void write_chapter(FILE *out, const struct results *results, const char *
 
 /* --- where a table's figures come from -------------------------------------------------------------------------------- */
 
-/** Adds a text unless it is there, without what Markdown would take for its own. */
-static void add_text(struct texts *texts, const char *text)
-{
-    char *const copy = texts->texts[texts->count];
-
-    snprintf(copy, TEXT_SIZE, "%s", text);
-    for (char *at = copy; *at; at++)
-        if (!isprint((unsigned char)*at) || strchr("`|<>", *at))
-            *at = '?';
-    for (int i = 0; i < texts->count; i++)
-        if (strcmp(texts->texts[i], copy) == 0)
-            return;
-    texts->count += *copy != '\0';
-}
-
-/** Adds the result's command, with NAME for the chapter, so that those of several chapters are one. */
-static void add_command(struct texts *texts, const struct result *result)
-{
-    const char *const command = json_string(result->file.values, "command", "");
-    const char *const name = *result->name ? strstr(command, result->name) : NULL;
-    char text[TEXT_SIZE], *out;
-
-    if (name)
-        snprintf(text, sizeof text, "%.*sNAME%s", (int)(name - command), command, name + strlen(result->name));
-    else
-        snprintf(text, sizeof text, "%s", command);
-    out = strstr(text, " --out "); /* where it was written says nothing about the figures */
-    if (out)
-        *out = '\0';
-    add_text(texts, text);
-}
-
-static void write_texts(FILE *out, const struct texts *texts, const char *quote)
-{
-    for (int i = 0; i < texts->count; i++)
-        fprintf(out, "%s%s%s%s", i == 0 ? "" : i + 1 < texts->count ? ", " : " and ", quote, texts->texts[i], quote);
-}
-
 /** What the results were recorded with, when and how. */
 struct provenance {
     struct texts machines, days, commands;
@@ -384,10 +352,10 @@ static void add_result(struct provenance *provenance, const struct result *resul
     if (!root)
         return;
     snprintf(text, sizeof text, "%s, %s", json_string(root, "device", "?"), json_string(root, "toolkit", "?"));
-    add_text(&provenance->machines, text);
+    texts_add(&provenance->machines, text);
     snprintf(text, sizeof text, "%.10s", json_string(root, "date", "?"));
-    add_text(&provenance->days, text);
-    add_command(&provenance->commands, result);
+    texts_add(&provenance->days, text);
+    texts_add_command(&provenance->commands, json_string(root, "command", ""), result->name);
 }
 
 static void write_provenance(FILE *out, const struct provenance *provenance)
@@ -396,11 +364,11 @@ static void write_provenance(FILE *out, const struct provenance *provenance)
         fputs("Nothing is recorded yet.\n", out);
         return;
     }
-    write_texts(out, &provenance->machines, "");
+    texts_write(out, &provenance->machines, "");
     fputs(", recorded on ", out);
-    write_texts(out, &provenance->days, "");
+    texts_write(out, &provenance->days, "");
     fputs(" by ", out);
-    write_texts(out, &provenance->commands, "`");
+    texts_write(out, &provenance->commands, "`");
     fputs(".\n", out);
 }
 
@@ -505,6 +473,160 @@ bool times_write(FILE *out, const struct times_origin *origin, const struct time
     return true;
 }
 
+/* --- a step ----------------------------------------------------------------------------------------------------------- */
+
+static void read_rows(const struct result *result, struct times_step *step)
+{
+    const struct json *const rows = json_member(result->file.values, "rows");
+
+    for (const struct json *row = rows->first; row && step->num_rows < TIMES_MOST_ROWS; row = row->next) {
+        step->rows[step->num_rows].num_tokens = (int)json_number(row, "num_tokens", 0.0);
+        step->rows[step->num_rows].before_us = json_number(json_member(row, "before"), "median_us", 0.0);
+        step->rows[step->num_rows].here_us = json_number(json_member(row, "here"), "median_us", 0.0);
+        step->num_rows++;
+    }
+}
+
+static bool read_source(const struct result *result, struct times_step *step, struct error *error)
+{
+    struct provenance provenance = {0};
+    FILE *const out = fmemopen(step->source, sizeof step->source, "w");
+
+    if (!out)
+        return error_set(error, "out of memory");
+    add_result(&provenance, result);
+    write_provenance(out, &provenance);
+    fclose(out);
+    return true;
+}
+
+bool times_read_step(const struct times_origin *origin, const char *chapter, struct times_step *step,
+                     struct error *error)
+{
+    struct times_request request = {.dtype = "f32", .block_size = 64, .dist = "router"};
+    struct result result = {0};
+    char path[PATH_SIZE];
+
+    *step = (struct times_step){0};
+    snprintf(path, sizeof path, "chapters/%s/align.cu", chapter);
+    request.align = times_find_hash(origin, path);
+    snprintf(result.name, sizeof result.name, "%s", chapter);
+    snprintf(path, sizeof path, "%s/%s_%s.json", origin->directory, chapter, request.align ? "b64" : "f32");
+    if (access(path, F_OK) != 0 && errno == ENOENT)
+        return true;
+    bool good = read_chapter(origin, path, &request, &result, error);
+    if (good) {
+        read_rows(&result, step);
+        step->old = result.old;
+        if (strcmp(json_string(result.file.values, "before", ""), host_chapter) == 0)
+            describe_host(&result, step->host);
+        good = read_source(&result, step, error);
+    }
+    json_free(&result.file);
+    return good;
+}
+
+/* --- a plot's lines --------------------------------------------------------------------------------------------------- */
+
+/** Adds a line of medians: of `name` in each of the result's rows that has it, as write_row() does. */
+static bool add_line(struct times_lines *lines, enum times_kind kind, const char *label, const struct result *result,
+                     const char *name, struct error *error)
+{
+    struct times_line *const line = &lines->lines[lines->num_lines++];
+    const struct json *const rows = json_member(result->file.values, "rows");
+    int before = 0;
+
+    *line = (struct times_line){.kind = kind, .old = result->old};
+    snprintf(line->label, sizeof line->label, "%s", label);
+    for (const struct json *row = rows->first; row && line->num_points < TIMES_MOST_POINTS; row = row->next) {
+        const double tokens = json_number(row, "num_tokens", 0.0);
+        const double us = json_number(json_member(row, name), "median_us", json_number(row, name, 0.0));
+
+        if (!(us > 0.0 && us < 1e12))
+            continue;
+        if (!(tokens > before && tokens <= 1 << 30))
+            return error_set(error, "%s: %g tokens come after %d in its rows; they must ascend", label, tokens, before);
+        before = (int)tokens;
+        line->points[line->num_points].num_tokens = before;
+        line->points[line->num_points++].us = us;
+    }
+    return line->num_points > 1 || error_set(error, "%s: its rows have fewer than two times of \"%s\"", label, name);
+}
+
+static bool add_library(struct times_lines *lines, const struct times_origin *origin,
+                        const struct times_request *request, const struct result *library, struct error *error)
+{
+    const char *const name = request->align ? "cub_align" : "pytorch_gate";
+
+    if (!library->file.values)
+        return error_set(error, "%s/%s_%s.json: it is missing", origin->directory, name, request->results);
+    if (request->align)
+        return add_line(lines, TIMES_LIBRARY, "CUB radix sort", library, "here", error);
+    return add_line(lines, TIMES_LIBRARY, "PyTorch eager", library, "eager_graph", error) &&
+           add_line(lines, TIMES_LIBRARY, "PyTorch compiled", library, "compiled_graph", error);
+}
+
+static bool add_chapter_line(struct times_lines *lines, const struct times_origin *origin,
+                             const struct times_request *request, const struct results *results, const char *name,
+                             struct error *error)
+{
+    const bool host = strcmp(name, host_chapter) == 0;
+    const struct result *const source = find_source(results, name);
+
+    if (!source && host)
+        return error_set(error, "%s: no result that is recorded beside it", name);
+    if (!source)
+        return error_set(error, "%s/%s_%s.json: it is missing", origin->directory, name, request->results);
+    return add_line(lines, host ? TIMES_HOST : TIMES_CHAPTER, name, source, host ? "before" : "here", error);
+}
+
+/** As write_texts(), into the lines' source. */
+static void add_source(struct times_lines *lines, const struct texts *texts, const char *lead)
+{
+    for (int i = 0; i < texts->count; i++) {
+        const size_t length = strlen(lines->source);
+
+        snprintf(lines->source + length, sizeof lines->source - length, "%s%s",
+                 i == 0                  ? lead
+                 : i + 1 < texts->count ? ", "
+                                        : " and ",
+                 texts->texts[i]);
+    }
+}
+
+static bool fill_lines(struct times_lines *lines, const struct times_origin *origin,
+                       const struct times_request *request, const struct results *results, struct error *error)
+{
+    struct provenance provenance = {0};
+
+    memset(lines, 0, sizeof *lines);
+    if (!add_library(lines, origin, request, &results->library, error))
+        return false;
+    for (int i = 0; i < request->num_chapters; i++) {
+        if (!add_chapter_line(lines, origin, request, results, request->chapters[i], error))
+            return false;
+        add_result(&provenance, find_source(results, request->chapters[i]));
+    }
+    add_result(&provenance, &results->library);
+    add_source(lines, &provenance.machines, "");
+    add_source(lines, &provenance.days, ", recorded on ");
+    return add_line(lines, TIMES_FLOOR, "floor", find_floor(request, results), "floor_us", error);
+}
+
+bool times_read_lines(const struct times_origin *origin, const struct times_request *request,
+                      struct times_lines *lines, struct error *error)
+{
+    struct results results;
+
+    if (request->num_chapters == 0)
+        return error_set(error, "times of no chapters; name those that are wanted");
+    if (!read_results(origin, request, &results, error))
+        return false;
+    const bool good = fill_lines(lines, origin, request, &results, error);
+    free_results(&results);
+    return good;
+}
+
 /* --- a request -------------------------------------------------------------------------------------------------------- */
 
 static int compare_names(const void *a, const void *b)
@@ -559,7 +681,7 @@ bool times_parse(char *words, const struct times_origin *origin, struct times_re
     }
     for (; word; word = strtok(NULL, " ")) {
         kernel_path(request, word, path);
-        if (request->num_chapters == MOST_CHAPTERS || strlen(word) >= NAME_SIZE || !find_hash(origin, path))
+        if (request->num_chapters == MOST_CHAPTERS || strlen(word) >= NAME_SIZE || !times_find_hash(origin, path))
             return error_set(error, "'%s' is no chapter with %s, or one too many", word,
                              request->align ? "an align" : "a gate");
         strcpy(request->chapters[request->num_chapters++], word);

@@ -45,4 +45,28 @@ bool times_parse(char *words, const struct times_origin *origin, struct times_re
 bool times_write(FILE *out, const struct times_origin *origin, const struct times_request *request,
                  struct error *error);
 
+/** The hash of a source as it is now, or NULL if there is no such source. */
+const char *times_find_hash(const struct times_origin *origin, const char *path);
+
+enum { TIMES_MOST_ROWS = 16, TIMES_US_SIZE = 32 };
+
+/** A chapter's times beside those of the chapter before, from one run. */
+struct times_step {
+    struct {
+        int num_tokens;
+        double before_us, here_us; /**< 0 is none */
+    } rows[TIMES_MOST_ROWS];
+    int num_rows;      /**< 0: nothing is recorded */
+    bool old;          /**< the kernel is not the one that was timed */
+    char host[32];     /**< "16 threads" where the chapter before ran on the host, else "" */
+    char source[1024]; /**< in Markdown: what recorded them, when and how */
+};
+
+/** Reads the times of a chapter, f32 or blocks of 64, router data. Returns false if a file cannot be understood. */
+bool times_read_step(const struct times_origin *origin, const char *chapter, struct times_step *step,
+                     struct error *error);
+
+/** A time with three digits that count, or "-" if it is none. Returns `text`. */
+const char *times_format(double us, char text[TIMES_US_SIZE]);
+
 #endif
