@@ -580,14 +580,14 @@ static bool add_chapter_line(struct times_lines *lines, const struct times_origi
     return add_line(lines, host ? TIMES_HOST : TIMES_CHAPTER, name, source, host ? "before" : "here", error);
 }
 
-/** As write_texts(), into the lines' source. */
+/** As texts_write(), into the lines' source. */
 static void add_source(struct times_lines *lines, const struct texts *texts, const char *lead)
 {
     for (int i = 0; i < texts->count; i++) {
         const size_t length = strlen(lines->source);
 
         snprintf(lines->source + length, sizeof lines->source - length, "%s%s",
-                 i == 0                  ? lead
+                 i == 0                 ? lead
                  : i + 1 < texts->count ? ", "
                                         : " and ",
                  texts->texts[i]);
@@ -613,8 +613,8 @@ static bool fill_lines(struct times_lines *lines, const struct times_origin *ori
     return add_line(lines, TIMES_FLOOR, "floor", find_floor(request, results), "floor_us", error);
 }
 
-bool times_read_lines(const struct times_origin *origin, const struct times_request *request,
-                      struct times_lines *lines, struct error *error)
+bool times_read_lines(const struct times_origin *origin, const struct times_request *request, struct times_lines *lines,
+                      struct error *error)
 {
     struct results results;
 

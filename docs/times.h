@@ -69,4 +69,35 @@ bool times_read_step(const struct times_origin *origin, const char *chapter, str
 /** A time with three digits that count, or "-" if it is none. Returns `text`. */
 const char *times_format(double us, char text[TIMES_US_SIZE]);
 
+enum { TIMES_MOST_POINTS = 32, TIMES_MOST_LINES = TIMES_MOST_CHAPTERS + 3 };
+
+/** What a line of a plot is of. */
+enum times_kind { TIMES_LIBRARY, TIMES_HOST, TIMES_CHAPTER, TIMES_FLOOR };
+
+/** A line of a plot: the recorded medians, by number of tokens in ascending order. */
+struct times_line {
+    enum times_kind kind;
+    char label[TIMES_NAME_SIZE];
+    bool old; /**< its source is not what it was */
+    int num_points;
+    struct {
+        int num_tokens;
+        double us;
+    } points[TIMES_MOST_POINTS];
+};
+
+/** A plot's lines: a library's, chapters, the floor. */
+struct times_lines {
+    struct times_line lines[TIMES_MOST_LINES];
+    int num_lines;
+    char source[256]; /**< the machine, the toolkit and the day or days, without what would be markup */
+};
+
+/**
+ * Reads all that is recorded of the chapters that the request names, beside PyTorch replayed from a graph, eager and compiled,
+ * or CUB. Returns false if a result is missing, cannot be read or has no times.
+ */
+bool times_read_lines(const struct times_origin *origin, const struct times_request *request, struct times_lines *lines,
+                      struct error *error);
+
 #endif
