@@ -4,7 +4,7 @@
  *
  * Before: the block that counts writes the pads first; the sort's atomics meet in 32-byte sectors of eight counters each.
  * Now:    block 0 counts while others fill, eight warps in the small kernel; every counter of the sort has its own sector.
- * Watch:  capacity with fewer ids than experts; the block that counts stores 1 / 4 of the requests; barriers the same.
+ * Watch:  capacity with fewer ids than experts; the block that counts stores 25 requests for 280; barriers the same.
  */
 #include "harness/align.h"
 
