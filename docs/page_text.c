@@ -15,7 +15,7 @@ struct writer {
     FILE *out;
     struct page_size *size;
     struct glossary_seen seen;
-    bool in_code, in_generated;
+    bool in_code, in_generated, in_bold;
     char fence[4];
 };
 
@@ -171,6 +171,16 @@ static size_t verbatim_length(const char *text)
     return end ? (size_t)(end - text) + (*text == '<') : 0;
 }
 
+/** Writes the mark of bold text, if `text` begins with it, as a tag: Doxygen 1.9.4 leaves `**"` as it is. */
+static size_t write_bold(struct writer *writer, const char *text)
+{
+    if (!text_begins(text, "**"))
+        return 0;
+    fputs(writer->in_bold ? "</b>" : "<b>", writer->out);
+    writer->in_bold = !writer->in_bold;
+    return strlen("**");
+}
+
 /** A line of a paragraph, a list or a table. Terms are linked where `terms`. */
 static bool write_line(struct writer *writer, const char *line, bool terms, struct error *error)
 {
@@ -185,6 +195,8 @@ static bool write_line(struct writer *writer, const char *line, bool terms, stru
             length = write_link_end(writer, at, error);
             if (length == 0)
                 return false;
+        } else if ((length = write_bold(writer, at)) > 0) {
+            /* written */
         } else if (!terms || (length = glossary_link(&writer->site->glossary, &writer->seen, at, at > line ? at[-1] : 0,
                                                      writer->out)) == 0) {
             fputc(*at, writer->out);
@@ -377,6 +389,8 @@ static bool write_any(struct writer *writer, char *line, const char *next, struc
     if (text_begins(line, "##"))
         return write_heading(writer, line, error);
     cut_minutes(line);
+    if (*line == '\0' && writer->in_bold)
+        return error_set(error, "the paragraph before has '**' without its other end");
     if (!writer->in_generated)
         count_words(writer, line);
     return write_line(writer, line, *line != '|' && !writer->in_generated && strcmp(writer->page->id, "glossary") != 0,

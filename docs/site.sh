@@ -44,6 +44,10 @@ sed -i 's|<div class="toc"><h3>Table of Contents</h3>|<div class="toc"><h2>On th
 sed -i 's|toc > h3|toc > h2|' "$html/doxygen-awesome-interactive-toc.js"
 sed -i 's|div\.toc h3|div.toc h2|' "$html/doxygen-awesome.css"
 
+# The tree at the side names variables after files, and a name in JavaScript cannot begin with a digit.
+sed -i -E '1s/^var ([0-9])/var _\1/' "$html"/[0-9]*.js
+sed -i "s|eval(n.replace(/.-/g,'_'))|eval(n.replace(/-/g,'_').replace(/^(?=[0-9])/,'_'))|" "$html/navtree.js"
+
 # The search finds what begins with what was typed. Chapters begin with a number, and a glossary's terms are no symbols: they
 # are added to the list of names with their first letter, all_N.js, where N counts the letters that have a list, in hexadecimal.
 letters=$(sed -n 's/^  0: "\(.*\)",$/\1/p' "$html/search/searchdata.js")
