@@ -43,6 +43,11 @@ becomes() {
     equal "$name" "$expected" "$(grep -Fx -e "$expected" "$tiny/out/chapter_01.md")"
 }
 
+becomes 'bold text may begin with a quotation' '<b>"A claim."</b> No.' '**"A claim."** No.'
+becomes 'stars in code are no bold text' '`a ** b` <b>c' '`a ** b` **c' 'd** e'
+page '**open' '' 'next'
+equal 'bold text that does not end' \
+    "1 chapter_page: chapters/01_first/README.md:6: the paragraph before has '**' without its other end" "$(make)"
 page 'A warp and a warp, in Warps.' '' '## A heading, too' '' '`warp` [warp](gate.c)'
 equal 'a page is made' 0 "$(make)"
 equal 'the first use of a term leads to the glossary' 'A [warp](@ref term_warp) and a warp, in Warps.' \
@@ -54,7 +59,7 @@ equal 'code and links hold no terms; a source has its page' '`warp` [warp](gate_
 equal 'the way to the next chapter' 2 "$(grep -c 'rel="next" href="chapter_02.html"' "$tiny/out/chapter_01.md")"
 equal 'the way back' 2 "$(grep -c 'rel="prev" href="chapter_01.html"' "$tiny/out/chapter_02.md")"
 equal 'the place' 1 "$(grep -c 'Chapter 2 of 2, part 1: the gate. About 1 minutes' "$tiny/out/chapter_02.md")"
-equal 'minutes in words are left out' '**Its idea.** Files.' "$(grep 'idea' "$tiny/out/chapter_02.md")"
+equal 'minutes in words are left out; bold text is a tag' '<b>Its idea.</b> Files.' "$(grep 'idea' "$tiny/out/chapter_02.md")"
 equal 'headers that a chapter uses' 1 "$(grep -c 'href="part_8cuh.html">kernels/part.cuh' "$tiny/out/chapter_02.md")"
 equal 'a shared kernel leads back' ' * Used in @ref chapter_02 "02 Second".' "$(grep Used "$tiny/out/uses.dox")"
 equal 'no step page yet' 0 "$(grep -c step_02 "$tiny/out/chapter_02.md")"
