@@ -162,6 +162,9 @@ static bool write_page(FILE *out, const struct stepper *stepper, struct error *e
 {
     fprintf(out, "# Chapter %.2s, step by step {#stepper_%.2s}\n\n", stepper->chapter, stepper->chapter);
     fputs("@htmlonly\n<link rel=\"stylesheet\" href=\"stepper.css\">\n", out);
+    fprintf(out,
+            "<nav class=\"way\" aria-label=\"Chapters\"><a href=\"chapter_%.2s.html\">&larr; Chapter %.2s</a></nav>\n",
+            stepper->chapter, stepper->chapter);
     if (!write_stepper(out, stepper, error))
         return false;
     fputs("@endhtmlonly\n", out);
