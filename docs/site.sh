@@ -14,7 +14,7 @@ if ! command -v doxygen >/dev/null || ! [ -f "$DOXYGEN_AWESOME/doxygen-awesome.c
     echo 'doxygen or doxygen-awesome-css is missing: sh common/setup.sh docs installs what the site needs' >&2
     exit 1
 fi
-"$build/cpu/tables" --check chapters/*/README.md
+"$build/cpu/tables" --check --programs "$build/cpu" --runs "$build/run" chapters/*/README.md
 
 rm -rf "$html" "$pages/files"
 mkdir -p "$pages"

@@ -162,6 +162,7 @@ cp -r chapters common docs "$copy/"
 mkdir "$copy/tests"
 cp -r tests/peers "$copy/tests/" # the tables say whether they have changed
 ln -s "$build/cpu" "$copy/build/cpu"
+ln -s "$build/run" "$copy/build/run"
 cp -r "$build/docs/stepper" "$copy/build/docs/"
 
 # site: the exit status, and what was said

@@ -9,7 +9,7 @@ scan_tree=$(realpath "$2")
 programs=$(dirname "$tables")
 
 succeeds 'the tables in README.md and chapters/ are what is recorded and printed' \
-    "$tables" --check --programs "$programs" README.md chapters/*/README.md
+    "$tables" --check --programs "$programs" --runs "$programs/../run" README.md chapters/*/README.md
 
 # A course of four chapters, two of them with recorded times.
 results=$scratch/docs/results/h200
@@ -147,11 +147,11 @@ refuses() {
         equal "$name: the file is left alone" "$(cat "$scratch/b.md")" "$(cat "$scratch/a.md")"
 }
 
-refuses 'an unknown marker' "a.md:2: '<!-- tmes: f32 -->' is no marker; <!-- times: f32 --> and <!-- tree: 0-7 PROGRAM --> are some" '' '<!-- tmes: f32 -->' \
+refuses 'an unknown marker' "a.md:2: '<!-- tmes: f32 -->' is no marker; <!-- times: f32 -->, <!-- counters: 03 04 --> and <!-- tree: 0-7 PROGRAM --> are some" '' '<!-- tmes: f32 -->' \
     '<!-- end -->'
-refuses 'another unknown marker' "a.md:1: '<!-- counts: f32 -->' is no marker; <!-- times: f32 --> and <!-- tree: 0-7 PROGRAM --> are some" \
+refuses 'another unknown marker' "a.md:1: '<!-- counts: f32 -->' is no marker; <!-- times: f32 -->, <!-- counters: 03 04 --> and <!-- tree: 0-7 PROGRAM --> are some" \
     '<!-- counts: f32 -->'
-refuses 'a marker with more behind it' "a.md:1: '<!-- times: f32 --> a' is no marker; <!-- times: f32 --> and <!-- tree: 0-7 PROGRAM --> are some" \
+refuses 'a marker with more behind it' "a.md:1: '<!-- times: f32 --> a' is no marker; <!-- times: f32 -->, <!-- counters: 03 04 --> and <!-- tree: 0-7 PROGRAM --> are some" \
     '<!-- times: f32 --> a' '<!-- end -->'
 refuses 'an unknown type' "a.md:1: times of 'f64'; it must be f32, f16, bf16 or align" '<!-- times: f64 -->' '<!-- end -->'
 refuses 'no type' "a.md:1: times of ''; it must be f32, f16, bf16 or align" '<!-- times:  -->' '<!-- end -->'
