@@ -15,7 +15,10 @@ struct whole_file {
 /** Makes a new file beside `path`, and its name, which the caller frees. Returns the file, or -1 with errno set. */
 int whole_file_temporary(const char *path, char **name);
 
-/** False with one line that names `flag` and the path if only a directory, a device or a failure is there to be replaced. */
+/**
+ * False with one line that names `flag` (unless it is NULL: the path is from no flag) and the path if only a directory, a
+ * device or a failure is there to be replaced.
+ */
 bool whole_file_open(struct whole_file *file, const char *flag, const char *path, struct error *error);
 
 /** Gives the file its name. False with one line if it cannot be written; the path is then as it was. */

@@ -1,0 +1,143 @@
+/** @file command_watch.c  build/learn without a word: grades what is saved, until Ctrl-C. */
+#include "learn/commands.h"
+#include "learn/interrupt.h"
+#include "learn/learner_file.h"
+#include "learn/show.h"
+#include "learn/watch.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+/** Which exercises' files were saved since the last grading. */
+struct saved {
+    bool files[EXERCISES_MOST];
+};
+
+static void note_saved(void *context, const char *name)
+{
+    struct saved *const saved = context;
+
+    for (size_t i = 0; i < num_exercises; i++) {
+        const size_t length = strlen(exercise_list[i].name);
+
+        if (!name || (strncmp(name, exercise_list[i].name, length) == 0 && strcmp(name + length, ".cu") == 0))
+            saved->files[i] = true;
+    }
+}
+
+/** Whether the events were lost: then all are marked, and the one that the learner is at is what we grade. */
+static void keep_one_of_all(const struct learn *learn, struct saved *saved)
+{
+    const struct exercise *const current = learn_current(learn);
+
+    for (size_t i = 0; i < num_exercises; i++)
+        if (!saved->files[i])
+            return;
+    if (num_exercises == 1 || !current)
+        return;
+    memset(saved, 0, sizeof *saved);
+    saved->files[current - exercise_list] = true;
+}
+
+/** Makes the copy of the exercise that the learner is at, and shows where that is. False if there is nothing to watch. */
+static bool show_start(struct learn *learn, const struct exercise **current, struct error *error)
+{
+    if (!learn_begin(learn, error))
+        return false;
+    show_progress(learn);
+    *current = learn_current(learn);
+    if (!*current) {
+        learn_drop(learn);
+        show_next(learn, NULL);
+        return true;
+    }
+    fputc('\n', learn->out.stream);
+    show_exercise(learn, *current);
+    if (learn_begin_exercise(learn, *current, error))
+        return learn_end(learn, error);
+    learn_drop(learn);
+    learn_refuse(error); /* the file is gone: that is no reason to go */
+    *current = NULL;
+    return true;
+}
+
+/** After a pass: how far one is, and the next exercise, whose copy is made. */
+static void move_on(struct learn *learn)
+{
+    struct error error = {""};
+    const struct exercise *next;
+
+    if (!learn_begin(learn, &error)) {
+        learn_refuse(&error);
+        return;
+    }
+    next = learn_current(learn);
+    if (next && learn_begin_exercise(learn, next, &error))
+        learn_end(learn, &error);
+    else
+        learn_drop(learn);
+    if (error.text[0])
+        learn_refuse(&error);
+    fputc('\n', learn->out.stream);
+    show_progress(learn);
+    show_next(learn, next);
+}
+
+static void grade(struct learn *learn, const struct exercise *exercise)
+{
+    const struct progress_entry *const before = progress_find(&learn->progress, exercise->name);
+    const bool had_passed = before && before->passed;
+
+    fputc('\n', learn->out.stream);
+    if (grade_file(learn, exercise, &(struct grading){0}) == LEARN_PASSED && !had_passed)
+        move_on(learn);
+}
+
+/** Grades all that was saved, then waits for more. */
+static int watch_files(struct learn *learn, struct watch *watch, struct saved *saved)
+{
+    struct error error = {""};
+
+    for (;;) {
+        for (size_t i = 0; i < num_exercises && !interrupt_seen(); i++)
+            if (saved->files[i])
+                grade(learn, &exercise_list[i]);
+        memset(saved, 0, sizeof *saved);
+        if (fflush(learn->out.stream) != 0 || ferror(learn->out.stream))
+            return LEARN_BAD;
+        switch (watch_wait(watch, interrupt_descriptor(), note_saved, saved, &error)) {
+        case WATCH_STOPPED:
+            return LEARN_DONE;
+        case WATCH_LOST:
+            return learn_refuse(&error);
+        default:
+            keep_one_of_all(learn, saved);
+        }
+    }
+}
+
+int command_watch(struct learn *learn, const struct command_words *words)
+{
+    struct error error = {""};
+    struct saved saved = {{false}};
+    const struct exercise *current = NULL;
+    struct watch watch;
+    int code;
+
+    (void)words;
+    if (!show_start(learn, &current, &error) || !watch_open(&watch, "exercises/mine", &error))
+        return learn_refuse(&error);
+    terminal_print(&learn->out, STYLE_FAINT,
+                   "\nWatching %sexercises/mine: a file is graded when it is saved. Ctrl-C ends.\n",
+                   learn->place.prefix);
+    if (current)
+        saved.files[current - exercise_list] = true;
+    code = watch_files(learn, &watch, &saved);
+    watch_close(&watch);
+    if (interrupt_seen() == SIGINT || interrupt_seen() == 0) {
+        fputc('\n', learn->out.stream);
+        show_progress(learn);
+    }
+    return code;
+}

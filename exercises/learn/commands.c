@@ -1,0 +1,271 @@
+#include "learn/commands.h"
+
+#include "learn/hints.h"
+#include "learn/learner_file.h"
+#include "learn/names.h"
+#include "learn/show.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** The exercise of that name. NULL with one line. */
+static const struct exercise *find_exercise(const struct learn *learn, const char *wanted, struct error *error)
+{
+    const char *names[EXERCISES_MOST];
+    struct error why = {""};
+    size_t found;
+
+    for (size_t i = 0; i < num_exercises; i++)
+        names[i] = exercise_list[i].name;
+    if (names_find(names, num_exercises, wanted, &found, &why))
+        return &exercise_list[found];
+    error_set(error, "%s; '%s list' shows all", why.text, learn->command);
+    return NULL;
+}
+
+/** The exercise that was named, or the one that the learner is at. NULL with one line. */
+static const struct exercise *named_or_current(struct learn *learn, const char *wanted, struct error *error)
+{
+    const struct exercise *current;
+
+    if (wanted)
+        return find_exercise(learn, wanted, error);
+    if (!learn_look(learn, error))
+        return NULL;
+    current = learn_current(learn);
+    if (!current)
+        error_set(error, "every exercise is passed: say which one is meant");
+    return current;
+}
+
+int command_list(struct learn *learn, const struct command_words *words)
+{
+    struct error error = {""};
+
+    (void)words;
+    if (!learn_look(learn, &error))
+        return learn_refuse(&error);
+    show_list(learn);
+    return LEARN_DONE;
+}
+
+int command_run(struct learn *learn, const struct command_words *words)
+{
+    struct error error = {""};
+    const struct exercise *const exercise = named_or_current(learn, words->name, &error);
+
+    if (!exercise)
+        return learn_refuse(&error);
+    return grade_file(learn, exercise, &words->grading);
+}
+
+/** Takes the record to change, with the exercise begun in it. NULL with one line. */
+static struct progress_entry *begin_entry(struct learn *learn, const struct exercise *exercise, struct error *error)
+{
+    struct progress_entry *entry;
+
+    if (!learn_begin(learn, error))
+        return NULL;
+    entry = progress_begin(&learn->progress, exercise->name, error);
+    if (!entry)
+        learn_drop(learn);
+    return entry;
+}
+
+/* --- hints -------------------------------------------------------------------------------------------------------- */
+
+static void show_hint(const struct learn *learn, const struct hints *hints, int step)
+{
+    terminal_print(&learn->out, STYLE_STRONG, "Hint %d of %d\n", step + 1, hints->count);
+    terminal_wrap(&learn->out, STYLE_PLAIN, 2, 2, hints->steps[step]);
+}
+
+/** Shows the next step; after the last, all of them once more. */
+static void show_hints(const struct learn *learn, const struct exercise *exercise, const struct hints *hints, int seen)
+{
+    if (seen < hints->count) {
+        show_hint(learn, hints, seen);
+        return;
+    }
+    for (int i = 0; i < hints->count; i++)
+        show_hint(learn, hints, i);
+    terminal_print(&learn->out, STYLE_PLAIN, "There are no more. The solution: %s solution %s\n", learn->command,
+                   exercise->name);
+}
+
+static int give_hint(struct learn *learn, const struct exercise *exercise, const struct hints *hints)
+{
+    struct error error = {""};
+    struct progress_entry *entry;
+    int seen;
+
+    if (!learn_begin(learn, &error))
+        return learn_refuse(&error);
+    if (!learn_begin_exercise(learn, exercise, &error)) {
+        learn_drop(learn);
+        return learn_refuse(&error);
+    }
+    entry = progress_find(&learn->progress, exercise->name);
+    seen = entry->hints;
+    if (entry->hints < hints->count)
+        entry->hints++;
+    if (!learn_end(learn, &error))
+        learn_refuse(&error);
+    show_hints(learn, exercise, hints, seen);
+    return LEARN_DONE;
+}
+
+int command_hint(struct learn *learn, const struct command_words *words)
+{
+    struct error error = {""};
+    const struct exercise *const exercise = named_or_current(learn, words->name, &error);
+    char path[LEARN_PATH_SIZE];
+    struct hints hints;
+    int code;
+
+    if (!exercise)
+        return learn_refuse(&error);
+    learn_folder_file(exercise, "hints.md", path);
+    if (!hints_read(path, &hints, &error))
+        return learn_refuse(&error);
+    code = give_hint(learn, exercise, &hints);
+    hints_free(&hints);
+    return code;
+}
+
+/* --- beginning anew ----------------------------------------------------------------------------------------------- */
+
+/** Sets the learner's file aside and copies the exercise anew; if that fails, everything is as it was. */
+static bool remake(const struct exercise *exercise, char *kept, size_t size, struct error *error)
+{
+    char original[LEARN_PATH_SIZE], path[LEARN_PATH_SIZE];
+    char *text = NULL;
+
+    learn_folder_file(exercise, "exercise.cu", original);
+    learn_file(exercise, path);
+    if (!learner_file_read(original, &text, error))
+        return false;
+    free(text);
+    if (!learner_file_set_aside(path, kept, size, error))
+        return false;
+    if (learner_file_make(original, path, error))
+        return true;
+    if (kept[0] && rename(kept, path) != 0)
+        error_set(error, "%s: it cannot be made; what was there is %s", path, kept);
+    return false;
+}
+
+static void show_reset(const struct learn *learn, const struct exercise *exercise, const char *kept)
+{
+    char path[LEARN_PATH_SIZE];
+
+    learn_file(exercise, path);
+    terminal_print(&learn->out, STYLE_PLAIN, "%s%s is the original again.\n", learn->place.prefix, path);
+    if (kept[0])
+        terminal_print(&learn->out, STYLE_PLAIN, "What was there is kept as %s%s.\n", learn->place.prefix, kept);
+}
+
+int command_reset(struct learn *learn, const struct command_words *words)
+{
+    struct error error = {""};
+    const struct exercise *const exercise = find_exercise(learn, words->name, &error);
+    struct progress_entry *entry;
+    char kept[LEARN_PATH_SIZE];
+
+    if (!exercise)
+        return learn_refuse(&error);
+    entry = begin_entry(learn, exercise, &error);
+    if (!entry)
+        return learn_refuse(&error);
+    if (!remake(exercise, kept, sizeof kept, &error)) {
+        learn_drop(learn);
+        return learn_refuse(&error);
+    }
+    entry->last = PROGRESS_UNGRADED;
+    entry->passed = entry->refused = false;
+    entry->hints = 0;
+    snprintf(learn->progress.at, sizeof learn->progress.at, "%s", exercise->name);
+    if (!learn_end(learn, &error))
+        learn_refuse(&error);
+    show_reset(learn, exercise, kept);
+    return LEARN_DONE;
+}
+
+/* --- the solution ------------------------------------------------------------------------------------------------- */
+
+static int refuse_solution(const struct learn *learn, const struct exercise *exercise)
+{
+    char line[512];
+
+    snprintf(line, sizeof line,
+             "%s is not passed yet. '%s hint %s' helps along; asked once more, this shows the solution.",
+             exercise->name, learn->command, exercise->name);
+    terminal_wrap(&learn->out, STYLE_PLAIN, 0, 0, line);
+    return LEARN_NOT_PASSED;
+}
+
+int command_solution(struct learn *learn, const struct command_words *words)
+{
+    struct error error = {""};
+    const struct exercise *const exercise = find_exercise(learn, words->name, &error);
+    struct progress_entry *entry;
+    char path[LEARN_PATH_SIZE];
+    char *text;
+    bool refused;
+
+    if (!exercise)
+        return learn_refuse(&error);
+    learn_folder_file(exercise, "solution.txt", path);
+    if (!learner_file_read(path, &text, &error))
+        return learn_refuse(&error);
+    entry = begin_entry(learn, exercise, &error);
+    if (!entry) {
+        free(text);
+        return learn_refuse(&error);
+    }
+    refused = !entry->passed && !entry->refused;
+    entry->refused = true;
+    if (!learn_end(learn, &error))
+        learn_refuse(&error);
+    if (!refused)
+        show_solution(learn, text);
+    free(text);
+    return refused ? refuse_solution(learn, exercise) : LEARN_DONE;
+}
+
+/* --- moving on ---------------------------------------------------------------------------------------------------- */
+
+/** Notes that the learner goes on to this exercise, whose copy is made. Ends what learn_begin() began. */
+static bool go_to(struct learn *learn, const struct exercise *exercise, struct error *error)
+{
+    if (learn_begin_exercise(learn, exercise, error))
+        return learn_end(learn, error);
+    learn_drop(learn);
+    return false;
+}
+
+int command_next(struct learn *learn, const struct command_words *words)
+{
+    struct error error = {""};
+    const struct exercise *left, *next;
+
+    (void)words;
+    if (!learn_begin(learn, &error))
+        return learn_refuse(&error);
+    left = learn_current(learn);
+    if (left && strcmp(left->name, learn->progress.at) != 0)
+        left = NULL; /* nobody is at it yet */
+    next = left ? learn_next(learn, left) : learn_current(learn);
+    if (!next && !left) {
+        learn_drop(learn);
+        show_next(learn, NULL);
+        return LEARN_DONE;
+    }
+    if (!go_to(learn, next ? next : left, &error))
+        return learn_refuse(&error);
+    if (left)
+        terminal_print(&learn->out, STYLE_PLAIN, next ? "%s is left for later.\n" : "Only %s is left.\n", left->name);
+    show_next(learn, next ? next : left);
+    return LEARN_DONE;
+}

@@ -1,0 +1,47 @@
+#include "learn/diagnostics.h"
+
+#include <string.h>
+
+enum kind { OTHER, CONTEXT, WARNING, ERROR };
+
+static bool has(const char *line, size_t size, const char *words)
+{
+    return memmem(line, size, words, strlen(words));
+}
+
+/** What the line begins. "In function ..." and the like come before an error or a warning, and say no more than it does. */
+static enum kind kind_of(const char *line, size_t size)
+{
+    if (has(line, size, ": error: ") || has(line, size, ": fatal error: ") ||
+        has(line, size, ": undefined reference to "))
+        return has(line, size, "collect2: ") ? CONTEXT : ERROR;
+    if (has(line, size, ": warning: "))
+        return WARNING;
+    if (has(line, size, ": In ") || has(line, size, ": in function ") || has(line, size, ": At global scope") ||
+        has(line, size, "In file included from ") || has(line, size, "compilation terminated"))
+        return CONTEXT;
+    return OTHER;
+}
+
+void diagnostics_find(const char *messages, bool errors, struct diagnostics *found)
+{
+    const enum kind wanted = errors ? ERROR : WARNING;
+    struct diagnostic *open = NULL; /* whose lines these are */
+
+    found->count = 0;
+    for (const char *line = messages; *line;) {
+        const size_t size = strcspn(line, "\n");
+        const size_t whole = size + (line[size] == '\n');
+        const enum kind kind = kind_of(line, size);
+
+        if (kind != OTHER)
+            open = NULL;
+        if (kind == wanted && found->count++ < DIAGNOSTICS_MOST) {
+            open = &found->first[found->count - 1];
+            *open = (struct diagnostic){line, size, line + whole, 0};
+        } else if (open) {
+            open->rest_size += whole;
+        }
+        line += whole;
+    }
+}

@@ -1,0 +1,196 @@
+#include "learn/grading.h"
+
+#include "learn/build_answer.h"
+#include "learn/interrupt.h"
+#include "learn/learner_file.h"
+#include "learn/regions.h"
+#include "learn/show.h"
+#include "learn/verdict.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/** What one grading needs and comes to. */
+struct attempt {
+    const struct exercise *exercise;
+    const struct grading *grading;
+    uint64_t seed;
+    char path[LEARN_PATH_SIZE]; /**< the learner's file, from the root */
+    char *original;             /**< exercise.cu's text */
+    char *text;                 /**< the learner's file's */
+    struct built_answer built;
+    bool compiled; /**< then `verdict` is set */
+    struct verdict verdict;
+    double seconds;
+};
+
+static double now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+static struct text text_of(const char *path, const char *text)
+{
+    return (struct text){.path = path, .text = text, .size = strlen(text)};
+}
+
+/** Reads the learner's file, which must be the exercise's outside the learner's regions. False with one line. */
+static bool read_learners(struct attempt *attempt, struct error *error)
+{
+    char original_path[LEARN_PATH_SIZE];
+
+    learn_folder_file(attempt->exercise, "exercise.cu", original_path);
+    if (!learner_file_read(attempt->path, &attempt->text, error))
+        return false;
+
+    const struct text original = text_of(original_path, attempt->original);
+    const struct text learners = text_of(attempt->path, attempt->text);
+
+    return regions_same_outside(&original, &learners, error);
+}
+
+/** Says what brings a file back that cannot be graded as it is. */
+static int refuse_file(const struct learn *learn, const struct attempt *attempt, const struct error *why)
+{
+    struct error error;
+
+    error_set(&error, "%s ('%s reset %s' brings the original back, and keeps what is there)", why->text, learn->command,
+              attempt->exercise->name);
+    return learn_refuse(&error);
+}
+
+static bool run_built(struct attempt *attempt, struct error *error)
+{
+    struct graded_program program = {.program = attempt->built.program, .seed = attempt->seed};
+
+    if (attempt->grading->gpu)
+        program.limits = (struct verdict_limits){.seconds = 60, .memory_bytes = SIZE_MAX};
+    attempt->compiled = verdict_run(&program, &attempt->verdict, error);
+    return attempt->compiled;
+}
+
+/** Builds and runs. LEARN_PASSED or LEARN_NOT_PASSED; else a reason. */
+static enum learn_result build_and_run(struct attempt *attempt, struct error *error)
+{
+    const enum learn_result impossible = attempt->grading->gpu ? LEARN_NO_DEVICE : LEARN_BAD;
+    const struct answer answer = {
+        .exercise = attempt->exercise->name,
+        .text = text_of(attempt->path, attempt->text),
+        .gpu = attempt->grading->gpu,
+    };
+    const double began = now();
+    const enum build_result result = build_answer(&answer, &attempt->built, error);
+
+    if (result == BUILD_IMPOSSIBLE)
+        return impossible;
+    if (result == BUILD_REFUSED || interrupt_seen())
+        return LEARN_NOT_PASSED;
+    if (!run_built(attempt, error))
+        return LEARN_BAD;
+    attempt->seconds = now() - began;
+    if (attempt->verdict.no_device) {
+        error_set(error, "%s", attempt->verdict.reason);
+        return LEARN_NO_DEVICE;
+    }
+    return attempt->verdict.passed ? LEARN_PASSED : LEARN_NOT_PASSED;
+}
+
+static void note(struct learn *learn, const struct attempt *attempt)
+{
+    struct progress_entry *const entry = progress_find(&learn->progress, attempt->exercise->name);
+    const bool passed = attempt->compiled && attempt->verdict.passed;
+
+    if (!entry || attempt->grading->gpu)
+        return;
+    entry->last = passed ? PROGRESS_PASSED : PROGRESS_FAILED;
+    entry->passed |= passed;
+}
+
+static void show(const struct learn *learn, const struct attempt *attempt)
+{
+    const struct graded graded = {
+        .exercise = attempt->exercise,
+        .seed = attempt->seed,
+        .gpu = attempt->grading->gpu,
+        .show_output = attempt->grading->show_output,
+        .messages = attempt->built.messages,
+        .verdict = attempt->compiled ? &attempt->verdict : NULL,
+        .seconds = attempt->seconds,
+    };
+
+    show_graded(learn, &graded);
+    fflush(learn->out.stream);
+}
+
+/** Grades what was read, between learn_begin() and learn_end(), and shows it after. */
+static int grade_read(struct learn *learn, struct attempt *attempt)
+{
+    struct error error = {""}, unsaved = {""};
+    int code = build_and_run(attempt, &error);
+
+    if (interrupt_seen()) {
+        learn_drop(learn);
+        return LEARN_BAD;
+    }
+    if (code != LEARN_PASSED && code != LEARN_NOT_PASSED) {
+        learn_drop(learn);
+        return learn_refuse(&error), code;
+    }
+    note(learn, attempt);
+    if (!learn_end(learn, &unsaved))
+        learn_refuse(&unsaved);
+    show(learn, attempt);
+    return attempt->compiled ? code : LEARN_BAD;
+}
+
+/** Grades the file once the learner's copy is there. */
+static int grade_copy(struct learn *learn, struct attempt *attempt)
+{
+    struct error error = {""};
+    int code;
+
+    if (read_learners(attempt, &error))
+        return grade_read(learn, attempt);
+    code = refuse_file(learn, attempt, &error);
+    if (!learn_end(learn, &error))
+        learn_refuse(&error);
+    return code;
+}
+
+static void free_attempt(struct attempt *attempt)
+{
+    if (attempt->compiled)
+        verdict_free(&attempt->verdict);
+    built_answer_remove(&attempt->built);
+    free(attempt->original);
+    free(attempt->text);
+}
+
+int grade_file(struct learn *learn, const struct exercise *exercise, const struct grading *grading)
+{
+    struct attempt attempt = {.exercise = exercise, .grading = grading};
+    struct error error = {""};
+    char path[LEARN_PATH_SIZE];
+    int code;
+
+    learn_folder_file(exercise, "exercise.cu", path);
+    if (!learner_file_read(path, &attempt.original, &error) || !learn_begin(learn, &error)) {
+        free(attempt.original);
+        return learn_refuse(&error);
+    }
+    learn_file(exercise, attempt.path);
+    attempt.seed = grading->has_seed ? grading->seed : verdict_fresh_seed();
+    if (learn_begin_exercise(learn, exercise, &error)) {
+        code = grade_copy(learn, &attempt);
+    } else {
+        learn_drop(learn);
+        code = learn_refuse(&error);
+    }
+    free_attempt(&attempt);
+    return code;
+}

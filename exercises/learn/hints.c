@@ -1,0 +1,96 @@
+#include "learn/hints.h"
+
+#include "learn/learner_file.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** The first character of the line after this one, or the end of the text. */
+static char *next_line(char *line)
+{
+    line += strcspn(line, "\n");
+    return *line ? line + 1 : line;
+}
+
+/** Cuts the text at its last character that is no blank; returns its first line that is not blank. */
+static char *without_blanks(char *text)
+{
+    size_t length = strlen(text);
+
+    while (length > 0 && isspace((unsigned char)text[length - 1]))
+        text[--length] = '\0';
+    for (size_t blank; blank = strspn(text, " \t"), text[blank] == '\n';)
+        text += blank + 1;
+    return text;
+}
+
+/** Whether the line is "## N". */
+static bool is_heading(const char *line, int number)
+{
+    char *end;
+
+    return strncmp(line, "## ", 3) == 0 && isdigit((unsigned char)line[3]) && strtol(line + 3, &end, 10) == number &&
+           end[strspn(end, " \t\r")] == '\n';
+}
+
+/** Whether a line of Markdown begins something of its own: nothing, a list, code, a fence of code. */
+static bool begins_anew(const char *line)
+{
+    return line[0] == '\n' || line[0] == '\0' || line[0] == '-' || line[0] == '*' || isdigit((unsigned char)line[0]) ||
+           strncmp(line, "    ", 4) == 0 || strncmp(line, "```", 3) == 0;
+}
+
+/** Makes one line of each paragraph, as Markdown means it; code stays as it is. */
+static void join_paragraphs(char *text)
+{
+    bool fenced = false;
+
+    for (char *line = text, *next; *line; line = next) {
+        next = next_line(line);
+        if (strncmp(line, "```", 3) == 0)
+            fenced = !fenced;
+        else if (!fenced && !begins_anew(next) && line[0] != '\n' && strncmp(line, "    ", 4) != 0)
+            next[-1] = ' ';
+    }
+}
+
+/** Cuts the text in steps. False if a heading is not the next number, or a step says nothing. */
+static bool cut_steps(struct hints *hints)
+{
+    char *next;
+
+    for (char *line = hints->text; *line; line = next) {
+        next = next_line(line);
+        if (strncmp(line, "## ", 3) != 0)
+            continue;
+        if (hints->count == HINTS_MOST || !is_heading(line, hints->count + 1))
+            return false;
+        *line = '\0'; /* ends the step before */
+        hints->steps[hints->count++] = next;
+    }
+    for (int i = 0; i < hints->count; i++) {
+        hints->steps[i] = without_blanks(hints->steps[i]);
+        if (!hints->steps[i][0])
+            return false;
+        join_paragraphs(hints->steps[i]);
+    }
+    return hints->count > 0;
+}
+
+bool hints_read(const char *path, struct hints *hints, struct error *error)
+{
+    *hints = (struct hints){0};
+    if (!learner_file_read(path, &hints->text, error))
+        return false;
+    if (cut_steps(hints))
+        return true;
+    hints_free(hints);
+    return error_set(error, "%s: hints stand under lines '## 1', '## 2', ... up to %d", path, HINTS_MOST);
+}
+
+void hints_free(struct hints *hints)
+{
+    free(hints->text);
+    *hints = (struct hints){0};
+}

@@ -1,0 +1,54 @@
+#include "learn/interrupt.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <string.h>
+#include <unistd.h>
+
+static volatile sig_atomic_t seen;
+static int ends[2] = {-1, -1};
+
+static void note(int signal_number)
+{
+    const int saved = errno;
+    const ssize_t put = write(ends[1], "", 1);
+
+    (void)put; /* a full pipe is readable too */
+    seen = signal_number;
+    errno = saved;
+}
+
+bool interrupt_open(struct error *error)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    struct sigaction action = {.sa_handler = note}; /* no SA_RESTART: what waits is to stop waiting */
+    struct sigaction old;
+
+    if (pipe2(ends, O_CLOEXEC | O_NONBLOCK) != 0)
+        return error_set(error, "no pipe can be had: %s", strerror(errno));
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++) {
+        if (signals[i] == SIGHUP && sigaction(SIGHUP, NULL, &old) == 0 && old.sa_handler == SIG_IGN)
+            continue; /* nohup */
+        sigaction(signals[i], &action, NULL);
+    }
+    return true;
+}
+
+int interrupt_seen(void)
+{
+    return seen;
+}
+
+int interrupt_descriptor(void)
+{
+    return ends[0];
+}
+
+void interrupt_obey(void)
+{
+    if (!seen)
+        return;
+    signal(seen, SIG_DFL);
+    raise(seen);
+}

@@ -1,0 +1,179 @@
+/**
+ * @file learn.c
+ * @brief The learner's program: which exercise is next, what is wrong with an answer, hints, and what was done so far.
+ */
+#include "learn/commands.h"
+#include "learn/interrupt.h"
+
+#include "harness/options.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+
+enum name { NAME_NONE, NAME_OPTIONAL, NAME_NEEDED };
+
+/** A word of the command line, and what may stand behind it. */
+struct command {
+    const char *word;
+    enum name name;
+    bool grades; /**< takes --seed, --gpu and --output */
+    int (*run)(struct learn *learn, const struct command_words *words);
+};
+
+/* The first is for no word at all. */
+static const struct command commands[] = {
+    {"", NAME_NONE, false, command_watch},        {"list", NAME_NONE, false, command_list},
+    {"run", NAME_OPTIONAL, true, command_run},    {"hint", NAME_OPTIONAL, false, command_hint},
+    {"reset", NAME_NEEDED, false, command_reset}, {"solution", NAME_NEEDED, false, command_solution},
+    {"next", NAME_NONE, false, command_next},
+};
+
+static const char help[] = //
+    "usage: %s [COMMAND] [NAME]\n"
+    "\n"
+    "Exercises of the course \"MoE routing, kernel by kernel\".\n"
+    "\n"
+    "  (no command)     show where you are, then grade files as they are saved\n"
+    "  list             every exercise and how far it is\n"
+    "  run [NAME]       grade one file; without a NAME the one you are at\n"
+    "      --seed S       on the same inputs as before (default: fresh ones)\n"
+    "      --gpu          on an NVIDIA GPU: answers only, nothing is counted\n"
+    "      --output       show what the program printed\n"
+    "  hint [NAME]      one step of help, one more each time\n"
+    "  next             leave this exercise for later, go on to the next\n"
+    "  reset NAME       begin anew; the file is kept as NAME.cu.1, .2, ...\n"
+    "  solution NAME    after passing, or when asked twice\n"
+    "\n"
+    "Your files are exercises/mine/NAME.cu. Write between // TODO and // END.\n"
+    "A part of a NAME is enough if no other exercise has it: 02_w, warp_max.\n"
+    "NO_COLOR=1 turns colours off. Exit status: 0 passed or done, 1 not passed,\n"
+    "2 bad usage or file, 3 no GPU.\n";
+
+static int show_usage(const char *command)
+{
+    printf(help, command);
+    return LEARN_DONE;
+}
+
+/** The command of that word. NULL with one line. */
+static const struct command *find_command(const char *word, const char *program, struct error *error)
+{
+    for (size_t i = 1; i < sizeof commands / sizeof *commands; i++)
+        if (strcmp(commands[i].word, word) == 0)
+            return &commands[i];
+    error_set(error, "'%.40s' is no command; '%s --help' lists them", word, program);
+    return NULL;
+}
+
+/** The value of `--flag VALUE` or `--flag=VALUE` at *at, which moves to it. NULL if the word is another, or has none. */
+static const char *flag_value(char **argv, int argc, int *at, const char *flag)
+{
+    const size_t length = strlen(flag);
+
+    if (strncmp(argv[*at], flag, length) != 0)
+        return NULL;
+    if (argv[*at][length] == '=')
+        return argv[*at] + length + 1;
+    if (argv[*at][length] || *at + 1 == argc)
+        return NULL;
+    return argv[++*at];
+}
+
+/** Reads one word behind the command. False with one line. */
+static bool parse_word(const struct command *command, int argc, char **argv, int *at, struct command_words *words,
+                       struct error *error)
+{
+    const char *const word = argv[*at];
+    const char *value;
+
+    if (word[0] != '-') {
+        if (command->name == NAME_NONE || words->name)
+            return error_set(error, "%s: '%.40s' is one word too many", command->word, word);
+        words->name = word;
+        return true;
+    }
+    if (command->grades && strcmp(word, "--gpu") == 0)
+        return words->grading.gpu = true;
+    if (command->grades && strcmp(word, "--output") == 0)
+        return words->grading.show_output = true;
+    if (command->grades && strcmp(word, "--seed") == 0 && *at + 1 == argc)
+        return error_set(error, "--seed: needs a number");
+    value = command->grades ? flag_value(argv, argc, at, "--seed") : NULL;
+    if (value) {
+        int64_t seed = 0;
+
+        words->grading.has_seed = option_integer("seed", value, 0, INT64_MAX, &seed, error);
+        words->grading.seed = (uint64_t)seed;
+        return words->grading.has_seed;
+    }
+    return error_set(error, "%s: %.40s: no such argument; '%s --help' lists them", command->word, word, argv[0]);
+}
+
+/** Reads the command line. NULL with one line. */
+static const struct command *parse(int argc, char **argv, struct command_words *words, struct error *error)
+{
+    const struct command *const command = argc < 2 ? &commands[0] : find_command(argv[1], argv[0], error);
+
+    for (int i = 2; command && i < argc; i++)
+        if (!parse_word(command, argc, argv, &i, words, error))
+            return NULL;
+    if (command && command->name == NAME_NEEDED && !words->name) {
+        error_set(error, "%s: which exercise? '%s list' shows them", command->word, argv[0]);
+        return NULL;
+    }
+    return command;
+}
+
+/** Whether a word asks for `long_word` or `short_word`. */
+static bool has_word(int argc, char **argv, const char *long_word, const char *short_word)
+{
+    for (int i = 1; i < argc; i++)
+        if (strcmp(argv[i], long_word) == 0 || strcmp(argv[i], short_word) == 0)
+            return true;
+    return false;
+}
+
+static int run_command(const struct command *command, const char *program, const struct command_words *words)
+{
+    struct learn learn = {.command = program, .out = terminal_open(stdout), .lock = -1};
+    struct error error = {""};
+    int code;
+
+    if (!place_find(&learn.place, &error) || !interrupt_open(&error))
+        return learn_refuse(&error);
+    signal(SIGPIPE, SIG_IGN); /* output that nobody reads is no reason to leave a build behind */
+    code = command->run(&learn, words);
+    progress_free(&learn.progress);
+    return code;
+}
+
+/** Makes sure that what was said was heard. */
+static int finish(int code)
+{
+    if (fflush(stdout) == 0 && !ferror(stdout))
+        return code;
+    return learn_refuse(&(struct error){"standard output: cannot be written"});
+}
+
+int main(int argc, char **argv)
+{
+    struct command_words words = {0};
+    struct error error = {""};
+    const struct command *command;
+    int code;
+
+    if (has_word(argc, argv, "--help", "-h"))
+        return finish(show_usage(argv[0]));
+    if (has_word(argc, argv, "--version", "-V")) {
+        puts("MoE routing, kernel by kernel: 1.0");
+        return finish(LEARN_DONE);
+    }
+    command = parse(argc, argv, &words, &error);
+    if (!command)
+        return learn_refuse(&error);
+    code = finish(run_command(command, argv[0], &words));
+    if (command->run != command_watch || interrupt_seen() != SIGINT)
+        interrupt_obey();
+    return code;
+}

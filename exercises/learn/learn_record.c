@@ -1,0 +1,148 @@
+/** @file learn_record.c  The learner's record and copies, between commands that may run at the same time. */
+#include "learn/interrupt.h"
+#include "learn/learn.h"
+#include "learn/learner_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const char folder[] = "exercises/mine";
+static const char record[] = "exercises/mine/.progress";
+static const char lock_file[] = "exercises/mine/.lock";
+
+void learn_file(const struct exercise *exercise, char path[LEARN_PATH_SIZE])
+{
+    snprintf(path, LEARN_PATH_SIZE, "%s/%s.cu", folder, exercise->name);
+}
+
+void learn_folder_file(const struct exercise *exercise, const char *name, char path[LEARN_PATH_SIZE])
+{
+    snprintf(path, LEARN_PATH_SIZE, "exercises/%s/%s", exercise->name, name);
+}
+
+int learn_refuse(const struct error *error)
+{
+    fflush(stdout);
+    fprintf(stderr, "learn: %s\n", error->text);
+    return LEARN_BAD;
+}
+
+/** Reads the record, and says on standard error if it was damaged. */
+static bool read_record(struct learn *learn, bool set_aside, struct error *error)
+{
+    struct error notice = {""};
+
+    progress_free(&learn->progress);
+    if (!progress_read(record, set_aside, &learn->progress, &notice, error))
+        return false;
+    if (notice.text[0])
+        learn_refuse(&notice);
+    return true;
+}
+
+bool learn_look(struct learn *learn, struct error *error)
+{
+    return read_record(learn, false, error);
+}
+
+/** Waits for the lock. */
+static bool take_lock(int lock, struct error *error)
+{
+    if (flock(lock, LOCK_EX | LOCK_NB) == 0)
+        return true;
+    if (errno == EWOULDBLOCK) {
+        fflush(stdout);
+        fprintf(stderr, "learn: another learn is at work here; waiting for it\n");
+        while (flock(lock, LOCK_EX) != 0)
+            if (errno != EINTR || interrupt_seen())
+                return error_set(error, "%s: it cannot be locked: %s", lock_file, strerror(errno));
+        return true;
+    }
+    return error_set(error, "%s: it cannot be locked: %s", lock_file, strerror(errno));
+}
+
+bool learn_begin(struct learn *learn, struct error *error)
+{
+    if (mkdir(folder, 0777) != 0 && errno != EEXIST)
+        return error_set(error, "%s: it cannot be made: %s", folder, strerror(errno));
+    learn->lock = open(lock_file, O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK, 0666);
+    if (learn->lock < 0)
+        return error_set(error, "%s: it cannot be written to: %s", folder, strerror(errno));
+    if (take_lock(learn->lock, error) && read_record(learn, true, error))
+        return true;
+    learn_drop(learn);
+    return false;
+}
+
+bool learn_end(struct learn *learn, struct error *error)
+{
+    const bool good = progress_write(record, &learn->progress, error);
+
+    learn_drop(learn);
+    return good;
+}
+
+void learn_drop(struct learn *learn)
+{
+    if (learn->lock >= 0)
+        close(learn->lock); /* which unlocks it */
+    learn->lock = -1;
+}
+
+bool learn_begin_exercise(struct learn *learn, const struct exercise *exercise, struct error *error)
+{
+    const bool known = progress_find(&learn->progress, exercise->name);
+    char path[LEARN_PATH_SIZE], original[LEARN_PATH_SIZE];
+    struct stat status;
+
+    learn_file(exercise, path);
+    learn_folder_file(exercise, "exercise.cu", original);
+    if (lstat(path, &status) != 0) {
+        if (errno != ENOENT)
+            return error_set(error, "%s: %s", path, strerror(errno));
+        if (known)
+            return error_set(error, "%s is gone; '%s reset %s' makes it from the original again", path, learn->command,
+                             exercise->name);
+        if (!learner_file_make(original, path, error))
+            return false;
+    }
+    if (!progress_begin(&learn->progress, exercise->name, error))
+        return false;
+    snprintf(learn->progress.at, sizeof learn->progress.at, "%s", exercise->name);
+    return true;
+}
+
+static bool is_passed(const struct learn *learn, const struct exercise *exercise)
+{
+    const struct progress_entry *const entry = progress_find(&learn->progress, exercise->name);
+
+    return entry && entry->passed;
+}
+
+const struct exercise *learn_next(const struct learn *learn, const struct exercise *after)
+{
+    const size_t start = after ? (size_t)(after - exercise_list) + 1 : 0;
+
+    for (size_t i = 0; i < num_exercises; i++) {
+        const struct exercise *const exercise = &exercise_list[(start + i) % num_exercises];
+
+        if (exercise != after && !is_passed(learn, exercise))
+            return exercise;
+    }
+    return NULL;
+}
+
+const struct exercise *learn_current(const struct learn *learn)
+{
+    const struct exercise *at = NULL;
+
+    for (size_t i = 0; i < num_exercises; i++)
+        if (strcmp(exercise_list[i].name, learn->progress.at) == 0)
+            at = &exercise_list[i];
+    return at && !is_passed(learn, at) ? at : learn_next(learn, at);
+}

@@ -1,0 +1,140 @@
+#include "learn/learner_file.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MOST_KEPT = 10000 };
+
+/** Reads up to `size` bytes; fewer at the end of the file. Returns how many, or -1. */
+static ssize_t read_all(int file, char *bytes, size_t size)
+{
+    size_t used = 0;
+
+    while (used < size) {
+        const ssize_t got = read(file, bytes + used, size - used);
+
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got < 0)
+            return -1;
+        if (got == 0)
+            break;
+        used += (size_t)got;
+    }
+    return (ssize_t)used;
+}
+
+static bool write_all(int file, const char *bytes, size_t size)
+{
+    while (size > 0) {
+        const ssize_t put = write(file, bytes, size);
+
+        if (put < 0 && errno == EINTR)
+            continue;
+        if (put < 0)
+            return false;
+        bytes += put;
+        size -= (size_t)put;
+    }
+    return true;
+}
+
+/** What is wrong with the text, or NULL. */
+static const char *bad_text(const char *text, size_t size)
+{
+    if (size > LEARNER_FILE_MOST_BYTES)
+        return "it is larger than 1 MiB";
+    if (memchr(text, 0, size))
+        return "it holds a zero byte, so it is no text";
+    if (strspn(text, " \t\r\n") == size)
+        return "it is empty";
+    return NULL;
+}
+
+static bool read_open(int file, const char *path, char **text, struct error *error)
+{
+    struct stat status;
+    const char *bad;
+    ssize_t size;
+
+    if (fstat(file, &status) != 0)
+        return error_set(error, "%s: it cannot be read: %s", path, strerror(errno));
+    if (!S_ISREG(status.st_mode))
+        return error_set(error, "%s: %s, not a file", path,
+                         S_ISDIR(status.st_mode) ? "a directory" : "a device or a pipe");
+    *text = malloc(LEARNER_FILE_MOST_BYTES + 2); /* one more than allowed, and the end */
+    if (!*text)
+        return error_set(error, "%s: out of memory", path);
+    size = read_all(file, *text, LEARNER_FILE_MOST_BYTES + 1);
+    if (size < 0)
+        return error_set(error, "%s: it cannot be read: %s", path, strerror(errno));
+    (*text)[size] = '\0';
+    bad = bad_text(*text, (size_t)size);
+    return !bad || error_set(error, "%s: %s", path, bad);
+}
+
+bool learner_file_read(const char *path, char **text, struct error *error)
+{
+    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK); /* a pipe must not keep us waiting */
+    bool good;
+
+    *text = NULL;
+    if (file < 0)
+        return error_set(error, "%s: %s", path, errno == ENOENT ? "it is not there" : strerror(errno));
+    good = read_open(file, path, text, error);
+    close(file);
+    if (!good) {
+        free(*text);
+        *text = NULL;
+    }
+    return good;
+}
+
+bool learner_file_make(const char *exercise, const char *path, struct error *error)
+{
+    char *text;
+    int file;
+    bool good;
+    int reason;
+
+    if (!learner_file_read(exercise, &text, error))
+        return false;
+    file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    good = file >= 0 && write_all(file, text, strlen(text));
+    reason = errno;
+    if (file >= 0 && close(file) != 0 && good) {
+        good = false;
+        reason = errno;
+    }
+    free(text);
+    if (good)
+        return true;
+    if (file >= 0)
+        unlink(path);
+    return error_set(error, "%s: it cannot be made: %s", path, strerror(reason));
+}
+
+bool learner_file_set_aside(const char *path, char *kept, size_t size, struct error *error)
+{
+    struct stat status;
+
+    kept[0] = '\0';
+    if (lstat(path, &status) != 0)
+        return errno == ENOENT || error_set(error, "%s: %s", path, strerror(errno));
+    for (int i = 1; i < MOST_KEPT; i++) {
+        if (snprintf(kept, size, "%s.%d", path, i) >= (int)size)
+            break;
+        if (lstat(kept, &status) == 0)
+            continue;
+        if (errno == ENOENT && rename(path, kept) == 0)
+            return true;
+        return error_set(error, "%s: it cannot be renamed to %s: %s", path, kept, strerror(errno));
+    }
+    kept[0] = '\0';
+    return error_set(error, "%s: it cannot be set aside: no name is free", path);
+}

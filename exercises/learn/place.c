@@ -1,0 +1,63 @@
+#include "learn/place.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static bool is_there(const char *folder, const char *name, mode_t type)
+{
+    char path[PATH_MAX];
+    struct stat status;
+
+    return snprintf(path, sizeof path, "%s/%s", folder, name) < (int)sizeof path && stat(path, &status) == 0 &&
+           (status.st_mode & S_IFMT) == type;
+}
+
+/** Cuts the program's path down to the root. */
+static bool find_root(char root[PATH_MAX], struct error *error)
+{
+    const ssize_t length = readlink("/proc/self/exe", root, PATH_MAX - 1);
+    char program[PATH_MAX];
+
+    if (length < 0)
+        return error_set(error, "/proc/self/exe cannot be read, so the course cannot be found: %s", strerror(errno));
+    root[length] = '\0';
+    memcpy(program, root, (size_t)length + 1);
+    for (char *slash; (slash = strrchr(root, '/')) && slash > root;) {
+        *slash = '\0';
+        if (is_there(root, "build.ninja", S_IFREG) && is_there(root, "exercises", S_IFDIR))
+            return true;
+    }
+    return error_set(error, "no folder above %s has build.ninja and exercises/: run it where 'ninja learn' made it",
+                     program);
+}
+
+/** Says how to get from `here` to `root`: down from it by "../", else the root's whole path. */
+static void find_prefix(const char *root, const char *here, char prefix[PATH_MAX])
+{
+    const size_t length = strlen(root);
+    size_t used = 0;
+
+    prefix[0] = '\0';
+    if (strncmp(here, root, length) != 0 || (here[length] != '/' && here[length] != '\0')) {
+        snprintf(prefix, PATH_MAX, "%.*s/", PATH_MAX - 2, root);
+        return;
+    }
+    for (const char *c = here + length; *c; c++)
+        if (*c == '/' && used + 4 < PATH_MAX)
+            used += (size_t)snprintf(prefix + used, PATH_MAX - used, "../");
+}
+
+bool place_find(struct place *place, struct error *error)
+{
+    char root[PATH_MAX], here[PATH_MAX];
+
+    if (!find_root(root, error))
+        return false;
+    if (!getcwd(here, sizeof here))
+        here[0] = '\0'; /* it was removed: whole paths, then */
+    find_prefix(root, here, place->prefix);
+    return chdir(root) == 0 || error_set(error, "%s: %s", root, strerror(errno));
+}

@@ -1,0 +1,191 @@
+#include "learn/progress.h"
+
+#include "harness/whole_file.h"
+#include "learn/learner_file.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/*
+ * The file, a line each:
+ *
+ *     progress 1
+ *     at NAME                                        or - for none
+ *     NAME LAST PASSED REFUSED HINTS                 for each exercise begun
+ *     end
+ *
+ * LAST is ungraded, failed or passed; PASSED and REFUSED are yes or no; HINTS is a number. Lines with # in front are remarks.
+ */
+
+static const char *const last_words[] = {"ungraded", "failed", "passed"};
+static const char *const yes_words[] = {"no", "yes"};
+
+enum { MOST_HINTS = 99 };
+
+static int find_word(const char *const *words, int count, const char *word)
+{
+    for (int i = 0; i < count; i++)
+        if (strcmp(words[i], word) == 0)
+            return i;
+    return -1;
+}
+
+static bool is_name(const char *text)
+{
+    return text[0] && !text[strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789_")];
+}
+
+struct progress_entry *progress_find(const struct progress *progress, const char *name)
+{
+    for (size_t i = 0; i < progress->num_entries; i++)
+        if (strcmp(progress->entries[i].name, name) == 0)
+            return &progress->entries[i];
+    return NULL;
+}
+
+struct progress_entry *progress_begin(struct progress *progress, const char *name, struct error *error)
+{
+    struct progress_entry *const known = progress_find(progress, name);
+    struct progress_entry *more;
+
+    if (known)
+        return known;
+    more = realloc(progress->entries, (progress->num_entries + 1) * sizeof *more);
+    if (!more) {
+        error_set(error, "out of memory");
+        return NULL;
+    }
+    progress->entries = more;
+    more += progress->num_entries;
+    *more = (struct progress_entry){0};
+    if (snprintf(more->name, sizeof more->name, "%s", name) >= (int)sizeof more->name) {
+        error_set(error, "%s: the name is too long", name);
+        return NULL;
+    }
+    progress->num_entries++;
+    return more;
+}
+
+/** Reads one exercise's line. False if it is none; with a reason only if there is no memory. */
+static bool parse_entry(const char *line, struct progress *progress, struct error *error)
+{
+    char name[PROGRESS_NAME_SIZE], last[16], passed[8], refused[8];
+    struct progress_entry entry = {0};
+    struct progress_entry *place;
+    int used = 0;
+
+    if (sscanf(line, "%63s %15s %7s %7s %d%n", name, last, passed, refused, &entry.hints, &used) != 5 || line[used] ||
+        !is_name(name) || progress_find(progress, name))
+        return false;
+
+    const int last_at = find_word(last_words, 3, last);
+    const int passed_at = find_word(yes_words, 2, passed);
+    const int refused_at = find_word(yes_words, 2, refused);
+
+    if (last_at < 0 || passed_at < 0 || refused_at < 0 || entry.hints < 0 || entry.hints > MOST_HINTS)
+        return false;
+    entry.last = (enum progress_last)last_at;
+    entry.passed = passed_at;
+    entry.refused = refused_at;
+    memcpy(entry.name, name, sizeof name);
+    place = progress_begin(progress, name, error);
+    if (place)
+        *place = entry;
+    return place;
+}
+
+/** Reads the whole text, which it takes apart. False if it is not as it must be. */
+static bool parse(char *text, struct progress *progress, struct error *error)
+{
+    enum { WANT_VERSION, WANT_AT, WANT_ENTRY, WANT_NOTHING } want = WANT_VERSION;
+    char *rest = NULL;
+
+    for (char *line = strtok_r(text, "\n", &rest); line; line = strtok_r(NULL, "\n", &rest)) {
+        if (line[0] == '#')
+            continue;
+        if (want == WANT_VERSION && strcmp(line, "progress 1") == 0) {
+            want = WANT_AT;
+        } else if (want == WANT_AT && strcmp(line, "at -") == 0) {
+            want = WANT_ENTRY;
+        } else if (want == WANT_AT && strncmp(line, "at ", 3) == 0 && is_name(line + 3) &&
+                   strlen(line + 3) < PROGRESS_NAME_SIZE) {
+            memcpy(progress->at, line + 3, strlen(line + 3) + 1);
+            want = WANT_ENTRY;
+        } else if (want == WANT_ENTRY && strcmp(line, "end") == 0) {
+            want = WANT_NOTHING;
+        } else if (want != WANT_ENTRY || !parse_entry(line, progress, error)) {
+            return false;
+        }
+    }
+    return want == WANT_NOTHING;
+}
+
+/** Renames a file that is of no use, and says so. */
+static void move_aside(const char *path, struct error *notice)
+{
+    char aside[4096], kept[4096];
+    struct error why = {""};
+
+    /* The first is PATH.damaged; later ones are numbered. */
+    if (snprintf(aside, sizeof aside, "%s.damaged", path) < (int)sizeof aside &&
+        learner_file_set_aside(aside, kept, sizeof kept, &why) && rename(path, aside) == 0)
+        error_set(notice, "%s was damaged: it is kept as %s, and the record begins anew", path, aside);
+    else
+        error_set(notice, "%s is damaged, and cannot be renamed: %s", path, why.text[0] ? why.text : strerror(errno));
+}
+
+bool progress_read(const char *path, bool set_aside, struct progress *progress, struct error *notice,
+                   struct error *error)
+{
+    struct stat status;
+    char *text;
+    bool good;
+
+    *progress = (struct progress){0};
+    notice->text[0] = '\0';
+    error->text[0] = '\0';
+    if (lstat(path, &status) != 0 && errno == ENOENT)
+        return true;
+    good = learner_file_read(path, &text, notice) && parse(text, progress, error);
+    free(text);
+    if (good)
+        return true;
+    progress_free(progress);
+    if (error->text[0])
+        return false;
+    if (set_aside)
+        move_aside(path, notice);
+    else
+        error_set(notice, "%s is damaged; the next 'run' sets it aside", path);
+    return true;
+}
+
+bool progress_write(const char *path, const struct progress *progress, struct error *error)
+{
+    struct whole_file file = {0};
+
+    if (!whole_file_open(&file, NULL, path, error))
+        return false;
+    fprintf(file.stream, "# What build/learn keeps: NAME LAST-GRADING EVER-PASSED SOLUTION-REFUSED HINTS-SHOWN\n");
+    fprintf(file.stream, "progress 1\nat %s\n", progress->at[0] ? progress->at : "-");
+    for (size_t i = 0; i < progress->num_entries; i++) {
+        const struct progress_entry *const entry = &progress->entries[i];
+
+        fprintf(file.stream, "%s %s %s %s %d\n", entry->name, last_words[entry->last], yes_words[entry->passed],
+                yes_words[entry->refused], entry->hints);
+    }
+    fprintf(file.stream, "end\n");
+    if (whole_file_keep(&file, NULL, error))
+        return true;
+    whole_file_drop(&file);
+    return false;
+}
+
+void progress_free(struct progress *progress)
+{
+    free(progress->entries);
+    *progress = (struct progress){0};
+}

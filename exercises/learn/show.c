@@ -1,0 +1,427 @@
+#include "learn/show.h"
+
+#include "learn/diagnostics.h"
+#include "learn/hints.h"
+#include "learn/learner_file.h"
+#include "learn/regions.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { LINE_SIZE = 8192, BAR_COLUMNS = 34, MOST_CODE_LINES = 6 };
+
+/** A label and a path or a command, which stay whole so that they can be copied. */
+__attribute__((format(printf, 3, 4))) static void labelled(const struct learn *learn, const char *label,
+                                                           const char *format, ...)
+{
+    char text[LINE_SIZE];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(text, sizeof text, format, arguments);
+    va_end(arguments);
+    terminal_labelled(&learn->out, label, STYLE_PLAIN, text);
+}
+
+/** How many hints the exercise has; 0 if its file cannot be read. */
+static int count_hints(const struct exercise *exercise)
+{
+    char path[LEARN_PATH_SIZE];
+    struct hints hints;
+    int count;
+
+    learn_folder_file(exercise, "hints.md", path);
+    if (!hints_read(path, &hints, &(struct error){""}))
+        return 0;
+    count = hints.count;
+    hints_free(&hints);
+    return count;
+}
+
+static struct progress_entry entry_of(const struct learn *learn, const struct exercise *exercise)
+{
+    const struct progress_entry *const entry = progress_find(&learn->progress, exercise->name);
+
+    return entry ? *entry : (struct progress_entry){0};
+}
+
+/* --- progress ----------------------------------------------------------------------------------------------------- */
+
+static size_t count_passed(const struct learn *learn)
+{
+    size_t passed = 0;
+
+    for (size_t i = 0; i < num_exercises; i++)
+        passed += entry_of(learn, &exercise_list[i]).passed;
+    return passed;
+}
+
+void show_progress(const struct learn *learn)
+{
+    const size_t passed = count_passed(learn);
+
+    terminal_bar(&learn->out, BAR_COLUMNS, passed, num_exercises);
+    terminal_print(&learn->out, STYLE_STRONG, "  %zu of %zu passed\n", passed, num_exercises);
+}
+
+/** Whether the learner's copy is missing, or is as it was made. */
+static bool is_untouched(const struct exercise *exercise)
+{
+    char original_path[LEARN_PATH_SIZE], path[LEARN_PATH_SIZE];
+    char *original = NULL, *text = NULL;
+    bool untouched = true;
+
+    learn_folder_file(exercise, "exercise.cu", original_path);
+    learn_file(exercise, path);
+    if (learner_file_read(original_path, &original, &(struct error){""}) &&
+        learner_file_read(path, &text, &(struct error){""}))
+        untouched = strcmp(original, text) == 0;
+    free(original);
+    free(text);
+    return untouched;
+}
+
+/** The state as a word, and how it looks. */
+static const char *state_of(const struct learn *learn, const struct exercise *exercise, enum style *style)
+{
+    const struct progress_entry entry = entry_of(learn, exercise);
+
+    *style = entry.passed ? STYLE_GOOD : STYLE_PLAIN;
+    if (entry.passed)
+        return entry.last == PROGRESS_FAILED ? "passed, failing now" : "passed";
+    if (is_untouched(exercise)) {
+        *style = STYLE_FAINT;
+        return "not begun";
+    }
+    if (entry.last == PROGRESS_UNGRADED)
+        return "begun";
+    *style = STYLE_BAD;
+    return "failing";
+}
+
+/** Columns of the longest name. */
+static int name_columns(void)
+{
+    int columns = 8;
+
+    for (size_t i = 0; i < num_exercises; i++)
+        if ((int)strlen(exercise_list[i].name) > columns)
+            columns = (int)strlen(exercise_list[i].name);
+    return columns;
+}
+
+void show_list(const struct learn *learn)
+{
+    const struct exercise *const current = learn_current(learn);
+    const int columns = name_columns();
+
+    terminal_print(&learn->out, STYLE_FAINT, "  %-*s  %-7s  %-3s  %-19s  %s\n", columns, "exercise", "kind", "",
+                   "state", "hints seen");
+    for (size_t i = 0; i < num_exercises; i++) {
+        const struct exercise *const exercise = &exercise_list[i];
+        enum style style;
+        const char *const state = state_of(learn, exercise, &style);
+
+        terminal_print(&learn->out, exercise == current ? STYLE_STRONG : STYLE_PLAIN, "%c %-*s",
+                       exercise == current ? '>' : ' ', columns, exercise->name);
+        terminal_print(&learn->out, STYLE_PLAIN, "  %-7s  %-3s  ", exercise_kind_word(exercise->kind),
+                       exercise_stars(exercise));
+        terminal_print(&learn->out, style, "%-19s", state);
+        terminal_print(&learn->out, STYLE_PLAIN, "  %d of %d\n", entry_of(learn, exercise).hints,
+                       count_hints(exercise));
+    }
+    fputc('\n', learn->out.stream);
+    show_progress(learn);
+    if (current)
+        terminal_print(&learn->out, STYLE_PLAIN, "> is where you are; '%s' goes on there.\n", learn->command);
+}
+
+/* --- an exercise -------------------------------------------------------------------------------------------------- */
+
+void show_exercise(const struct learn *learn, const struct exercise *exercise)
+{
+    const char *const prefix = learn->place.prefix;
+    char path[LEARN_PATH_SIZE];
+
+    terminal_print(&learn->out, STYLE_STRONG, "%s", exercise->name);
+    terminal_print(&learn->out, STYLE_PLAIN, "  (%s %s)\n", exercise_kind_word(exercise->kind),
+                   exercise_stars(exercise));
+    terminal_wrap(&learn->out, STYLE_PLAIN, 2, 2, exercise->title);
+    learn_folder_file(exercise, "README.md", path);
+    labelled(learn, "task", "%s%s", prefix, path);
+    learn_file(exercise, path);
+    labelled(learn, "edit", "%s%s", prefix, path);
+}
+
+void show_next(const struct learn *learn, const struct exercise *next)
+{
+    if (!next) {
+        terminal_print(&learn->out, STYLE_GOOD, "Every exercise is passed.\n");
+        return;
+    }
+    terminal_print(&learn->out, STYLE_PLAIN, "Next: ");
+    show_exercise(learn, next);
+}
+
+/* --- a solution --------------------------------------------------------------------------------------------------- */
+
+/** The comment of a line that holds nothing else, or NULL; markers of regions are none. */
+static const char *comment_of(const char *line)
+{
+    const char *const begin = line + strspn(line, " ");
+
+    if (strncmp(begin, "// ", 3) != 0 || strncmp(begin, "// TODO ", 8) == 0 || strncmp(begin, "// END ", 7) == 0)
+        return NULL;
+    return begin + 3;
+}
+
+/** Shows the comment that begins at `line` and goes on over lines with as many blanks in front, filled to the width. */
+static const char *show_comment(const struct learn *learn, const char *line)
+{
+    const int indent = (int)strspn(line, " ");
+    int column = 0;
+
+    for (const char *text; (int)strspn(line, " ") == indent && (text = comment_of(line));) {
+        const char *const end = text + strcspn(text, "\n");
+
+        for (text += strspn(text, " "); text < end; text += strspn(text, " ")) {
+            const int length = (int)strcspn(text, " \n");
+
+            if (column > 0 && column + 1 + length > learn->out.width) {
+                fputc('\n', learn->out.stream);
+                column = 0;
+            }
+            column += column > 0 ? fprintf(learn->out.stream, " %.*s", length, text)
+                                 : fprintf(learn->out.stream, "%*s// %.*s", indent, "", length, text);
+            text += length;
+        }
+        line = end + (*end == '\n');
+    }
+    fputc('\n', learn->out.stream);
+    return line;
+}
+
+void show_solution(const struct learn *learn, const char *text)
+{
+    for (const char *line = text; *line;) {
+        const size_t length = strcspn(line, "\n");
+
+        if (comment_of(line)) {
+            line = show_comment(learn, line);
+            continue;
+        }
+        fprintf(learn->out.stream, "%.*s\n", (int)length, line);
+        line += length + (line[length] == '\n');
+    }
+}
+
+/* --- a grading ---------------------------------------------------------------------------------------------------- */
+
+/** Bytes of the first few lines. */
+static size_t first_lines(const char *text, size_t size)
+{
+    size_t end = 0;
+
+    for (int i = 0; i < MOST_CODE_LINES && end < size; i++) {
+        const char *const line_end = memchr(text + end, '\n', size - end);
+
+        end = line_end ? (size_t)(line_end - text) + 1 : size;
+    }
+    return end;
+}
+
+/** Whether the message is about a file that it names from the root. */
+static bool is_in_repository(const char *message)
+{
+    return strncmp(message, "exercises/", strlen("exercises/")) == 0;
+}
+
+/** The first few errors or warnings, each with its source line, and how many more there are. */
+static void show_diagnostics(const struct learn *learn, const struct diagnostics *found, size_t most, const char *word)
+{
+    char line[LINE_SIZE];
+
+    for (size_t i = 0; i < found->count && i < most; i++) {
+        const struct diagnostic *const diagnostic = &found->first[i];
+
+        snprintf(line, sizeof line, "%s%.*s", is_in_repository(diagnostic->line) ? learn->place.prefix : "",
+                 (int)diagnostic->line_size, diagnostic->line);
+        terminal_wrap(&learn->out, STYLE_STRONG, 0, 4, line);
+        terminal_code(&learn->out, diagnostic->rest, first_lines(diagnostic->rest, diagnostic->rest_size));
+    }
+    if (found->count > most)
+        terminal_print(&learn->out, STYLE_PLAIN, "%zu more %s%s\n", found->count - most, word,
+                       found->count - most == 1 ? "" : "s");
+}
+
+static void show_not_compiled(const struct learn *learn, const struct graded *graded)
+{
+    struct diagnostics errors;
+
+    diagnostics_find(graded->messages, true, &errors);
+    terminal_print(&learn->out, STYLE_BAD, "NOT COMPILED");
+    if (errors.count > 0) {
+        terminal_print(&learn->out, STYLE_PLAIN, ": %zu error%s\n", errors.count, errors.count == 1 ? "" : "s");
+        show_diagnostics(learn, &errors, DIAGNOSTICS_MOST, "error");
+        return;
+    }
+    fputc('\n', learn->out.stream);
+    terminal_code(&learn->out, graded->messages, first_lines(graded->messages, strlen(graded->messages)));
+}
+
+static int count_case_passed(const struct verdict *verdict)
+{
+    int passed = 0;
+
+    for (int i = 0; i < verdict->num_cases; i++)
+        passed += verdict->cases[i].result == CASE_PASSED;
+    return passed;
+}
+
+/** "at equal_scores: 3 of 9 cases passed", and in words of the task what was wrong. */
+static void show_failure(const struct learn *learn, const struct verdict *verdict)
+{
+    terminal_print(&learn->out, STYLE_BAD, "NOT PASSED");
+    if (verdict->at_case[0])
+        terminal_print(&learn->out, STYLE_STRONG, " at %s", verdict->at_case);
+    if (verdict->planned > 0)
+        terminal_print(&learn->out, STYLE_PLAIN, "  (%d of %d cases pass)", count_case_passed(verdict),
+                       verdict->planned);
+    fputc('\n', learn->out.stream);
+    terminal_wrap(&learn->out, STYLE_PLAIN, 2, 4, verdict->reason);
+    fputc('\n', learn->out.stream);
+}
+
+/** The names of the other cases that failed. */
+static void show_others(const struct learn *learn, const struct verdict *verdict)
+{
+    char names[VERDICT_MOST_CASES * (VERDICT_NAME_SIZE + 2)] = "";
+    size_t used = 0;
+
+    for (int i = 0; i < verdict->num_cases; i++) {
+        const struct verdict_case *const other = &verdict->cases[i];
+
+        if (other->result == CASE_PASSED || strcmp(other->name, verdict->at_case) == 0)
+            continue;
+        used += (size_t)snprintf(names + used, sizeof names - used, "%s%s", used ? ", " : "", other->name);
+    }
+    if (names[0])
+        labelled(learn, "also", "%s", names);
+}
+
+/** What was measured, each figure once: "shuffles 10, block barriers 2 to 3". */
+static void show_measures(const struct learn *learn, const struct verdict *verdict)
+{
+    char text[LINE_SIZE] = "";
+    size_t used = 0;
+
+    for (int i = 0; i < verdict->num_measures && used < sizeof text; i++) {
+        const char *const name = verdict->measures[i].name;
+        double least = verdict->measures[i].value, most = least;
+        bool shown = false;
+
+        for (int j = 0; j < verdict->num_measures; j++) {
+            const double value = verdict->measures[j].value;
+
+            if (strcmp(verdict->measures[j].name, name) != 0)
+                continue;
+            shown |= j < i;
+            least = value < least ? value : least;
+            most = value > most ? value : most;
+        }
+        if (shown)
+            continue;
+        used += (size_t)snprintf(text + used, sizeof text - used, "%s%s %g", used ? ", " : "", name, least);
+        if (most > least && used < sizeof text)
+            used += (size_t)snprintf(text + used, sizeof text - used, " to %g", most);
+    }
+    for (char *c = text; *c; c++)
+        *c = *c == '_' ? ' ' : *c;
+    if (text[0])
+        labelled(learn, "measured", "%s", text);
+}
+
+/** Warnings often say what is wrong with code that compiles. */
+static void show_warnings(const struct learn *learn, const struct graded *graded)
+{
+    struct diagnostics warnings;
+
+    diagnostics_find(graded->messages, false, &warnings);
+    if (warnings.count == 0)
+        return;
+    terminal_print(&learn->out, STYLE_NOTE, "The compiler warns:\n");
+    show_diagnostics(learn, &warnings, 1, "warning");
+}
+
+/** The printed text, or how to see it. */
+static void show_output(const struct learn *learn, const struct graded *graded)
+{
+    const char *const output = graded->verdict ? graded->verdict->output : NULL;
+
+    if (!output || !output[0])
+        return;
+    if (!graded->show_output) {
+        labelled(learn, "printed", "%zu bytes; add --output to see them", strlen(output));
+        return;
+    }
+    terminal_print(&learn->out, STYLE_NOTE, "The program printed:\n");
+    terminal_code(&learn->out, output, strlen(output));
+}
+
+/** How to see the same again, and where help is. */
+static void show_help(const struct learn *learn, const struct graded *graded)
+{
+    const struct exercise *const exercise = graded->exercise;
+    const int count = count_hints(exercise);
+    const int seen = entry_of(learn, exercise).hints;
+    char path[LEARN_PATH_SIZE];
+
+    if (graded->verdict)
+        labelled(learn, "repeat", "%s run %s --seed %" PRIu64 "%s", learn->command, exercise->name, graded->seed,
+                 graded->gpu ? " --gpu" : "");
+    learn_folder_file(exercise, "README.md", path);
+    labelled(learn, "task", "%s%s", learn->place.prefix, path);
+    if (seen < count)
+        labelled(learn, "hint", "%s hint %s  (%d of %d seen)", learn->command, exercise->name, seen, count);
+    else
+        labelled(learn, "stuck", "%s solution %s", learn->command, exercise->name);
+}
+
+static void show_passed(const struct learn *learn, const struct graded *graded)
+{
+    terminal_print(&learn->out, STYLE_GOOD, "PASSED");
+    terminal_print(&learn->out, STYLE_PLAIN, "  all %d cases%s\n", graded->verdict->planned,
+                   graded->gpu ? ", on the GPU" : "");
+    show_measures(learn, graded->verdict);
+    show_output(learn, graded);
+    labelled(learn, "compare", "%s solution %s", learn->command, graded->exercise->name);
+    if (graded->gpu)
+        labelled(learn, "note", "a GPU counts nothing, so this is not recorded; run it without --gpu too");
+}
+
+void show_graded(const struct learn *learn, const struct graded *graded)
+{
+    char path[LEARN_PATH_SIZE];
+
+    learn_file(graded->exercise, path);
+    terminal_print(&learn->out, STYLE_NOTE, "%s%s", learn->place.prefix, path);
+    if (graded->verdict)
+        terminal_print(&learn->out, STYLE_FAINT, "  seed %" PRIu64 ", %.1f s", graded->seed, graded->seconds);
+    fputc('\n', learn->out.stream);
+    if (graded->verdict && graded->verdict->passed) {
+        show_passed(learn, graded);
+        return;
+    }
+    if (graded->verdict) {
+        show_failure(learn, graded->verdict);
+        show_others(learn, graded->verdict);
+        show_output(learn, graded);
+        show_warnings(learn, graded);
+    } else {
+        show_not_compiled(learn, graded);
+    }
+    show_help(learn, graded);
+}

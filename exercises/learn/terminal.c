@@ -1,0 +1,192 @@
+#include "learn/terminal.h"
+
+#include <stdarg.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <unistd.h>
+
+enum { NO_TERMINAL_WIDTH = 80, LEAST_WIDTH = 40, MOST_WIDTH = 100, TAB = 4, LABEL_COLUMNS = 11 };
+
+static const char *const style_codes[] = {"", "\033[1m", "\033[2m", "\033[1;32m", "\033[1;31m", "\033[36m"};
+
+struct terminal terminal_open(FILE *stream)
+{
+    const bool is_terminal = isatty(fileno(stream));
+    const char *const no_color = getenv("NO_COLOR");
+    const char *const term = getenv("TERM");
+    struct terminal terminal = {.stream = stream, .width = NO_TERMINAL_WIDTH};
+    struct winsize size;
+
+    terminal.colour = is_terminal && !(no_color && no_color[0]) && !(term && strcmp(term, "dumb") == 0);
+    if (is_terminal && ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        terminal.width = size.ws_col;
+    if (terminal.width < LEAST_WIDTH)
+        terminal.width = LEAST_WIDTH;
+    if (terminal.width > MOST_WIDTH)
+        terminal.width = MOST_WIDTH;
+    return terminal;
+}
+
+static void begin_style(const struct terminal *terminal, enum style style)
+{
+    if (terminal->colour)
+        fputs(style_codes[style], terminal->stream);
+}
+
+static void end_style(const struct terminal *terminal, enum style style)
+{
+    if (terminal->colour && style != STYLE_PLAIN)
+        fputs("\033[0m", terminal->stream);
+}
+
+void terminal_print(const struct terminal *terminal, enum style style, const char *format, ...)
+{
+    va_list arguments;
+
+    begin_style(terminal, style);
+    va_start(arguments, format);
+    vfprintf(terminal->stream, format, arguments);
+    va_end(arguments);
+    end_style(terminal, style);
+}
+
+/** Bytes of the UTF-8 character at `text`, which is not empty; 0 if it is none, or one that moves the cursor. */
+static size_t character_size(const char *text)
+{
+    const unsigned char first = (unsigned char)text[0];
+    const size_t size = first < 0x80 ? 1 : first >> 5 == 6 ? 2 : first >> 4 == 14 ? 3 : first >> 3 == 30 ? 4 : 0;
+
+    if (first < 0x20 || first == 0x7f)
+        return 0;
+    for (size_t i = 1; i < size; i++)
+        if (((unsigned char)text[i] & 0xc0) != 0x80)
+            return 0;
+    return first == 0xc2 && (unsigned char)text[1] < 0xa0 ? 0 : size; /* the second range of control characters */
+}
+
+/** Prints the character at `text`, and returns its bytes. */
+static size_t put_character(const struct terminal *terminal, const char *text)
+{
+    const size_t size = character_size(text);
+
+    if (size == 0) {
+        fputc('?', terminal->stream);
+        return 1;
+    }
+    fwrite(text, 1, size, terminal->stream);
+    return size;
+}
+
+static bool is_blank(char c)
+{
+    return c == ' ' || c == '\t';
+}
+
+/** Columns of the word at `text`, up to a blank or the end of the line. */
+static int word_columns(const char *text)
+{
+    int columns = 0;
+
+    while (*text && *text != '\n' && !is_blank(*text)) {
+        const size_t size = character_size(text);
+
+        text += size ? size : 1;
+        columns++;
+    }
+    return columns;
+}
+
+static void start_line(const struct terminal *terminal, int indent, int *column)
+{
+    fprintf(terminal->stream, "\n%*s", indent, "");
+    *column = indent;
+}
+
+/** Prints words from `column` on, and indents lines after the first. Ends with a line break. */
+static void wrap_from(const struct terminal *terminal, enum style style, int column, int rest, const char *text)
+{
+    int blanks = 0; /* owed before the next word */
+
+    begin_style(terminal, style);
+    while (*text) {
+        if (*text == '\n') {
+            if (text[1])
+                start_line(terminal, rest, &column);
+            blanks = 0;
+            text++;
+            continue;
+        }
+        if (is_blank(*text)) {
+            blanks += *text == '\t' ? TAB : 1;
+            text++;
+            continue;
+        }
+        if (column > rest && column + blanks + word_columns(text) > terminal->width)
+            start_line(terminal, rest, &column);
+        else
+            column += fprintf(terminal->stream, "%*s", blanks, "");
+        blanks = 0;
+        while (*text && *text != '\n' && !is_blank(*text)) {
+            if (column >= terminal->width) /* a word longer than a line */
+                start_line(terminal, rest, &column);
+            text += put_character(terminal, text);
+            column++;
+        }
+    }
+    end_style(terminal, style);
+    fputc('\n', terminal->stream);
+}
+
+void terminal_wrap(const struct terminal *terminal, enum style style, int first, int rest, const char *text)
+{
+    fprintf(terminal->stream, "%*s", first, "");
+    wrap_from(terminal, style, first, rest, text);
+}
+
+void terminal_labelled(const struct terminal *terminal, const char *label, enum style style, const char *text)
+{
+    terminal_print(terminal, STYLE_STRONG, "  %-*s", LABEL_COLUMNS - 2, label);
+    wrap_from(terminal, style, LABEL_COLUMNS, LABEL_COLUMNS, text);
+}
+
+void terminal_code(const struct terminal *terminal, const char *text, size_t length)
+{
+    const char *const end = text + length;
+    int column = 0;
+
+    while (text < end) {
+        if (*text == '\n') {
+            fputc('\n', terminal->stream);
+            column = 0;
+            text++;
+        } else if (column >= terminal->width) {
+            text++;
+        } else if (*text == '\t') {
+            do
+                fputc(' ', terminal->stream);
+            while (++column < terminal->width && column % TAB != 0);
+            text++;
+        } else {
+            text += put_character(terminal, text);
+            column++;
+        }
+    }
+    if (length > 0 && end[-1] != '\n')
+        fputc('\n', terminal->stream);
+}
+
+void terminal_bar(const struct terminal *terminal, int columns, size_t done, size_t all)
+{
+    const int filled = all ? (int)(((uint64_t)columns * done) / all) : 0;
+
+    fputc('[', terminal->stream);
+    begin_style(terminal, STYLE_GOOD);
+    for (int i = 0; i < filled; i++)
+        fputc('#', terminal->stream);
+    end_style(terminal, STYLE_GOOD);
+    for (int i = filled; i < columns; i++)
+        fputc('.', terminal->stream);
+    fputc(']', terminal->stream);
+}

@@ -1,0 +1,107 @@
+#include "learn/watch.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdalign.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <string.h>
+#include <sys/inotify.h>
+#include <time.h>
+#include <unistd.h>
+
+/* An editor's steps are a few milliseconds apart; nobody saves without a pause for as long as MOST_QUIET_MS. */
+enum { QUIET_MS = 80, MOST_QUIET_MS = 1000 };
+
+bool watch_open(struct watch *watch, const char *folder, struct error *error)
+{
+    watch->descriptor = inotify_init1(IN_CLOEXEC | IN_NONBLOCK);
+    if (watch->descriptor >= 0 &&
+        inotify_add_watch(watch->descriptor, folder,
+                          IN_CLOSE_WRITE | IN_MOVED_TO | IN_DELETE_SELF | IN_MOVE_SELF | IN_ONLYDIR) >= 0)
+        return true;
+    error_set(error, "%s: it cannot be watched: %s", folder, strerror(errno));
+    watch_close(watch);
+    return false;
+}
+
+static bool is_loss(const struct inotify_event *event)
+{
+    return event->mask & (IN_DELETE_SELF | IN_MOVE_SELF | IN_IGNORED | IN_UNMOUNT);
+}
+
+/** The name of what was saved; NULL if the kernel had too many events to tell. */
+static const char *name_of(const struct inotify_event *event)
+{
+    return event->len > 0 && !(event->mask & IN_Q_OVERFLOW) ? event->name : NULL;
+}
+
+/** Reads all that there is. Returns how many saves there were, or -1 with a reason. */
+static int read_events(struct watch *watch, void (*saved)(void *context, const char *name), void *context,
+                       struct error *error)
+{
+    alignas(struct inotify_event) char events[4096];
+    int saves = 0;
+    ssize_t size;
+
+    while ((size = read(watch->descriptor, events, sizeof events)) > 0) {
+        for (char *at = events; at < events + size;
+             at += sizeof(struct inotify_event) + ((struct inotify_event *)at)->len) {
+            const struct inotify_event *const event = (const struct inotify_event *)at;
+
+            if (is_loss(event)) {
+                error_set(error, "the folder was removed or renamed");
+                return -1;
+            }
+            saved(context, name_of(event));
+            saves++;
+        }
+    }
+    if (size == 0 || errno == EAGAIN || errno == EINTR)
+        return saves;
+    error_set(error, "%s", strerror(errno));
+    return -1;
+}
+
+static int64_t now_ms(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+}
+
+enum watch_result watch_wait(struct watch *watch, int stop, void (*saved)(void *context, const char *name),
+                             void *context, struct error *error)
+{
+    struct pollfd polled[] = {{.fd = watch->descriptor, .events = POLLIN}, {.fd = stop, .events = POLLIN}};
+    int64_t first = -1; /* when the first save of this answer was */
+
+    for (;;) {
+        const int ready = poll(polled, 2, first < 0 ? -1 : QUIET_MS);
+        int saves;
+
+        if (ready < 0 && errno != EINTR) {
+            error_set(error, "%s", strerror(errno));
+            return WATCH_LOST;
+        }
+        if (ready > 0 && polled[1].revents)
+            return WATCH_STOPPED;
+        if (ready == 0 && first >= 0)
+            return WATCH_SAVED;
+        saves = read_events(watch, saved, context, error);
+        if (saves < 0)
+            return WATCH_LOST;
+        if (saves > 0 && first < 0)
+            first = now_ms();
+        if (first >= 0 && now_ms() - first >= MOST_QUIET_MS)
+            return WATCH_SAVED;
+    }
+}
+
+void watch_close(struct watch *watch)
+{
+    if (watch->descriptor >= 0)
+        close(watch->descriptor);
+    watch->descriptor = -1;
+}

@@ -1,0 +1,32 @@
+/** @file watch.h  Waits until files of a folder are saved (inotify). */
+#ifndef WATCH_H
+#define WATCH_H
+
+#include "harness/error.h"
+
+struct watch {
+    int descriptor;
+};
+
+enum watch_result {
+    WATCH_SAVED,   /**< some files were; `saved` was called for each event */
+    WATCH_STOPPED, /**< `stop` became readable */
+    WATCH_LOST,    /**< the folder is gone, or cannot be watched any more; with a reason */
+};
+
+/** False with a reason. */
+bool watch_open(struct watch *watch, const char *folder, struct error *error);
+
+/**
+ * Waits for a save, then until nothing was saved for a moment, so that one save of an editor, however many steps it takes,
+ * is one answer. A save is a file that was closed after writing, or that got its name by a rename.
+ *
+ * @param stop   a descriptor that becomes readable when the wait must end
+ * @param saved  gets each file's name, without the folder; a name may come several times. NULL: it may have been any
+ */
+enum watch_result watch_wait(struct watch *watch, int stop, void (*saved)(void *context, const char *name),
+                             void *context, struct error *error);
+
+void watch_close(struct watch *watch);
+
+#endif
