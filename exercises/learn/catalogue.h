@@ -6,4 +6,5 @@
  *
  * KIND: WRITE the missing piece, MEND what is broken, meet a BUDGET, PREDICT and then measure, EXTEND what there is.
  */
+// clang-format off
 EXERCISE("02_warp_maximum", 2, WRITE, 1, "the largest of a warp's scores, and whose")

@@ -49,6 +49,7 @@ struct verdict_limits {
     size_t
         memory_bytes; /**< address space, of which the simulator reserves 1.3 GiB; 2 GiB. SIZE_MAX: no limit, for a GPU */
     size_t output_bytes; /**< on standard output and error, and of records; 4 MiB each */
+    size_t file_bytes;   /**< of a file that it writes; 1 MiB */
     uint64_t events;     /**< of one launch on the simulator, before it counts as endless */
 };
 

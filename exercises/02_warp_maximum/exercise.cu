@@ -1,0 +1,44 @@
+/**
+ * @file exercise.cu
+ * @brief 02_warp_maximum: the largest of a warp's scores, and whose it is.
+ *
+ * A warp has a token's scores, one in each lane. Lanes cannot see each other's registers; __shfl_xor_sync lets two lanes
+ * trade. Five trades are enough for 32 lanes. What you write is between // TODO and // END; leave the rest as it is.
+ */
+#include "exercise.h"
+
+#include <math.h>
+
+static const unsigned FULL_MASK = 0xffffffffu;
+
+/** The best of the 32 lanes' candidates, in each of them. All 32 lanes call. */
+static __device__ candidate warp_best(candidate mine)
+{
+    // TODO warp_best
+    // __shfl_xor_sync(FULL_MASK, value, offset) gives each lane the value of the lane whose number differs by
+    // `offset` in its bits. A candidate is two values: its score and its id must travel together.
+    // The larger score wins; of equal scores the lower id.
+    return mine;
+    // END warp_best
+}
+
+/** Grid: as many blocks as it takes. Block: four warps, each with a token of its own. */
+static __global__ void warp_maximum_kernel(const float *scores, int num_tokens, int num_experts, candidate *best)
+{
+    const int lane = threadIdx.x % WARP_SIZE;
+    const int token = blockIdx.x * (blockDim.x / WARP_SIZE) + threadIdx.x / WARP_SIZE;
+
+    // TODO kernel
+    // Give each lane its candidate, call warp_best(), and let every lane write what it got to
+    // best[token * WARP_SIZE + lane]. Mind two things. The last block may have warps without a token. With fewer than 32
+    // experts some lanes have none; such a lane must lose, even to a score of -INFINITY: NOBODY is an id above all others.
+    // END kernel
+}
+
+cudaError_t warp_maximum_launch(const float *scores, int num_tokens, int num_experts, candidate *best)
+{
+    enum { WARPS = 4 };
+
+    warp_maximum_kernel<<<(num_tokens + WARPS - 1) / WARPS, WARPS * WARP_SIZE>>>(scores, num_tokens, num_experts, best);
+    return cudaGetLastError();
+}

@@ -1,0 +1,33 @@
+/** @file exercise.h  02_warp_maximum: what the exercise and its grader agree on. */
+#ifndef EXERCISE_H
+#define EXERCISE_H
+
+#include <cuda_runtime.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { WARP_SIZE = 32, NOBODY = 0x7fffffff };
+
+/** What a maximum compares: a score, and whose it is. */
+struct candidate {
+    float value;
+    int id;
+};
+
+/**
+ * Finds each token's best expert: the one with the largest score, of equal scores the one with the lowest number.
+ *
+ * @param scores       [num_tokens, num_experts]; no NaN, but -infinity may be there
+ * @param num_tokens   at least 1
+ * @param num_experts  1 to 32: a lane each
+ * @param best         [num_tokens, 32]: what each lane of the token's warp found, the same in all of them
+ */
+cudaError_t warp_maximum_launch(const float *scores, int num_tokens, int num_experts, struct candidate *best);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,133 @@
+/** @file grader.c  02_warp_maximum: every lane of every token's warp must hold the best score and its expert. */
+#include "exercise.h"
+#include "grade/grade.h"
+
+#include <math.h>
+
+/** How a case fills the scores. */
+typedef void fill(struct random *random, float *scores, int count);
+
+static void fill_distinct(struct random *random, float *scores, int count)
+{
+    for (int i = 0; i < count; i++)
+        scores[i] = random_normal(random);
+}
+
+static void fill_ties(struct random *random, float *scores, int count)
+{
+    for (int i = 0; i < count; i++)
+        scores[i] = (float)random_below(random, 3) - 1.0f;
+}
+
+static void fill_infinities(struct random *random, float *scores, int count)
+{
+    for (int i = 0; i < count; i++)
+        scores[i] = random_below(random, 8) ? -INFINITY : -random_uniform(random);
+}
+
+static void fill_lowest(struct random *random, float *scores, int count)
+{
+    (void)random;
+    for (int i = 0; i < count; i++)
+        scores[i] = -INFINITY;
+}
+
+/** The right answer, one expert after the other. */
+static struct candidate best_of(const float *scores, int num_experts)
+{
+    struct candidate best = {scores[0], 0};
+
+    for (int expert = 1; expert < num_experts; expert++)
+        if (scores[expert] > best.value)
+            best = (struct candidate){scores[expert], expert};
+    return best;
+}
+
+static void check_lane(struct grade *grade, int token, int lane, struct candidate expected, struct candidate got)
+{
+    if (grade_is_unwritten(&got, sizeof got))
+        grade_fail(grade, "token %d: lane %d wrote nothing; expected expert %d with score %g", token, lane, expected.id,
+                   (double)expected.value);
+    if (got.id != expected.id)
+        grade_fail(grade, "token %d, lane %d: expected expert %d with score %g, got expert %d with score %g", token,
+                   lane, expected.id, (double)expected.value, got.id, (double)got.value);
+    if (got.value != expected.value)
+        grade_fail(grade, "token %d, lane %d: expected score %g of expert %d, got %g", token, lane,
+                   (double)expected.value, expected.id, (double)got.value);
+}
+
+static void check(struct grade *grade, int num_tokens, int num_experts, fill *fill_scores)
+{
+    const size_t count = (size_t)num_tokens * num_experts, lanes = (size_t)num_tokens * WARP_SIZE;
+    float *const scores = grade_host(grade, count * sizeof *scores);
+
+    fill_scores(grade_random(grade), scores, (int)count);
+    grade_given(grade, "%d token%s of %d expert%s", num_tokens, num_tokens == 1 ? "" : "s", num_experts,
+                num_experts == 1 ? "" : "s");
+
+    const float *const device_scores = grade_input(grade, "scores", scores, count * sizeof *scores);
+    struct candidate *const device_best = grade_output(grade, "best", lanes * sizeof *device_best);
+
+    grade_ran(grade, warp_maximum_launch(device_scores, num_tokens, num_experts, device_best));
+
+    const struct candidate *const best = grade_result(grade, device_best);
+
+    for (int token = 0; token < num_tokens; token++) {
+        const struct candidate expected = best_of(scores + (size_t)token * num_experts, num_experts);
+
+        for (int lane = 0; lane < WARP_SIZE; lane++)
+            check_lane(grade, token, lane, expected, best[token * WARP_SIZE + lane]);
+    }
+}
+
+static void one_token(struct grade *grade)
+{
+    check(grade, 1, 32, fill_distinct);
+}
+
+static void many_tokens(struct grade *grade)
+{
+    check(grade, 64, 32, fill_distinct);
+}
+
+static void equal_scores(struct grade *grade)
+{
+    check(grade, 16, 32, fill_ties);
+}
+
+static void last_block(struct grade *grade)
+{
+    for (int num_tokens = 1; num_tokens <= 7; num_tokens++)
+        check(grade, num_tokens, 32, fill_distinct);
+}
+
+static void fewer_experts(struct grade *grade)
+{
+    static const int counts[] = {1, 5, 20, 31};
+
+    for (int i = 0; i < 4; i++)
+        check(grade, 5, counts[i], fill_distinct);
+}
+
+static void infinities(struct grade *grade)
+{
+    check(grade, 8, 32, fill_infinities);
+    check(grade, 8, 20, fill_infinities);
+    check(grade, 3, 20, fill_lowest);
+}
+
+/** Five steps, two values each. */
+static void shuffles(struct grade *grade)
+{
+    enum { TOKENS = 4, STEPS = 5, VALUES = 2 };
+
+    check(grade, TOKENS, 32, fill_distinct);
+    grade_budget(grade, "shuffles", grade_counter(grade, "shuffles"), TOKENS * STEPS * VALUES);
+}
+
+const struct grade_case grade_cases[] = {
+    {"one_token", one_token, false},   {"many_tokens", many_tokens, false},     {"equal_scores", equal_scores, false},
+    {"last_block", last_block, false}, {"fewer_experts", fewer_experts, false}, {"infinities", infinities, false},
+    {"shuffles", shuffles, true},
+};
+const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;

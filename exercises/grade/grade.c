@@ -1,0 +1,225 @@
+/** @file grade.c  A case: its memory, its launches, and its end. */
+#include "grade/grade.h"
+
+#include "grade/grade_state.h"
+#include "harness/memory.h"
+#include "harness/run_result.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- the case ----------------------------------------------------------------------------------------------------- */
+
+/** A stream of random numbers for each name (Fowler, Noll and Vo's hash). */
+static uint64_t stream_of(const char *name)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+
+    for (; *name; name++)
+        hash = (hash ^ (unsigned char)*name) * UINT64_C(0x100000001b3);
+    return hash;
+}
+
+/** Frees what the case made. */
+static void clean(struct grade *grade)
+{
+    for (int i = 0; i < grade->num_arrays; i++)
+        device_buffer_free(&grade->arrays[i].buffer);
+    for (int i = 0; i < grade->num_memory; i++)
+        free(grade->memory[i]);
+    free(grade->memory);
+    grade->memory = NULL;
+    grade->num_arrays = grade->num_memory = grade->most_memory = 0;
+}
+
+void grade_try(struct grade *grade, const struct grade_case *grade_case)
+{
+    grade->random = random_start(grade->seed, stream_of(grade_case->name));
+    grade->given[0] = grade->message[0] = '\0';
+    grade->result = GRADE_PASSED;
+    grade->status = cudaSuccess;
+    cudaGetLastError(); /* of an earlier case */
+    backend_reset_counters();
+    if (setjmp(grade->end) == 0)
+        grade_case->run(grade);
+    clean(grade);
+}
+
+/** Ends the case with a message and what the launch was given. */
+static _Noreturn void end_case(struct grade *grade, enum grade_result result, const char *format, va_list arguments)
+{
+    size_t length;
+
+    grade->result = result;
+    vsnprintf(grade->message, sizeof grade->message, format, arguments);
+    length = strlen(grade->message);
+    if (grade->given[0])
+        snprintf(grade->message + length, sizeof grade->message - length, " (%s)", grade->given);
+    longjmp(grade->end, 1);
+}
+
+_Noreturn void grade_fail(struct grade *grade, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    end_case(grade, GRADE_FAILED, format, arguments);
+}
+
+static _Noreturn void end_as(struct grade *grade, enum grade_result result, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    end_case(grade, result, format, arguments);
+}
+
+_Noreturn void grade_fault(struct grade *grade, cudaError_t status, const char *text)
+{
+    grade->status = status;
+    end_as(grade, GRADE_FAULTED, "%s", text);
+}
+
+_Noreturn void grade_give_up(struct grade *grade, const struct error *error)
+{
+    end_as(grade, GRADE_NOT_TRIED, "not your fault: %s", error->text);
+}
+
+/* --- input -------------------------------------------------------------------------------------------------------- */
+
+struct random *grade_random(struct grade *grade)
+{
+    return &grade->random;
+}
+
+void grade_given(struct grade *grade, const char *format, ...)
+{
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(grade->given, sizeof grade->given, format, arguments);
+    va_end(arguments);
+}
+
+void *grade_host(struct grade *grade, size_t bytes)
+{
+    struct error error;
+    void *memory;
+
+    if (grade->num_memory == grade->most_memory) {
+        const int most = grade->most_memory ? 2 * grade->most_memory : 16;
+        void **const larger = realloc(grade->memory, (size_t)most * sizeof *larger);
+
+        if (!larger) {
+            error_set(&error, "out of memory");
+            grade_give_up(grade, &error);
+        }
+        grade->memory = larger;
+        grade->most_memory = most;
+    }
+    if (!memory_allocate(&memory, bytes, &error))
+        grade_give_up(grade, &error);
+    grade->memory[grade->num_memory++] = memory;
+    return memory;
+}
+
+/* --- device memory ------------------------------------------------------------------------------------------------ */
+
+static struct grade_array *add_array(struct grade *grade, const char *name, size_t bytes)
+{
+    struct grade_array *const array = &grade->arrays[grade->num_arrays];
+    struct error error;
+
+    if (grade->num_arrays == GRADE_MOST_ARRAYS) {
+        error_set(&error, "the grader makes more than %d arrays", GRADE_MOST_ARRAYS);
+        grade_give_up(grade, &error);
+    }
+    if (!device_buffer_allocate(&array->buffer, bytes, &error))
+        grade_give_up(grade, &error);
+    array->name = name;
+    array->input = NULL;
+    grade->num_arrays++;
+    return array;
+}
+
+static struct grade_array *add_copy(struct grade *grade, const char *name, const void *host, size_t bytes)
+{
+    struct grade_array *const array = add_array(grade, name, bytes);
+    struct error error;
+
+    if (!device_buffer_upload(&array->buffer, host, &error))
+        grade_give_up(grade, &error);
+    return array;
+}
+
+void *grade_input(struct grade *grade, const char *name, const void *host, size_t bytes)
+{
+    struct grade_array *const array = add_copy(grade, name, host, bytes);
+    void *const copy = grade_host(grade, bytes);
+
+    array->input = memcpy(copy, host, bytes);
+    return array->buffer.data;
+}
+
+void *grade_inout(struct grade *grade, const char *name, const void *host, size_t bytes)
+{
+    return add_copy(grade, name, host, bytes)->buffer.data;
+}
+
+void *grade_output(struct grade *grade, const char *name, size_t bytes)
+{
+    struct grade_array *const array = add_array(grade, name, bytes);
+    struct error error;
+
+    if (!device_buffer_fill(&array->buffer, GRADE_POISON, &error))
+        grade_give_up(grade, &error);
+    return array->buffer.data;
+}
+
+const void *grade_result(struct grade *grade, const void *device)
+{
+    struct error error = {"the grader asks for an array that it did not make"};
+
+    for (int i = 0; i < grade->num_arrays; i++) {
+        const struct device_buffer *const buffer = &grade->arrays[i].buffer;
+
+        if (buffer->data == device) {
+            void *const host = grade_host(grade, buffer->bytes);
+
+            if (device_buffer_download(buffer, host, &error))
+                return host;
+            break;
+        }
+    }
+    grade_give_up(grade, &error);
+}
+
+/* --- launches ----------------------------------------------------------------------------------------------------- */
+
+void grade_count(struct grade *grade)
+{
+    counters_read(&grade->counters);
+    backend_reset_counters();
+}
+
+void grade_ran(struct grade *grade, cudaError_t status)
+{
+    struct error error;
+
+    if (status == cudaSuccess)
+        status = cudaDeviceSynchronize();
+    if (status != cudaSuccess) {
+        run_launch_failed(status, &error);
+        grade_fault(grade, status, error.text);
+    }
+    grade_count(grade);
+    for (int i = 0; i < grade->num_arrays; i++) {
+        const struct grade_array *const array = &grade->arrays[i];
+
+        if (!device_buffer_guards_hold(&array->buffer, array->name, &error) ||
+            (array->input && !device_buffer_equals(&array->buffer, array->input, array->name, &error)))
+            grade_fail(grade, "%s", error.text);
+    }
+}

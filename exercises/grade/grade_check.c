@@ -1,0 +1,101 @@
+/** @file grade_check.c  What graders compare: elements with what was expected, counters with a budget or a prediction. */
+#include "grade/grade.h"
+#include "grade/grade_state.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+/* --- elements ----------------------------------------------------------------------------------------------------- */
+
+bool grade_is_unwritten(const void *element, size_t bytes)
+{
+    const unsigned char *const byte = element;
+
+    for (size_t i = 0; i < bytes; i++)
+        if (byte[i] != GRADE_POISON)
+            return false;
+    return true;
+}
+
+void grade_equal_int(struct grade *grade, const char *name, const char *of, const int32_t *expected, const void *device,
+                     size_t count)
+{
+    const int32_t *const got = grade_result(grade, device);
+
+    for (size_t i = 0; i < count; i++) {
+        if (got[i] == expected[i])
+            continue;
+        if (grade_is_unwritten(&got[i], sizeof got[i]))
+            grade_fail(grade, "%s %zu: %s: expected %" PRId32 ", but it was never written", of, i, name, expected[i]);
+        grade_fail(grade, "%s %zu: %s: expected %" PRId32 ", got %" PRId32, of, i, name, expected[i], got[i]);
+    }
+}
+
+void grade_equal_float(struct grade *grade, const char *name, const char *of, const float *expected, const void *device,
+                       size_t count)
+{
+    const float *const got = grade_result(grade, device);
+
+    for (size_t i = 0; i < count; i++) {
+        const double want = (double)expected[i], have = (double)got[i];
+
+        if (want == have || (isnan(want) && isnan(have)))
+            continue;
+        if (grade_is_unwritten(&got[i], sizeof got[i]))
+            grade_fail(grade, "%s %zu: %s: expected %.9g, but it was never written", of, i, name, want);
+        grade_fail(grade, "%s %zu: %s: expected %.9g, got %.9g", of, i, name, want, have);
+    }
+}
+
+/* --- counters ----------------------------------------------------------------------------------------------------- */
+
+bool grade_has_counters(const struct grade *grade)
+{
+    return grade->backend.has_counters;
+}
+
+/** The counter of that name among `counters`. */
+static uint64_t find_counter(struct grade *grade, const struct counter *counters, const char *name)
+{
+    struct error error;
+
+    for (int i = 0; i < grade->counters.num_counters; i++)
+        if (strcmp(counters[i].name, name) == 0)
+            return counters[i].value;
+    error_set(&error, "the grader asks for a counter \"%s\", which is not there", name);
+    grade_give_up(grade, &error);
+}
+
+uint64_t grade_counter(struct grade *grade, const char *name)
+{
+    return grade_has_counters(grade) ? find_counter(grade, grade->counters.total, name) : 0;
+}
+
+uint64_t grade_kernel_counter(struct grade *grade, const char *kernel, const char *name)
+{
+    for (int i = 0; i < grade->counters.num_kernels; i++)
+        if (strcmp(grade->counters.kernels[i].name, kernel) == 0)
+            return find_counter(grade, grade->counters.kernels[i].counters, name);
+    return 0; /* it was not launched, or there are no counters */
+}
+
+void grade_measure(struct grade *grade, const char *name, double value)
+{
+    if (grade_has_counters(grade))
+        grade_report_measure(name, value);
+}
+
+void grade_budget(struct grade *grade, const char *name, uint64_t measured, uint64_t limit)
+{
+    grade_measure(grade, name, (double)measured);
+    if (grade_has_counters(grade) && measured > limit)
+        grade_fail(grade, "over budget: %s: %" PRIu64 ", at most %" PRIu64 " are allowed", name, measured, limit);
+}
+
+void grade_prediction(struct grade *grade, const char *name, int64_t predicted, uint64_t measured)
+{
+    grade_measure(grade, name, (double)measured);
+    if (grade_has_counters(grade) && (predicted < 0 || (uint64_t)predicted != measured))
+        grade_fail(grade, "%s: you predicted %" PRId64 ", and %" PRIu64 " were measured", name, predicted, measured);
+}

@@ -1,0 +1,158 @@
+/**
+ * @file grade_main.c
+ * @brief The main function of a graded program: tries every case and reports on descriptor 3, as learn/verdict.h describes.
+ *
+ *     PROGRAM [--seed S] [--only CASE]
+ *
+ * Started by hand, with nothing on descriptor 4, it reports on standard output. Exits with 0 if every case passed, 1 if not, 2
+ * for a bad command line, 3 without a device.
+ */
+#include "grade/grade.h"
+#include "grade/grade_state.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { RECORDS_FD = 3, NONCE_FD = 4, RECORD_SIZE = 2048 };
+
+static char nonce[64] = "-";
+static int records_fd = STDOUT_FILENO;
+
+/** Reads the nonce before anything of the learner's has been called. */
+static void open_records(void)
+{
+    size_t length = 0;
+    char c;
+
+    while (length < sizeof nonce - 1 && read(NONCE_FD, &c, 1) == 1 && c != '\n')
+        nonce[length++] = c;
+    if (length == 0)
+        return;
+    nonce[length] = '\0';
+    close(NONCE_FD);
+    records_fd = RECORDS_FD;
+}
+
+/** Writes one record at once: whatever happens next, it is out. */
+__attribute__((format(printf, 1, 2))) static void report(const char *format, ...)
+{
+    char record[RECORD_SIZE];
+    const int start = snprintf(record, sizeof record, "%s\t", nonce);
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(record + start, sizeof record - (size_t)start - 1, format, arguments);
+    va_end(arguments);
+    strcat(record, "\n");
+    for (size_t at = 0, size = strlen(record); at < size;) {
+        const ssize_t written = write(records_fd, record + at, size - at);
+
+        if (written < 0 && errno != EINTR)
+            return; /* a record that is missing fails the program */
+        at += written > 0 ? (size_t)written : 0;
+    }
+}
+
+void grade_report_measure(const char *name, double value)
+{
+    report("measure\t%s\t%.17g", name, value);
+}
+
+static void report_case(const struct grade_case *grade_case, struct grade *grade)
+{
+    static const char *const results[] = {
+        [GRADE_PASSED] = "pass", [GRADE_FAILED] = "fail", [GRADE_FAULTED] = "fault", [GRADE_NOT_TRIED] = "fault"};
+
+    for (char *at = grade->message; *at; at++)
+        if (*at == '\t' || *at == '\n')
+            *at = ' ';
+    report("case\t%s\t%s\t%s", grade_case->name, results[grade->result], grade->message);
+}
+
+/** Whether there is a device for the next case: a fault may have taken it, and an endless launch would be endless again. */
+static bool can_go_on(const struct grade *grade)
+{
+    return grade->status != cudaErrorLaunchTimeout && (cudaGetLastError(), cudaDeviceSynchronize() == cudaSuccess);
+}
+
+/** Whether a case belongs to this run. */
+static bool is_asked(const struct grade *grade, const struct grade_case *grade_case, const char *only)
+{
+    return (!grade_case->needs_counters || grade_has_counters(grade)) && (!only || strcmp(only, grade_case->name) == 0);
+}
+
+/** Tries the cases; returns how many did not pass, or -1 if there is none to try. */
+static int try_cases(struct grade *grade, const char *only)
+{
+    int planned = 0, failed = 0;
+    bool device = true;
+
+    for (int i = 0; i < num_grade_cases; i++)
+        planned += is_asked(grade, &grade_cases[i], only);
+    if (planned == 0)
+        return -1;
+    report("plan\t%d", planned);
+    for (int i = 0; i < num_grade_cases; i++) {
+        if (!is_asked(grade, &grade_cases[i], only))
+            continue;
+        report("try\t%s", grade_cases[i].name);
+        if (device) {
+            grade_try(grade, &grade_cases[i]);
+            device = can_go_on(grade);
+        } else {
+            grade->result = GRADE_NOT_TRIED;
+            snprintf(grade->message, sizeof grade->message, "not tried, since an earlier case did not end well");
+        }
+        failed += grade->result != GRADE_PASSED;
+        report_case(&grade_cases[i], grade);
+    }
+    report("done");
+    return failed;
+}
+
+/** Reads the command line; false if it is wrong. */
+static bool read_arguments(int argc, char **argv, uint64_t *seed, const char **only)
+{
+    for (int i = 1; i < argc; i += 2) {
+        char *end;
+
+        if (i + 1 == argc)
+            return false;
+        if (strcmp(argv[i], "--only") == 0) {
+            *only = argv[i + 1];
+            continue;
+        }
+        errno = 0;
+        *seed = strtoull(argv[i + 1], &end, 10);
+        if (strcmp(argv[i], "--seed") != 0 || errno || end == argv[i + 1] || *end || argv[i + 1][0] == '-')
+            return false;
+    }
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    static struct grade grade;
+    const char *only = NULL;
+    struct error error;
+    int failed;
+
+    open_records();
+    if (!read_arguments(argc, argv, &grade.seed, &only)) {
+        fprintf(stderr, "usage: %s [--seed NUMBER] [--only CASE]\n", argv[0]);
+        return 2;
+    }
+    if (!backend_open(&grade.backend, &error)) {
+        fprintf(stderr, "%s\n", error.text);
+        return 3;
+    }
+    failed = try_cases(&grade, only);
+    if (failed < 0)
+        fprintf(stderr, "%s: --only %s: there is no such case here\n", argv[0], only ? only : "");
+    return failed < 0 ? 2 : failed > 0;
+}

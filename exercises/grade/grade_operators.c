@@ -1,0 +1,135 @@
+/** @file grade_operators.c  The gate and align as a whole: generated input, one checked run. */
+#include "grade/grade.h"
+#include "grade/grade_state.h"
+#include "harness/align_problem.h"
+#include "harness/align_run.h"
+#include "harness/gate_problem.h"
+#include "harness/gate_run.h"
+
+#include <string.h>
+
+/* A step's launch has no room for a context. One case runs at a time. */
+static grade_gate_launch *gate_launch_now;
+static cudaError_t (*align_launch_now)(const struct align_problem *problem, const struct align_buffers *buffers,
+                                       cudaStream_t stream);
+static cudaError_t status_now;
+
+static cudaError_t launch_gate(const struct gate_problem *problem, const struct gate_buffers *buffers,
+                               cudaStream_t stream)
+{
+    return status_now = gate_launch_now(problem, buffers, stream);
+}
+
+static cudaError_t launch_align(const struct align_problem *problem, const struct align_buffers *buffers,
+                                cudaStream_t stream)
+{
+    return status_now = align_launch_now(problem, buffers, stream);
+}
+
+/** Ends the case unless the run was verified. Whatever the run owned is free by now. */
+static void settle(struct grade *grade, enum run_result result, const struct error *error)
+{
+    if (result == RUN_VERIFIED) {
+        grade_count(grade);
+        return;
+    }
+    if (result != RUN_WRONG)
+        grade_give_up(grade, error);
+    if (status_now != cudaSuccess)
+        grade_fault(grade, status_now, error->text);
+    grade_fail(grade, "%s", error->text);
+}
+
+/* --- gate --------------------------------------------------------------------------------------------------------- */
+
+static enum run_result run_gate(const struct gate_problem *problem, enum gate_dist dist, uint64_t seed,
+                                struct error *error)
+{
+    const struct gate_step step = {.name = "exercise", .launch = launch_gate};
+    struct gate_input input;
+    struct gate_output output;
+    enum run_result result;
+
+    if (!gate_input_allocate(problem, &input, error))
+        return RUN_NO_DEVICE;
+    gate_generate_logits(problem, dist, seed, input.gating_output);
+    if (problem->has_bias)
+        gate_generate_bias(problem, dist, seed, input.correction_bias);
+    if (gate_output_allocate(problem, &output, error)) {
+        result = gate_run(problem, &step, &input, &output, error);
+        gate_output_free(&output);
+    } else {
+        result = RUN_NO_DEVICE;
+    }
+    gate_input_free(&input);
+    return result;
+}
+
+void grade_gate(struct grade *grade, grade_gate_launch *launch, const struct gate_problem *problem, enum gate_dist dist)
+{
+    const uint64_t seed = random_bits(&grade->random);
+    char described[GRADE_GIVEN_SIZE - 40];
+    struct error error = {""};
+
+    if (!gate_problem_check(problem, &error))
+        grade_give_up(grade, &error);
+    gate_problem_describe(problem, described, sizeof described);
+    grade_given(grade, "%s; logits: %s", described, gate_dist_name(dist));
+    gate_launch_now = launch;
+    status_now = cudaSuccess;
+    settle(grade, run_gate(problem, dist, seed, &error), &error);
+}
+
+/* --- align -------------------------------------------------------------------------------------------------------- */
+
+static enum run_result run_align_on(const struct align_problem *problem, const struct align_step *step, int offset,
+                                    const struct align_input *input, struct error *error)
+{
+    struct align_output output;
+    enum run_result result;
+
+    if (!align_output_allocate(problem, &output, error))
+        return RUN_NO_DEVICE;
+    result = align_run(problem, step, offset, input, &output, error);
+    align_output_free(&output);
+    return result;
+}
+
+static enum run_result run_align(const struct align_problem *problem, const struct align_step *step,
+                                 const struct grade_ids *ids, uint64_t seed, struct error *error)
+{
+    struct align_input input;
+    enum run_result result = RUN_NO_DEVICE;
+
+    if (!align_input_allocate(problem, ids->has_map, &input, error))
+        return RUN_NO_DEVICE;
+    if (ids->has_map)
+        align_generate_map(problem->num_experts, seed, input.expert_map);
+    if (align_generate_ids(problem, ids->topk ? ids->topk : 8, ids->dist, seed, input.topk_ids, error))
+        result = run_align_on(problem, step, ids->offset, &input, error);
+    align_input_free(&input);
+    return result;
+}
+
+void grade_align(struct grade *grade, const struct align_step *step, const struct align_problem *problem,
+                 const struct grade_ids *ids)
+{
+    const uint64_t seed = random_bits(&grade->random);
+    struct align_problem whole = *problem;
+    struct align_step watched = *step;
+    char described[GRADE_GIVEN_SIZE - 60];
+    struct error error = {""};
+
+    if (!align_shape_check(&whole, &error))
+        grade_give_up(grade, &error);
+    if (whole.capacity == 0)
+        whole.capacity = step->capacity ? step->capacity(&whole) : align_capacity(&whole);
+    if (!align_problem_check(&whole, &error))
+        grade_give_up(grade, &error);
+    align_problem_describe(&whole, described, sizeof described);
+    grade_given(grade, "%s; ids: %s%s", described, align_dist_name(ids->dist), ids->has_map ? ", with a map" : "");
+    align_launch_now = step->launch;
+    watched.launch = launch_align;
+    status_now = cudaSuccess;
+    settle(grade, run_align(&whole, &watched, ids, seed, &error), &error);
+}

@@ -1,0 +1,55 @@
+/** @file grade_state.h  What a case that runs has made and found. For grade's own files. */
+#ifndef GRADE_STATE_H
+#define GRADE_STATE_H
+
+#include "grade/grade.h"
+#include "harness/backend.h"
+#include "harness/counters.h"
+#include "harness/device_buffer.h"
+
+#include <setjmp.h>
+
+enum { GRADE_MOST_ARRAYS = 32, GRADE_MESSAGE_SIZE = 900, GRADE_GIVEN_SIZE = 240 };
+
+/** How a case ended. GRADE_NOT_TRIED: it was left out, since an earlier one left no device to try it on. */
+enum grade_result { GRADE_PASSED, GRADE_FAILED, GRADE_FAULTED, GRADE_NOT_TRIED };
+
+/** Device memory that a case made. */
+struct grade_array {
+    const char *name;
+    struct device_buffer buffer;
+    const void *input; /**< what it must still hold after a launch; NULL for an output */
+};
+
+struct grade {
+    jmp_buf end; /**< where a case that fails goes */
+    uint64_t seed;
+    struct random random;
+    struct backend backend;
+    struct run_counters counters; /**< of the last launches that grade_ran() or its like waited for */
+    char given[GRADE_GIVEN_SIZE];
+    struct grade_array arrays[GRADE_MOST_ARRAYS];
+    int num_arrays;
+    void **memory; /**< of grade_host() */
+    int num_memory, most_memory;
+    enum grade_result result;
+    char message[GRADE_MESSAGE_SIZE];
+    cudaError_t status; /**< of the launch that failed */
+};
+
+/** Runs a case from a clean start: sets result and message, and frees all that it made. */
+void grade_try(struct grade *grade, const struct grade_case *grade_case);
+
+/** Reads the counters of what was launched since the last time, and starts anew. */
+void grade_count(struct grade *grade);
+
+/** Ends the case because of a launch that failed with `status`: `text` is the fault. */
+_Noreturn void grade_fault(struct grade *grade, cudaError_t status, const char *text);
+
+/** Ends the case for a reason that is not the learner's. */
+_Noreturn void grade_give_up(struct grade *grade, const struct error *error);
+
+/** Writes the record `measure`, if anybody reads records. */
+void grade_report_measure(const char *name, double value);
+
+#endif

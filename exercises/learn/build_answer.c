@@ -1,0 +1,291 @@
+#include "learn/build_answer.h"
+
+#include "learn/child.h"
+#include "learn_flags.h" /* the build writes it: the compilers and their flags */
+
+#include <dirent.h>
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { MOST_WORDS = 96, COMMAND_SIZE = 4096, PATH_ROOM = 2 * BUILT_PATH_SIZE, COMPILER_SECONDS = 120 };
+
+/* --- commands ----------------------------------------------------------------------------------------------------- */
+
+/** A command line that is put together. */
+struct command {
+    const char *words[MOST_WORDS + 1]; /**< the last one is NULL */
+    int count;
+    char text[COMMAND_SIZE]; /**< what the words point into, where they are not the caller's */
+    size_t used;
+};
+
+static void add_word(struct command *command, const char *word)
+{
+    if (command->count < MOST_WORDS)
+        command->words[command->count++] = word;
+}
+
+/** Adds the words of a text, a space between two. */
+static void add_words(struct command *command, const char *words)
+{
+    const size_t size = strlen(words) + 1;
+
+    if (command->used + size > sizeof command->text)
+        return;
+
+    char *const copy = memcpy(command->text + command->used, words, size);
+    char *rest = NULL;
+
+    command->used += size;
+    for (char *word = strtok_r(copy, " ", &rest); word; word = strtok_r(NULL, " ", &rest))
+        add_word(command, word);
+}
+
+/** Adds one word that is formatted. */
+__attribute__((format(printf, 2, 3))) static void add_formatted(struct command *command, const char *format, ...)
+{
+    const size_t room = sizeof command->text - command->used;
+    char *const word = command->text + command->used;
+    va_list arguments;
+    int length;
+
+    va_start(arguments, format);
+    length = vsnprintf(word, room, format, arguments);
+    va_end(arguments);
+    if (length < 0 || (size_t)length >= room)
+        return;
+    command->used += (size_t)length + 1;
+    add_word(command, word);
+}
+
+/** Adds what a compiler said to the messages; false when memory is short. */
+static bool add_messages(struct built_answer *built, const struct child_text *said)
+{
+    const size_t before = built->messages ? strlen(built->messages) : 0;
+    char *const longer = realloc(built->messages, before + said->size + 1);
+
+    if (!longer)
+        return false;
+    built->messages = longer;
+    memcpy(longer + before, said->size ? said->text : "", said->size);
+    longer[before + said->size] = '\0';
+    return true;
+}
+
+/** Runs a command. What it says is added to the messages. */
+static enum build_result run(struct command *command, struct built_answer *built, struct error *error)
+{
+    static char no_end[] = "the compiler was stopped: it took too long, printed too much, or crashed\n";
+    const struct verdict_limits limits = {.seconds = COMPILER_SECONDS,
+                                          .memory_bytes = SIZE_MAX,
+                                          .output_bytes = (size_t)64 << 20,
+                                          .file_bytes = (size_t)1 << 30,
+                                          .events = 1};
+    const struct child_text stopped = {.text = no_end, .size = strlen(no_end)};
+    struct child_end end;
+    enum build_result result;
+
+    if (!child_run(command->words, "", &limits, &end, error))
+        return BUILD_IMPOSSIBLE;
+    result = end.how == CHILD_EXITED && end.exit_code == 0 ? BUILD_DONE : BUILD_REFUSED;
+    if (!add_messages(built, &end.output) || (end.how != CHILD_EXITED && !add_messages(built, &stopped))) {
+        error_set(error, "out of memory");
+        result = BUILD_IMPOSSIBLE;
+    }
+    child_end_free(&end);
+    return result;
+}
+
+/* --- lines -------------------------------------------------------------------------------------------------------- */
+
+/** Finds what a line of the written file is called: follows the #line directives. False if it has no such line. */
+static bool find_source_line(const char *text, int number, char path[PATH_ROOM], int *line)
+{
+    int physical = 0;
+
+    *line = 0;
+    path[0] = '\0';
+    for (const char *at = text; *at; at += strcspn(at, "\n"), at += *at == '\n') {
+        int next;
+
+        if (++physical == number)
+            return path[0] != '\0';
+        if (sscanf(at, "#line %d \"%511[^\"\n]\"", &next, path) == 2)
+            *line = next;
+        else
+            ++*line;
+    }
+    return false;
+}
+
+/** rewrite_launch knows only the file it was given: puts the place that the learner knows in its place. */
+static void rename_place(struct built_answer *built, const char *source, const char *text)
+{
+    const size_t length = strlen(source);
+    char path[PATH_ROOM];
+    char *renamed;
+    int number, line;
+
+    if (strncmp(built->messages, source, length) != 0 || sscanf(built->messages + length, ":%d: ", &number) != 1 ||
+        !find_source_line(text, number, path, &line))
+        return;
+
+    const char *const rest = strstr(built->messages + length, ": ");
+
+    if (rest && asprintf(&renamed, "%s:%d%s", path, line, rest) >= 0) {
+        free(built->messages);
+        built->messages = renamed;
+    }
+}
+
+/* --- the folder --------------------------------------------------------------------------------------------------- */
+
+static bool make_folder(struct built_answer *built, struct error *error)
+{
+    static const char parent[] = LEARN_BUILD "/exercises";
+
+    if (mkdir(parent, 0777) != 0 && errno != EEXIST)
+        return error_set(error, "%s: it cannot be made: %s", parent, strerror(errno));
+    snprintf(built->folder, sizeof built->folder, "%s/answer.XXXXXX", parent);
+    if (!mkdtemp(built->folder)) {
+        built->folder[0] = '\0';
+        return error_set(error, "%s: nothing can be written there: %s", parent, strerror(errno));
+    }
+    snprintf(built->program, sizeof built->program, "%.*s/program", BUILT_PATH_SIZE - 10, built->folder);
+    return true;
+}
+
+/** Writes the text behind a #line directive with its path. Returns what was written, for the caller to free; else NULL. */
+static char *write_source(const struct text *text, const char *path, struct error *error)
+{
+    FILE *const file = fopen(path, "w");
+    char *whole = NULL;
+    bool good = file && asprintf(&whole, "#line 1 \"%s\"\n%.*s", text->path, (int)text->size, text->text) >= 0;
+
+    if (good)
+        good = fputs(whole, file) >= 0;
+    if (file && fclose(file) != 0)
+        good = false;
+    if (good)
+        return whole;
+    error_set(error, "%s: it cannot be written: %s", path, strerror(errno));
+    free(whole);
+    return NULL;
+}
+
+void built_answer_remove(struct built_answer *built)
+{
+    DIR *const folder = built->folder[0] ? opendir(built->folder) : NULL;
+    const struct dirent *entry;
+
+    while (folder && (entry = readdir(folder)))
+        if (entry->d_name[0] != '.')
+            unlinkat(dirfd(folder), entry->d_name, 0);
+    if (folder)
+        closedir(folder);
+    if (built->folder[0])
+        rmdir(built->folder);
+    free(built->messages);
+    memset(built, 0, sizeof *built);
+}
+
+/* --- building ----------------------------------------------------------------------------------------------------- */
+
+static enum build_result rewrite(const char *folder, struct built_answer *built, struct error *error)
+{
+    struct command command = {.count = 0};
+
+    add_words(&command, "sh -c");
+    add_word(&command, "exec \"$0\" \"$1\" > \"$2\"");
+    add_word(&command, LEARN_REWRITER);
+    add_formatted(&command, "%s/answer.cu", folder);
+    add_formatted(&command, "%s/answer.cc", folder);
+    return run(&command, built, error);
+}
+
+static enum build_result compile(const struct answer *answer, struct built_answer *built, struct error *error)
+{
+    struct command command = {.count = 0};
+
+    add_words(&command, answer->gpu ? LEARN_GPU_COMPILE : LEARN_COMPILE);
+    if (!answer->gpu)
+        add_formatted(&command, "-fdiagnostics-color=%s", answer->colour ? "always" : "never");
+    add_formatted(&command, "-Iexercises/%s", answer->exercise);
+    add_words(&command, answer->gpu ? "-c" : "-x c++ -c");
+    add_formatted(&command, "%s/answer.%s", built->folder, answer->gpu ? "cu" : "cc");
+    add_word(&command, "-o");
+    add_formatted(&command, "%s/answer.o", built->folder);
+    return run(&command, built, error);
+}
+
+static void grader_path(const struct answer *answer, char path[PATH_ROOM])
+{
+    snprintf(path, PATH_ROOM, LEARN_BUILD "/%s/exercises/%s.o", answer->gpu ? "gpu" : "cpu", answer->exercise);
+}
+
+static enum build_result link_program(const struct answer *answer, struct built_answer *built, struct error *error)
+{
+    struct command command = {.count = 0};
+    char grader[PATH_ROOM];
+
+    grader_path(answer, grader);
+    add_words(&command, answer->gpu ? LEARN_GPU_LINK : LEARN_LINK);
+    add_formatted(&command, "%s/answer.o", built->folder);
+    add_word(&command, grader);
+    add_words(&command, answer->gpu ? LEARN_GPU_LIBRARIES : LEARN_LIBRARIES);
+    add_word(&command, "-o");
+    add_word(&command, built->program);
+    return run(&command, built, error);
+}
+
+/** Writes the source and, for the simulator, rewrites its launches. */
+static enum build_result prepare(const struct answer *answer, struct built_answer *built, struct error *error)
+{
+    char path[PATH_ROOM];
+    enum build_result result = BUILD_DONE;
+
+    snprintf(path, sizeof path, "%s/answer.cu", built->folder);
+
+    char *const written = write_source(&answer->text, path, error);
+
+    if (!written)
+        return BUILD_IMPOSSIBLE;
+    if (!answer->gpu) {
+        result = rewrite(built->folder, built, error);
+        if (result == BUILD_REFUSED)
+            rename_place(built, path, written);
+    }
+    free(written);
+    return result;
+}
+
+enum build_result build_answer(const struct answer *answer, struct built_answer *built, struct error *error)
+{
+    char grader[PATH_ROOM];
+    enum build_result result;
+
+    memset(built, 0, sizeof *built);
+    grader_path(answer, grader);
+    if (access(grader, R_OK) != 0) {
+        error_set(error, "%s: there is no such grader: `ninja %s` builds them", grader,
+                  answer->gpu ? "learn-gpu" : "learn");
+        return BUILD_IMPOSSIBLE;
+    }
+    if (!add_messages(built, &(struct child_text){NULL, 0})) {
+        error_set(error, "out of memory");
+        return BUILD_IMPOSSIBLE;
+    }
+    if (!make_folder(built, error))
+        return BUILD_IMPOSSIBLE;
+    result = prepare(answer, built, error);
+    if (result == BUILD_DONE)
+        result = compile(answer, built, error);
+    if (result == BUILD_DONE)
+        result = link_program(answer, built, error);
+    return result;
+}

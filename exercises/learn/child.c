@@ -1,0 +1,354 @@
+#include "learn/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+extern char **environ;
+
+enum { RECORDS_FD = 3, NONCE_FD = 4, LOWEST_FD = 10, SHOWN_OUTPUT = 64 << 10 };
+
+static double now(void)
+{
+    struct timespec time;
+
+    clock_gettime(CLOCK_MONOTONIC, &time);
+    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
+}
+
+/* --- pipes -------------------------------------------------------------------------------------------------------- */
+
+/** The two ends; -1 when closed. */
+struct pipe_ends {
+    int read, write;
+};
+
+static void close_end(int *end)
+{
+    if (*end >= 0)
+        close(*end);
+    *end = -1;
+}
+
+/** Moves a descriptor out of the way of those that the child gets. Returns -1 if that fails; the old one is closed. */
+static int move_up(int descriptor)
+{
+    const int moved = fcntl(descriptor, F_DUPFD_CLOEXEC, LOWEST_FD);
+
+    close(descriptor);
+    return moved;
+}
+
+static bool pipe_open(struct pipe_ends *ends)
+{
+    int both[2];
+
+    if (pipe2(both, O_CLOEXEC) != 0)
+        return false;
+    ends->read = move_up(both[0]);
+    ends->write = move_up(both[1]);
+    return ends->read >= 0 && ends->write >= 0;
+}
+
+/** What parent and child speak through. */
+struct pipes {
+    struct pipe_ends output, records, nonce;
+    struct pipe_ends start; /**< errno, if the program cannot be started */
+};
+
+static void pipes_close(struct pipes *pipes)
+{
+    struct pipe_ends *const all[] = {&pipes->output, &pipes->records, &pipes->nonce, &pipes->start};
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        close_end(&all[i]->read);
+        close_end(&all[i]->write);
+    }
+}
+
+static bool pipes_open(struct pipes *pipes, struct error *error)
+{
+    const struct pipe_ends closed = {-1, -1};
+
+    *pipes = (struct pipes){closed, closed, closed, closed};
+    if (pipe_open(&pipes->output) && pipe_open(&pipes->records) && pipe_open(&pipes->nonce) && pipe_open(&pipes->start))
+        return true;
+    error_set(error, "no pipe to run the program with: %s", strerror(errno));
+    pipes_close(pipes);
+    return false;
+}
+
+/* --- the child's side --------------------------------------------------------------------------------------------- */
+
+/** The environment, with a few variables set. Room for their texts is in it. */
+struct environment {
+    char **variables;
+    char events[64];
+};
+
+/** Threads have 64 MiB of address space each for malloc alone, so they are few. False when memory is short. */
+static bool environment_make(struct environment *environment, uint64_t events)
+{
+    static char threads[] = "OMP_NUM_THREADS=2", policy[] = "OMP_WAIT_POLICY=passive", arenas[] = "MALLOC_ARENA_MAX=1";
+    char *const set[] = {environment->events, threads, policy, arenas};
+    enum { COUNT = sizeof set / sizeof *set };
+    size_t count = 0, kept = 0;
+
+    snprintf(environment->events, sizeof environment->events, "SIMT_EVENT_LIMIT=%" PRIu64, events);
+    while (environ[count])
+        count++;
+    environment->variables = malloc((count + COUNT + 1) * sizeof *environment->variables);
+    if (!environment->variables)
+        return false;
+    for (size_t i = 0; i < count; i++) {
+        bool replaced = false;
+
+        for (int j = 0; j < COUNT; j++)
+            replaced |= strncmp(environ[i], set[j], strcspn(set[j], "=") + 1) == 0;
+        if (!replaced)
+            environment->variables[kept++] = environ[i];
+    }
+    for (int j = 0; j < COUNT; j++)
+        environment->variables[kept++] = set[j];
+    environment->variables[kept] = NULL;
+    return true;
+}
+
+static void limit(int resource, rlim_t value)
+{
+    struct rlimit now_set;
+
+    if (getrlimit(resource, &now_set) == 0 && (now_set.rlim_max == RLIM_INFINITY || value < now_set.rlim_max))
+        setrlimit(resource, &(struct rlimit){value, value});
+}
+
+/** Lets go of whatever else is open when the program starts. */
+static void close_the_rest(void)
+{
+    enum { BEYOND = 1024 };
+
+    for (int i = NONCE_FD + 1; i < BEYOND; i++)
+        fcntl(i, F_SETFD, FD_CLOEXEC);
+}
+
+/** Becomes the program; tells the parent why if it cannot. Only what may be called between fork and exec. */
+static _Noreturn void become(const char *const arguments[], const struct pipes *pipes,
+                             const struct environment *environment, const struct verdict_limits *limits, pid_t parent)
+{
+    const int nothing = open("/dev/null", O_RDONLY);
+    sigset_t none;
+
+    setpgid(0, 0);
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(1);
+    signal(SIGPIPE, SIG_DFL);
+    sigemptyset(&none);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    close_the_rest();
+    limit(RLIMIT_CORE, 0);
+    limit(RLIMIT_FSIZE, limits->file_bytes);
+    if (limits->memory_bytes != SIZE_MAX)
+        limit(RLIMIT_AS, limits->memory_bytes);
+    if (dup2(nothing, STDIN_FILENO) >= 0 && dup2(pipes->output.write, STDOUT_FILENO) >= 0 &&
+        dup2(pipes->output.write, STDERR_FILENO) >= 0 && dup2(pipes->records.write, RECORDS_FD) >= 0 &&
+        dup2(pipes->nonce.read, NONCE_FD) >= 0)
+        execvpe(arguments[0], (char *const *)arguments, environment->variables);
+
+    const int why = errno;
+
+    if (write(pipes->start.write, &why, sizeof why) < 0)
+        _exit(126);
+    _exit(127);
+}
+
+/** Forks and becomes the program there. Returns the child's id, or -1 with errno. */
+static pid_t start(const char *const arguments[], const struct pipes *pipes, const struct verdict_limits *limits)
+{
+    struct environment environment;
+    const pid_t parent = getpid();
+
+    if (!environment_make(&environment, limits->events))
+        return -1;
+
+    const pid_t child = fork();
+
+    if (child == 0)
+        become(arguments, pipes, &environment, limits, parent);
+    free(environment.variables);
+    if (child > 0)
+        setpgid(child, child); /* whoever comes first */
+    return child;
+}
+
+/** Starts the program and leaves the parent its ends of the pipes. Returns the child's id, or -1 with one line. */
+static pid_t start_with_pipes(const char *const arguments[], const char *nonce, const struct verdict_limits *limits,
+                              struct pipes *pipes, struct error *error)
+{
+    /* The nonce fits the pipe, and is in it before anybody can close the other end. */
+    const bool written = dprintf(pipes->nonce.write, "%s\n", nonce) > 0;
+    const pid_t child = written ? start(arguments, pipes, limits) : -1;
+    int why = child < 0 ? errno : 0;
+
+    close_end(&pipes->output.write);
+    close_end(&pipes->records.write);
+    close_end(&pipes->nonce.read);
+    close_end(&pipes->nonce.write);
+    close_end(&pipes->start.write);
+    if (child > 0 && read(pipes->start.read, &why, sizeof why) != sizeof why)
+        return child;
+    if (child > 0)
+        waitpid(child, NULL, 0);
+    error_set(error, "%s: it cannot be started: %s", arguments[0], strerror(why));
+    return -1;
+}
+
+/* --- the parent's side -------------------------------------------------------------------------------------------- */
+
+/** A pipe that is read to its end. */
+struct stream {
+    int *end;
+    struct child_text *text;
+    size_t kept;  /**< bytes that are kept of it at most */
+    size_t total; /**< bytes that came */
+};
+
+static bool keep(struct stream *stream, const char *bytes, size_t size)
+{
+    struct child_text *const text = stream->text;
+    const size_t room = stream->kept - text->size;
+    const size_t more = size < room ? size : room;
+    char *const larger = more ? realloc(text->text, text->size + more + 1) : text->text;
+
+    stream->total += size;
+    if (more == 0)
+        return true;
+    if (!larger)
+        return false;
+    memcpy(larger + text->size, bytes, more);
+    text->text = larger;
+    text->size += more;
+    text->text[text->size] = '\0';
+    return true;
+}
+
+/** Reads what is there, once; closes the pipe at its end. */
+static void take(struct stream *stream)
+{
+    char bytes[16384];
+    const ssize_t count = read(*stream->end, bytes, sizeof bytes);
+
+    if (count < 0 && (errno == EINTR || errno == EAGAIN))
+        return;
+    if (count <= 0 || !keep(stream, bytes, (size_t)count))
+        close_end(stream->end);
+}
+
+/** Waits at most `milliseconds` for either pipe and reads it. Returns how many had something, or their end. */
+static int take_any(struct stream streams[2], int milliseconds)
+{
+    struct pollfd ready[2];
+    int found;
+
+    for (int i = 0; i < 2; i++)
+        ready[i] = (struct pollfd){.fd = *streams[i].end, .events = POLLIN}; /* poll() skips -1 */
+    found = poll(ready, 2, milliseconds);
+    for (int i = 0; i < 2 && found > 0; i++)
+        if (ready[i].revents)
+            take(&streams[i]);
+    return found > 0 ? found : 0;
+}
+
+static bool has_ended(pid_t child)
+{
+    siginfo_t info = {0};
+
+    return waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == child;
+}
+
+/** Reads until the child has ended or must be stopped. It is not reaped, so its id stays its own. */
+static enum child_how watch(pid_t child, struct stream streams[2], const struct verdict_limits *limits)
+{
+    enum { SLICE = 20 };
+    const double deadline = now() + limits->seconds;
+
+    for (;;) {
+        const bool ended = has_ended(child);
+
+        /* What a child that has ended wrote is in the pipes by now: read them until they are empty. */
+        const int found = take_any(streams, ended ? 0 : SLICE);
+
+        if (streams[0].total > limits->output_bytes || streams[1].total > limits->output_bytes)
+            return CHILD_WROTE_TOO_MUCH;
+        if (ended && found == 0)
+            return CHILD_EXITED;
+        if (!ended && now() > deadline)
+            return CHILD_TOOK_TOO_LONG;
+        if (ended && now() > deadline) /* somebody else keeps writing */
+            return CHILD_EXITED;
+    }
+}
+
+/** Ends what is left of the child's group, and the child, and notes how it went. */
+static void reap(pid_t child, const struct verdict_limits *limits, struct child_end *end)
+{
+    struct rusage used = {0};
+    int status = 0;
+
+    kill(-child, SIGKILL);
+    kill(child, SIGKILL);
+    while (wait4(child, &status, 0, &used) < 0 && errno == EINTR)
+        ;
+    if (end->how != CHILD_EXITED)
+        return;
+    if (WIFSIGNALED(status)) {
+        end->how = CHILD_DIED;
+        end->signal = WTERMSIG(status);
+        end->short_of_memory = (size_t)used.ru_maxrss > (limits->memory_bytes >> 10) / 8;
+    } else {
+        end->exit_code = WEXITSTATUS(status);
+    }
+}
+
+bool child_run(const char *const arguments[], const char *nonce, const struct verdict_limits *limits,
+               struct child_end *end, struct error *error)
+{
+    struct pipes pipes;
+    struct stream streams[2] = {
+        {.end = &pipes.output.read, .text = &end->output, .kept = SHOWN_OUTPUT},
+        {.end = &pipes.records.read, .text = &end->records, .kept = limits->output_bytes},
+    };
+    const double began = now();
+
+    memset(end, 0, sizeof *end);
+    if (!pipes_open(&pipes, error))
+        return false;
+
+    const pid_t child = start_with_pipes(arguments, nonce, limits, &pipes, error);
+
+    if (child > 0) {
+        end->how = watch(child, streams, limits);
+        end->left_behind = end->how == CHILD_EXITED && (pipes.output.read >= 0 || pipes.records.read >= 0);
+        reap(child, limits, end);
+        end->seconds = now() - began;
+    }
+    pipes_close(&pipes);
+    return child > 0;
+}
+
+void child_end_free(struct child_end *end)
+{
+    free(end->output.text);
+    free(end->records.text);
+    memset(end, 0, sizeof *end);
+}

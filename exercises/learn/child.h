@@ -1,0 +1,45 @@
+/** @file child.h  A program run as a child within limits: what it wrote, and how it ended. */
+#ifndef CHILD_H
+#define CHILD_H
+
+#include "learn/verdict.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+
+enum child_how {
+    CHILD_EXITED,
+    CHILD_DIED, /**< by a signal */
+    CHILD_TOOK_TOO_LONG,
+    CHILD_WROTE_TOO_MUCH,
+};
+
+/** What a child wrote; a 0 follows. NULL: nothing. */
+struct child_text {
+    char *text;
+    size_t size;
+};
+
+/** How a child ended. */
+struct child_end {
+    enum child_how how;
+    int exit_code;             /**< of CHILD_EXITED */
+    int signal;                /**< of CHILD_DIED */
+    bool short_of_memory;      /**< it used so much that this may be why it died */
+    bool left_behind;          /**< another process still had its output open */
+    double seconds;            /**< wall time */
+    struct child_text output;  /**< on standard output and error, its first 64 KiB */
+    struct child_text records; /**< on descriptor 3 */
+};
+
+/**
+ * Runs arguments[0] with `nonce` and a newline to be read from descriptor 4, descriptor 3 for records, an empty standard input,
+ * and the limits; waits until it ends or is stopped. Every process of its group is gone afterwards. False with one line if it
+ * could not be started; else child_end_free().
+ */
+bool child_run(const char *const arguments[], const char *nonce, const struct verdict_limits *limits,
+               struct child_end *end, struct error *error);
+
+void child_end_free(struct child_end *end);
+
+#endif

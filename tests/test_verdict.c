@@ -1,0 +1,269 @@
+/**
+ * @file test_verdict.c
+ * @brief Programs that cheat, hang or break (graded_program.c): each is judged for what it is, and none does any harm.
+ *
+ *     test_verdict    beside it lies graded_program
+ */
+#include "learn/verdict.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+static char program[512];
+
+/** Small, so that nobody waits; a hang is the only one who needs the time. */
+static struct verdict judge(const char *what, double seconds)
+{
+    const struct graded_program graded = {
+        .program = program,
+        .seed = 987654321,
+        .only = what,
+        .limits = {.seconds = seconds, .memory_bytes = (size_t)256 << 20, .output_bytes = 1 << 16, .events = 12345},
+    };
+    struct verdict verdict;
+    struct error error = {""};
+
+    assert_true(verdict_run(&graded, &verdict, &error));
+    return verdict;
+}
+
+static void expect_refused_within(const char *what, double seconds, const char *at_case, const char *reason)
+{
+    struct verdict verdict = judge(what, seconds);
+
+    assert_false(verdict.passed);
+    assert_string_equal(verdict.reason, reason);
+    assert_string_equal(verdict.at_case, at_case);
+    verdict_free(&verdict);
+}
+
+static void expect_refused(const char *what, const char *at_case, const char *reason)
+{
+    expect_refused_within(what, 60, at_case, reason);
+}
+
+static void a_good_one_passes(void **state)
+{
+    struct verdict verdict = judge("pass", 60);
+
+    (void)state;
+    assert_string_equal(verdict.reason, "");
+    assert_true(verdict.passed);
+    assert_int_equal(verdict.planned, 1);
+    assert_int_equal(verdict.num_cases, 1);
+    assert_string_equal(verdict.cases[0].name, "only");
+    assert_null(verdict.output);
+    verdict_free(&verdict);
+}
+
+static void its_surroundings_are_bare(void **state)
+{
+    /* These would get through to the program, were they not closed. */
+    const int low = dup(1), high = dup2(1, 77);
+    struct verdict verdict = judge("look_around", 60);
+
+    (void)state;
+    assert_true(verdict.passed);
+    verdict_free(&verdict);
+    close(low);
+    close(high);
+}
+
+static void the_seed_arrives(void **state)
+{
+    (void)state;
+    expect_refused("say_seed", "only", "seed 987654321");
+}
+
+static void the_first_failure_is_the_reason(void **state)
+{
+    struct verdict verdict = judge("second_fails", 60);
+
+    (void)state;
+    assert_false(verdict.passed);
+    assert_string_equal(verdict.at_case, "second");
+    assert_string_equal(verdict.reason, "token 3: ?[31mno");
+    assert_int_equal(verdict.num_cases, 3);
+    assert_int_equal(verdict.cases[0].result, CASE_PASSED);
+    assert_int_equal(verdict.cases[1].result, CASE_FAILED);
+    assert_int_equal(verdict.cases[2].result, CASE_FAULTED);
+    assert_string_equal(verdict.cases[2].message, "x.cu:4: race");
+    assert_int_equal(verdict.num_measures, 1);
+    assert_string_equal(verdict.measures[0].of_case, "first");
+    assert_string_equal(verdict.measures[0].name, "shuffles");
+    assert_true(verdict.measures[0].value == 10);
+    assert_string_equal(verdict.output, "?[2Jcleared\n");
+    verdict_free(&verdict);
+    expect_refused("fail_and_die", "first", "token 3");
+}
+
+static void no_records(void **state)
+{
+    (void)state;
+    expect_refused("nothing", "", "the program ended with exit code 0 before a case was tried");
+    expect_refused("exit_at_once", "only", "the program ended with exit code 0 when 0 of 1 cases had been tried");
+    expect_refused("too_few", "", "the program ended with exit code 0 when 1 of 2 cases had been tried");
+    expect_refused("no_done", "", "the program ended with exit code 0 when 1 of 1 cases had been tried");
+    expect_refused("half_a_record", "", "the program ended with exit code 0 when 1 of 1 cases had been tried");
+    expect_refused("exit_five", "", "every case passed, but the program ended with exit code 5");
+}
+
+static void false_records(void **state)
+{
+    static const char *const alone[] = {"wrong_nonce", "no_cases", "same_twice", "after_done"};
+    static const char *const in_case[] = {"guessed_nonce", "foreign_line", "another_case", "unknown_result"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
+        expect_refused(alone[i], "", "there is a record that the grader did not write, or wrote twice");
+    for (size_t i = 0; i < sizeof in_case / sizeof *in_case; i++)
+        expect_refused(in_case[i], "only", "there is a record that the grader did not write, or wrote twice");
+}
+
+static void a_hang(void **state)
+{
+    (void)state;
+    expect_refused_within("hang", 0.2, "only", "the program was stopped after 0.2 s: an endless loop?");
+    expect_refused_within("hang_closed", 0.2, "only", "the program was stopped after 0.2 s: an endless loop?");
+}
+
+/** Whether a process runs; one that only waits to be reaped does not. */
+static bool is_running(int process)
+{
+    char path[64], state = 'Z';
+    FILE *file;
+
+    snprintf(path, sizeof path, "/proc/%d/stat", process);
+    file = fopen(path, "r");
+    if (!file)
+        return false;
+    if (fscanf(file, "%*d (%*[^)]) %c", &state) != 1)
+        state = 'Z';
+    fclose(file);
+    return state != 'Z' && state != 'X';
+}
+
+/** The process that a program left and named in its output; it is killed by now, or about to be gone. */
+static void expect_gone(const struct verdict *verdict)
+{
+    enum { TRIES = 1000, MILLISECOND = 1000 };
+    const int process = verdict->output ? atoi(verdict->output) : 0;
+
+    assert_true(process > 0);
+    for (int i = 0; i < TRIES && is_running(process); i++)
+        usleep(10 * MILLISECOND);
+    assert_false(is_running(process));
+}
+
+static void processes_left_behind(void **state)
+{
+    struct verdict verdict = judge("stay", 60);
+
+    (void)state;
+    assert_false(verdict.passed);
+    assert_string_equal(verdict.reason, "the program left another one running behind it");
+    expect_gone(&verdict);
+    verdict_free(&verdict);
+
+    verdict = judge("stay_closed", 60); /* nobody sees it, but it ends all the same */
+    expect_gone(&verdict);
+    verdict_free(&verdict);
+
+    /* Which of the two comes first is not known, nor who notices. */
+    verdict = judge("fork_in_a_case", 60);
+    assert_false(verdict.passed);
+    verdict_free(&verdict);
+}
+
+static void memory_without_end(void **state)
+{
+    (void)state;
+    expect_refused("allocate", "only",
+                   "the program crashed: Segmentation fault, perhaps for want of memory (it may have 256 MiB)");
+}
+
+static void output_without_end(void **state)
+{
+    static const char *const floods[] = {"flood_output", "flood_records", "flood_foreign"};
+
+    (void)state;
+    for (size_t i = 0; i < sizeof floods / sizeof *floods; i++)
+        expect_refused(floods[i], "only", "the program was stopped after it had printed 64 KiB: a print in a loop?");
+}
+
+static void a_crash(void **state)
+{
+    (void)state;
+    expect_refused("die", "only", "the program crashed: Segmentation fault");
+    expect_refused("write_a_large_file", "only", "the program crashed: File size limit exceeded");
+}
+
+static void no_device(void **state)
+{
+    struct verdict verdict = judge("no_device", 60);
+
+    (void)state;
+    assert_false(verdict.passed);
+    assert_true(verdict.no_device);
+    assert_string_equal(verdict.reason, "no GPU here");
+    verdict_free(&verdict);
+    verdict = judge("no_device_halfway", 60);
+    assert_false(verdict.passed);
+    assert_false(verdict.no_device);
+    verdict_free(&verdict);
+}
+
+static void nothing_to_run(void **state)
+{
+    const struct graded_program graded = {.program = "/nonexistent/program"};
+    struct verdict verdict;
+    struct error error;
+
+    (void)state;
+    assert_false(verdict_run(&graded, &verdict, &error));
+    assert_string_equal(error.text, "/nonexistent/program: it cannot be started: No such file or directory");
+}
+
+static void seeds_differ(void **state)
+{
+    const uint64_t seed = verdict_fresh_seed();
+    bool differ = false;
+
+    (void)state;
+    for (int i = 0; i < 10; i++)
+        differ |= verdict_fresh_seed() != seed;
+    assert_true(differ);
+    assert_true(seed < 1000000000);
+}
+
+int main(int argc, char **argv)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(a_good_one_passes),
+        cmocka_unit_test(its_surroundings_are_bare),
+        cmocka_unit_test(the_seed_arrives),
+        cmocka_unit_test(the_first_failure_is_the_reason),
+        cmocka_unit_test(no_records),
+        cmocka_unit_test(false_records),
+        cmocka_unit_test(a_hang),
+        cmocka_unit_test(processes_left_behind),
+        cmocka_unit_test(memory_without_end),
+        cmocka_unit_test(output_without_end),
+        cmocka_unit_test(a_crash),
+        cmocka_unit_test(no_device),
+        cmocka_unit_test(nothing_to_run),
+        cmocka_unit_test(seeds_differ),
+    };
+    const char *const slash = argc > 0 ? strrchr(argv[0], '/') : NULL;
+
+    snprintf(program, sizeof program, "%.*s/graded_program", slash ? (int)(slash - argv[0]) : 1, slash ? argv[0] : ".");
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
