@@ -189,6 +189,19 @@ static void after_done(void)
     record("case\tonly\tpass\t");
 }
 
+static void done_twice(void)
+{
+    pass();
+    record("done");
+}
+
+static void try_twice(void)
+{
+    begin();
+    record("try\tonly");
+    end();
+}
+
 static void no_done(void)
 {
     begin();
@@ -330,6 +343,8 @@ static const struct {
     {"guessed_nonce", guessed_nonce},
     {"foreign_line", foreign_line},
     {"after_done", after_done},
+    {"done_twice", done_twice},
+    {"try_twice", try_twice},
     {"no_done", no_done},
     {"half_a_record", half_a_record},
     {"too_few", too_few},

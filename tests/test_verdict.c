@@ -118,8 +118,9 @@ static void no_records(void **state)
 
 static void false_records(void **state)
 {
-    static const char *const alone[] = {"wrong_nonce", "no_cases", "same_twice", "after_done"};
-    static const char *const in_case[] = {"guessed_nonce", "foreign_line", "another_case", "unknown_result"};
+    static const char *const alone[] = {"wrong_nonce", "no_cases", "same_twice", "after_done", "done_twice"};
+    static const char *const in_case[] = {"guessed_nonce", "foreign_line", "another_case", "unknown_result",
+                                          "try_twice"};
 
     (void)state;
     for (size_t i = 0; i < sizeof alone / sizeof *alone; i++)
