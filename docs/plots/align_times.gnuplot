@@ -1,0 +1,3 @@
+# title: Align's time against the number of tokens
+heading = 'Align, blocks of 64: microseconds per call'
+load 'docs/plots/times.gnuplot'

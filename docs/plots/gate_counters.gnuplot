@@ -1,0 +1,3 @@
+# title: What the simulator counts in the gate, by chapter
+heading = 'The gate: what a token costs'
+load 'docs/plots/counters.gnuplot'
