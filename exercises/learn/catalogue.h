@@ -7,4 +7,5 @@
  * KIND: WRITE the missing piece, MEND what is broken, meet a BUDGET, PREDICT and then measure, EXTEND what there is.
  */
 // clang-format off
+EXERCISE("01_group_score", 1, WRITE, 1, "the sum of a group's two largest choices")
 EXERCISE("02_warp_maximum", 2, WRITE, 1, "the largest of a warp's scores, and whose")
