@@ -1,0 +1,249 @@
+/**
+ * @file grade_cases.c
+ * @brief A graded program whose cases try what grade.h offers, each with a known end: see test_grade.sh.
+ *
+ * Its "learner" is chapter 02's gate and chapter 07's align, or a function here that is wrong on purpose.
+ */
+#include "grade/grade.h"
+
+#include <math.h>
+#include <string.h>
+
+/* --- the gate and align ------------------------------------------------------------------------------------------- */
+
+static const struct gate_problem gate_problem = {
+    .num_tokens = 3,
+    .num_experts = 64,
+    .num_expert_group = 4,
+    .topk_group = 2,
+    .topk = 6,
+    .has_bias = true,
+    .renormalize = true,
+    .routed_scaling_factor = 2.5f,
+};
+
+static const struct align_problem align_problem = {.numel = 100, .num_experts = 8, .block_size = 16};
+
+static const struct align_step align_step = {
+    .workspace_bytes = align_offsets_bytes,
+    .launch = align_launch,
+};
+
+static cudaError_t gate_nothing(const struct gate_problem *problem, const struct gate_buffers *buffers,
+                                cudaStream_t stream)
+{
+    (void)problem, (void)buffers, (void)stream;
+    return cudaSuccess;
+}
+
+static cudaError_t gate_too_large(const struct gate_problem *problem, const struct gate_buffers *buffers,
+                                  cudaStream_t stream)
+{
+    (void)problem, (void)buffers, (void)stream;
+    return cudaErrorInvalidConfiguration;
+}
+
+static cudaError_t align_nothing(const struct align_problem *problem, const struct align_buffers *buffers,
+                                 cudaStream_t stream)
+{
+    (void)problem, (void)buffers, (void)stream;
+    return cudaSuccess;
+}
+
+static void gate_right(struct grade *grade)
+{
+    for (int dist = 0; dist < GATE_DIST_COUNT; dist++)
+        grade_gate(grade, gate_launch, &gate_problem, (enum gate_dist)dist);
+    grade_measure(grade, "launches", (double)grade_counter(grade, "launches"));
+    grade_measure(grade, "barriers", (double)grade_counter(grade, "block_barriers"));
+    grade_measure(grade, "gate_kernel", (double)grade_kernel_counter(grade, "gate_kernel", "block_barriers"));
+    grade_measure(grade, "other_kernel", (double)grade_kernel_counter(grade, "other_kernel", "block_barriers"));
+}
+
+static void gate_wrong(struct grade *grade)
+{
+    grade_gate(grade, gate_nothing, &gate_problem, GATE_DIST_NORMAL);
+}
+
+static void gate_refused(struct grade *grade)
+{
+    grade_gate(grade, gate_too_large, &gate_problem, GATE_DIST_NORMAL);
+}
+
+static void gate_nonsense(struct grade *grade)
+{
+    struct gate_problem problem = gate_problem;
+
+    problem.num_expert_group = 5;
+    grade_gate(grade, gate_launch, &problem, GATE_DIST_NORMAL);
+}
+
+static void align_right(struct grade *grade)
+{
+    for (int dist = 0; dist < ALIGN_DIST_COUNT; dist++)
+        grade_align(
+            grade, &align_step, &align_problem,
+            &(struct grade_ids){.dist = (enum align_dist)dist, .topk = 4, .has_map = dist % 2, .offset = dist % 4});
+    grade_measure(grade, "launches", (double)grade_counter(grade, "launches"));
+}
+
+static void align_wrong(struct grade *grade)
+{
+    struct align_step step = align_step;
+
+    step.launch = align_nothing;
+    grade_align(grade, &step, &align_problem, &(struct grade_ids){.dist = ALIGN_DIST_ZIPF, .has_map = true});
+}
+
+/* --- a small operator --------------------------------------------------------------------------------------------- */
+
+enum { COUNT = 4 };
+
+static const int32_t numbers[COUNT] = {3, 1, 4, 1};
+
+/** Makes an output and writes the first `count` numbers to it, as a kernel would. */
+static int32_t *write_numbers(struct grade *grade, int count)
+{
+    int32_t *const output = grade_output(grade, "numbers", sizeof numbers);
+
+    cudaMemcpy(output, numbers, (size_t)count * sizeof *numbers, cudaMemcpyHostToDevice);
+    grade_ran(grade, cudaSuccess);
+    return output;
+}
+
+static void all_equal(struct grade *grade)
+{
+    const float floats[] = {NAN, 1.0f, -INFINITY};
+    float *const device = grade_inout(grade, "floats", floats, sizeof floats);
+
+    grade_equal_int(grade, "numbers", "place", numbers, write_numbers(grade, COUNT), COUNT);
+    grade_equal_float(grade, "floats", "place", floats, device, 3);
+}
+
+static void one_unwritten(struct grade *grade)
+{
+    grade_given(grade, "%d numbers", COUNT);
+    grade_equal_int(grade, "numbers", "place", numbers, write_numbers(grade, 3), COUNT);
+}
+
+static void one_differs(struct grade *grade)
+{
+    const int32_t expected[COUNT] = {3, 1, 5, 1};
+
+    grade_equal_int(grade, "numbers", "place", expected, write_numbers(grade, COUNT), COUNT);
+}
+
+static void float_differs(struct grade *grade)
+{
+    const float floats[] = {1.0f, 2.0f}, expected[] = {1.0f, NAN};
+
+    grade_equal_float(grade, "floats", "place", expected, grade_inout(grade, "floats", floats, sizeof floats), 2);
+}
+
+static void past_the_end(struct grade *grade)
+{
+    char *const output = grade_output(grade, "numbers", sizeof numbers);
+
+    cudaMemset(output + sizeof numbers, 0, 4);
+    grade_ran(grade, cudaSuccess);
+}
+
+static void input_written(struct grade *grade)
+{
+    void *const input = grade_input(grade, "numbers", numbers, sizeof numbers);
+
+    cudaMemset(input, 0, 1);
+    grade_ran(grade, cudaSuccess);
+}
+
+static void not_launched(struct grade *grade)
+{
+    grade_ran(grade, cudaErrorInvalidConfiguration);
+}
+
+static void unknown_array(struct grade *grade)
+{
+    grade_result(grade, numbers);
+}
+
+static void unknown_counter(struct grade *grade)
+{
+    grade_ran(grade, cudaSuccess);
+    grade_counter(grade, "shuffels");
+}
+
+/* --- figures ------------------------------------------------------------------------------------------------------ */
+
+static void within_budget(struct grade *grade)
+{
+    grade_budget(grade, "barriers", 3, 3);
+}
+
+static void over_budget(struct grade *grade)
+{
+    grade_budget(grade, "barriers", 4, 3);
+}
+
+static void foreseen(struct grade *grade)
+{
+    grade_prediction(grade, "shuffles", 10, 10);
+}
+
+static void unforeseen(struct grade *grade)
+{
+    grade_prediction(grade, "shuffles", -1, 10);
+}
+
+/** The seed and the case decide, nothing else. */
+static void random_numbers(struct grade *grade)
+{
+    grade_measure(grade, "first", (double)random_below(grade_random(grade), 1000000));
+}
+
+static void other_numbers(struct grade *grade)
+{
+    random_numbers(grade);
+}
+
+static void message_with_breaks(struct grade *grade)
+{
+    grade_fail(grade, "one\ttwo\nthree");
+}
+
+static void endless(struct grade *grade)
+{
+    grade_ran(grade, cudaErrorLaunchTimeout);
+}
+
+static void after_endless(struct grade *grade)
+{
+    (void)grade;
+}
+
+const struct grade_case grade_cases[] = {
+    {"gate_right", gate_right, false},
+    {"gate_wrong", gate_wrong, false},
+    {"gate_refused", gate_refused, false},
+    {"gate_nonsense", gate_nonsense, false},
+    {"align_right", align_right, false},
+    {"align_wrong", align_wrong, false},
+    {"all_equal", all_equal, false},
+    {"one_unwritten", one_unwritten, false},
+    {"one_differs", one_differs, false},
+    {"float_differs", float_differs, false},
+    {"past_the_end", past_the_end, false},
+    {"input_written", input_written, false},
+    {"not_launched", not_launched, false},
+    {"unknown_array", unknown_array, false},
+    {"unknown_counter", unknown_counter, true},
+    {"within_budget", within_budget, true},
+    {"over_budget", over_budget, true},
+    {"foreseen", foreseen, true},
+    {"unforeseen", unforeseen, true},
+    {"random_numbers", random_numbers, true},
+    {"other_numbers", other_numbers, true},
+    {"message_with_breaks", message_with_breaks, false},
+    {"endless", endless, false},
+    {"after_endless", after_endless, false},
+};
+const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;
