@@ -1,0 +1,76 @@
+/**
+ * @file exercise.cu
+ * @brief 04_compare_exchange: the step that a bitonic network is made of.
+ *
+ * The network is there: warp_sort() says who compares with whom, and which of the two keeps the better candidate. What is
+ * missing is what happens between two lanes. What you write is between // TODO and // END; leave the rest as it is.
+ */
+#include "exercise.h"
+
+#include <math.h>
+
+static const unsigned FULL_MASK = 0xffffffffu;
+
+/** Strict: of two candidates with different ids exactly one ranks before the other, equal values included. */
+static __device__ bool ranks_before(candidate a, candidate b)
+{
+    // TODO ranks_before
+    // The larger value ranks before; of equal values the lower id.
+    return false;
+    // END ranks_before
+}
+
+/** Looks at the lane `distance` away; keeps the better of the two candidates, or the worse. All 32 lanes call. */
+static __device__ candidate compare_exchange(candidate mine, int distance, bool keep_better)
+{
+    // TODO compare_exchange
+    // Get the other lane's candidate, value and id: __shfl_xor_sync(FULL_MASK, x, distance) is its x. Of the two
+    // lanes of a pair one is called with keep_better, the other without. They must never keep the same candidate.
+    return mine;
+    // END compare_exchange
+}
+
+/** Bit `position` of a word: 0 or 1. */
+static __device__ unsigned bit_of(unsigned word, unsigned position)
+{
+    return word >> position & 1;
+}
+
+/** Sorts the warp's candidates, the best in lane 0: 1 + 2 + 3 + 4 + 5 steps. */
+static __device__ candidate warp_sort(candidate mine, unsigned lane)
+{
+    for (int s = 1; s <= 5; s++)
+        for (int d = s - 1; d >= 0; d--)
+            mine = compare_exchange(mine, 1 << d, bit_of(lane, s) == bit_of(lane, d));
+    return mine;
+}
+
+/** Grid: as many blocks as it takes. Block: four warps, each with a token of its own. */
+static __global__ void sort_kernel(const float *scores, int num_tokens, int num_experts, candidate *sorted)
+{
+    const int lane = threadIdx.x % WARP_SIZE;
+    const int token = blockIdx.x * (blockDim.x / WARP_SIZE) + threadIdx.x / WARP_SIZE;
+
+    if (token >= num_tokens) /* the same for all lanes */
+        return;
+
+    const bool has_expert = lane < num_experts;
+    const float score = has_expert ? scores[token * num_experts + lane] : -INFINITY;
+    candidate mine = {score, lane};
+
+    // TODO rank
+    // Two kinds of lanes must bring something else. NaN is neither larger than a number nor equal to one, so an expert
+    // with NaN cannot be compared: it brings -INFINITY and its number + num_experts, and so ranks below every expert
+    // that can. A lane without an expert brings -INFINITY and NOBODY, below all.
+    // END rank
+
+    sorted[token * WARP_SIZE + lane] = warp_sort(mine, lane);
+}
+
+cudaError_t sort_launch(const float *scores, int num_tokens, int num_experts, candidate *sorted)
+{
+    enum { WARPS = 4 };
+
+    sort_kernel<<<(num_tokens + WARPS - 1) / WARPS, WARPS * WARP_SIZE>>>(scores, num_tokens, num_experts, sorted);
+    return cudaGetLastError();
+}

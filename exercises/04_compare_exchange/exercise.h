@@ -1,0 +1,34 @@
+/** @file exercise.h  04_compare_exchange: what the exercise and its grader agree on. */
+#ifndef EXERCISE_H
+#define EXERCISE_H
+
+#include <cuda_runtime.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { WARP_SIZE = 32, NOBODY = 0x7fffffff };
+
+/** What is sorted: a score, and whose it is. */
+struct candidate {
+    float value;
+    int id;
+};
+
+/**
+ * Sorts each token's experts, the best first: the larger score, of equal scores the lower number.
+ *
+ * @param scores       [num_tokens, num_experts]; infinities and NaN may be there
+ * @param num_tokens   at least 1
+ * @param num_experts  1 to 32: a lane each
+ * @param sorted       [num_tokens, 32]: first the experts with a score; then those whose score is NaN, in the order of
+ *                     their numbers, as {-infinity, expert + num_experts}; then {-infinity, NOBODY} up to the end
+ */
+cudaError_t sort_launch(const float *scores, int num_tokens, int num_experts, struct candidate *sorted);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,202 @@
+/** @file grader.c  04_compare_exchange: every token's 32 places must hold its experts in the chapter's order. */
+#include "exercise.h"
+#include "grade/grade.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+/** How a case fills the scores. */
+typedef void fill(struct random *random, float *scores, int count);
+
+/** The README's example. */
+static void fill_shown(struct random *random, float *scores, int count)
+{
+    (void)random;
+    for (int i = 0; i < count; i++)
+        scores[i] = (float)(i * 11 % WARP_SIZE);
+}
+
+static void fill_distinct(struct random *random, float *scores, int count)
+{
+    for (int i = 0; i < count; i++)
+        scores[i] = random_normal(random);
+}
+
+static void fill_ties(struct random *random, float *scores, int count)
+{
+    for (int i = 0; i < count; i++)
+        scores[i] = (float)random_below(random, 3) - 1.0f;
+}
+
+static void fill_equal(struct random *random, float *scores, int count)
+{
+    const float score = random_normal(random);
+
+    for (int i = 0; i < count; i++)
+        scores[i] = score;
+}
+
+static void fill_infinities(struct random *random, float *scores, int count)
+{
+    static const float values[] = {INFINITY, -INFINITY, -INFINITY, 0.0f, -0.0f, 3.4e38f, -3.4e38f};
+
+    for (int i = 0; i < count; i++)
+        scores[i] = values[random_below(random, sizeof values / sizeof *values)];
+}
+
+/** NaN, a score, -infinity, NaN, ... in an order that begins anywhere: every row of three experts has all of them. */
+static void fill_some_nan(struct random *random, float *scores, int count)
+{
+    const int first = (int)random_below(random, 3);
+
+    for (int i = 0; i < count; i++)
+        scores[i] = (i + first) % 3 == 0 ? NAN : (i + first) % 3 == 1 ? random_normal(random) : -INFINITY;
+}
+
+static void fill_nan(struct random *random, float *scores, int count)
+{
+    (void)random;
+    for (int i = 0; i < count; i++)
+        scores[i] = NAN;
+}
+
+/* --- the right answer --------------------------------------------------------------------------------------------- */
+
+static int compare(const void *left, const void *right)
+{
+    const struct candidate *const a = left, *const b = right;
+
+    if (a->value != b->value)
+        return a->value > b->value ? -1 : 1;
+    return (a->id > b->id) - (a->id < b->id);
+}
+
+static void sort(const float *scores, int num_experts, struct candidate sorted[WARP_SIZE])
+{
+    for (int expert = 0; expert < WARP_SIZE; expert++) {
+        sorted[expert] = (struct candidate){-INFINITY, NOBODY};
+        if (expert < num_experts && isnan(scores[expert]))
+            sorted[expert].id = expert + num_experts;
+        else if (expert < num_experts)
+            sorted[expert] = (struct candidate){scores[expert], expert};
+    }
+    qsort(sorted, WARP_SIZE, sizeof *sorted, compare);
+}
+
+/* --- what is wrong ------------------------------------------------------------------------------------------------ */
+
+/** "expert 17 with score 0.5", "expert 3, whose score is NaN, as id 23", "nobody" */
+static void say_candidate(struct candidate candidate, const float *scores, int num_experts, char (*text)[64])
+{
+    const int id = candidate.id;
+
+    if (id == NOBODY && candidate.value == -INFINITY)
+        snprintf(*text, sizeof *text, "nobody");
+    else if (id >= num_experts && id < 2 * num_experts && isnan(scores[id - num_experts]))
+        snprintf(*text, sizeof *text, "expert %d, whose score is NaN, as id %d", id - num_experts, id);
+    else if (id >= 0 && id < num_experts)
+        snprintf(*text, sizeof *text, "expert %d with score %g", id, (double)candidate.value);
+    else
+        snprintf(*text, sizeof *text, "id %d with score %g", id, (double)candidate.value);
+}
+
+static void check_token(struct grade *grade, int token, const float *scores, int num_experts,
+                        const struct candidate *got)
+{
+    struct candidate expected[WARP_SIZE];
+    char wanted[64], had[64];
+
+    sort(scores, num_experts, expected);
+    for (int place = 0; place < WARP_SIZE; place++) {
+        if (got[place].id == expected[place].id && got[place].value == expected[place].value)
+            continue;
+        say_candidate(expected[place], scores, num_experts, &wanted);
+        if (grade_is_unwritten(&got[place], sizeof got[place]))
+            grade_fail(grade, "token %d, place %d: expected %s, but it was never written", token, place, wanted);
+        say_candidate(got[place], scores, num_experts, &had);
+        for (int before = 0; before < place; before++)
+            if (got[before].id == got[place].id && got[place].id < num_experts)
+                grade_fail(grade, "token %d, place %d: expected %s, got %s, which is at place %d already", token, place,
+                           wanted, had, before);
+        grade_fail(grade, "token %d, place %d: expected %s, got %s", token, place, wanted, had);
+    }
+}
+
+static void check(struct grade *grade, int num_tokens, int num_experts, fill *fill_scores)
+{
+    const size_t count = (size_t)num_tokens * num_experts, places = (size_t)num_tokens * WARP_SIZE;
+    float *const scores = grade_host(grade, count * sizeof *scores);
+
+    fill_scores(grade_random(grade), scores, (int)count);
+    grade_given(grade, "%d token%s of %d expert%s", num_tokens, num_tokens == 1 ? "" : "s", num_experts,
+                num_experts == 1 ? "" : "s");
+
+    const float *const device_scores = grade_input(grade, "scores", scores, count * sizeof *scores);
+    struct candidate *const device_sorted = grade_output(grade, "sorted", places * sizeof *device_sorted);
+
+    grade_ran(grade, sort_launch(device_scores, num_tokens, num_experts, device_sorted));
+
+    const struct candidate *const sorted = grade_result(grade, device_sorted);
+
+    for (int token = 0; token < num_tokens; token++)
+        check_token(grade, token, scores + (size_t)token * num_experts, num_experts,
+                    sorted + (size_t)token * WARP_SIZE);
+}
+
+/* --- the cases ---------------------------------------------------------------------------------------------------- */
+
+static void one_token(struct grade *grade)
+{
+    check(grade, 1, 32, fill_shown);
+}
+
+static void many_tokens(struct grade *grade)
+{
+    check(grade, 33, 32, fill_distinct);
+}
+
+static void equal_scores(struct grade *grade)
+{
+    check(grade, 16, 32, fill_ties);
+    check(grade, 1, 32, fill_equal);
+}
+
+static void fewer_experts(struct grade *grade)
+{
+    static const int counts[] = {1, 5, 20, 31};
+
+    for (int i = 0; i < 4; i++)
+        check(grade, 5, counts[i], fill_distinct);
+}
+
+static void infinities(struct grade *grade)
+{
+    check(grade, 8, 32, fill_infinities);
+    check(grade, 8, 20, fill_infinities);
+}
+
+static void not_a_number(struct grade *grade)
+{
+    check(grade, 7, 32, fill_some_nan);
+    check(grade, 7, 20, fill_some_nan);
+    check(grade, 3, 32, fill_nan);
+    check(grade, 3, 9, fill_nan);
+}
+
+/** 15 steps, two values each. */
+static void shuffles(struct grade *grade)
+{
+    enum { TOKENS = 4, STEPS = 15, VALUES = 2 };
+
+    check(grade, TOKENS, 32, fill_distinct);
+    grade_budget(grade, "shuffles", grade_counter(grade, "shuffles"), TOKENS * STEPS * VALUES);
+}
+
+const struct grade_case grade_cases[] = {
+    {"one_token", one_token, false},       {"many_tokens", many_tokens, false},
+    {"equal_scores", equal_scores, false}, {"fewer_experts", fewer_experts, false},
+    {"infinities", infinities, false},     {"not_a_number", not_a_number, false},
+    {"shuffles", shuffles, true},
+};
+const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;
