@@ -1,0 +1,29 @@
+/** @file exercise.h  09_exclusive_scan: what the exercise and its grader agree on. */
+#ifndef EXERCISE_H
+#define EXERCISE_H
+
+#include <cuda_runtime.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { WARP_SIZE = 32 };
+
+/**
+ * Finds where each expert's group begins, for several lists of counts: a warp has a list.
+ *
+ * @param counts       [num_lists, num_experts], how many places each expert's group takes; any int32_t, but every sum of
+ *                     a list's first counts fits one, too
+ * @param num_lists    at least 1
+ * @param num_experts  1 to 32: a lane each
+ * @param offsets      [num_lists, num_experts + 1]: the sum of the counts before each expert, and in the end of all
+ */
+cudaError_t exclusive_scan_launch(const int32_t *counts, int num_lists, int num_experts, int32_t *offsets);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
