@@ -2,9 +2,9 @@
  * @file exercise.cu
  * @brief 09_exclusive_scan: where 32 groups begin, added up by a warp.
  *
- * An expert's group begins where the groups before it end: at the sum of their counts. One thread would need 31 additions,
- * one after the other. Lanes that hand each other what they have added up so far need five steps. What you write is
- * between // TODO and // END; leave the rest as it is.
+ * An expert's group begins where the groups before it end: at the sum of their counts. One thread would need 31
+ * additions, one after the other. Lanes that hand each other what they have added up so far need five steps. What you
+ * write is between // TODO and // END; leave the rest as it is.
  */
 #include "exercise.h"
 
