@@ -217,44 +217,24 @@ static bool write_rows(FILE *out, const struct counter_request *request, const s
 
 /* --- where a table's figures come from -------------------------------------------------------------------------------- */
 
-/** Adds the command, with the folder that the programs have in the course, wherever they were built. */
-static void add_report(const struct run_report *report, bool several, struct texts *inputs, struct texts *commands)
-{
-    const struct json *const root = report->file.values;
-    const char *const command = json_string(root, "command", ""), *const folder = strstr(command, "cpu/");
-    const char *const program = folder ? folder + strlen("cpu/") : command;
-    char name[COUNTER_NAME_SIZE], text[TEXTS_SIZE];
-
-    texts_add(inputs, json_string(root, "input", ""));
-    snprintf(name, sizeof name, "%.*s", (int)strcspn(program, " "), program);
-    snprintf(text, sizeof text, "build/cpu/%s", program);
-    texts_add_command(commands, text, several ? name : "");
-}
-
 static void write_simulated(FILE *out, const struct counter_request *request, const struct column *columns)
 {
-    struct texts inputs = {0}, commands = {0};
+    struct run_source source = {0};
 
     for (int i = 0; i < request->num_columns; i++)
         if (!request->columns[i].machine)
-            add_report(&columns[i].report, !is_one_run(request) && !*request->by, &inputs, &commands);
-    if (commands.count == 0)
+            run_source_add(&source, &columns[i].report, !is_one_run(request) && !*request->by);
+    if (source.commands.count == 0)
         return;
     if (*request->by)
-        commands.count = 1;
+        source.commands.count = 1;
     fprintf(out, "%s by the CPU simulator", any_machine(request) ? "Source: counted" : "Counted");
     if (request->per_token)
         fputs(", per token", out);
     if (*request->kernel)
         fprintf(out, ", of `%s`", request->kernel);
     fputs(": ", out);
-    texts_write(out, &commands, "`");
-    fputs(*request->by ? ", and so on" : "", out);
-    if (inputs.count > 0) {
-        fputs("; the input: ", out);
-        texts_write(out, &inputs, "");
-    }
-    fputs(".\n", out);
+    run_source_write(out, &source, *request->by);
 }
 
 static void write_measured(FILE *out, const struct counter_request *request, const struct column *columns)

@@ -127,3 +127,26 @@ const char *run_format(double number, char text[RUN_NUMBER_SIZE])
     snprintf(text, RUN_NUMBER_SIZE, "%#.3g", number);
     return text;
 }
+
+/* Programs have the folder that they have in the course, wherever they were built. */
+void run_source_add(struct run_source *source, const struct run_report *report, bool any_program)
+{
+    const struct json *const root = report->file.values;
+    const char *const command = json_string(root, "command", ""), *const folder = strstr(command, "cpu/");
+    const char *const program = folder ? folder + strlen("cpu/") : command;
+    char name[TEXTS_SIZE], text[TEXTS_SIZE];
+
+    texts_add(&source->inputs, json_string(root, "input", ""));
+    snprintf(name, sizeof name, "%.*s", (int)strcspn(program, " "), program);
+    snprintf(text, sizeof text, "build/cpu/%.*s", TEXTS_SIZE - 16, program);
+    texts_add_command(&source->commands, text, any_program ? name : "");
+}
+
+void run_source_write(FILE *out, const struct run_source *source, bool more)
+{
+    texts_write(out, &source->commands, "`");
+    fputs(more ? ", and so on" : "", out);
+    fputs(source->inputs.count > 0 ? "; the input: " : "", out);
+    texts_write(out, &source->inputs, "");
+    fputs(".\n", out);
+}

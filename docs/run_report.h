@@ -2,6 +2,8 @@
 #ifndef RUN_REPORT_H
 #define RUN_REPORT_H
 
+#include "texts.h"
+
 #include "harness/error.h"
 #include "harness/json.h"
 
@@ -46,5 +48,16 @@ double run_report_problem(const struct run_report *report, const char *name);
 
 /** A number with its thousands apart where it is whole, else with three digits that count. Returns `text`. */
 const char *run_format(double number, char text[RUN_NUMBER_SIZE]);
+
+/** Where the counters of some reports come from. */
+struct run_source {
+    struct texts inputs, commands;
+};
+
+/** Adds a report; with `any_program`, NAME stands for the program's own name. */
+void run_source_add(struct run_source *source, const struct run_report *report, bool any_program);
+
+/** Writes "`command`, and so on; the input: words.\n", in Markdown; `more` says whether there is an "and so on". */
+void run_source_write(FILE *out, const struct run_source *source, bool more);
 
 #endif

@@ -18,8 +18,8 @@ fi
 
 rm -rf "$html" "$pages/files"
 mkdir -p "$pages"
-find "$pages" -maxdepth 1 -type f ! -name 'step_*' -delete # pages of steps are made before
-cp "$SITE_OUT"/stepper/stepper_*.md "$pages/"
+find "$pages" -maxdepth 1 -type f -delete
+cp "$SITE_OUT"/stepper/stepper_*.md "$SITE_OUT"/steps/step_*.md "$pages/"
 "$build/cpu/chapter_page" "$pages"
 doxygen docs/Doxyfile
 

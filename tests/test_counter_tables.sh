@@ -3,6 +3,7 @@
 # with a report, or a GPU's counters, that is not as it should be.
 #
 #   sh tests/test_counter_tables.sh BUILD
+# shellcheck disable=SC2016 # quotes are Markdown's
 . tests/tap.sh
 build=$(realpath "$1")
 tables=$build/cpu/tables
@@ -90,7 +91,6 @@ writes() {
 }
 
 both
-# shellcheck disable=SC2016 # these quotes are Markdown's
 from='Counted by the CPU simulator: `build/cpu/NAME --num-tokens 8`; the input: the logits.'
 writes 'two chapters' "| counter | 03 | 04 | remark |
 |---|---:|---:|---|

@@ -163,7 +163,7 @@ mkdir "$copy/tests"
 cp -r tests/peers "$copy/tests/" # the tables say whether they have changed
 ln -s "$build/cpu" "$copy/build/cpu"
 ln -s "$build/run" "$copy/build/run"
-cp -r "$build/docs/stepper" "$copy/build/docs/"
+cp -r "$build/docs/stepper" "$build/docs/steps" "$copy/build/docs/"
 
 # site: the exit status, and what was said
 site() {
@@ -188,7 +188,7 @@ done
 pages='index.html primer.html glossary.html chapters.html simulator.html stepping_in_gdb.html annotated.html files.html
     candidate_8cuh.html candidate_8cuh_source.html gate_8c_source.html'
 # shellcheck disable=SC2046,SC2086 # pages are words
-looks=$(python3 tests/check_site_in_browser.py "$html" $pages $(cd "$html" && ls chapter_??.html) 2>&1)
+looks=$(python3 tests/check_site_in_browser.py "$html" $pages $(cd "$html" && ls chapter_??.html step_??.html) 2>&1)
 status=$?
 if [ "$status" -eq 77 ]; then
     skip 'wide and narrow, light and dark' 'chromium or chromedriver is not installed'
