@@ -11,4 +11,5 @@ EXERCISE("01_group_score", 1, WRITE, 1, "the sum of a group's two largest choice
 EXERCISE("02_warp_maximum", 2, WRITE, 1, "the largest of a warp's scores, and whose")
 EXERCISE("02_lane_that_left", 2, MEND, 1, "threads that others still wait for")
 EXERCISE("04_compare_exchange", 4, WRITE, 2, "the step a bitonic network is made of")
+EXERCISE("07_four_sectors", 7, BUDGET, 2, "pads for the least requests and sectors")
 EXERCISE("09_exclusive_scan", 9, WRITE, 1, "where groups begin, by a warp")

@@ -1,0 +1,175 @@
+/** @file grader.c  07_four_sectors: the list and nothing else is filled, with few requests and no sector for nothing. */
+#include "exercise.h"
+#include "grade/grade.h"
+
+#include <string.h>
+
+enum { SECTOR_WORDS = SECTOR_BYTES / 4, LANE_WORDS = 4, REQUEST_WORDS = 32 * LANE_WORDS };
+
+/** Memory that lists are filled in, one after the other, and what it should hold by now. */
+struct memory {
+    int32_t *device; /**< begins at a sector */
+    int32_t *model;
+    int words;
+};
+
+static struct memory memory_make(struct grade *grade, int words)
+{
+    const size_t bytes = (size_t)words * sizeof(int32_t);
+    struct memory memory = {grade_output(grade, "sorted_token_ids", bytes), grade_host(grade, bytes), words};
+
+    memset(memory.model, GRADE_POISON, bytes);
+    return memory;
+}
+
+/** Fails if a word of the memory is not what it should be: of the list, [begin, begin + capacity), a pad. */
+static void check_word(struct grade *grade, const struct memory *memory, int word, int begin, int capacity, int pad,
+                       int32_t got)
+{
+    const bool is_pad = word >= begin && word < begin + capacity;
+
+    if (is_pad && got == memory->model[word] && got != pad)
+        grade_fail(grade, "place %d: expected the pad %d, but it was never written", word - begin, pad);
+    if (is_pad && got != pad)
+        grade_fail(grade, "place %d: expected the pad %d, got %d", word - begin, pad, got);
+    if (!is_pad && got != memory->model[word] && word < begin)
+        grade_fail(grade, "the word %d before the list's first place was written: %d", begin - word, got);
+    if (!is_pad && got != memory->model[word])
+        grade_fail(grade, "the word %d past the list's last place was written: %d", word - (begin + capacity) + 1, got);
+}
+
+/** Has the list of `capacity` places from word `begin` on filled, and looks at all the memory. */
+static void fill(struct grade *grade, const struct memory *memory, int begin, int capacity)
+{
+    const int pad = (int)random_below(grade_random(grade), 1 << 20);
+
+    grade_given(grade, "%d place%s from byte %d of a sector", capacity, capacity == 1 ? "" : "s",
+                begin % SECTOR_WORDS * 4);
+    grade_ran(grade, fill_launch(memory->device + begin, capacity, pad));
+
+    const int32_t *const got = grade_result(grade, memory->device);
+
+    for (int word = 0; word < memory->words; word++)
+        check_word(grade, memory, word, begin, capacity, pad, got[word]);
+    for (int word = begin; word < begin + capacity; word++)
+        memory->model[word] = pad;
+}
+
+/** A list that ends where its memory does. */
+static void fill_alone(struct grade *grade, int begin, int capacity)
+{
+    const struct memory memory = memory_make(grade, begin + capacity);
+
+    fill(grade, &memory, begin, capacity);
+}
+
+/* --- right -------------------------------------------------------------------------------------------------------- */
+
+/** The README's list, and one that is all pieces. */
+static void shown_list(struct grade *grade)
+{
+    const struct memory memory = memory_make(grade, 5 * SECTOR_WORDS);
+
+    fill(grade, &memory, SECTOR_WORDS + 2, 20);
+    fill_alone(grade, 0, 4096);
+}
+
+/** A long one has more pieces than threads. */
+static void random_lists(struct grade *grade)
+{
+    const struct memory memory = memory_make(grade, 3000);
+
+    for (int i = 0; i < 20; i++) {
+        const int begin = (int)random_below(grade_random(grade), 1000);
+
+        fill(grade, &memory, begin, (int)random_below(grade_random(grade), 2000));
+    }
+}
+
+/** Every beginning within a sector, and every number of words in the last one or two. */
+static void short_lists(struct grade *grade)
+{
+    enum { MOST = 4 * SECTOR_WORDS };
+    const struct memory memory = memory_make(grade, SECTOR_WORDS + SECTOR_WORDS + MOST + SECTOR_WORDS);
+
+    for (int begin = 0; begin < SECTOR_WORDS; begin++)
+        for (int capacity = 0; capacity <= MOST; capacity += capacity < 2 * SECTOR_WORDS ? 1 : 3)
+            fill(grade, &memory, SECTOR_WORDS + begin, capacity);
+}
+
+/** Nothing lies behind these: a store past the end is a fault. */
+static void lists_at_the_end(struct grade *grade)
+{
+    static const int begins[] = {0, 1, 2, 4, 7};
+    static const int lengths[] = {0, 1, 6, 18, 131};
+
+    for (int i = 0; i < 5; i++)
+        for (int k = 0; k < 5; k++)
+            fill_alone(grade, begins[i], lengths[k]);
+}
+
+/* --- the budget --------------------------------------------------------------------------------------------------- */
+
+static int sectors_of(int begin, int capacity)
+{
+    return capacity == 0 ? 0 : (begin + capacity - 1) / SECTOR_WORDS - begin / SECTOR_WORDS + 1;
+}
+
+/** At most one sector is touched twice, and by stores that the counters see. */
+static void sectors(struct grade *grade, int begin, int capacity)
+{
+    const int least = sectors_of(begin, capacity);
+
+    fill_alone(grade, begin, capacity);
+
+    const uint64_t stored = grade_counter(grade, "global_store_sectors");
+
+    if (stored < (uint64_t)least)
+        grade_fail(grade, "%d of the list's %d sectors were stored to by plain stores; nothing else counts",
+                   (int)stored, least);
+    grade_budget(grade, "global_store_sectors", stored, (uint64_t)least + 1);
+}
+
+static void requests(struct grade *grade, int begin, int capacity)
+{
+    fill_alone(grade, begin, capacity);
+    grade_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"),
+                 (uint64_t)(capacity + REQUEST_WORDS - 1) / REQUEST_WORDS + 2);
+}
+
+static void aligned_sectors(struct grade *grade)
+{
+    sectors(grade, 0, 4096);
+    sectors(grade, 0, 1000);
+}
+
+static void aligned_requests(struct grade *grade)
+{
+    requests(grade, 0, 4096);
+    requests(grade, 0, 1000);
+    requests(grade, 0, 127);
+}
+
+static void any_sectors(struct grade *grade)
+{
+    for (int begin = 0; begin < SECTOR_WORDS; begin++) {
+        sectors(grade, begin, 2000 + (int)random_below(grade_random(grade), 1000));
+        sectors(grade, begin, 1 + (int)random_below(grade_random(grade), 300));
+    }
+}
+
+static void any_requests(struct grade *grade)
+{
+    for (int begin = 0; begin < SECTOR_WORDS; begin++) {
+        requests(grade, begin, 2000 + (int)random_below(grade_random(grade), 1000));
+        requests(grade, begin, 1 + (int)random_below(grade_random(grade), 300));
+    }
+}
+
+const struct grade_case grade_cases[] = {
+    {"shown_list", shown_list, false},          {"random_lists", random_lists, false},
+    {"short_lists", short_lists, false},        {"lists_at_the_end", lists_at_the_end, false},
+    {"aligned_sectors", aligned_sectors, true}, {"aligned_requests", aligned_requests, true},
+    {"any_sectors", any_sectors, true},         {"any_requests", any_requests, true},
+};
+const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;
