@@ -31,11 +31,11 @@ said() {
 }
 
 draw() {
-    script=docs/plots/$(basename "$1" .data).gnuplot
     if ! command -v gnuplot >/dev/null; then
         echo 'gnuplot is missing: sh common/setup.sh docs installs it' >&2
         exit 1
     fi
+    script=docs/plots/$(basename "$1" .data).gnuplot
     svg=$(mktemp)
     trap 'rm -f "$svg" "$svg.whole"' EXIT
     gnuplot docs/plots/common.gnuplot "$1" "$script" >"$svg"

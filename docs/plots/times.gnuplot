@@ -1,4 +1,4 @@
-# Time against tokens, a line each, its name where it ends. The plots' own scripts set `heading` and load this.
+# Time against tokens, a line each, its name where it ends. The plots' own scripts set `heading` and `note` and load this.
 set terminal svg size 820,520 font 'sans-serif,14' noenhanced
 set lmargin at screen 0.085
 set rmargin at screen 0.735
@@ -6,7 +6,7 @@ set tmargin at screen 0.90
 set bmargin at screen (old eq '' ? 0.19 : 0.22)
 
 set label 1 heading at screen 0.017,0.955 left font 'sans-serif:Bold,15'
-set label 2 source.'. Medians; kernels are replayed from a CUDA graph.' at screen 0.017,0.03 left font ',12'
+set label 2 source.'. Medians; kernels are replayed from a CUDA graph'.note.'.' at screen 0.017,0.03 left font ',12'
 set label 3 old at screen 0.017,0.065 left font ',12'
 set xlabel 'tokens' offset 0,0.4
 set logscale xy
