@@ -45,6 +45,17 @@ static bool read_seed(const char *text, uint64_t *seed)
     return text[0] >= '0' && text[0] <= '9' && *end == '\0' && errno == 0;
 }
 
+/** The last part of a folder's path. Cuts slashes at its end off. */
+static const char *name_in(char *folder)
+{
+    for (size_t length = strlen(folder); length > 1 && folder[length - 1] == '/'; length--)
+        folder[length - 1] = '\0';
+
+    const char *const slash = strrchr(folder, '/');
+
+    return slash ? slash + 1 : folder;
+}
+
 static bool read_arguments(int argc, char **argv, struct request *request)
 {
     int words = 0;
@@ -58,9 +69,7 @@ static bool read_arguments(int argc, char **argv, struct request *request)
         } else if (argv[i][0] == '-' || words == 2) {
             return false;
         } else if (words++ == 0) {
-            const char *const slash = strrchr(argv[i], '/');
-
-            request->exercise = slash ? slash + 1 : argv[i];
+            request->exercise = name_in(argv[i]);
         } else {
             request->answers = argv[i];
         }

@@ -49,7 +49,7 @@ static struct verdict_limits limits_or_defaults(const struct verdict_limits *lim
         .memory_bytes = limits->memory_bytes ? limits->memory_bytes : (size_t)2 << 30,
         .output_bytes = limits->output_bytes ? limits->output_bytes : (size_t)4 << 20,
         .file_bytes = limits->file_bytes ? limits->file_bytes : (size_t)1 << 20,
-        .events = limits->events ? limits->events : UINT64_C(100000000),
+        .events = limits->events ? limits->events : UINT64_C(50000000),
     };
 }
 
