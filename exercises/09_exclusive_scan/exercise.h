@@ -14,8 +14,7 @@ enum { WARP_SIZE = 32 };
 /**
  * Finds where each expert's group begins, for several lists of counts: a warp has a list.
  *
- * @param counts       [num_lists, num_experts], how many places each expert's group takes; any int32_t, but every sum of
- *                     a list's first counts fits one, too
+ * @param counts       [num_lists, num_experts], how many places each expert's group takes; a list's sum is an int32_t
  * @param num_lists    at least 1
  * @param num_experts  1 to 32: a lane each
  * @param offsets      [num_lists, num_experts + 1]: the sum of the counts before each expert, and in the end of all
