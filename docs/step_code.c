@@ -88,9 +88,9 @@ static void write_folded(FILE *out, const struct both *both, int first, int end)
             "<pre tabindex=\"0\">",
             end - first);
     for (int i = first; i < end; i++) {
-        fprintf(out, "<span class=\"n\">%d</span>", both->diff.lines[i].after);
+        fprintf(out, "<span class=\"line\"><span class=\"n\">%d</span>", both->diff.lines[i].after);
         code_text_write(out, &both->after, both->diff.lines[i].after);
-        fputc('\n', out);
+        fputs("\n</span>", out);
     }
     fputs("</pre></details></td></tr>\n</tbody>\n", out);
 }
