@@ -276,6 +276,13 @@ static bool has_ended(pid_t child)
     return waitid(P_PID, (id_t)child, &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == child;
 }
 
+static int (*stop_asked)(void);
+
+void child_stop_when(int (*asked)(void))
+{
+    stop_asked = asked;
+}
+
 /** Reads until the child has ended or must be stopped. It is not reaped, so its id stays its own. */
 static enum child_how watch(pid_t child, struct stream streams[2], const struct verdict_limits *limits)
 {
@@ -292,6 +299,8 @@ static enum child_how watch(pid_t child, struct stream streams[2], const struct 
             return CHILD_WROTE_TOO_MUCH;
         if (ended && found == 0)
             return CHILD_EXITED;
+        if (stop_asked && stop_asked())
+            return CHILD_BROKEN_OFF;
         if (!ended && now() > deadline)
             return CHILD_TOOK_TOO_LONG;
         if (ended && now() > deadline) /* somebody else keeps writing */

@@ -12,6 +12,7 @@ enum child_how {
     CHILD_DIED, /**< by a signal */
     CHILD_TOOK_TOO_LONG,
     CHILD_WROTE_TOO_MUCH,
+    CHILD_BROKEN_OFF, /**< as child_stop_when() asked */
 };
 
 /** What a child wrote; a 0 follows. NULL: nothing. */
@@ -39,6 +40,9 @@ struct child_end {
  */
 bool child_run(const char *const arguments[], const char *nonce, const struct verdict_limits *limits,
                struct child_end *end, struct error *error);
+
+/** From now on, whoever runs a child asks this some fifty times a second, and ends the child once it is not 0. NULL: never. */
+void child_stop_when(int (*asked)(void));
 
 void child_end_free(struct child_end *end);
 

@@ -2,6 +2,7 @@
  * @file learn.c
  * @brief The learner's program: which exercise is next, what is wrong with an answer, hints, and what was done so far.
  */
+#include "learn/child.h"
 #include "learn/commands.h"
 #include "learn/interrupt.h"
 
@@ -142,6 +143,7 @@ static int run_command(const struct command *command, const char *program, const
 
     if (!place_find(&learn.place, &error) || !interrupt_open(&error))
         return learn_refuse(&error);
+    child_stop_when(interrupt_seen);
     signal(SIGPIPE, SIG_IGN); /* output that nobody reads is no reason to leave a build behind */
     code = command->run(&learn, words);
     progress_free(&learn.progress);

@@ -68,6 +68,9 @@ static bool say_how_it_ended(const struct child_end *end, const struct verdict_l
         snprintf(text, size, "the program was stopped after it had printed %zu KiB: a print in a loop?",
                  limits->output_bytes >> 10);
         return true;
+    case CHILD_BROKEN_OFF:
+        snprintf(text, size, "the program was broken off");
+        return true;
     case CHILD_DIED:
         snprintf(text, size, "the program crashed: %s%s", strsignal(end->signal),
                  end->short_of_memory ? ", perhaps for want of memory" : "");
