@@ -1,0 +1,37 @@
+/** @file exercise.h  02_lane_that_left: what the exercise and its grader agree on. */
+#ifndef EXERCISE_H
+#define EXERCISE_H
+
+#include <cuda_runtime.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { WARP_SIZE = 32, MAX_GROUPS = 32, NOBODY = 0x7fffffff };
+
+/** What a maximum compares: a value, and whose it is. */
+struct candidate {
+    float value;
+    int id;
+};
+
+/**
+ * Finds each token's best expert among the experts of its best groups. A group's score is the sum of its two largest choices;
+ * the topk_group groups with the largest scores are kept. Of equal groups the lower is kept, of equal experts the lower wins.
+ *
+ * @param choice             [num_tokens, num_expert_group, experts_per_group]; -infinity may be there, NaN and +infinity not
+ * @param num_tokens         at least 1
+ * @param num_expert_group   1 to MAX_GROUPS: a warp each
+ * @param experts_per_group  1 to 32: a lane each
+ * @param topk_group         1 to num_expert_group
+ * @param best               [num_tokens]; id is the expert's number in the row, group * experts_per_group + lane
+ */
+cudaError_t best_expert_launch(const float *choice, int num_tokens, int num_expert_group, int experts_per_group,
+                               int topk_group, struct candidate *best);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
