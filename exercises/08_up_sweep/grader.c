@@ -1,0 +1,137 @@
+/** @file grader.c  08_up_sweep: every word of the tree, whoever adds it, with the fewest barriers and requests. */
+#include "exercise.h"
+#include "grade/grade.h"
+
+enum { WARP_SIZE = 32 };
+
+/** How a case fills the counts. */
+typedef void fill(struct random *random, int *counts, int size);
+
+static void fill_random(struct random *random, int *counts, int size)
+{
+    for (int i = 0; i < size; i++)
+        counts[i] = (int)random_below(random, 1000);
+}
+
+static void fill_equal(struct random *random, int *counts, int size)
+{
+    const int count = 1 + (int)random_below(random, 1000);
+
+    for (int i = 0; i < size; i++)
+        counts[i] = count;
+}
+
+/** One expert gets everything. */
+static void fill_one(struct random *random, int *counts, int size)
+{
+    counts[random_below(random, (uint32_t)size)] = 1 + (int)random_below(random, 1 << 30);
+}
+
+/** The sum of counts from `first` to `last`, both included. */
+static int sum_of(const int *counts, int first, int last)
+{
+    int sum = 0;
+
+    for (int i = first; i <= last; i++)
+        sum += counts[i];
+    return sum;
+}
+
+/** A word holds the sum of as many counts, up to its own, as the largest power of two that divides its number and one. */
+static void check_word(struct grade *grade, const int *counts, int word, int got)
+{
+    const int leaves = (word + 1) & -(word + 1), first = word + 1 - leaves;
+    const int expected = sum_of(counts, first, word);
+
+    if (got == expected)
+        return;
+    if (grade_is_unwritten(&got, sizeof got))
+        grade_fail(grade, "word %d: expected %d, but it was never written", word, expected);
+    if (leaves == 1)
+        grade_fail(grade, "word %d: expected %d, its own count, got %d", word, expected, got);
+    grade_fail(grade, "word %d: expected %d, the sum of counts %d to %d, got %d", word, expected, first, word, got);
+}
+
+static void check_counts(struct grade *grade, const int *counts, int size)
+{
+    const size_t bytes = (size_t)size * sizeof(int);
+    const int *const device_counts = grade_input(grade, "counts", counts, bytes);
+    int *const device_sums = grade_output(grade, "sums", bytes);
+
+    grade_ran(grade, up_sweep_launch(device_counts, size, device_sums));
+
+    const int *const sums = grade_result(grade, device_sums);
+
+    for (int word = 0; word < size; word++)
+        check_word(grade, counts, word, sums[word]);
+}
+
+static void check(struct grade *grade, int size, fill *fill_counts)
+{
+    int *const counts = grade_host(grade, (size_t)size * sizeof *counts);
+
+    for (int i = 0; i < size; i++)
+        counts[i] = 0;
+    fill_counts(grade_random(grade), counts, size);
+    grade_given(grade, "%d count%s", size, size == 1 ? "" : "s");
+    check_counts(grade, counts, size);
+}
+
+/** The README's. */
+static void shown_counts(struct grade *grade)
+{
+    static const int counts[] = {3, 1, 7, 0, 4, 1, 6, 3};
+
+    grade_given(grade, "8 counts: 3 1 7 0 4 1 6 3");
+    check_counts(grade, counts, 8);
+}
+
+static void one_warp(struct grade *grade)
+{
+    check(grade, 8, fill_random);
+    check(grade, 32, fill_random);
+}
+
+static void every_size(struct grade *grade)
+{
+    for (int size = 1; size <= MOST_LEAVES; size *= 2)
+        check(grade, size, fill_random);
+}
+
+static void other_counts(struct grade *grade)
+{
+    check(grade, 256, fill_equal);
+    check(grade, 256, fill_one);
+    check(grade, MOST_LEAVES, fill_equal);
+    check(grade, MOST_LEAVES, fill_one);
+}
+
+/** One a step, and the one before the first. */
+static void barriers(struct grade *grade)
+{
+    uint64_t limit = 2;
+
+    for (int size = 2; size <= MOST_LEAVES; size *= 2, limit++) {
+        check(grade, size, fill_random);
+        grade_budget(grade, "block_barriers", grade_counter(grade, "block_barriers"), limit);
+    }
+}
+
+/** One for every warp that has a pair, and those that fill the tree. */
+static void store_requests(struct grade *grade)
+{
+    for (int size = 2; size <= MOST_LEAVES; size *= 2) {
+        uint64_t limit = (uint64_t)(size + WARP_SIZE - 1) / WARP_SIZE;
+
+        for (int pairs = size / 2; pairs > 0; pairs /= 2)
+            limit += (uint64_t)(pairs + WARP_SIZE - 1) / WARP_SIZE;
+        check(grade, size, fill_random);
+        grade_budget(grade, "shared_store_requests", grade_counter(grade, "shared_store_requests"), limit);
+    }
+}
+
+const struct grade_case grade_cases[] = {
+    {"shown_counts", shown_counts, false}, {"one_warp", one_warp, false}, {"every_size", every_size, false},
+    {"other_counts", other_counts, false}, {"barriers", barriers, true},  {"store_requests", store_requests, true},
+};
+const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;
