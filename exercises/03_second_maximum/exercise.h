@@ -1,0 +1,32 @@
+/** @file exercise.h  03_second_maximum: what the exercise and its grader agree on. */
+#ifndef EXERCISE_H
+#define EXERCISE_H
+
+#include <cuda_runtime.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { WARP_SIZE = 32 };
+
+/** The two largest of some values. Equal values are two values. */
+struct two_best {
+    float first, second;
+};
+
+/**
+ * Finds the two largest choices of each group of experts.
+ *
+ * @param choice             [num_groups, experts_per_group]; infinities may be there, NaN not
+ * @param num_groups         at least 1, of all tokens together
+ * @param experts_per_group  1 to 32: a lane each. Of a group of one the second best is -infinity
+ * @param best               [num_groups, 32]: what each lane of the group's warp found, the same in all of them
+ */
+cudaError_t second_maximum_launch(const float *choice, int num_groups, int experts_per_group, struct two_best *best);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
