@@ -15,5 +15,6 @@ EXERCISE("04_compare_exchange", 4, WRITE, 2, "the step a bitonic network is made
 EXERCISE("05_another_router", 5, EXTEND, 3, "a gate for a second router")
 EXERCISE("07_four_sectors", 7, BUDGET, 2, "pads for the least requests and sectors")
 EXERCISE("08_up_sweep", 8, WRITE, 1, "from the leaves to the root")
+EXERCISE("08_no_bank_conflict", 8, BUDGET, 2, "room between the tree's numbers")
 EXERCISE("09_exclusive_scan", 9, WRITE, 1, "where groups begin, by a warp")
 EXERCISE("09_three_barriers", 9, BUDGET, 2, "a block's scan that hardly ever meets")

@@ -1,0 +1,30 @@
+/** @file exercise.h  08_no_bank_conflict: what the exercise and its grader agree on. */
+#ifndef EXERCISE_H
+#define EXERCISE_H
+
+#include <cuda_runtime.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** The lowest step has a thread for every two leaves. */
+enum { THREADS = 1024, MOST_LEAVES = 2 * THREADS };
+
+/** Words of shared memory for a tree of `size` numbers. */
+int tree_words(int size);
+
+/**
+ * Exclusive prefix sums: for each count the sum of those before it.
+ *
+ * @param counts  [size]
+ * @param size    a power of two, 2 to MOST_LEAVES
+ * @param sums    [size]
+ */
+cudaError_t scan_launch(const int *counts, int size, int *sums);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

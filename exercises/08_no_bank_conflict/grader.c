@@ -1,0 +1,113 @@
+/** @file grader.c  08_no_bank_conflict: right sums, no bank conflict, little room. */
+#include "exercise.h"
+#include "grade/grade.h"
+
+/** How a case fills the counts. */
+typedef void fill(struct random *random, int *counts, int size);
+
+static void fill_random(struct random *random, int *counts, int size)
+{
+    for (int i = 0; i < size; i++)
+        counts[i] = (int)random_below(random, 1000);
+}
+
+static void fill_equal(struct random *random, int *counts, int size)
+{
+    const int count = 1 + (int)random_below(random, 1000);
+
+    for (int i = 0; i < size; i++)
+        counts[i] = count;
+}
+
+/** One expert gets everything. */
+static void fill_one(struct random *random, int *counts, int size)
+{
+    const int expert = (int)random_below(random, (uint32_t)size);
+
+    for (int i = 0; i < size; i++)
+        counts[i] = i == expert ? 1 << 30 : 0;
+}
+
+static void check_counts(struct grade *grade, const int *counts, int size)
+{
+    const size_t bytes = (size_t)size * sizeof(int);
+    const int *const device_counts = grade_input(grade, "counts", counts, bytes);
+    int *const device_sums = grade_output(grade, "sums", bytes);
+    int32_t *const expected = grade_host(grade, bytes);
+
+    expected[0] = 0;
+    for (int i = 1; i < size; i++)
+        expected[i] = expected[i - 1] + counts[i - 1];
+    grade_ran(grade, scan_launch(device_counts, size, device_sums));
+    grade_equal_int(grade, "the sum of the counts before it", "count", expected, device_sums, (size_t)size);
+}
+
+static void check(struct grade *grade, int size, fill *fill_counts)
+{
+    int *const counts = grade_host(grade, (size_t)size * sizeof *counts);
+
+    fill_counts(grade_random(grade), counts, size);
+    grade_given(grade, "%d counts", size);
+    check_counts(grade, counts, size);
+}
+
+/** The chapter's. */
+static void shown_counts(struct grade *grade)
+{
+    static const int counts[] = {3, 1, 7, 0, 4, 1, 6, 3};
+
+    grade_given(grade, "8 counts: 3 1 7 0 4 1 6 3");
+    check_counts(grade, counts, 8);
+}
+
+static void every_size(struct grade *grade)
+{
+    for (int size = 2; size <= MOST_LEAVES; size *= 2)
+        check(grade, size, fill_random);
+}
+
+static void other_counts(struct grade *grade)
+{
+    check(grade, 256, fill_equal);
+    check(grade, 256, fill_one);
+    check(grade, MOST_LEAVES, fill_equal);
+    check(grade, MOST_LEAVES, fill_one);
+}
+
+static void check_conflicts(struct grade *grade, int size)
+{
+    check(grade, size, fill_random);
+    grade_budget(grade, "shared_conflicts", grade_counter(grade, "shared_conflicts"), 0);
+}
+
+static void conflicts(struct grade *grade)
+{
+    for (int size = 2; size <= 1024; size *= 2)
+        check_conflicts(grade, size);
+}
+
+/** The only size whose steps touch 32 numbers 64 apart. */
+static void conflicts_of_2048(struct grade *grade)
+{
+    check_conflicts(grade, MOST_LEAVES);
+}
+
+static void room(struct grade *grade)
+{
+    for (int size = 2; size <= MOST_LEAVES; size *= 2) {
+        const int words = tree_words(size);
+
+        check(grade, size, fill_random);
+        grade_budget(grade, "tree_words", (uint64_t)words, (uint64_t)(size + size / 32 + size / 1024));
+    }
+}
+
+const struct grade_case grade_cases[] = {
+    {"shown_counts", shown_counts, false},
+    {"every_size", every_size, false},
+    {"other_counts", other_counts, false},
+    {"conflicts", conflicts, true},
+    {"room", room, true},
+    {"conflicts_of_2048", conflicts_of_2048, true},
+};
+const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;
