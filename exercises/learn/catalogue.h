@@ -11,6 +11,7 @@ EXERCISE("01_group_score", 1, WRITE, 1, "the sum of a group's two largest choice
 EXERCISE("02_warp_maximum", 2, WRITE, 1, "the largest of a warp's scores, and whose")
 EXERCISE("02_lane_that_left", 2, MEND, 1, "threads that others still wait for")
 EXERCISE("03_second_maximum", 3, MEND, 2, "a second best that is as good as the best")
+EXERCISE("03_no_divergence", 3, BUDGET, 2, "selects where a warp would split")
 EXERCISE("04_compare_exchange", 4, WRITE, 2, "the step a bitonic network is made of")
 EXERCISE("05_another_router", 5, EXTEND, 3, "a gate for a second router")
 EXERCISE("07_four_sectors", 7, BUDGET, 2, "pads for the least requests and sectors")

@@ -1,0 +1,253 @@
+/**
+ * @file exercise.cu
+ * @brief 05_another_router: chapter 05's gate, made for one router, is to serve a second one.
+ *
+ * It serves 256 experts in 8 groups of 32, of which 8 are chosen from the best 4 groups. This is chapter 05's kernel
+ * without what that router does not need: logits and bias are f32, the score is a sigmoid, weights are divided by their sum.
+ * What you write is between // TODO and // END; leave the rest as it is.
+ */
+#include "harness/gate.h"
+#include "kernels/candidate.cuh"
+
+#include <math.h>
+
+enum { WARP_SIZE = 32, GROUPS = 8, TOKENS_PER_WARP = WARP_SIZE / GROUPS, WARPS_PER_BLOCK = 6, MAX_TOPK = 8 };
+enum { NOBODY = 0x7fffffff };
+
+static const unsigned FULL_MASK = 0xffffffffu;
+
+/** The best candidate of a token's eight lanes, in each of them. */
+static __device__ __forceinline__ candidate token_best(candidate mine)
+{
+#pragma unroll
+    for (int offset = GROUPS / 2; offset > 0; offset /= 2) {
+        candidate other;
+
+        other.value = __shfl_xor_sync(FULL_MASK, mine.value, offset);
+        other.id = __shfl_xor_sync(FULL_MASK, mine.id, offset);
+        mine = better(mine, other);
+    }
+    return mine;
+}
+
+/** The sum over a token's eight lanes, in each of them. */
+static __device__ __forceinline__ float token_sum(float value)
+{
+#pragma unroll
+    for (int offset = GROUPS / 2; offset > 0; offset /= 2)
+        value += __shfl_xor_sync(FULL_MASK, value, offset);
+    return value;
+}
+
+static __device__ __forceinline__ float sigmoid(float logit)
+{
+    return __fdividef(1.0f, 1.0f + expf(-logit));
+}
+
+/* --- a group: ROOM experts in the registers of one thread --------------------------------------------------------- */
+
+template <int ROOM>
+struct experts {
+    float choice[ROOM]; /* -infinity: cannot be compared, or taken */
+    unsigned valid;     /* bit e: expert e can be compared and is not taken */
+    unsigned invalid;   /* bit e: its choice is NaN, and it is not taken */
+};
+
+/** Reads a group's numbers, 16 bytes at a time: groups of 20 or 32 begin at a multiple of that. */
+template <int ROOM>
+static __device__ __forceinline__ void load_group(const float *from, float (&to)[ROOM])
+{
+#pragma unroll
+    for (int e = 0; e < ROOM; e += 4) {
+        const float4 four = *(const float4 *)(from + e);
+
+        to[e] = four.x;
+        to[e + 1] = four.y;
+        to[e + 2] = four.z;
+        to[e + 3] = four.w;
+    }
+}
+
+/** The index of the group's best expert: the first of the largest. */
+template <int ROOM>
+static __device__ __forceinline__ candidate own_largest(const experts<ROOM> &own)
+{
+    candidate best[ROOM];
+
+#pragma unroll
+    for (int e = 0; e < ROOM; e++)
+        best[e] = {own.choice[e], e};
+        // TODO largest
+        // The first half takes the better of itself and of the second half, until one is left.
+#pragma unroll
+    for (int half = ROOM / 2; half > 0; half /= 2) {
+#pragma unroll
+        for (int e = 0; e < half; e++)
+            best[e] = better(best[e], best[e + half]);
+    }
+    // END largest
+    return best[0];
+}
+
+/** The group's best expert as an id. One whose choice is NaN is numbered behind all others: its number + 8 groups' experts. */
+template <int ROOM>
+static __device__ __forceinline__ candidate own_best(const experts<ROOM> &own, int first_id)
+{
+    candidate best = own_largest(own);
+
+    if (best.value > -INFINITY)
+        best.id += first_id;
+    else if (own.valid)
+        best.id = first_id + __ffs(own.valid) - 1;
+    else if (own.invalid)
+        best.id = first_id + __ffs(own.invalid) - 1 + GROUPS * ROOM;
+    else
+        best.id = NOBODY;
+    return best;
+}
+
+/** Takes expert number `taken` of the group out, 0 to ROOM - 1; any other number takes nobody out. */
+template <int ROOM>
+static __device__ __forceinline__ void take_out(experts<ROOM> &own, int taken)
+{
+#pragma unroll
+    for (int e = 0; e < ROOM; e++) {
+        own.choice[e] = e == taken ? -INFINITY : own.choice[e];
+        own.valid &= ~((unsigned)(e == taken) << e);
+        own.invalid &= ~((unsigned)(e == taken) << e);
+    }
+}
+
+/** The sum of the group's two best choices; the second may equal the first. */
+template <int ROOM>
+static __device__ __forceinline__ float score_of_group(const experts<ROOM> &own)
+{
+    float first = -INFINITY, second = -INFINITY;
+
+#pragma unroll
+    for (int e = 0; e < ROOM; e++) {
+        second = fmaxf(second, fminf(first, own.choice[e]));
+        first = fmaxf(first, own.choice[e]);
+    }
+
+    const float sum = first + second;
+
+    return isnan(sum) ? -INFINITY : sum; /* +infinity and -infinity in one group */
+}
+
+/* --- the kernel --------------------------------------------------------------------------------------------------- */
+
+/**
+ * Grid: enough blocks of 6 warps for 4 tokens a warp. Lanes past the last token work on it once more and write nothing: all
+ * lanes stay, so every shuffle finds its partner.
+ */
+template <int ROOM>
+static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
+    gate_kernel(gate_problem problem, const float *gating_output, const float *correction_bias, float *topk_weights,
+                int *topk_ids)
+{
+    __shared__ int chosen[WARPS_PER_BLOCK][TOKENS_PER_WARP * MAX_TOPK];
+
+    const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE;
+    const int group = lane % GROUPS, token_of_warp = lane / GROUPS;
+    const int64_t token = ((int64_t)blockIdx.x * WARPS_PER_BLOCK + warp) * TOKENS_PER_WARP + token_of_warp;
+    const bool writes = token < problem.num_tokens;
+    const int64_t token_read = writes ? token : problem.num_tokens - 1;
+    int *const my_chosen = chosen[warp] + token_of_warp * MAX_TOPK;
+
+    /* A warp without any token leaves as a whole, and no barrier follows. */
+    if (token - token_of_warp >= problem.num_tokens)
+        return;
+
+    // TODO mapping
+    // Where the token's row begins, and which expert is the first of this thread's group.
+    const float *const row = gating_output + token_read * 256;
+    const int first_id = group * 32;
+    // END mapping
+
+    float score[ROOM], bias[ROOM];
+    experts<ROOM> own = {{}, 0, 0};
+
+    load_group(row + first_id, score);
+    load_group(correction_bias + first_id, bias);
+#pragma unroll
+    for (int e = 0; e < ROOM; e++) {
+        const float choice = sigmoid(score[e]) + bias[e];
+        const bool is_nan = isnan(choice);
+
+        own.choice[e] = is_nan ? -INFINITY : choice;
+        own.valid |= (unsigned)!is_nan << e;
+        own.invalid |= (unsigned)is_nan << e;
+    }
+
+    const float group_score = score_of_group(own);
+    int rank = 0; /* how many groups rank before this one */
+
+#pragma unroll
+    for (int i = 1; i < GROUPS; i++) {
+        const float other = __shfl_xor_sync(FULL_MASK, group_score, i);
+
+        rank += (other > group_score) | ((other == group_score) & ((group ^ i) < group));
+    }
+    if (rank >= problem.topk_group) {
+        own.valid = own.invalid = 0;
+#pragma unroll
+        for (int e = 0; e < ROOM; e++)
+            own.choice[e] = -INFINITY;
+    }
+
+    // TODO topk
+    // Each round the token's lanes find the best expert that is left; whoever had it takes it out.
+#pragma unroll 1
+    for (int k = 0; k < 8; k++) {
+        const candidate mine = own_best(own, first_id);
+        const candidate best = token_best(mine);
+
+        if (best.id == mine.id)
+            take_out(own, mine.id % 32);
+        if (group == 0)
+            my_chosen[k] = best.id;
+    }
+    __syncwarp();
+    // END topk
+
+    // TODO weights
+    // Eight lanes, eight choices: lane k of the token has the k-th. Its weight is its score by the sum of all.
+    const int id = my_chosen[group];
+    const float chosen_score = id < 256 ? sigmoid(row[id]) : 0.0f; /* 0 for one that is NaN */
+    const float sum = token_sum(chosen_score);
+    const float weight = sum != 0.0f ? chosen_score / sum : chosen_score;
+
+    if (writes) {
+        topk_weights[token * 8 + group] = weight * problem.routed_scaling_factor;
+        topk_ids[token * 8 + group] = id < 256 ? id : id - 256;
+    }
+    // END weights
+}
+
+template <int ROOM>
+static cudaError_t launch(const gate_problem *problem, const gate_buffers *buffers, cudaStream_t stream)
+{
+    const int64_t tokens_per_block = WARPS_PER_BLOCK * TOKENS_PER_WARP;
+    const unsigned blocks = (unsigned)((problem->num_tokens + tokens_per_block - 1) / tokens_per_block);
+
+    gate_kernel<ROOM><<<blocks, WARPS_PER_BLOCK * WARP_SIZE, 0, stream>>>(
+        *problem, (const float *)buffers->gating_output, (const float *)buffers->correction_bias, buffers->topk_weights,
+        buffers->topk_ids);
+    return cudaGetLastError();
+}
+
+cudaError_t gate_launch(const gate_problem *problem, const gate_buffers *buffers, cudaStream_t stream)
+{
+    if (problem->num_expert_group != GROUPS || problem->topk > MAX_TOPK)
+        return cudaErrorInvalidValue;
+    // TODO dispatch
+    // A kernel for each number of experts: launch<ROOM>() is the one for groups of ROOM.
+    switch (problem->num_experts) {
+    case 256:
+        return launch<32>(problem, buffers, stream);
+    default:
+        return cudaErrorInvalidValue;
+    }
+    // END dispatch
+}
