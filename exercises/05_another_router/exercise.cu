@@ -68,6 +68,22 @@ static __device__ __forceinline__ void load_group(const float *from, float (&to)
     }
 }
 
+/** The best of ROOM candidates. */
+template <int ROOM>
+static __device__ __forceinline__ candidate best_of(candidate (&best)[ROOM])
+{
+    // TODO largest
+    // The first half takes the better of itself and of the second half, until one is left.
+#pragma unroll
+    for (int half = ROOM / 2; half > 0; half /= 2) {
+#pragma unroll
+        for (int e = 0; e < half; e++)
+            best[e] = better(best[e], best[e + half]);
+    }
+    return best[0];
+    // END largest
+}
+
 /** The index of the group's best expert: the first of the largest. */
 template <int ROOM>
 static __device__ __forceinline__ candidate own_largest(const experts<ROOM> &own)
@@ -77,16 +93,7 @@ static __device__ __forceinline__ candidate own_largest(const experts<ROOM> &own
 #pragma unroll
     for (int e = 0; e < ROOM; e++)
         best[e] = {own.choice[e], e};
-        // TODO largest
-        // The first half takes the better of itself and of the second half, until one is left.
-#pragma unroll
-    for (int half = ROOM / 2; half > 0; half /= 2) {
-#pragma unroll
-        for (int e = 0; e < half; e++)
-            best[e] = better(best[e], best[e + half]);
-    }
-    // END largest
-    return best[0];
+    return best_of(best);
 }
 
 /** The group's best expert as an id. One whose choice is NaN is numbered behind all others: its number + 8 groups' experts. */
