@@ -274,3 +274,16 @@ bool figure_exchange(FILE *out, const struct trace *trace, const struct source_t
     draw(out, &exchange, request);
     return true;
 }
+
+bool exchange_taken(const struct trace *trace, const struct source_text *source, const struct exchange_request *request,
+                    bool taken[][TRACE_LANES], struct error *error)
+{
+    struct exchange exchange = {.steps = 0};
+
+    if (request->steps > MOST_STEPS || !follow(trace, source, request, &exchange, error))
+        return false;
+    for (int step = 0; step < exchange.steps; step++)
+        for (int lane = 0; lane < TRACE_LANES; lane++)
+            taken[step][lane] = exchange.id[step + 1][lane] != exchange.id[step][lane];
+    return true;
+}

@@ -24,4 +24,8 @@ struct exchange_request {
 bool figure_exchange(FILE *out, const struct trace *trace, const struct source_text *source,
                      const struct exchange_request *request, struct error *error);
 
+/** Which lanes take what they read, in each of the request's steps. Returns false as figure_exchange() does. */
+bool exchange_taken(const struct trace *trace, const struct source_text *source, const struct exchange_request *request,
+                    bool taken[][TRACE_LANES], struct error *error);
+
 #endif

@@ -5,13 +5,17 @@
  *     build/cpu/02_warp_per_group --num-tokens 1 --trace trace.json
  *     build/cpu/trace_figure butterfly trace.json > butterfly.svg
  *
- * The figure "blocks" takes a directory of arrays instead, as an align program writes them with --out.
+ * The figures "split" and "stores" take two traces, of a chapter and the one before. "blocks" and "flow" take a directory of
+ * arrays instead, as programs write them with --out.
  *
  * Exits 2, with one line, if a file cannot be read or the run is not one that the figure can show.
  */
 #include "figure_blocks.h"
 #include "figure_exchange.h"
+#include "figure_flow.h"
 #include "figure_scan.h"
+#include "figure_split.h"
+#include "figure_stores.h"
 #include "figure_timeline.h"
 #include "figure_tree.h"
 
@@ -127,19 +131,47 @@ static draw_figure *find_figure(const char *name)
     return NULL;
 }
 
+/** Reads a trace and the source of its kernel. */
+static bool read_trace(const char *path, struct trace *trace, struct source_text *source, struct error *error)
+{
+    if (!trace_read(path, trace, error))
+        return false;
+    if (source_text_read(trace->files[0], source, error))
+        return true;
+    trace_free(trace);
+    return false;
+}
+
 static bool draw_trace(FILE *out, draw_figure *draw, const char *path, struct error *error)
 {
     struct source_text source;
     struct trace trace;
+
+    if (!read_trace(path, &trace, &source, error))
+        return false;
+    const bool good = draw(out, &trace, &source, error);
+    source_text_free(&source);
+    trace_free(&trace);
+    return good;
+}
+
+/** A figure of two traces: "split" or "stores". */
+static bool draw_pair(FILE *out, const char *name, char *const paths[2], struct error *error)
+{
+    struct source_text sources[2];
+    struct trace traces[2];
     bool good = false;
 
-    if (!trace_read(path, &trace, error))
+    if (!read_trace(paths[0], &traces[0], &sources[0], error))
         return false;
-    if (source_text_read(trace.files[0], &source, error)) {
-        good = draw(out, &trace, &source, error);
-        source_text_free(&source);
+    if (read_trace(paths[1], &traces[1], &sources[1], error)) {
+        good = strcmp(name, "split") == 0 ? figure_split(out, traces, sources, error)
+                                          : figure_stores(out, &traces[0], &traces[1], error);
+        source_text_free(&sources[1]);
+        trace_free(&traces[1]);
     }
-    trace_free(&trace);
+    source_text_free(&sources[0]);
+    trace_free(&traces[0]);
     return good;
 }
 
@@ -148,19 +180,38 @@ static int usage(void)
     fputs("usage: trace_figure FIGURE TRACE.json, where FIGURE is", stderr);
     for (int i = 0; i < NUM_FIGURES; i++)
         fprintf(stderr, "%s %s", i > 0 ? "," : "", figures[i].name);
-    fputs("; or trace_figure blocks DIRECTORY\n", stderr);
+    fputs("; trace_figure split|stores TRACE.json TRACE.json; or trace_figure blocks|flow DIRECTORY\n", stderr);
     return 2;
+}
+
+/** Draws what the arguments ask for. `known` tells whether they ask for something. */
+static bool draw_requested(FILE *out, int argc, char **argv, bool *known, struct error *error)
+{
+    const char *const name = argc > 1 ? argv[1] : "";
+    draw_figure *const draw = argc == 3 ? find_figure(name) : NULL;
+
+    *known = true;
+    if (draw)
+        return draw_trace(out, draw, argv[2], error);
+    if (argc == 3 && strcmp(name, "blocks") == 0)
+        return figure_blocks(out, argv[2], error);
+    if (argc == 3 && strcmp(name, "flow") == 0)
+        return figure_flow(out, argv[2], error);
+    if (argc == 4 && (strcmp(name, "split") == 0 || strcmp(name, "stores") == 0))
+        return draw_pair(out, name, argv + 2, error);
+    *known = false;
+    return false;
 }
 
 int main(int argc, char **argv)
 {
-    draw_figure *const draw = argc == 3 ? find_figure(argv[1]) : NULL;
-    const bool blocks = argc == 3 && strcmp(argv[1], "blocks") == 0;
     struct error error;
+    bool known;
+    const bool good = draw_requested(stdout, argc, argv, &known, &error);
 
-    if (!draw && !blocks)
+    if (!known)
         return usage();
-    if (!(blocks ? figure_blocks(stdout, argv[2], &error) : draw_trace(stdout, draw, argv[2], &error))) {
+    if (!good) {
         fprintf(stderr, "trace_figure: %s\n", error.text);
         return 2;
     }

@@ -49,6 +49,18 @@ equal 'a token among four has three' '4 2 1 ' \
     "$(grep -o 'reads lane ^ [0-9]*' "$made/figures/05_tokens.svg" | sed 's/.* //' | tr '\n' ' ')"
 matches 'all but one warp wait while one thread adds up' '*>warps 8 to 31<*>waits<*' "$(cat "$made/figures/06_waiting.svg")"
 
+equal 'chapter 06 fills by eight requests, chapter 07 by two' \
+    'Chapter 06: 4 bytes a lane, 8 requests, 32 sectors;Chapter 07: 16 bytes a lane, 2 requests, 32 sectors;' \
+    "$(grep -o 'Chapter 0[67]: [^<]*' "$made/figures/07_stores.svg" | tr '\n' ';')"
+equal 'half of the lanes run in each step, then all' '16 16 16 16 16 32 32 32 32 32 ' \
+    "$(grep -o 'step [1-5]: [0-9]* of 32 run' "$made/figures/03_split.svg" | sed 's/.*: //; s/ .*//' | tr '\n' ' ')"
+equal 'as many lanes take as in the butterfly, in both halves' '160' "$(grep -o '>new<' "$made/figures/03_split.svg" | wc -l | tr -d ' ')"
+chosen=$(tail -c 32 "$traces/01_flow/topk_ids.npy" | od -An -v -td4 -w32 | tr -s ' ' | sed 's/^ //')
+equal "a token's experts are those of its row, in order" "$chosen" \
+    "$(grep -o 'expert [0-9]*<' "$made/figures/01_flow.svg" | tr -dc '0-9\n' | tr '\n' ' ' | sed 's/ $//')"
+equal 'four groups stay' '4 4' \
+    "$(grep -c '>stays<' "$made/figures/01_flow.svg") $(grep -c '>is left out<' "$made/figures/01_flow.svg")"
+
 # refuses NAME WORDS ARGUMENT...: exit 2, nothing on stdout, one line that has the words
 refuses() {
     refuses_name=$1
@@ -74,7 +86,7 @@ sed 's/"kind": "shared_store"/"kind": "shared_shop"/' "$traces/02.json" >"$scrat
 refuses 'an event nobody knows' 'is none that a trace has' "$tool" butterfly "$scratch/shop.json"
 
 # A trace whose numbers are not those of a run: one value that a lane receives, then what is stored in the end.
-python3 - "$traces/02.json" "$traces/09.json" "$scratch" <<'END'
+python3 - "$traces/02.json" "$traces/09.json" "$scratch" "$traces/07_stores.json" <<'END'
 import json, sys
 def write(trace, name):
     with open(sys.argv[3] + "/" + name, "w") as file:
@@ -91,10 +103,31 @@ trace = json.load(open(sys.argv[2]))
 stores = [event for event in trace["events"] if event["kind"] == "shared_store" and event["warp"] == 1]
 stores[-2]["value"][5] = "0x0000007b"
 write(trace, "begins.json")
+trace = json.load(open(sys.argv[4]))
+stores = [event for event in trace["events"] if event["kind"] == "global_store"]
+stores[1]["offset"] = stores[0]["offset"]
+write(trace, "twice.json")
+trace["events"].remove(stores[1])
+write(trace, "half.json")
 END
 refuses 'a lane that receives what nobody brought' 'is none that a trace has' "$tool" butterfly "$scratch/shuffle.json"
 refuses 'a best that is not the one stored' 'goes on with another result' "$tool" butterfly "$scratch/stored.json"
 refuses 'a begin that is not the sum' 'do not add up in two levels' "$tool" scan "$scratch/begins.json"
+refuses 'stores of lists that differ' 'they must have as many' "$tool" stores "$traces/06_stores.json" "$scratch/half.json"
+refuses 'a list written twice' 'once from end to end' "$tool" stores "$traces/06_stores.json" "$scratch/twice.json"
+refuses 'a trace without a list' 'does not fill a list' "$tool" stores "$traces/06_stores.json" "$traces/06.json"
+"$(dirname "$tool")/03_divergence_free" --num-tokens 1 --dist normal --trace "$scratch/other.json" >"$scratch/out"
+refuses 'butterflies of two tokens' 'they do not take the same' "$tool" split "$traces/02.json" "$scratch/other.json"
+refuses 'a trace with no butterfly in it' 'no exchange over 16 lanes' "$tool" split "$traces/02.json" "$traces/05.json"
+refuses 'one trace where there must be two' 'usage: trace_figure' "$tool" split "$traces/02.json"
+cp "$traces/01_flow/topk_ids.npy" "$traces/01_flow/topk_weights.npy" "$scratch/"
+printf '\001' | dd of="$scratch/topk_ids.npy" bs=1 seek=$(($(wc -c <"$scratch/topk_ids.npy") - 32)) conv=notrunc 2>/dev/null
+refuses 'experts that the scores do not give' 'is not what the router' "$tool" flow "$scratch"
+cp "$traces/01_flow/topk_ids.npy" "$scratch/"
+printf '\100' | dd of="$scratch/topk_weights.npy" bs=1 seek=$(($(wc -c <"$scratch/topk_weights.npy") - 29)) conv=notrunc 2>/dev/null
+refuses 'a weight that they do not give' 'is not what the router' "$tool" flow "$scratch"
+cp "$traces/06_blocks/sorted_token_ids.npy" "$scratch/topk_ids.npy"
+refuses 'ids of another operator' 'it must be <i4, 8 in a row' "$tool" flow "$scratch"
 "$tool" butterfly "$traces/02.json" >/dev/full 2>"$scratch/err"
 equal 'a full disk is an error' '2 trace_figure: standard output: cannot be written' "$? $(cat "$scratch/err")"
 
