@@ -1,0 +1,238 @@
+/** @file grader.c  08_owner_of_a_block: every block's expert, however the groups are spread, in few loads. */
+#include "exercise.h"
+#include "grade/grade.h"
+
+enum { WARP_SIZE = 32, MOST_EXPERTS = 2048 };
+
+/** How groups are spread. */
+struct groups {
+    int num_experts, block_size, num_blocks;
+    int offsets[MOST_EXPERTS + 1];
+};
+
+/** How many blocks an expert's group has. */
+typedef int spread(struct random *random, int expert, int num_experts);
+
+static int spread_few(struct random *random, int expert, int num_experts)
+{
+    (void)expert, (void)num_experts;
+    return (int)random_below(random, 4);
+}
+
+static int spread_one_each(struct random *random, int expert, int num_experts)
+{
+    (void)random, (void)expert, (void)num_experts;
+    return 1;
+}
+
+/** Most experts have nothing, the first and the last among them. */
+static int spread_gaps(struct random *random, int expert, int num_experts)
+{
+    const bool has_blocks = expert > 0 && expert < num_experts - 1 && random_below(random, 6) == 0;
+
+    return has_blocks ? 1 + (int)random_below(random, 9) : 0;
+}
+
+static int spread_nothing(struct random *random, int expert, int num_experts)
+{
+    (void)random, (void)expert, (void)num_experts;
+    return 0;
+}
+
+static int spread_all_to_first(struct random *random, int expert, int num_experts)
+{
+    (void)random, (void)num_experts;
+    return expert == 0 ? 100 : 0;
+}
+
+static int spread_all_to_middle(struct random *random, int expert, int num_experts)
+{
+    (void)random;
+    return expert == num_experts / 2 ? 300 : 0;
+}
+
+static int spread_all_to_last(struct random *random, int expert, int num_experts)
+{
+    (void)random;
+    return expert == num_experts - 1 ? 100 : 0;
+}
+
+/** Groups of that spread, and `past` blocks past the last. */
+static struct groups *make_groups(struct grade *grade, int num_experts, int block_size, spread *blocks_of, int past)
+{
+    struct groups *const groups = grade_host(grade, sizeof *groups);
+    int blocks = 0;
+
+    groups->num_experts = num_experts;
+    groups->block_size = block_size;
+    for (int expert = 0; expert < num_experts; expert++) {
+        groups->offsets[expert] = blocks * block_size;
+        blocks += blocks_of(grade_random(grade), expert, num_experts);
+    }
+    groups->offsets[num_experts] = blocks * block_size;
+    groups->num_blocks = blocks + past > 0 ? blocks + past : 1;
+    return groups;
+}
+
+/** The right answer, one expert after the other. */
+static int owner_of(const struct groups *groups, int block)
+{
+    const int64_t place = (int64_t)block * groups->block_size;
+
+    for (int expert = 0; expert < groups->num_experts; expert++)
+        if (place >= groups->offsets[expert] && place < groups->offsets[expert + 1])
+            return expert;
+    return -1;
+}
+
+static void check_past(struct grade *grade, const struct groups *groups, int block, int got)
+{
+    const int end = groups->offsets[groups->num_experts];
+
+    if (grade_is_unwritten(&got, sizeof got))
+        grade_fail(grade, "block %d: expected -1, past place %d where the last group ends; nothing was written", block,
+                   end);
+    grade_fail(grade, "block %d: expected -1, past place %d where the last group ends; got %d", block, end, got);
+}
+
+static void check_block(struct grade *grade, const struct groups *groups, int block, int got)
+{
+    const int expected = owner_of(groups, block), *const offsets = groups->offsets;
+
+    if (got == expected)
+        return;
+    if (expected < 0)
+        check_past(grade, groups, block, got);
+    if (grade_is_unwritten(&got, sizeof got))
+        grade_fail(grade, "block %d: expected expert %d, whose group is places %d to %d; nothing was written", block,
+                   expected, offsets[expected], offsets[expected + 1] - 1);
+    if (got >= 0 && got < groups->num_experts && offsets[got] == offsets[got + 1])
+        grade_fail(grade, "block %d: expected expert %d, whose group is places %d to %d; got %d, whose group is empty",
+                   block, expected, offsets[expected], offsets[expected + 1] - 1, got);
+    grade_fail(grade, "block %d: expected expert %d, whose group is places %d to %d; got %d", block, expected,
+               offsets[expected], offsets[expected + 1] - 1, got);
+}
+
+static void check(struct grade *grade, const struct groups *groups)
+{
+    const int num_experts = groups->num_experts, num_blocks = groups->num_blocks;
+    const int *const offsets = grade_input(grade, "offsets", groups->offsets,
+                                           ((size_t)num_experts + 1) * sizeof *offsets);
+    int *const expert_ids = grade_output(grade, "expert_ids", (size_t)num_blocks * sizeof *expert_ids);
+
+    grade_given(grade, "%d expert%s, %d block%s of %d", num_experts, num_experts == 1 ? "" : "s", num_blocks,
+                num_blocks == 1 ? "" : "s", groups->block_size);
+    grade_ran(grade, expert_ids_launch(offsets, num_experts, groups->block_size, num_blocks, expert_ids));
+
+    const int *const got = grade_result(grade, expert_ids);
+
+    for (int block = 0; block < num_blocks; block++)
+        check_block(grade, groups, block, got[block]);
+}
+
+static void check_spread(struct grade *grade, int num_experts, int block_size, spread *blocks_of, int past)
+{
+    check(grade, make_groups(grade, num_experts, block_size, blocks_of, past));
+}
+
+/** The README's. */
+static void shown_groups(struct grade *grade)
+{
+    static const struct groups groups = {
+        .num_experts = 6, .block_size = 4, .num_blocks = 8, .offsets = {0, 8, 8, 8, 12, 20, 20}};
+
+    check(grade, &groups);
+}
+
+static void many_experts(struct grade *grade)
+{
+    check_spread(grade, 256, 64, spread_one_each, 0);
+    check_spread(grade, 256, 64, spread_few, 0);
+    check_spread(grade, 8, 1, spread_few, 5);
+}
+
+static void experts_without_a_block(struct grade *grade)
+{
+    check_spread(grade, 256, 64, spread_gaps, 10);
+    check_spread(grade, 128, 16, spread_gaps, 10);
+    check_spread(grade, 12, 16, spread_gaps, 10);
+}
+
+static void past_the_end(struct grade *grade)
+{
+    check_spread(grade, 64, 128, spread_few, 40);
+    check_spread(grade, 64, 128, spread_nothing, 1);
+    check_spread(grade, 64, 128, spread_nothing, 300);
+}
+
+static void all_to_one(struct grade *grade)
+{
+    check_spread(grade, 256, 64, spread_all_to_first, 7);
+    check_spread(grade, 256, 64, spread_all_to_middle, 7);
+    check_spread(grade, 256, 64, spread_all_to_last, 7);
+    check_spread(grade, MOST_EXPERTS, 64, spread_all_to_last, 7); /* more experts than threads */
+}
+
+/** No powers of two, and a lone expert. */
+static void other_numbers(struct grade *grade)
+{
+    static const int counts[] = {1, 2, 3, 5, 7, 33, 160};
+
+    for (int i = 0; i < 7; i++) {
+        const int block_size = 1 + (int)random_below(grade_random(grade), 200);
+
+        check_spread(grade, counts[i], block_size, spread_one_each, 3);
+        check_spread(grade, counts[i], block_size, spread_few, 3);
+    }
+}
+
+/** Places up to 2,147,483,647 in all. */
+static void far_places(struct grade *grade)
+{
+    check_spread(grade, 5, 1 << 20, spread_all_to_last, 1900);
+    check_spread(grade, 1000, 1 << 20, spread_one_each, 0);
+}
+
+static uint64_t warps_of(const struct groups *groups)
+{
+    return (uint64_t)(groups->num_blocks + WARP_SIZE - 1) / WARP_SIZE;
+}
+
+/** A search by halves loads an offset a round, and the end. */
+static void loads(struct grade *grade)
+{
+    static const int counts[] = {32, 160, 256, MOST_EXPERTS};
+
+    for (int i = 0; i < 4; i++) {
+        const struct groups *const groups = make_groups(grade, counts[i], 64, spread_few, 3);
+        uint64_t rounds = 0;
+
+        while (1 << rounds < counts[i])
+            rounds++;
+        check(grade, groups);
+        grade_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"),
+                     warps_of(groups) * (2 * rounds + 4));
+    }
+}
+
+/** Each thread writes a block, whoever has them all. */
+static void stores(struct grade *grade)
+{
+    const struct groups *const groups = make_groups(grade, 256, 64, spread_all_to_middle, 3);
+
+    check(grade, groups);
+    grade_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"), 2 * warps_of(groups));
+}
+
+const struct grade_case grade_cases[] = {
+    {"shown_groups", shown_groups, false},
+    {"many_experts", many_experts, false},
+    {"experts_without_a_block", experts_without_a_block, false},
+    {"past_the_end", past_the_end, false},
+    {"all_to_one", all_to_one, false},
+    {"other_numbers", other_numbers, false},
+    {"far_places", far_places, false},
+    {"loads", loads, true},
+    {"stores", stores, true},
+};
+const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;
