@@ -1,0 +1,90 @@
+/**
+ * @file exercise.cu
+ * @brief 10_predict_the_fill: what a fill costs, said before it runs.
+ *
+ * Block 0 counts while other blocks fill. First say what such a launch does: how many store requests, sectors and
+ * bytes, how many barriers. Then write the line that is missing, and see. What you write is between // TODO and // END;
+ * leave the rest as it is.
+ */
+#include "exercise.h"
+
+/* --- the forecast ------------------------------------------------------------------------------------------------- */
+
+// TODO shown
+// The launch with SHOWN_NUMEL = 800 ids and SHOWN_CAPACITY = 16,960 places, which has two filling blocks: four numbers,
+// in the sense of struct fill_forecast in exercise.h.
+static const int64_t store_requests = -1;
+static const int64_t store_sectors = -1;
+static const int64_t store_bytes = -1;
+static const int64_t block_barriers = -1;
+// END shown
+
+struct fill_forecast fill_forecast_shown(void)
+{
+    return {store_requests, store_sectors, store_bytes, block_barriers};
+}
+
+struct fill_forecast fill_forecast_of(int64_t capacity)
+{
+    struct fill_forecast forecast = {-1, -1, -1, -1};
+
+    // TODO formulas
+    // The same four for any capacity that is a multiple of 4, sorted_token_ids being on a 32-byte boundary:
+    // forecast.store_requests = ..., forecast.store_sectors, forecast.store_bytes, forecast.block_barriers.
+    // END formulas
+    return forecast;
+}
+
+/* --- the kernel --------------------------------------------------------------------------------------------------- */
+
+/** Writes a pad to every place, 16 bytes a store. Called by `num_threads` threads, of which this one is `thread`. */
+static __device__ void fill(int *sorted_token_ids, int capacity, int pad, int thread, int num_threads)
+{
+    const int unaligned = (int)(-(uintptr_t)sorted_token_ids % sizeof(int4) / sizeof(int)); /* words in front */
+    const int head = unaligned < capacity ? unaligned : capacity;
+    const int pieces = (capacity - head) / 4, tail = head + 4 * pieces;
+    int4 *const aligned = (int4 *)(sorted_token_ids + head);
+    const int4 pads = make_int4(pad, pad, pad, pad);
+
+    // TODO fill
+    // Store `pads` to aligned[0] .. aligned[pieces - 1], each once. Which of them does this thread store, so that the
+    // 32 lanes of a warp always store side by side?
+    (void)aligned, (void)pads;
+    // END fill
+
+    if (thread < head)
+        sorted_token_ids[thread] = pad;
+    if (thread < capacity - tail)
+        sorted_token_ids[tail + thread] = pad;
+}
+
+/** Grid: a block that counts, then blocks that fill. */
+static __global__ void __launch_bounds__(THREADS)
+    count_and_fill_kernel(const int *topk_ids, int numel, int capacity, int *counts, int *sorted_token_ids)
+{
+    __shared__ int block_counts[NUM_EXPERTS];
+    const int thread = threadIdx.x;
+
+    if (blockIdx.x > 0) { /* a block leaves as a whole, so no barrier below misses a thread */
+        fill(sorted_token_ids, capacity, numel, (blockIdx.x - 1) * THREADS + thread, (gridDim.x - 1) * THREADS);
+        return;
+    }
+    if (thread < NUM_EXPERTS)
+        block_counts[thread] = 0;
+    __syncthreads();
+    for (int i = thread; i < numel; i += THREADS)
+        if (topk_ids[i] >= 0 && topk_ids[i] < NUM_EXPERTS)
+            atomicAdd(&block_counts[topk_ids[i]], 1);
+    __syncthreads();
+    if (thread < NUM_EXPERTS)
+        atomicAdd(&counts[thread], block_counts[thread]); /* no plain store: those that are counted are the fill's */
+}
+
+cudaError_t count_and_fill_launch(const int32_t *topk_ids, int numel, int capacity, int32_t *counts,
+                                  int32_t *sorted_token_ids)
+{
+    const int fill_blocks = (capacity + PLACES_PER_FILL_BLOCK - 1) / PLACES_PER_FILL_BLOCK;
+
+    count_and_fill_kernel<<<1 + fill_blocks, THREADS>>>(topk_ids, numel, capacity, counts, sorted_token_ids);
+    return cudaGetLastError();
+}

@@ -1,0 +1,245 @@
+/** @file grader.c  10_predict_the_fill: the kernel, then each of the four numbers, then each of the four formulas. */
+#include "exercise.h"
+#include "grade/grade.h"
+
+#include <inttypes.h>
+
+/** Ids as a router may send them, some of nobody. */
+static const int32_t *make_ids(struct grade *grade, int numel)
+{
+    int32_t *const ids = grade_host(grade, (size_t)(numel ? numel : 1) * sizeof *ids);
+
+    ids[0] = -1;
+    for (int i = 0; i < numel; i++)
+        ids[i] = (int32_t)random_below(grade_random(grade), NUM_EXPERTS + 20) - 10;
+    return ids;
+}
+
+static void check_counts(struct grade *grade, const int32_t *ids, int numel, const int32_t *device_counts)
+{
+    int32_t expected[NUM_EXPERTS] = {0};
+
+    for (int i = 0; i < numel; i++)
+        if (ids[i] >= 0 && ids[i] < NUM_EXPERTS)
+            expected[ids[i]]++;
+    grade_equal_int(grade, "counts", "expert", expected, device_counts, NUM_EXPERTS);
+}
+
+/** `words` [front + capacity + back]: pads in the middle, and nothing in front or behind. */
+static void check_places(struct grade *grade, const int32_t *words, int front, int capacity, int back, int32_t pad)
+{
+    for (int i = 0; i < front + capacity + back; i++) {
+        const int place = i - front;
+        const bool unwritten = grade_is_unwritten(&words[i], sizeof words[i]);
+
+        if (place < 0 && !unwritten)
+            grade_fail(grade, "word %d in front of sorted_token_ids: the fill wrote there", -place);
+        if (place >= capacity && !unwritten)
+            grade_fail(grade, "word %d behind sorted_token_ids: the fill wrote there", place - capacity + 1);
+        if (place < 0 || place >= capacity || words[i] == pad)
+            continue;
+        if (unwritten)
+            grade_fail(grade, "place %d: expected the pad %" PRId32 ", but it was never written", place, pad);
+        grade_fail(grade, "place %d: expected the pad %" PRId32 ", got %" PRId32, place, pad, words[i]);
+    }
+}
+
+/** Launches with sorted_token_ids `front` words past a 32-byte boundary. Returns the bytes that got a value. */
+static uint64_t check(struct grade *grade, int numel, int capacity, int front)
+{
+    enum { BACK = 8 };
+    static const int32_t zeros[NUM_EXPERTS];
+    const int32_t *const ids = make_ids(grade, numel);
+    const size_t words = (size_t)front + (size_t)capacity + BACK;
+
+    grade_given(grade, "%d ids, %d places%s", numel, capacity, front % 4 ? ", not 16-byte aligned" : "");
+
+    const int32_t *const device_ids = grade_input(grade, "topk_ids", ids, (size_t)(numel ? numel : 1) * sizeof *ids);
+    int32_t *const counts = grade_inout(grade, "counts", zeros, sizeof zeros);
+    int32_t *const places = grade_output(grade, "sorted_token_ids", words * sizeof *places);
+
+    grade_ran(grade, count_and_fill_launch(device_ids, numel, capacity, counts, places + front));
+    check_places(grade, grade_result(grade, places), front, capacity, BACK, numel);
+    check_counts(grade, ids, numel, counts);
+    return (uint64_t)capacity * sizeof *places;
+}
+
+/* --- the kernel --------------------------------------------------------------------------------------------------- */
+
+static void require(struct grade *grade, const char *name, int64_t predicted, const char *region)
+{
+    if (predicted < 0)
+        grade_fail(grade, "%s: nothing predicted yet; the region \"%s\" says %" PRId64, name, region, predicted);
+}
+
+static void require_all(struct grade *grade, struct fill_forecast forecast, const char *region)
+{
+    require(grade, "store_requests", forecast.store_requests, region);
+    require(grade, "store_sectors", forecast.store_sectors, region);
+    require(grade, "store_bytes", forecast.store_bytes, region);
+    require(grade, "block_barriers", forecast.block_barriers, region);
+}
+
+/** Nothing is measured before everything is predicted. */
+static void forecast(struct grade *grade)
+{
+    require_all(grade, fill_forecast_shown(), "shown");
+    require_all(grade, fill_forecast_of(SHOWN_CAPACITY), "formulas");
+}
+
+static void shown(struct grade *grade)
+{
+    check(grade, SHOWN_NUMEL, SHOWN_CAPACITY, 0);
+}
+
+static void any_capacity(struct grade *grade)
+{
+    static const int capacities[] = {1, 3, 4, 5, 127, 128, 132, 16384, 16388};
+
+    for (int i = 0; i < 9; i++)
+        check(grade, 1 + (int)random_below(grade_random(grade), 200), capacities[i], 0);
+    check(grade, 2000, 33000 + (int)random_below(grade_random(grade), 20000), 0);
+}
+
+static void any_alignment(struct grade *grade)
+{
+    static const int capacities[] = {2, 7, 1000};
+
+    for (int front = 1; front < 4; front++)
+        for (int i = 0; i < 3; i++)
+            check(grade, 50, capacities[i], front);
+}
+
+static void nothing_to_fill(struct grade *grade)
+{
+    check(grade, 0, 0, 0);
+    check(grade, 0, 64, 0);
+}
+
+/** Whole requests of lanes side by side, and no sector twice. */
+static void side_by_side(struct grade *grade)
+{
+    enum { CAPACITY = 40000, PLACES_PER_REQUEST = 4 * WARP_SIZE, PLACES_PER_SECTOR = 8 };
+
+    check(grade, 1000, CAPACITY, 0);
+    grade_budget(grade, "global_store_sectors", grade_counter(grade, "global_store_sectors"),
+                 (CAPACITY + PLACES_PER_SECTOR - 1) / PLACES_PER_SECTOR);
+    grade_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"),
+                 (CAPACITY + PLACES_PER_REQUEST - 1) / PLACES_PER_REQUEST);
+}
+
+/* --- the four numbers and the four formulas ----------------------------------------------------------------------- */
+
+/** Which of the four. */
+enum number { REQUESTS, SECTORS, BYTES, BARRIERS };
+
+static const char *const number_names[] = {"store_requests", "store_sectors", "store_bytes", "block_barriers"};
+
+static int64_t number_of(struct fill_forecast forecast, enum number number)
+{
+    const int64_t numbers[] = {forecast.store_requests, forecast.store_sectors, forecast.store_bytes,
+                               forecast.block_barriers};
+
+    return numbers[number];
+}
+
+/** Launches and returns what was measured. */
+static uint64_t measure(struct grade *grade, enum number number, int numel, int capacity)
+{
+    const uint64_t bytes = check(grade, numel, capacity, 0);
+
+    switch (number) {
+    case REQUESTS:
+        return grade_counter(grade, "global_store_requests");
+    case SECTORS:
+        return grade_counter(grade, "global_store_sectors");
+    case BYTES:
+        return bytes;
+    default:
+        return grade_counter(grade, "block_barriers");
+    }
+}
+
+/** The forecast is asked for before the launch. */
+static void score_shown(struct grade *grade, enum number number)
+{
+    const int64_t predicted = number_of(fill_forecast_shown(), number);
+
+    grade_prediction(grade, number_names[number], predicted, measure(grade, number, SHOWN_NUMEL, SHOWN_CAPACITY));
+}
+
+static void score_capacity(struct grade *grade, enum number number, int capacity)
+{
+    const int64_t predicted = number_of(fill_forecast_of(capacity), number);
+
+    grade_prediction(grade, number_names[number], predicted, measure(grade, number, capacity / 10, capacity));
+}
+
+/** Small ones whose last request and sector are not full, and two that nobody knows. */
+static void score_formula(struct grade *grade, enum number number)
+{
+    static const int capacities[] = {4, 12, 128, 140, 16384, 16388, 49156};
+
+    for (int i = 0; i < 7; i++)
+        score_capacity(grade, number, capacities[i]);
+    for (int i = 0; i < 2; i++)
+        score_capacity(grade, number, 4 * (1 + (int)random_below(grade_random(grade), 12000)));
+}
+
+static void shown_requests(struct grade *grade)
+{
+    score_shown(grade, REQUESTS);
+}
+
+static void shown_sectors(struct grade *grade)
+{
+    score_shown(grade, SECTORS);
+}
+
+static void shown_bytes(struct grade *grade)
+{
+    score_shown(grade, BYTES);
+}
+
+static void shown_barriers(struct grade *grade)
+{
+    score_shown(grade, BARRIERS);
+}
+
+static void formula_requests(struct grade *grade)
+{
+    score_formula(grade, REQUESTS);
+}
+
+static void formula_sectors(struct grade *grade)
+{
+    score_formula(grade, SECTORS);
+}
+
+static void formula_bytes(struct grade *grade)
+{
+    score_formula(grade, BYTES);
+}
+
+static void formula_barriers(struct grade *grade)
+{
+    score_formula(grade, BARRIERS);
+}
+
+const struct grade_case grade_cases[] = {
+    {"forecast", forecast, false},
+    {"shown", shown, false},
+    {"any_capacity", any_capacity, false},
+    {"any_alignment", any_alignment, false},
+    {"nothing_to_fill", nothing_to_fill, false},
+    {"side_by_side", side_by_side, true},
+    {"shown_requests", shown_requests, true},
+    {"shown_sectors", shown_sectors, true},
+    {"shown_bytes", shown_bytes, true},
+    {"shown_barriers", shown_barriers, true},
+    {"formula_requests", formula_requests, true},
+    {"formula_sectors", formula_sectors, true},
+    {"formula_bytes", formula_bytes, true},
+    {"formula_barriers", formula_barriers, true},
+};
+const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;
