@@ -14,6 +14,7 @@ EXERCISE("03_second_maximum", 3, MEND, 2, "a second best that is as good as the 
 EXERCISE("03_no_divergence", 3, BUDGET, 2, "selects where a warp would split")
 EXERCISE("04_compare_exchange", 4, WRITE, 2, "the step a bitonic network is made of")
 EXERCISE("05_another_router", 5, EXTEND, 3, "a gate for a second router")
+EXERCISE("06_count_without_races", 6, MEND, 1, "counting experts, and losing none")
 EXERCISE("07_four_sectors", 7, BUDGET, 2, "pads for the least requests and sectors")
 EXERCISE("08_up_sweep", 8, WRITE, 1, "from the leaves to the root")
 EXERCISE("08_no_bank_conflict", 8, BUDGET, 2, "room between the tree's numbers")
