@@ -1,0 +1,34 @@
+/** @file exercise.h  03_no_divergence: what the exercise and its grader agree on. */
+#ifndef EXERCISE_H
+#define EXERCISE_H
+
+#include <cuda_runtime.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { WARP_SIZE = 32, NOBODY = 0x7fffffff };
+
+/** What a top-k compares: a value, and whose it is. */
+struct candidate {
+    float value;
+    int id;
+};
+
+/**
+ * Finds each token's `topk` best experts, best first: the larger choice, of equal choices the lower number.
+ *
+ * @param choice       [num_tokens, num_experts]; -infinity may be there, NaN and +infinity not
+ * @param num_tokens   at least 1
+ * @param num_experts  1 to 32: a lane each
+ * @param topk         1 to num_experts
+ * @param best         [num_tokens, 32]: place k has the k-th best; places from topk on have -infinity and NOBODY
+ */
+cudaError_t top_experts_launch(const float *choice, int num_tokens, int num_experts, int topk, struct candidate *best);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

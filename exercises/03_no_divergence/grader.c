@@ -1,0 +1,184 @@
+/** @file grader.c  03_no_divergence: the right experts in the right order, and no branch that splits a warp. */
+#include "exercise.h"
+#include "grade/grade.h"
+
+#include <math.h>
+
+/** How a case fills a token's choices. */
+typedef void fill(struct random *random, float *choice, int num_experts);
+
+static void fill_distinct(struct random *random, float *choice, int num_experts)
+{
+    for (int expert = 0; expert < num_experts; expert++)
+        choice[expert] = random_normal(random);
+}
+
+static void fill_ties(struct random *random, float *choice, int num_experts)
+{
+    for (int expert = 0; expert < num_experts; expert++)
+        choice[expert] = (float)random_below(random, 3) - 1.0f;
+}
+
+static void fill_equal(struct random *random, float *choice, int num_experts)
+{
+    const float value = random_normal(random);
+
+    for (int expert = 0; expert < num_experts; expert++)
+        choice[expert] = value;
+}
+
+/** A few numbers among -infinity: some of those that are chosen are -infinity. */
+static void fill_infinities(struct random *random, float *choice, int num_experts)
+{
+    for (int expert = 0; expert < num_experts; expert++)
+        choice[expert] = random_below(random, 8) ? -INFINITY : random_normal(random);
+}
+
+static void fill_lowest(struct random *random, float *choice, int num_experts)
+{
+    (void)random;
+    for (int expert = 0; expert < num_experts; expert++)
+        choice[expert] = -INFINITY;
+}
+
+/** Numbers that a sum or a difference of two does not hold. */
+static void fill_far_apart(struct random *random, float *choice, int num_experts)
+{
+    for (int expert = 0; expert < num_experts; expert++)
+        choice[expert] = ldexpf(random_normal(random), (int)random_below(random, 200) - 100);
+}
+
+/** Whether expert `a` ranks before `b`. */
+static bool ranks_before(const float *choice, int a, int b)
+{
+    return choice[a] > choice[b] || (choice[a] == choice[b] && a < b);
+}
+
+/** The expert that `place` others rank before. */
+static int expert_at(const float *choice, int num_experts, int place)
+{
+    for (int expert = 0; expert < num_experts; expert++) {
+        int before = 0;
+
+        for (int other = 0; other < num_experts; other++)
+            before += ranks_before(choice, other, expert);
+        if (before == place)
+            return expert;
+    }
+    return NOBODY;
+}
+
+static void check_place(struct grade *grade, int token, int place, struct candidate expected, struct candidate got)
+{
+    if (got.id == expected.id && got.value == expected.value)
+        return;
+    if (grade_is_unwritten(&got, sizeof got))
+        grade_fail(grade, "token %d, place %d: nothing was written", token, place);
+    if (expected.id == NOBODY)
+        grade_fail(grade, "token %d, place %d: expected nobody at -inf, got id %d with choice %g", token, place, got.id,
+                   (double)got.value);
+    if (got.id == NOBODY)
+        grade_fail(grade, "token %d, place %d: expected expert %d with choice %g, got nobody", token, place,
+                   expected.id, (double)expected.value);
+    if (got.id != expected.id)
+        grade_fail(grade, "token %d, place %d: expected expert %d with choice %g, got expert %d with %g", token, place,
+                   expected.id, (double)expected.value, got.id, (double)got.value);
+    grade_fail(grade, "token %d, place %d: expected choice %g of expert %d, got %g", token, place,
+               (double)expected.value, expected.id, (double)got.value);
+}
+
+/** Launches on `choice` and looks at each place. */
+static void check(struct grade *grade, int num_tokens, int num_experts, int topk, const float *choice)
+{
+    const size_t count = (size_t)num_tokens * num_experts, places = (size_t)num_tokens * WARP_SIZE;
+    const float *const device_choice = grade_input(grade, "choice", choice, count * sizeof *choice);
+    struct candidate *const device_best = grade_output(grade, "best", places * sizeof *device_best);
+
+    grade_ran(grade, top_experts_launch(device_choice, num_tokens, num_experts, topk, device_best));
+
+    const struct candidate *const best = grade_result(grade, device_best);
+
+    for (int token = 0; token < num_tokens; token++)
+        for (int place = 0; place < WARP_SIZE; place++) {
+            const float *const row = choice + (size_t)token * num_experts;
+            const int expert = place < topk ? expert_at(row, num_experts, place) : NOBODY;
+            const struct candidate expected = {expert == NOBODY ? -INFINITY : row[expert], expert};
+
+            check_place(grade, token, place, expected, best[token * WARP_SIZE + place]);
+        }
+}
+
+static void check_filled(struct grade *grade, int num_tokens, int num_experts, int topk, fill *fill_choice)
+{
+    float *const choice = grade_host(grade, (size_t)num_tokens * num_experts * sizeof *choice);
+
+    for (int token = 0; token < num_tokens; token++)
+        fill_choice(grade_random(grade), choice + (size_t)token * num_experts, num_experts);
+    grade_given(grade, "%d token%s of %d expert%s, top %d", num_tokens, num_tokens == 1 ? "" : "s", num_experts,
+                num_experts == 1 ? "" : "s", topk);
+    check(grade, num_tokens, num_experts, topk, choice);
+}
+
+static void the_table(struct grade *grade)
+{
+    static const float choice[6] = {0.25f, 0.75f, -INFINITY, 0.75f, 0.5f, -INFINITY};
+
+    grade_given(grade, "the README's table: 1 token of 6 experts, top 5");
+    check(grade, 1, 6, 5, choice);
+}
+
+static void distinct_choices(struct grade *grade)
+{
+    check_filled(grade, 16, 32, 8, fill_distinct);
+    check_filled(grade, 2, 32, 32, fill_distinct);
+    check_filled(grade, 8, 32, 8, fill_far_apart);
+}
+
+static void equal_choices(struct grade *grade)
+{
+    check_filled(grade, 16, 32, 8, fill_ties);
+    check_filled(grade, 4, 32, 32, fill_equal);
+}
+
+static void sizes(struct grade *grade)
+{
+    static const int experts[] = {1, 2, 5, 17, 31};
+
+    for (int i = 0; i < (int)(sizeof experts / sizeof *experts); i++) {
+        check_filled(grade, i + 1, experts[i], 1, fill_distinct);
+        check_filled(grade, i + 2, experts[i], experts[i], fill_distinct);
+    }
+}
+
+static void infinities(struct grade *grade)
+{
+    check_filled(grade, 16, 32, 12, fill_infinities);
+    check_filled(grade, 8, 20, 20, fill_infinities);
+    check_filled(grade, 2, 20, 8, fill_lowest);
+}
+
+/** What is counted below: every lane has an expert, and many are equal. */
+enum { TOKENS = 4, TOPK = 8, STEPS = 5, VALUES = 2 };
+
+static void divergence(struct grade *grade)
+{
+    check_filled(grade, TOKENS, 32, TOPK, fill_ties);
+    grade_budget(grade, "divergent_branches", grade_counter(grade, "divergent_branches"), 0);
+}
+
+static void shuffles(struct grade *grade)
+{
+    check_filled(grade, TOKENS, 32, TOPK, fill_ties);
+    grade_budget(grade, "shuffles", grade_counter(grade, "shuffles"), TOKENS * TOPK * STEPS * VALUES);
+}
+
+const struct grade_case grade_cases[] = {
+    {"the_table", the_table, false},
+    {"distinct_choices", distinct_choices, false},
+    {"equal_choices", equal_choices, false},
+    {"sizes", sizes, false},
+    {"infinities", infinities, false},
+    {"divergence", divergence, true},
+    {"shuffles", shuffles, true},
+};
+const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;
