@@ -40,7 +40,7 @@ static void fill_first_dropped(struct random *random, float *choice, struct shap
     choice[random_below(random, (uint32_t)shape.experts_per_group)] = 2.0f;
 }
 
-/** The last expert of each group is its best, and as good as its others together are not: twice it would change the order. */
+/** The last expert of each group is its best, and rises with the group; the score falls. Counted twice it turns the order. */
 static void fill_last_best(struct random *random, float *choice, struct shape shape)
 {
     for (int expert = 0; expert < experts_of(shape); expert++) {
