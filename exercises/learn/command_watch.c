@@ -90,7 +90,7 @@ static void grade(struct learn *learn, const struct exercise *exercise)
     const bool had_passed = before && before->passed;
 
     fputc('\n', learn->out.stream);
-    if (grade_file(learn, exercise, &(struct grading){0}) == LEARN_PASSED && !had_passed)
+    if (grade_file(learn, exercise, &(struct grading){.watching = true}) == LEARN_PASSED && !had_passed)
         move_on(learn);
 }
 

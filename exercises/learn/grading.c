@@ -118,6 +118,7 @@ static void show(const struct learn *learn, const struct attempt *attempt)
         .seed = attempt->seed,
         .gpu = attempt->grading->gpu,
         .show_output = attempt->grading->show_output,
+        .watching = attempt->grading->watching,
         .messages = attempt->built.messages,
         .verdict = attempt->compiled ? &attempt->verdict : NULL,
         .seconds = attempt->seconds,

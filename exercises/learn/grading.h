@@ -12,6 +12,7 @@ struct grading {
     uint64_t seed;
     bool gpu;
     bool show_output;
+    bool watching; /**< whoever asked says what comes after a pass */
 };
 
 /**

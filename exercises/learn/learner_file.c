@@ -1,5 +1,7 @@
 #include "learn/learner_file.h"
 
+#include "harness/whole_file.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -95,28 +97,64 @@ bool learner_file_read(const char *path, char **text, struct error *error)
     return good;
 }
 
+/** Writes the text to an open file and closes it. False with errno set. */
+static bool write_and_close(int file, const char *text)
+{
+    const bool written = write_all(file, text, strlen(text));
+    const int reason = errno;
+
+    if (close(file) != 0)
+        return false;
+    errno = reason;
+    return written;
+}
+
+/** Makes the file in its place, where links cannot be had. */
+static bool make_in_place(const char *path, const char *text)
+{
+    const int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+    int reason;
+
+    if (file < 0)
+        return false;
+    if (write_and_close(file, text))
+        return true;
+    reason = errno;
+    unlink(path);
+    errno = reason;
+    return false;
+}
+
+/**
+ * Makes the whole file at once, by a link to a temporary beside it, which never replaces anything; and whoever waits for
+ * files to be saved does not take it for the learner's doing.
+ */
+static bool make_by_link(const char *path, const char *text)
+{
+    char *temporary;
+    const int file = whole_file_temporary(path, &temporary);
+    bool good = file >= 0 && write_and_close(file, text) && link(temporary, path) == 0;
+    const int reason = errno;
+
+    if (file >= 0)
+        unlink(temporary);
+    free(temporary);
+    errno = reason;
+    if (!good && (reason == EPERM || reason == ENOSYS || reason == EOPNOTSUPP))
+        good = make_in_place(path, text);
+    return good;
+}
+
 bool learner_file_make(const char *exercise, const char *path, struct error *error)
 {
     char *text;
-    int file;
     bool good;
-    int reason;
 
     if (!learner_file_read(exercise, &text, error))
         return false;
-    file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
-    good = file >= 0 && write_all(file, text, strlen(text));
-    reason = errno;
-    if (file >= 0 && close(file) != 0 && good) {
-        good = false;
-        reason = errno;
-    }
+    good = make_by_link(path, text) || error_set(error, "%s: it cannot be made: %s", path, strerror(errno));
     free(text);
-    if (good)
-        return true;
-    if (file >= 0)
-        unlink(path);
-    return error_set(error, "%s: it cannot be made: %s", path, strerror(reason));
+    return good;
 }
 
 bool learner_file_set_aside(const char *path, char *kept, size_t size, struct error *error)

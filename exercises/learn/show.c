@@ -398,6 +398,8 @@ static void show_passed(const struct learn *learn, const struct graded *graded)
     show_measures(learn, graded->verdict);
     show_output(learn, graded);
     labelled(learn, "compare", "%s solution %s", learn->command, graded->exercise->name);
+    if (!graded->watching && learn_current(learn))
+        labelled(learn, "next", "%s next  (%s)", learn->command, learn_current(learn)->name);
     if (graded->gpu)
         labelled(learn, "note", "a GPU counts nothing, so this is not recorded; run it without --gpu too");
 }

@@ -13,6 +13,7 @@ struct graded {
     uint64_t seed;
     bool gpu;
     bool show_output;              /**< all that the program printed was asked for */
+    bool watching;                 /**< the next exercise is shown by others */
     const char *messages;          /**< the compiler's */
     const struct verdict *verdict; /**< NULL: it did not compile */
     double seconds;                /**< building and running */
