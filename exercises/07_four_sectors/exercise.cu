@@ -16,8 +16,8 @@ static __global__ void fill_kernel(int *sorted_token_ids, int capacity, int pad)
     const int thread = threadIdx.x;
 
     // TODO fill
-    // Each thread fills a stretch of its own. The 32 lanes of a request write to 32 places far apart: 32 sectors, a word in
-    // each. Make a request of 4-byte stores touch 4 sectors, and then let a lane store 16 bytes at a time.
+    // Each thread fills a stretch of its own. The 32 lanes of a request write to 32 places far apart: 32 sectors, a
+    // word in each. Make a request of 4-byte stores touch 4 sectors, and then let a lane store 16 bytes at a time.
     const int stretch = (capacity + THREADS - 1) / THREADS;
 
     for (int place = thread * stretch; place < (thread + 1) * stretch; place++)

@@ -1,4 +1,4 @@
-/** @file grader.c  07_four_sectors: the list and nothing else is filled, with few requests and no sector for nothing. */
+/** @file grader.c  07_four_sectors: the list and nothing else is filled, with few requests and sectors. */
 #include "exercise.h"
 #include "grade/grade.h"
 

@@ -2,8 +2,8 @@
  * @file exercise.cu
  * @brief 08_no_bank_conflict: Blelloch's scan, and where its numbers lie in shared memory.
  *
- * The kernel is right as it comes. But the words that a step touches share a few banks. What you write is between // TODO and
- * // END; leave the rest as it is.
+ * The kernel is right as it comes. But the words that a step touches share a few banks. What you write is between
+ * // TODO and // END; leave the rest as it is.
  */
 #include "exercise.h"
 
@@ -11,8 +11,8 @@
 static __host__ __device__ int node(int i)
 {
     // TODO node
-    // Word w lies in bank w % 32. A step touches every second number, every fourth, every eighth: with the numbers side by
-    // side, 32 lanes share 16 banks, then 8, then 4. Leave room between numbers, so that they share none.
+    // Word w lies in bank w % 32. A step touches every second number, every fourth, every eighth: with the numbers side
+    // by side, 32 lanes share 16 banks, then 8, then 4. Leave room between numbers, so that they share none.
     return i;
     // END node
 }

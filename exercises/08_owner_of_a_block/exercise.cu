@@ -2,8 +2,8 @@
  * @file exercise.cu
  * @brief 08_owner_of_a_block: each block of the output finds its expert.
  *
- * Groups of very different sizes lie one after the other. What you write is between // TODO and // END; leave the rest as it
- * is.
+ * Groups of very different sizes lie one after the other. What you write is between // TODO and // END; leave the rest
+ * as it is.
  */
 #include "exercise.h"
 

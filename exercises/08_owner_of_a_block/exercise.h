@@ -11,8 +11,9 @@ extern "C" {
 /**
  * Says of each block of rows which expert it belongs to.
  *
- * @param offsets      [num_experts + 1]: the place where each expert's group begins, in ascending order, and in the end the
- *                     place where the last group ends. Groups are whole blocks; an empty one begins where the next does
+ * @param offsets      [num_experts + 1]: the place where each expert's group begins, in ascending order, and in the end
+ *                     the place where the last group ends. Groups are whole blocks; an empty one begins where the next
+ *                     does
  * @param num_experts  at least 1
  * @param block_size   places in a block
  * @param num_blocks   at least 1, and no fewer than the groups have; no place is above 2147483647

@@ -18,9 +18,9 @@ static __global__ void up_sweep_kernel(const int *counts, int size, int *sums)
     __syncthreads();
 
     // TODO up
-    // In the step with `stride` 1 the words 1, 3, 5, ... get the word before them added; in the step with stride 2 the words
-    // 3, 7, 11, ... the word two before; and so on, until the last word has the sum of all. Which words does this thread add?
-    // Who must wait for whom, and when?
+    // In the step with `stride` 1 the words 1, 3, 5, ... get the word before them added; in the step with stride 2 the
+    // words 3, 7, 11, ... the word two before; and so on, until the last word has the sum of all. Which words does this
+    // thread add? Who must wait for whom, and when?
     // END up
 
     for (int i = thread; i < size; i += THREADS)

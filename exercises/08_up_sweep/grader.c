@@ -37,7 +37,7 @@ static int sum_of(const int *counts, int first, int last)
     return sum;
 }
 
-/** A word holds the sum of as many counts, up to its own, as the largest power of two that divides its number and one. */
+/** Word w holds the sum of as many counts, up to its own, as the largest power of two that divides w + 1. */
 static void check_word(struct grade *grade, const int *counts, int word, int got)
 {
     const int leaves = (word + 1) & -(word + 1), first = word + 1 - leaves;
