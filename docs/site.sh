@@ -16,8 +16,10 @@ if ! command -v doxygen >/dev/null || ! [ -f "$DOXYGEN_AWESOME/doxygen-awesome.c
 fi
 "$build/cpu/tables" --check --programs "$build/cpu" --runs "$build/run" chapters/*/README.md
 
-rm -rf "$html" "$pages/files"
 mkdir -p "$pages"
+exec 9>"$SITE_OUT/lock"
+flock 9 # two at once would change each other's pages
+rm -rf "$html" "$pages/files"
 find "$pages" -maxdepth 1 -type f -delete
 cp "$SITE_OUT"/stepper/stepper_*.md "$SITE_OUT"/steps/step_*.md "$pages/"
 "$build/cpu/chapter_page" "$pages"

@@ -46,11 +46,14 @@ cudaError_t cudaPeekAtLastError(void)
     return last_error;
 }
 
-static const struct {
+/** What is said of an error. */
+struct error_words {
     cudaError_t error;
     const char *name;
     const char *text;
-} errors[] = {
+};
+
+static const struct error_words errors[] = {
     {cudaSuccess, "cudaSuccess", "no error"},
     {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
     {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
