@@ -2,8 +2,8 @@
  * @file exercise.cu
  * @brief 01_group_score: the sum of a group's two largest choices, in plain C.
  *
- * What you write is one C function; the thread of a token calls it once for each of the token's groups. No thread knows of another
- * yet. What you write is between // TODO and // END; leave the rest as it is.
+ * What you write is one C function; the thread of a token calls it once for each of the token's groups. No thread knows
+ * of another yet. What you write is between // TODO and // END; leave the rest as it is.
  */
 #include "exercise.h"
 
@@ -14,8 +14,8 @@ static __device__ float group_score(const float *choice, int experts_per_group)
 {
     // TODO group_score
     // Keep the two largest values seen so far, and add them up in the end. Mind three things. Two equal values are two
-    // values. NaN is larger than nothing and takes no part; with fewer than two values left, -INFINITY stands in for what is
-    // missing. The sum of +INFINITY and -INFINITY is NaN: return -INFINITY then. isnan(x) tells.
+    // values. NaN is larger than nothing and takes no part; with fewer than two values left, -INFINITY stands in for
+    // what is missing. The sum of +INFINITY and -INFINITY is NaN: return -INFINITY then. isnan(x) tells.
     return 0.0f;
     // END group_score
 }

@@ -2,8 +2,8 @@
  * @file exercise.cu
  * @brief 02_lane_that_left: threads that return before others have stopped waiting for them.
  *
- * A block has a token, a warp a group, a lane an expert, as in chapter 02. A thread with nothing left to do returns. Sometimes
- * that is right. What you mend is between // TODO and // END; leave the rest as it is.
+ * A block has a token, a warp a group, a lane an expert, as in chapter 02. A thread with nothing left to do returns.
+ * Sometimes that is right. What you mend is between // TODO and // END; leave the rest as it is.
  */
 #include "exercise.h"
 

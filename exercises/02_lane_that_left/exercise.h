@@ -17,10 +17,11 @@ struct candidate {
 };
 
 /**
- * Finds each token's best expert among the experts of its best groups. A group's score is the sum of its two largest choices;
- * the topk_group groups with the largest scores are kept. Of equal groups the lower is kept, of equal experts the lower wins.
+ * Finds each token's best expert among the experts of its best groups. A group's score is the sum of its two largest
+ * choices; the topk_group groups with the largest scores are kept. Of equal groups the lower is kept, of equal experts
+ * the lower wins.
  *
- * @param choice             [num_tokens, num_expert_group, experts_per_group]; -infinity may be there, NaN and +infinity not
+ * @param choice             [num_tokens, num_expert_group, experts_per_group]; neither NaN nor +infinity
  * @param num_tokens         at least 1
  * @param num_expert_group   1 to MAX_GROUPS: a warp each
  * @param experts_per_group  1 to 32: a lane each

@@ -1,4 +1,4 @@
-/** @file grader.c  02_lane_that_left: every token must have the best expert of its kept groups, and nobody may be missed. */
+/** @file grader.c  02_lane_that_left: every token must have the best expert of its kept groups. */
 #include "exercise.h"
 #include "grade/grade.h"
 
@@ -40,7 +40,7 @@ static void fill_first_dropped(struct random *random, float *choice, struct shap
     choice[random_below(random, (uint32_t)shape.experts_per_group)] = 2.0f;
 }
 
-/** The last expert of each group is its best, and rises with the group; the score falls. Counted twice it turns the order. */
+/** The last expert of a group is its best. The higher the group the higher that, and the lower the score. */
 static void fill_last_best(struct random *random, float *choice, struct shape shape)
 {
     for (int expert = 0; expert < experts_of(shape); expert++) {
@@ -57,7 +57,7 @@ static void fill_ties(struct random *random, float *choice, struct shape shape)
         choice[expert] = (float)random_below(random, 2);
 }
 
-/** All groups have the same score, and the higher the group the larger its best: nothing but its number keeps it out. */
+/** All groups have the same score. The higher the group the larger its best: only its number keeps it out. */
 static void fill_equal_scores(struct random *random, float *choice, struct shape shape)
 {
     for (int group = 0; group < shape.num_expert_group; group++) {

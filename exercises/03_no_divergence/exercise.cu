@@ -2,8 +2,8 @@
  * @file exercise.cu
  * @brief 03_no_divergence: a warp's best experts, round by round, without a branch that splits the warp.
  *
- * The code is chapter 02's and right. In each step of each round some lanes take the other candidate and others keep their
- * own, and the warp runs both ways. What you rewrite is between // TODO and // END; leave the rest as it is.
+ * The code is chapter 02's and right. In each step of each round some lanes take the other candidate and others keep
+ * their own, and the warp runs both ways. What you rewrite is between // TODO and // END; leave the rest as it is.
  */
 #include "exercise.h"
 
@@ -15,8 +15,8 @@ static const unsigned FULL_MASK = 0xffffffffu;
 static __device__ candidate select(bool first, candidate a, candidate b)
 {
     // TODO select
-    // `?:` is a select, and no branch, if both outcomes are there already. Here they are not: a struct is copied by loads, and
-    // those of one side only. Read all four numbers into variables of their own, then select twice.
+    // `?:` is a select, and no branch, if both outcomes are there already. Here they are not: a struct is copied by
+    // loads, and those of one side only. Read all four numbers into variables of their own, then select twice.
     return first ? a : b;
     // END select
 }
