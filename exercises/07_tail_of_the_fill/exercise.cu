@@ -1,0 +1,40 @@
+/**
+ * @file exercise.cu
+ * @brief 07_tail_of_the_fill: pads, 16 bytes a store, for a list that begins and ends anywhere.
+ *
+ * This is chapter 07's fill with mistakes in it. Mend what is between // TODO and // END; leave the rest as it is.
+ */
+#include "exercise.h"
+
+enum { THREADS = 256 };
+
+/** Writes a pad to every place, 16 bytes a store. Called by `num_threads` threads, of which this one is `thread`. */
+static __device__ void fill(int *sorted_token_ids, int capacity, int pad, int thread, int num_threads)
+{
+    // TODO fill
+    // Three things are wrong here. The list has a head of words in front of the first multiple of 16 bytes, then whole
+    // pieces of four words, then a tail.
+    const int head = (int)((uintptr_t)sorted_token_ids % sizeof(int4) / sizeof(int));
+    const int pieces = (capacity - head) / 4, tail = head + 4 * pieces;
+    int4 *const aligned = (int4 *)(sorted_token_ids + head);
+
+    for (int piece = thread; piece < pieces; piece += num_threads)
+        aligned[piece] = make_int4(pad, pad, pad, pad);
+    if (thread < head)
+        sorted_token_ids[thread] = pad;
+    if (tail + thread < capacity - 1)
+        sorted_token_ids[tail + thread] = pad;
+    // END fill
+}
+
+/** Grid: one block. */
+static __global__ void fill_kernel(int *sorted_token_ids, int capacity, int pad)
+{
+    fill(sorted_token_ids, capacity, pad, threadIdx.x, THREADS);
+}
+
+cudaError_t fill_launch(int32_t *sorted_token_ids, int capacity, int32_t pad)
+{
+    fill_kernel<<<1, THREADS>>>(sorted_token_ids, capacity, pad);
+    return cudaGetLastError();
+}
