@@ -1,0 +1,103 @@
+/** @file grader.c  10_expert_map: the whole of align with a map of experts and without, by the course's checker. */
+#include "grade/grade.h"
+
+static const struct align_step step = {.name = "10_expert_map",
+                                       .capacity = align_capacity_of_few,
+                                       .workspace_bytes = align_spread_offsets_bytes,
+                                       .launch = align_launch};
+
+/** What a case varies; 0 is the usual. */
+struct variation {
+    enum align_dist dist;
+    bool has_map, wide_ids;
+    int topk, offset;
+    int64_t more_room; /* places beyond the capacity that is needed */
+};
+
+static void check(struct grade *grade, int64_t numel, int num_experts, int block_size, struct variation variation)
+{
+    struct align_problem problem = {
+        .numel = numel, .num_experts = num_experts, .block_size = block_size, .wide_ids = variation.wide_ids};
+
+    if (variation.more_room > 0)
+        problem.capacity = align_capacity_of_few(&problem) + variation.more_room;
+    grade_align(
+        grade, &step, &problem,
+        &(struct grade_ids){
+            .dist = variation.dist, .topk = variation.topk, .has_map = variation.has_map, .offset = variation.offset});
+}
+
+/** What there is already must stay: both kernels. */
+static void no_map(struct grade *grade)
+{
+    check(grade, 256, 32, 4, (struct variation){.dist = ALIGN_DIST_UNIFORM});
+    check(grade, 24, 8, 4, (struct variation){.dist = ALIGN_DIST_UNIFORM, .topk = 2});
+}
+
+static void a_map(struct grade *grade)
+{
+    check(grade, 256, 32, 4, (struct variation){.dist = ALIGN_DIST_UNIFORM, .has_map = true});
+}
+
+static void small_kernel(struct grade *grade)
+{
+    check(grade, 24, 8, 4, (struct variation){.dist = ALIGN_DIST_UNIFORM, .has_map = true, .topk = 2});
+    check(grade, 126, 7, 3, (struct variation){.dist = ALIGN_DIST_ZIPF, .has_map = true, .topk = 2});
+}
+
+/** Long rows of blocks past the last, for both kernels. */
+static void past_the_last_block(struct grade *grade)
+{
+    check(grade, 512, 40, 8, (struct variation){.dist = ALIGN_DIST_UNIFORM, .has_map = true, .more_room = 800});
+    check(grade, 64, 8, 8,
+          (struct variation){.dist = ALIGN_DIST_UNIFORM, .has_map = true, .topk = 2, .more_room = 400});
+}
+
+static void empty_groups(struct grade *grade)
+{
+    check(grade, 512, 256, 16, (struct variation){.dist = ALIGN_DIST_SPARSE, .has_map = true});
+    check(grade, 100, 256, 16, (struct variation){.dist = ALIGN_DIST_ONE, .has_map = true});
+    check(grade, 64, 8, 16, (struct variation){.dist = ALIGN_DIST_ONE, .has_map = true, .topk = 2});
+    check(grade, 5, 256, 16, (struct variation){.dist = ALIGN_DIST_UNIFORM, .has_map = true});
+}
+
+/** One expert, and more than a block has threads. */
+static void numbers_of_experts(struct grade *grade)
+{
+    check(grade, 10, 1, 4, (struct variation){.dist = ALIGN_DIST_ONE, .has_map = true, .topk = 1});
+    check(grade, 300, 1, 4, (struct variation){.dist = ALIGN_DIST_ONE, .has_map = true, .topk = 1});
+    check(grade, 60, 2, 1, (struct variation){.dist = ALIGN_DIST_UNIFORM, .has_map = true, .topk = 1});
+    check(grade, 900, 300, 5, (struct variation){.dist = ALIGN_DIST_ZIPF, .has_map = true});
+    check(grade, 2200, 1100, 2, (struct variation){.dist = ALIGN_DIST_UNIFORM, .has_map = true});
+}
+
+static void any_ids(struct grade *grade)
+{
+    check(grade, 1000, 64, 16, (struct variation){.dist = ALIGN_DIST_INVALID, .has_map = true});
+    check(grade, 1000, 64, 16, (struct variation){.dist = ALIGN_DIST_INVALID, .has_map = true, .wide_ids = true});
+    check(grade, 90, 6, 7, (struct variation){.dist = ALIGN_DIST_INVALID, .has_map = true, .topk = 3});
+    check(grade, 640, 64, 64, (struct variation){.dist = ALIGN_DIST_REPEATED, .has_map = true, .wide_ids = true});
+    check(grade, 90, 6, 7, (struct variation){.dist = ALIGN_DIST_ZIPF, .wide_ids = true, .topk = 3});
+}
+
+/** None at all, one, and sorted_token_ids that begins anywhere. */
+static void few_ids(struct grade *grade)
+{
+    check(grade, 0, 64, 16, (struct variation){.dist = ALIGN_DIST_UNIFORM, .has_map = true});
+    check(grade, 0, 8, 16, (struct variation){.dist = ALIGN_DIST_UNIFORM, .has_map = true, .more_room = 64});
+    check(grade, 1, 64, 16, (struct variation){.dist = ALIGN_DIST_UNIFORM, .has_map = true, .topk = 1});
+    for (int offset = 1; offset < 4; offset++)
+        check(grade, 203, 50, 3, (struct variation){.dist = ALIGN_DIST_ZIPF, .has_map = true, .offset = offset});
+}
+
+const struct grade_case grade_cases[] = {
+    {"no_map", no_map, false},
+    {"a_map", a_map, false},
+    {"small_kernel", small_kernel, false},
+    {"past_the_last_block", past_the_last_block, false},
+    {"empty_groups", empty_groups, false},
+    {"numbers_of_experts", numbers_of_experts, false},
+    {"any_ids", any_ids, false},
+    {"few_ids", few_ids, false},
+};
+const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;
