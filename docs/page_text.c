@@ -224,11 +224,13 @@ static void write_attribute(FILE *out, const char *text)
     }
 }
 
+/* A picture leads to itself: at full size it may be wider than the page. */
 void page_write_figure(FILE *out, const char *name, const char *alternative)
 {
-    fprintf(out, "\n@htmlonly<figure class=\"picture\" tabindex=\"0\"><img src=\"figures/%s\" alt=\"", name);
+    fprintf(out, "\n@htmlonly<figure class=\"picture\"><a href=\"figures/%s\"><img src=\"figures/%s\" alt=\"", name,
+            name);
     write_attribute(out, alternative);
-    fputs("\" loading=\"lazy\"/></figure>@endhtmlonly\n\n", out);
+    fputs("\" loading=\"lazy\"/></a></figure>@endhtmlonly\n\n", out);
 }
 
 /** `![alternative text](path.svg)` on a line of its own. */

@@ -73,7 +73,7 @@ becomes 'a link over two lines' 'a [b c](@ref chapter_02)' 'a [b' 'c](../02_seco
 becomes 'a link to another file' '[b](files/docs-results-a.json)' '[b](../../docs/results/a.json)'
 succeeds 'that file is there' cmp "$tiny/docs/results/a.json" "$tiny/out/files/docs-results-a.json"
 becomes 'a link elsewhere' '[b](https://example.org/a)' '[b](https://example.org/a)'
-becomes 'a picture' '@htmlonly<figure class="picture" tabindex="0"><img src="figures/a.svg" alt="A &quot;b&quot;" loading="lazy"/></figure>@endhtmlonly' \
+becomes 'a picture' '@htmlonly<figure class="picture"><a href="figures/a.svg"><img src="figures/a.svg" alt="A &quot;b&quot;" loading="lazy"/></a></figure>@endhtmlonly' \
     '![A "b"](../../docs/figures/a.svg)'
 becomes 'a snippet' '\snippet chapters/01_first/gate.c sum' '[sum in gate.c](gate.c)' '\snippet chapters/01_first/gate.c sum'
 equal 'where a snippet comes from' 1 \
