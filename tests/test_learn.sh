@@ -14,6 +14,7 @@ first=$mine/02_warp_maximum.cu
 progress=$mine/.progress
 seconds=60 # longer than anything here takes on a machine that works
 
+mine_before=$(ls -la exercises/mine 2>/dev/null)
 chmod 755 "$scratch"
 learn_tree "$b" "$tree"
 learn_exercise "$b" "$tree" 02_warp_maximum 02_warp_maximum
@@ -672,5 +673,20 @@ if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
 else
     skip 'colour on a terminal' 'script(1) cannot make one here'
 fi
+
+# --- the README, and what there is ---
+sed -n 's/^EXERCISE("\([^"]*\)".*/\1/p' exercises/learn/catalogue.h | sort >"$scratch/catalogue"
+find exercises -mindepth 1 -maxdepth 1 -type d -name '[0-9]*' | sed 's/.*\///' | sort >"$scratch/folders"
+equal 'the catalogue has every folder, and no other' "$(cat "$scratch/folders")" "$(cat "$scratch/catalogue")"
+sh tests/record_session.sh "$b" >"$scratch/readme"
+without_times() {
+    sed 's/\(seed [0-9]*\), [0-9.]* s$/\1, N s/' "$1"
+}
+without_times exercises/README.md >"$scratch/expected"
+without_times "$scratch/readme" >"$scratch/got"
+succeeds 'exercises/README.md has the catalogue'"'"'s list, and what learn says now (tests/record_session.sh writes both)' \
+    diff -u "$scratch/expected" "$scratch/got"
+equal 'the session passes in the end' 'PASSED  all' "$(grep -o '^PASSED  all' "$scratch/readme")"
+equal 'a file of a learner was not touched' "$mine_before" "$(ls -la exercises/mine 2>/dev/null)"
 
 finish

@@ -1,0 +1,76 @@
+#!/bin/sh
+# Makes the list and the recorded session of exercises/README.md anew, from the catalogue and from what build/learn says.
+#
+#   sh tests/record_session.sh BUILD            prints the whole README
+#   sh tests/record_session.sh BUILD --write    writes it
+#
+# The session is the first exercise from failing to passing, in a copy of the tree; its middle answer is one of the wrong ones.
+set -u
+. tests/learn_tree.sh
+b=$1
+readme=exercises/README.md
+exercise=01_group_score
+scratch=$(mktemp -d) || exit 1
+trap 'rm -rf "$scratch"' EXIT
+trap 'exit 1' HUP INT TERM
+tree=$scratch/tree
+
+# list: a row for each line of the catalogue
+list() {
+    echo '| exercise | kind | difficulty | what it is about |'
+    echo '|---|---|---|---|'
+    sed -n 's/^EXERCISE("\([^"]*\)", *[0-9]*, *\([A-Z]*\), *\([1-3]\), *"\(.*\)")$/\1 \2 \3 \4/p' exercises/learn/catalogue.h |
+        while read -r name kind difficulty about; do
+            stars=$(printf %s ★★★ | cut -b "-$((difficulty * 3))")
+            kind=$(echo "$kind" | tr '[:upper:]' '[:lower:]')
+            echo "| [$name]($name/README.md) | $kind | $stars | $about |"
+        done
+}
+
+# types COMMAND WORD...: a command as it is typed, and what it says
+types() {
+    echo "\$ $*"
+    (cd "$tree" && "$@" </dev/null 2>&1) | sed "s|$b/learn|build/learn|g"
+}
+
+# answers FILE WHAT: the learner's edit
+answers() {
+    echo
+    echo "\$ \$EDITOR exercises/mine/$exercise.cu    # $2"
+    fill "exercises/$exercise/exercise.cu" "exercises/$exercise/$1" >"$tree/exercises/mine/$exercise.cu"
+}
+
+session() {
+    learn_tree "$b" "$tree"
+    learn_exercise "$b" "$tree" $exercise $exercise
+    cp "$b/learn" "$tree/$b/learn"
+    echo '```console'
+    types "$b/learn" run --seed 1
+    echo
+    types "$b/learn" hint
+    answers wrong/04_ties_count_once.txt 'the largest, then the largest of the others'
+    types "$b/learn" run --seed 1
+    answers solution.txt 'two variables, and a loser'
+    types "$b/learn" run --seed 1
+    echo '```'
+}
+
+list >"$scratch/list"
+session | sed "s|^\\\$ $b/learn|\$ build/learn|" >"$scratch/session"
+awk -v list="$scratch/list" -v session="$scratch/session" '
+    function put(file, line) {
+        print ""
+        while ((getline line < file) > 0)
+            print line
+        print ""
+    }
+    /^<!-- end -->$/ { skipped = 0 }
+    !skipped
+    /^<!-- list -->$/ { put(list); skipped = 1 }
+    /^<!-- session -->$/ { put(session); skipped = 1 }
+' $readme >"$scratch/readme"
+if [ "${2:-}" = --write ]; then
+    cp "$scratch/readme" $readme
+else
+    cat "$scratch/readme"
+fi
