@@ -515,10 +515,13 @@ PASSED  all 7 cases
 Next: 03_second_maximum  (mend \*\*)
 *" "$(cat "$scratch/watch")"
 succeeds 'watching: the next copy is made' wait_until cmp "$original" "$mine/03_second_maximum.cu"
+cp "$scratch/wrong.cu" "$mine/08_up_and_down.cu"
+wait_for 1 '^exercises/mine/08_up_and_down.cu' "$scratch/watch"
+equal 'watching: a copy that was made is no save' 0 "$(graded 03_second_maximum)"
 cp "$scratch/wrong.cu" "$mine/#edited"
 mv "$mine/#edited" "$mine/03_second_maximum.cu"
 wait_for 1 '^exercises/mine/03_second_maximum.cu' "$scratch/watch"
-succeeds 'watching: a save by a rename' wait_for 1 'NOT PASSED at equal_scores' "$scratch/watch"
+succeeds 'watching: a save by a rename' wait_for 2 'NOT PASSED at equal_scores' "$scratch/watch"
 kill -STOP $watcher
 for number in 1 2 3 4 5 6 7 8 9; do
     cp "$scratch/solved.cu" "$mine/08_up_sweep.cu"
@@ -532,7 +535,7 @@ kill -CONT $watcher
 wait_for 1 '^exercises/mine/08_up_sweep.cu' "$scratch/watch"
 sed 's/return mine;/return mne;/' "$scratch/solved.cu" >"$mine/08_up_and_down.cu"
 succeeds 'watching: what does not compile' wait_for 1 'NOT COMPILED' "$scratch/watch"
-equal 'watching: a burst of events grades once' '1 1' "$(graded 08_up_sweep) $(graded 08_up_and_down)"
+equal 'watching: a burst of events grades once' '1 2' "$(graded 08_up_sweep) $(graded 08_up_and_down)"
 equal 'watching: nothing else was graded again' '2 1' "$(graded 02_warp_maximum) $(graded 03_second_maximum)"
 rm "$first"
 : >"$mine/08_up_and_down.cu"

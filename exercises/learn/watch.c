@@ -36,31 +36,30 @@ static const char *name_of(const struct inotify_event *event)
     return event->len > 0 && !(event->mask & IN_Q_OVERFLOW) ? event->name : NULL;
 }
 
-/** Reads all that there is. Returns how many saves there were, or -1 with a reason. */
+/** Reads some of the events that there are. Returns how many saves were among them, or -1 with a reason. */
 static int read_events(struct watch *watch, void (*saved)(void *context, const char *name), void *context,
                        struct error *error)
 {
     alignas(struct inotify_event) char events[4096];
+    const ssize_t size = read(watch->descriptor, events, sizeof events);
     int saves = 0;
-    ssize_t size;
 
-    while ((size = read(watch->descriptor, events, sizeof events)) > 0) {
-        for (char *at = events; at < events + size;
-             at += sizeof(struct inotify_event) + ((struct inotify_event *)at)->len) {
-            const struct inotify_event *const event = (const struct inotify_event *)at;
-
-            if (is_loss(event)) {
-                error_set(error, "the folder was removed or renamed");
-                return -1;
-            }
-            saved(context, name_of(event));
-            saves++;
-        }
+    if (size < 0 && errno != EAGAIN && errno != EINTR) {
+        error_set(error, "%s", strerror(errno));
+        return -1;
     }
-    if (size == 0 || errno == EAGAIN || errno == EINTR)
-        return saves;
-    error_set(error, "%s", strerror(errno));
-    return -1;
+    for (ssize_t at = 0; at < size;) {
+        const struct inotify_event *const event = (const struct inotify_event *)(events + at);
+
+        if (is_loss(event)) {
+            error_set(error, "the folder was removed or renamed");
+            return -1;
+        }
+        saved(context, name_of(event));
+        saves++;
+        at += (ssize_t)(sizeof *event + event->len);
+    }
+    return saves;
 }
 
 static int64_t now_ms(void)
