@@ -5,7 +5,8 @@
  * chapter_page OUT   in the repository's root; OUT is a folder that is there
  *
  * A page for each chapters/NN_name/README.md: the walkthrough, with its place in the course, the way to its neighbours, how
- * long it takes to read, and what belongs to it. A page for each docs/pages/NAME.md and for the router data. A page "chapters"
+ * long it takes to read, and what belongs to it. A page for each docs/pages/NAME.md, for the router data, and for each
+ * exercise, to which its chapter leads. A page "chapters"
  * that lists them; uses.dox, by which the pages of shared kernels lead back to chapters; search.tsv, for docs/site.sh. In pages two more markers are known:
  *
  *   <!-- results: ... -->    docs/figures/results.svg, once it is there, and what it shows in words
@@ -100,10 +101,26 @@ static bool find_in(struct site *site, const char *folder, name_page *name, stru
     return good;
 }
 
+static bool name_exercise(const char *entry, char path[PAGE_PATH_SIZE], char id[PAGE_ID_SIZE])
+{
+    snprintf(path, PAGE_PATH_SIZE, "exercises/%.200s/README.md", entry);
+    snprintf(id, PAGE_ID_SIZE, "exercise_%.50s", entry);
+    return isdigit((unsigned char)entry[0]) && text_file_exists(path);
+}
+
+static bool find_exercises(struct site *site, struct error *error)
+{
+    static const char list[] = "exercises/README.md";
+
+    return !text_file_exists(list) ||
+           (add_page(site, list, "exercises", error) && find_in(site, "exercises", name_exercise, error) &&
+            add_page(site, "exercises/AUTHORING.md", "exercise_authoring", error));
+}
+
 static bool find_pages(struct site *site, struct error *error)
 {
     return find_in(site, "chapters", name_chapter, error) && find_in(site, "docs/pages", name_other, error) &&
-           add_page(site, "common/data/router/README.md", "router_data", error);
+           add_page(site, "common/data/router/README.md", "router_data", error) && find_exercises(site, error);
 }
 
 /* --- a chapter's place ------------------------------------------------------------------------------------------------ */
@@ -212,6 +229,23 @@ static void write_headers(const struct site *site, const struct page *page, FILE
         fputs("</li>", out);
 }
 
+/** The exercises of a chapter begin with its number. */
+static void write_exercises(const struct site *site, const struct page *page, FILE *out)
+{
+    const char *lead = "<li>Exercises: ";
+
+    for (size_t i = 0; i < site->num_pages; i++) {
+        const struct page *const other = &site->pages[i];
+
+        if (!text_begins(other->id, "exercise_") || atoi(other->id + strlen("exercise_")) != number_of(page))
+            continue;
+        fprintf(out, "%s<a href=\"%s.html\">%.*s</a>", lead, other->id, (int)strcspn(other->title, ":"), other->title);
+        lead = ", ";
+    }
+    if (*lead == ',')
+        fputs("</li>", out);
+}
+
 /** A page that another tool has made for the chapter, if it has. */
 static bool has_page(const struct site *site, const char *kind, const struct page *page)
 {
@@ -241,17 +275,29 @@ static void write_box(const struct site *site, const struct page *page, const st
         fprintf(out, "<li><a href=\"step_%02d.html\">What this step changed</a>, line by line</li>", number);
     if (has_page(site, "stepper", page))
         fprintf(out, "<li><a href=\"stepper_%02d.html\">Step through a run</a></li>", number);
+    write_exercises(site, page, out);
     fputs("</ul></div>@endhtmlonly\n\n", out);
 }
 
 /** The order of the pages in Doxygen's tree: it puts subpages below the page that names them. */
 static void write_order(FILE *out)
 {
-    static const char *const ids[] = {"primer", "chapters", "glossary", "simulator", "stepping_in_gdb", "router_data"};
+    static const char *const ids[] = {"primer",    "chapters",        "exercises",  "glossary",
+                                      "simulator", "stepping_in_gdb", "router_data"};
 
     fputs("\n@htmlonly<div hidden>@endhtmlonly\n\n", out);
     for (size_t i = 0; i < sizeof ids / sizeof *ids; i++)
         fprintf(out, "- \\subpage %s\n", ids[i]);
+    fputs("\n@htmlonly</div>@endhtmlonly\n", out);
+}
+
+/** In Doxygen's tree the exercises lie below their list. */
+static void write_list_of_exercises(const struct site *site, FILE *out)
+{
+    fputs("\n@htmlonly<div hidden>@endhtmlonly\n\n", out);
+    for (size_t i = 0; i < site->num_pages; i++)
+        if (text_begins(site->pages[i].id, "exercise_"))
+            fprintf(out, "- \\subpage %s\n", site->pages[i].id);
     fputs("\n@htmlonly</div>@endhtmlonly\n", out);
 }
 
@@ -314,6 +360,8 @@ static bool write_page(const struct site *site, const struct page *page, struct 
             write_subpages(site, page, out);
         } else if (strcmp(page->id, "mainpage") == 0) {
             write_order(out);
+        } else if (strcmp(page->id, "exercises") == 0) {
+            write_list_of_exercises(site, out);
         }
     }
     free(text);

@@ -93,6 +93,14 @@ static bool publish(const struct site *site, const char *path, char url[SITE_URL
     return good;
 }
 
+/** Whether a link to `path` leads to the page: to its file, or to the folder whose README.md it is. */
+static bool leads_to(const char *path, const char *page)
+{
+    const size_t length = strlen(path);
+
+    return strncmp(path, page, length) == 0 && (page[length] == '\0' || strcmp(page + length, "/README.md") == 0);
+}
+
 /** What a link to `target` leads to on the site. */
 static bool link_target(const struct writer *writer, const char *target, char url[SITE_URL_SIZE], struct error *error)
 {
@@ -109,7 +117,7 @@ static bool link_target(const struct writer *writer, const char *target, char ur
     if (!resolve(writer->page->path, target, path))
         return error_set(error, "it links to '%s', which is outside the repository", target);
     for (size_t i = 0; i < site->num_pages; i++)
-        if (strcmp(path, site->pages[i].path) == 0) {
+        if (leads_to(path, site->pages[i].path)) {
             snprintf(url, SITE_URL_SIZE, "@ref %s", site->pages[i].id);
             return true;
         }

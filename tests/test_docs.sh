@@ -19,6 +19,10 @@ echo 'picture' >"$tiny/docs/figures/a.svg"
 echo '[]' >"$tiny/docs/results/a.json"
 printf '# Terms {#glossary}\n\n## Warp {#term_warp}\n<!-- words: warp, warps -->\nText.\n' >"$tiny/docs/pages/glossary.md"
 printf '# Course {#mainpage}\n\n<!-- chapters -->\n' >"$tiny/docs/pages/main_page.md"
+mkdir -p "$tiny/exercises/01_one" "$tiny/exercises/grade"
+printf '# Exercises\n\n[One](01_one/README.md)\n' >"$tiny/exercises/README.md"
+printf '# How to add one\n\nCopy [it](01_one).\n' >"$tiny/exercises/AUTHORING.md"
+printf '# 01_one: what it is about\n\nAfter [one](../../chapters/01_first/README.md).\n' >"$tiny/exercises/01_one/README.md"
 printf '# 02 Second {#chapter_02}\n\n**Its idea.** 7 minutes. Files.\n' >"$tiny/chapters/02_second/README.md"
 
 # page LINE...: the first chapter's README
@@ -62,6 +66,12 @@ equal 'the place' 1 "$(grep -c 'Chapter 2 of 2, part 1: the gate. About 1 minute
 equal 'minutes in words are left out; bold text is a tag' '<b>Its idea.</b> Files.' "$(grep 'idea' "$tiny/out/chapter_02.md")"
 equal 'headers that a chapter uses' 1 "$(grep -c 'href="part_8cuh.html">kernels/part.cuh' "$tiny/out/chapter_02.md")"
 equal 'a shared kernel leads back' ' * Used in @ref chapter_02 "02 Second".' "$(grep Used "$tiny/out/uses.dox")"
+equal 'a chapter leads to its exercises' 1 \
+    "$(grep -c '<li>Exercises: <a href="exercise_01_one.html">01_one</a></li>' "$tiny/out/chapter_01.md")"
+equal 'and to none of another' 0 "$(grep -c 'exercise_' "$tiny/out/chapter_02.md")"
+equal 'an exercise leads to its chapter' 'After [one](@ref chapter_01).' "$(tail -n 1 "$tiny/out/exercise_01_one.md")"
+equal 'the list leads to the exercise' '[One](@ref exercise_01_one)' "$(grep '^.One' "$tiny/out/exercises.md")"
+equal 'a folder stands for its README' 'Copy [it](@ref exercise_01_one).' "$(tail -n 1 "$tiny/out/exercise_authoring.md")"
 equal 'no step page yet' 0 "$(grep -c step_02 "$tiny/out/chapter_02.md")"
 : >"$tiny/out/step_02.md"
 : >"$tiny/out/stepper_02.md"
@@ -158,7 +168,7 @@ fi
 # A copy of the course, in which things can be broken; the programs are the ones that were built.
 copy=$scratch/copy
 mkdir -p "$copy/build/docs"
-cp -r chapters common docs "$copy/"
+cp -r chapters common docs exercises "$copy/"
 mkdir "$copy/tests"
 cp -r tests/peers "$copy/tests/" # the tables say whether they have changed
 ln -s "$build/cpu" "$copy/build/cpu"
