@@ -13,6 +13,10 @@
  *                                     DIR/pytorch_gate_f32.json, as tests/peers/pytorch_gate.py does
  *   <!-- times: align 64 -->          times of align with that block size, and chapters: from DIR/CHAPTER_b64.json and
  *   <!-- times: align 64 uniform -->  DIR/cub_align_b64.json; of ids so generated, from DIR/CHAPTER_b64_uniform.json ...
+ *                                     A chapter may be a folder in DIR, a slash and a twin, the kernel of a chapter built
+ *                                     otherwise: without_room/08_align_blelloch_plain_tree, from DIR/without_room/..._b64.json
+ *   <!-- times: small 64 06_a -->     times of align with 64 experts and few tokens, by each chapter's small and large kernel:
+ *                                     from DIR/small/06_a_e64_n1_small.json, 06_a_e64_n1_large.json ...
  *   <!-- counters: 03 04 -->          counters of two chapters, from build/run/03.json and 04.json. A row for each marker that
  *   <!-- row: shuffles: remark -->    follows: a counter, and what there is to say about it. "per token, 03 04" divides;
  *                                     "of align_kernel, 08 09" and the columns "06:fill_kernel 06:sort_kernel" are of a

@@ -28,12 +28,14 @@ static const int sizes[NUM_SIZES] = {1, 16, 64, 512, 4096, 16384, 65536};
 /** The chapter that runs on the host: its times are those that the next chapter has recorded beside its own. */
 static const char host_chapter[] = "01_cpu_baseline";
 
+static const char old_kernel[] = " *(recorded from an older kernel)*";
+
 static const char pytorch_source[] = "chapters/01_cpu_baseline/grouped_topk.py";
 static const char cub_source[] = "tests/peers/cub_align.cu";
 
 /** One recorded file. Without values nothing is recorded. */
 struct result {
-    char name[NAME_SIZE]; /**< the chapter's */
+    char name[NAME_SIZE]; /**< the chapter's, or a twin's with its folder */
     struct json_file file;
     bool old; /**< the source is not what it was */
 };
@@ -78,6 +80,31 @@ static void kernel_path(const struct times_request *request, const char *chapter
     const char *const file = request->align ? "align.cu" : strcmp(chapter, host_chapter) == 0 ? "gate.c" : "gate.cu";
 
     snprintf(path, PATH_SIZE, "chapters/%s/%s", chapter, file);
+}
+
+/** A name without the folder that a twin's has in front. */
+static const char *own_name(const char *name)
+{
+    const char *const slash = strchr(name, '/');
+
+    return slash ? slash + 1 : name;
+}
+
+/**
+ * The chapter whose kernel is timed. A twin is the kernel of a chapter, built otherwise, and its name begins with the chapter's:
+ * "without_room/10_fill_packed" is one of 10_fill. No other name is cut.
+ */
+static void find_timed(const struct times_origin *origin, const struct times_request *request, const char *name,
+                       char chapter[NAME_SIZE], char path[PATH_SIZE])
+{
+    char *end;
+
+    snprintf(chapter, NAME_SIZE, "%s", own_name(name));
+    kernel_path(request, chapter, path);
+    while (strchr(name, '/') && !times_find_hash(origin, path) && (end = strrchr(chapter, '_'))) {
+        *end = '\0';
+        kernel_path(request, chapter, path);
+    }
 }
 
 /* --- results ---------------------------------------------------------------------------------------------------------- */
@@ -132,11 +159,11 @@ static bool check_bench(const char *path, const struct json *root, const char *n
 static bool read_chapter(const struct times_origin *origin, const char *path, const struct times_request *request,
                          struct result *result, struct error *error)
 {
-    char source[PATH_SIZE];
+    char chapter[NAME_SIZE], source[PATH_SIZE];
 
-    kernel_path(request, result->name, source);
+    find_timed(origin, request, result->name, chapter, source);
     return read_result(origin, path, source, result, error) &&
-           check_bench(path, result->file.values, result->name, request, error);
+           check_bench(path, result->file.values, chapter, request, error);
 }
 
 /** Reads PyTorch's times, or in align CUB's, if they are recorded. */
@@ -187,6 +214,25 @@ static bool read_chapters(const struct times_origin *origin, struct dirent *cons
     return true;
 }
 
+/** Reads the twins that the request names. */
+static bool read_twins(const struct times_origin *origin, const struct times_request *request, struct results *results,
+                       struct error *error)
+{
+    for (int i = 0; i < request->num_chapters && results->num_chapters < MOST_CHAPTERS; i++) {
+        struct result *const result = &results->chapters[results->num_chapters];
+        char path[PATH_SIZE];
+
+        if (!strchr(request->chapters[i], '/'))
+            continue;
+        snprintf(result->name, sizeof result->name, "%s", request->chapters[i]);
+        snprintf(path, sizeof path, "%s/%s_%s.json", origin->directory, result->name, request->results);
+        results->num_chapters++;
+        if (!read_chapter(origin, path, request, result, error))
+            return false;
+    }
+    return true;
+}
+
 static void free_results(struct results *results)
 {
     json_free(&results->library.file);
@@ -204,7 +250,8 @@ static bool read_results(const struct times_origin *origin, const struct times_r
     if (count < 0)
         return error_set(error, "%s: %s", origin->directory, strerror(errno));
     const bool good = read_library(origin, request, &results->library, error) &&
-                      read_chapters(origin, entries, count, request, results, error);
+                      read_chapters(origin, entries, count, request, results, error) &&
+                      read_twins(origin, request, results, error);
     for (int i = 0; i < count; i++)
         free(entries[i]);
     free(entries);
@@ -333,7 +380,7 @@ static void write_chapter(FILE *out, const struct results *results, const char *
         write_host(out, results);
         return;
     }
-    snprintf(label, sizeof label, "%s%s", name, result && result->old ? " *(recorded from an older kernel)*" : "");
+    snprintf(label, sizeof label, "%s%s", own_name(name), result && result->old ? old_kernel : "");
     write_row(out, label, result, "here");
 }
 
@@ -342,6 +389,7 @@ static void write_chapter(FILE *out, const struct results *results, const char *
 /** What the results were recorded with, when and how. */
 struct provenance {
     struct texts machines, days, commands;
+    bool more; /**< and commands like those */
 };
 
 static void add_result(struct provenance *provenance, const struct result *result)
@@ -355,7 +403,7 @@ static void add_result(struct provenance *provenance, const struct result *resul
     texts_add(&provenance->machines, text);
     snprintf(text, sizeof text, "%.10s", json_string(root, "date", "?"));
     texts_add(&provenance->days, text);
-    texts_add_command(&provenance->commands, json_string(root, "command", ""), result->name);
+    texts_add_command(&provenance->commands, json_string(root, "command", ""), own_name(result->name));
 }
 
 static void write_provenance(FILE *out, const struct provenance *provenance)
@@ -369,7 +417,7 @@ static void write_provenance(FILE *out, const struct provenance *provenance)
     texts_write(out, &provenance->days, "");
     fputs(" by ", out);
     texts_write(out, &provenance->commands, "`");
-    fputs(".\n", out);
+    fputs(provenance->more ? ", and so on.\n" : ".\n", out);
 }
 
 /* --- a table ---------------------------------------------------------------------------------------------------------- */
@@ -389,15 +437,15 @@ static void complete_request(struct times_request *request, const struct results
         add_chapter(request, results->chapters[i].name);
 }
 
-static void write_header(FILE *out)
+static void write_header(FILE *out, const int *num_tokens, int count)
 {
     char text[32];
 
     fputs("\n| tokens |", out);
-    for (int i = 0; i < NUM_SIZES; i++)
-        fprintf(out, " %s |", report_count((uint64_t)sizes[i], text));
+    for (int i = 0; i < count; i++)
+        fprintf(out, " %s |", report_count((uint64_t)num_tokens[i], text));
     fputs("\n|---|", out);
-    for (int i = 0; i < NUM_SIZES; i++)
+    for (int i = 0; i < count; i++)
         fputs("---:|", out);
     fputs("\n", out);
 }
@@ -444,7 +492,7 @@ static void write_table(FILE *out, struct times_request request, const struct re
     struct provenance provenance = {0};
     const struct result *floor;
 
-    write_header(out);
+    write_header(out, sizes, NUM_SIZES);
     write_library(out, &request, results);
     if (request.num_chapters == 0)
         complete_request(&request, results);
@@ -462,10 +510,104 @@ static void write_table(FILE *out, struct times_request request, const struct re
     fputs("\n", out);
 }
 
+/* --- a table of the small kernel -------------------------------------------------------------------------------------- */
+
+enum { NUM_SMALL = 4 };
+
+static const int small_sizes[NUM_SMALL] = {1, 16, 64, 120};
+
+static const char *const small_kernels[] = {"small", "large"};
+
+static bool check_number(const char *path, const struct json *object, const char *name, int wanted, struct error *error)
+{
+    const double is = json_number(object, name, -1.0);
+
+    return is == wanted || error_set(error, "%s: \"%s\" is %g; it must be %d", path, name, is, wanted);
+}
+
+/** Reads the file of one number of tokens, if it is recorded. */
+static bool read_small(const struct times_origin *origin, const struct times_request *request, const char *kernel,
+                       int num_tokens, struct result *result, struct error *error)
+{
+    char path[PATH_SIZE];
+
+    snprintf(path, sizeof path, "%s/small/%s_e%d_n%d_%s.json", origin->directory, result->name, request->num_experts,
+             num_tokens, kernel);
+    if (access(path, F_OK) != 0 && errno == ENOENT)
+        return true;
+    if (!read_chapter(origin, path, request, result, error))
+        return false;
+    const struct json *const problem = json_member(result->file.values, "problem");
+    if (!check_number(path, problem, "num_experts", request->num_experts, error) ||
+        !check_field(path, problem, "kernel", kernel, error))
+        return false;
+    return find_row(result, num_tokens) || error_set(error, "%s: it has no row of %d tokens", path, num_tokens);
+}
+
+/** Adds a result, but of commands, which differ in their tokens and the kernel, none after the first. */
+static void add_small(struct provenance *provenance, const struct result *result)
+{
+    add_result(provenance, result);
+    if (provenance->commands.count > 1) {
+        provenance->commands.count = 1;
+        provenance->more = true;
+    }
+}
+
+static void write_small_row(FILE *out, const char *chapter, const char *kernel, const struct result results[NUM_SMALL],
+                            struct provenance *provenance)
+{
+    bool old = false;
+
+    for (int i = 0; i < NUM_SMALL; i++)
+        old = old || results[i].old;
+    fprintf(out, "| %s, %s kernel%s |", chapter, kernel, old ? old_kernel : "");
+    for (int i = 0; i < NUM_SMALL; i++) {
+        write_us(out, json_number(json_member(find_row(&results[i], small_sizes[i]), "here"), "median_us", 0.0));
+        add_small(provenance, &results[i]);
+    }
+    fputs("\n", out);
+}
+
+static bool do_small_row(FILE *out, const struct times_origin *origin, const struct times_request *request,
+                         const char *chapter, const char *kernel, struct provenance *provenance, struct error *error)
+{
+    struct result results[NUM_SMALL] = {0};
+    bool good = true;
+
+    for (int i = 0; good && i < NUM_SMALL; i++) {
+        snprintf(results[i].name, sizeof results[i].name, "%s", chapter);
+        good = read_small(origin, request, kernel, small_sizes[i], &results[i], error);
+    }
+    if (good)
+        write_small_row(out, chapter, kernel, results, provenance);
+    for (int i = 0; i < NUM_SMALL; i++)
+        json_free(&results[i].file);
+    return good;
+}
+
+static bool write_small(FILE *out, const struct times_origin *origin, const struct times_request *request,
+                        struct error *error)
+{
+    struct provenance provenance = {0};
+
+    write_header(out, small_sizes, NUM_SMALL);
+    for (int i = 0; i < request->num_chapters; i++)
+        for (int kernel = 0; kernel < 2; kernel++)
+            if (!do_small_row(out, origin, request, request->chapters[i], small_kernels[kernel], &provenance, error))
+                return false;
+    fputs("\n", out);
+    write_provenance(out, &provenance);
+    fputs("\n", out);
+    return true;
+}
+
 bool times_write(FILE *out, const struct times_origin *origin, const struct times_request *request, struct error *error)
 {
     struct results results;
 
+    if (request->small)
+        return write_small(out, origin, request, error);
     if (!read_results(origin, request, &results, error))
         return false;
     write_table(out, *request, &results);
@@ -620,6 +762,8 @@ bool times_read_lines(const struct times_origin *origin, const struct times_requ
 
     if (request->num_chapters == 0)
         return error_set(error, "times of no chapters; name those that are wanted");
+    if (request->small)
+        return error_set(error, "times of the small kernel have no lines; 'align 64 CHAPTER' has");
     if (!read_results(origin, request, &results, error))
         return false;
     const bool good = fill_lines(lines, origin, request, &results, error);
@@ -629,9 +773,19 @@ bool times_read_lines(const struct times_origin *origin, const struct times_requ
 
 /* --- a request -------------------------------------------------------------------------------------------------------- */
 
-static int compare_names(const void *a, const void *b)
+/** Puts chapters in the course's order. Twins stay where they are named among those of the same number. */
+static void sort_chapters(struct times_request *request)
 {
-    return strcmp(a, b);
+    char name[NAME_SIZE];
+
+    for (int i = 1; i < request->num_chapters; i++) {
+        int j = i;
+
+        strcpy(name, request->chapters[i]);
+        for (; j > 0 && strncmp(own_name(request->chapters[j - 1]), own_name(name), 2) > 0; j--)
+            strcpy(request->chapters[j], request->chapters[j - 1]);
+        strcpy(request->chapters[j], name);
+    }
 }
 
 static bool is_dist(const char *word)
@@ -661,31 +815,58 @@ static const char *parse_align(struct times_request *request)
     return strtok(NULL, " ");
 }
 
+/** Reads the number behind "small"; returns the first word that may be a chapter, or NULL. */
+static const char *parse_small(struct times_request *request)
+{
+    const char *const word = strtok(NULL, " ");
+    int length = 0;
+
+    request->align = request->small = true;
+    request->block_size = 64;
+    snprintf(request->dist, sizeof request->dist, "uniform");
+    if (!word || sscanf(word, "%6d%n", &request->num_experts, &length) != 1 || word[length] != '\0')
+        request->num_experts = 0;
+    return strtok(NULL, " ");
+}
+
+/** The word names a chapter, or a twin of one and the folder of its results. */
+static bool is_chapter(const struct times_origin *origin, const struct times_request *request, const char *word)
+{
+    char chapter[NAME_SIZE], path[PATH_SIZE];
+
+    if (strlen(word) >= NAME_SIZE || word[0] == '.' || (request->small && strchr(word, '/')))
+        return false;
+    find_timed(origin, request, word, chapter, path);
+    return times_find_hash(origin, path) != NULL;
+}
+
 bool times_parse(char *words, const struct times_origin *origin, struct times_request *request, struct error *error)
 {
     const char *word = strtok(words, " ");
-    char path[PATH_SIZE];
 
     memset(request, 0, sizeof *request);
     if (word && strcmp(word, "align") == 0) {
         word = parse_align(request);
         if (request->block_size < 1)
             return error_set(error, "times of align without a block size; 'align 64' has one");
+    } else if (word && strcmp(word, "small") == 0) {
+        word = parse_small(request);
+        if (request->num_experts < 1 || !word)
+            return error_set(error, "times of the small kernel; 'small 64 CHAPTER' has experts and a chapter");
     } else if (word && (strcmp(word, "f32") == 0 || strcmp(word, "f16") == 0 || strcmp(word, "bf16") == 0)) {
         snprintf(request->dtype, sizeof request->dtype, "%s", word);
         snprintf(request->dist, sizeof request->dist, "router");
         snprintf(request->results, sizeof request->results, "%s", word);
         word = strtok(NULL, " ");
     } else {
-        return error_set(error, "times of '%s'; it must be f32, f16, bf16 or align", word ? word : "");
+        return error_set(error, "times of '%s'; it must be f32, f16, bf16, align or small", word ? word : "");
     }
     for (; word; word = strtok(NULL, " ")) {
-        kernel_path(request, word, path);
-        if (request->num_chapters == MOST_CHAPTERS || strlen(word) >= NAME_SIZE || !times_find_hash(origin, path))
+        if (request->num_chapters == MOST_CHAPTERS || !is_chapter(origin, request, word))
             return error_set(error, "'%s' is no chapter with %s, or one too many", word,
                              request->align ? "an align" : "a gate");
         strcpy(request->chapters[request->num_chapters++], word);
     }
-    qsort(request->chapters, (size_t)request->num_chapters, NAME_SIZE, compare_names);
+    sort_chapters(request);
     return true;
 }

@@ -24,17 +24,20 @@ bool times_read_sources(struct times_origin *origin, struct error *error);
 /** What a table is of. */
 struct times_request {
     bool align;       /**< else the gate */
+    bool small;       /**< align: of few tokens, by the small kernel and by the large one */
     char dtype[8];    /**< gate */
     int block_size;   /**< align */
+    int num_experts;  /**< align, small */
     char dist[16];    /**< of the input: "router", or in align one that is generated */
     char results[32]; /**< how the names of the results' files end, before .json */
-    char chapters[TIMES_MOST_CHAPTERS][TIMES_NAME_SIZE];
-    int num_chapters; /**< 0: all of them */
+    char chapters[TIMES_MOST_CHAPTERS][TIMES_NAME_SIZE]; /**< or a folder of the results, a slash and a twin in it */
+    int num_chapters;                                    /**< 0: all of them */
 };
 
 /**
- * Reads what stands in a marker, "f32" or "align 64" or "align 64 uniform" and then chapters if not all are wanted, and
- * cuts it up. The chapters end up in the course's order. Returns false with the reason.
+ * Reads what stands in a marker, "f32" or "align 64" or "align 64 uniform" and then chapters if not all are wanted, or
+ * "small 64" and chapters, and cuts it up. A twin is a chapter's kernel, built with another definition and recorded in a
+ * folder of its own: "without_room/10_fill_packed". The chapters end up in the course's order. Returns false with the reason.
  */
 bool times_parse(char *words, const struct times_origin *origin, struct times_request *request, struct error *error);
 

@@ -153,8 +153,8 @@ refuses 'another unknown marker' "a.md:1: '<!-- counts: f32 -->' is no marker; <
     '<!-- counts: f32 -->'
 refuses 'a marker with more behind it' "a.md:1: '<!-- times: f32 --> a' is no marker; <!-- times: f32 -->, <!-- counters: 03 04 --> and <!-- tree: 0-7 PROGRAM --> are some" \
     '<!-- times: f32 --> a' '<!-- end -->'
-refuses 'an unknown type' "a.md:1: times of 'f64'; it must be f32, f16, bf16 or align" '<!-- times: f64 -->' '<!-- end -->'
-refuses 'no type' "a.md:1: times of ''; it must be f32, f16, bf16 or align" '<!-- times:  -->' '<!-- end -->'
+refuses 'an unknown type' "a.md:1: times of 'f64'; it must be f32, f16, bf16, align or small" '<!-- times: f64 -->' '<!-- end -->'
+refuses 'no type' "a.md:1: times of ''; it must be f32, f16, bf16, align or small" '<!-- times:  -->' '<!-- end -->'
 refuses 'an unknown chapter' "a.md:1: '05_none' is no chapter with a gate, or one too many" '<!-- times: f32 05_none -->' \
     '<!-- end -->'
 refuses 'an open table' 'a.md:2: the table has no <!-- end -->' '' '<!-- times: f32 -->' '' ''
@@ -280,6 +280,106 @@ broken_align 'a result of other ids' 03_second_b64 ': "distribution" is "zipf"; 
 broken_align 'a result of another program for CUB' cub_align_b64 ': "chapter" is "03_second"; it must be "cub_align"' \
     's/: "cub_align"/: "03_second"/'
 broken_align "CUB's in another block size" cub_align_b64 ': "block_size" is 0; it must be 64' 's/block_size/size/'
+
+# --- twins: a chapter's kernel, built otherwise ---
+
+mkdir "$results/apart"
+twin='| 02_first_bare | 7.25 | - | - | - | - | - | - |'
+record_twin() {
+    record_align 02_first chapters/02_first/align.cu apart/02_first_bare_b64 router \
+        '{"num_tokens": 1, "here": {"median_us": 7.25}, "before": {"median_us": 9}, "floor_us": 0.25}'
+    sed -i 's|gpu/02_first |gpu/02_first_bare |' "$results/apart/02_first_bare_b64.json"
+}
+
+record_twin
+page '<!-- times: align 64 03_second apart/02_first_bare 02_first -->' '<!-- end -->'
+equal 'a twin of a chapter' 0 "$(tables a.md)"
+equal 'in the order of chapters, then as named; one command for all' \
+    "$(echo "$aligned" | sed "s/^| 02_first .*/$twin\n&/")" "$(sed '1,2d; /^<!-- end/d' "$scratch/a.md" | sed '$d')"
+page '<!-- times: align 64 02_first apart/02_first_bare -->' '<!-- end -->'
+equal 'a twin at the end' 0 "$(tables a.md)"
+equal 'has the floor' '| floor | 0.250 |' "$(grep -o '^| floor | [0-9.]* |' "$scratch/a.md")"
+page '<!-- times: align 64 -->' '<!-- end -->'
+equal 'no names' 0 "$(tables a.md)"
+equal 'and no twin' 0 "$(grep -c bare "$scratch/a.md")"
+echo changed >>"$scratch/chapters/02_first/align.cu"
+page '<!-- times: align 64 apart/02_first_bare -->' '<!-- end -->'
+equal "the chapter's source changed" 0 "$(tables a.md)"
+equal 'the twin is old' "$(echo "$twin" | sed 's/bare/bare *(recorded from an older kernel)*/')" "$(grep '^|.*bare' "$scratch/a.md")"
+record_aligns
+record_twin
+
+refuses 'a twin of no chapter' "a.md:1: 'apart/04_none_bare' is no chapter with an align, or one too many" \
+    '<!-- times: align 64 apart/04_none_bare -->' '<!-- end -->'
+refuses 'a twin elsewhere' "a.md:1: '../02_first_bare' is no chapter with an align, or one too many" \
+    '<!-- times: align 64 ../02_first_bare -->' '<!-- end -->'
+refuses 'a twin without a folder' "a.md:1: '02_first_bare' is no chapter with an align, or one too many" \
+    '<!-- times: align 64 02_first_bare -->' '<!-- end -->'
+refuses 'a twin that is not recorded' 'docs/results/h200/apart/02_first_full_b64.json: No such file or directory' \
+    '<!-- times: align 64 apart/02_first_full -->' '<!-- end -->'
+sed -i 's/"02_first"/"03_second"/' "$results/apart/02_first_bare_b64.json"
+refuses "another chapter's twin" \
+    'docs/results/h200/apart/02_first_bare_b64.json: "chapter" is "03_second"; it must be "02_first"' \
+    '<!-- times: align 64 apart/02_first_bare -->' '<!-- end -->'
+
+# --- the small kernel beside the large one ---
+
+mkdir "$results/small"
+# record_small TOKENS KERNEL US: as align's --bench writes it, of 8 experts
+record_small() {
+    record_align 02_first chapters/02_first/align.cu "small/02_first_e8_n$1_$2" uniform \
+        "{\"num_tokens\": $1, \"here\": {\"median_us\": $3}, \"floor_us\": 0.5}"
+    sed -i "s/\"num_experts\": 256/\"num_experts\": 8/; s/\"ids\"/\"kernel\": \"$2\", &/; s/--bench/--num-tokens $1 --kernel $2 &/" \
+        "$results/small/02_first_e8_n$1_$2.json"
+}
+
+record_smalls() {
+    record_small 1 small 1.5
+    record_small 120 small 12
+    record_small 1 large 2.5
+}
+
+# shellcheck disable=SC2016 # these quotes are Markdown's
+small='| tokens | 1 | 16 | 64 | 120 |
+|---|---:|---:|---:|---:|
+| 02_first, small kernel | 1.50 | - | - | 12.0 |
+| 02_first, large kernel | 2.50 | - | - | - |
+| 03_second, small kernel | - | - | - | - |
+| 03_second, large kernel | - | - | - | - |
+
+GPU, CUDA 1.2, recorded on 2026-02-03 by `gpu/NAME --block-size 64 --num-tokens 1 --kernel small --bench`, and so on.'
+
+record_smalls
+page '<!-- times: small 8 03_second 02_first -->' '<!-- end -->'
+equal 'both kernels' 0 "$(tables a.md)"
+equal 'a row each, few tokens, the first of the commands' "$small" "$(sed '1,2d; /^<!-- end/d' "$scratch/a.md" | sed '$d')"
+equal 'they are as recorded' 0 "$(tables --check a.md)"
+page '<!-- times: small 16 02_first -->' '<!-- end -->'
+equal 'experts of which nothing is recorded' '0 Nothing is recorded yet.' "$(tables a.md) $(grep recorded "$scratch/a.md")"
+echo changed >>"$scratch/chapters/02_first/align.cu"
+page '<!-- times: small 8 02_first -->' '<!-- end -->'
+equal 'a kernel changed' 0 "$(tables a.md)"
+equal 'its rows say so' 2 "$(grep -c 'kernel \*(recorded from an older kernel)\* | [12].50 |' "$scratch/a.md")"
+record_aligns
+record_smalls
+
+few="a.md:1: times of the small kernel; 'small 64 CHAPTER' has experts and a chapter"
+refuses 'the small kernel of no chapter' "$few" '<!-- times: small 64 -->' '<!-- end -->'
+refuses 'the small kernel without experts' "$few" '<!-- times: small 02_first -->' '<!-- end -->'
+refuses 'the small kernel of a twin' "a.md:1: 'apart/02_first_bare' is no chapter with an align, or one too many" \
+    '<!-- times: small 8 apart/02_first_bare -->' '<!-- end -->'
+
+# broken_small NAME MESSAGE SED-SCRIPT: a result of the small kernel changed
+broken_small() {
+    sed -i "$3" "$results/small/02_first_e8_n1_small.json"
+    refuses "$1" "docs/results/h200/small/02_first_e8_n1_small.json: $2" '<!-- times: small 8 02_first -->' '<!-- end -->'
+    record_smalls
+}
+
+broken_small 'the other kernel' '"kernel" is "large"; it must be "small"' 's/"kernel": "small"/"kernel": "large"/'
+broken_small 'other experts' '"num_experts" is 9; it must be 8' 's/"num_experts": 8/"num_experts": 9/'
+broken_small 'other tokens' 'it has no row of 1 tokens' 's/"num_tokens": 1,/"num_tokens": 2,/'
+broken_small 'other ids' '"distribution" is "router"; it must be "uniform"' 's/"uniform"/"router"/'
 
 # --- trees ---
 
