@@ -191,6 +191,7 @@ learn run 02
 matches 'many errors: the first few' '*NOT COMPILED: 9 errors
 *wrong_0*wrong_1*wrong_2*
 6 more errors
+
   task *' "$said"
 succeeds 'many errors: no more' [ -z "$(printf '%s' "$said" | grep wrong_3)" ]
 sed 's/    return mine;/    int unused[2]; unused[2] = 1; mine.id = unused[0]; return mine;/' "$scratch/solved.cu" >"$first"
@@ -533,6 +534,8 @@ for number in 1 2 3 4 5 6 7 8 9; do
 done
 kill -CONT $watcher
 wait_for 1 '^exercises/mine/08_up_sweep.cu' "$scratch/watch"
+echo >"$mine/02_warp_maximum.cu~"
+echo >"$mine/02_warp_maximum.cu.1"
 sed 's/return mine;/return mne;/' "$scratch/solved.cu" >"$mine/08_up_and_down.cu"
 succeeds 'watching: what does not compile' wait_for 1 'NOT COMPILED' "$scratch/watch"
 equal 'watching: a burst of events grades once' '1 2' "$(graded 08_up_sweep) $(graded 08_up_and_down)"

@@ -424,6 +424,7 @@ void show_graded(const struct learn *learn, const struct graded *graded)
         show_warnings(learn, graded);
     } else {
         show_not_compiled(learn, graded);
+        fputc('\n', learn->out.stream);
     }
     show_help(learn, graded);
 }
