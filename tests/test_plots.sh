@@ -219,7 +219,7 @@ rm "$results/cub_align_b64.json"
 refuses 'no result of CUB' "$results/cub_align_b64.json: it is missing" --results "$results" times "$align"
 refuses 'no results at all' "$scratch/none: " --results "$scratch/none" times "$gate"
 refuses 'times of no chapters' 'times of no chapters' times f32
-refuses 'times of the small kernel' 'no lines' times small 64 06_align_serial
+refuses 'times of the small kernel' 'no lines' times 'small 64 06_align_serial'
 refuses 'a chapter nobody knows' "'99_none' is no chapter" times 'f32 99_none'
 refuses 'align where the gate must be' 'the gate first, then of align' results "$align" "$gate"
 
