@@ -47,7 +47,8 @@ becomes() {
     equal "$name" "$expected" "$(grep -Fx -e "$expected" "$tiny/out/chapter_01.md")"
 }
 
-becomes 'bold text may begin with a quotation' '<b>"A claim."</b> No.' '**"A claim."** No.'
+becomes 'bold text may begin with a quotation' '<b>&quot;A claim.&quot;</b> No.' '**"A claim."** No.'
+becomes 'code and a term in a quotation' 'So &quot;`a` of a [warp](@ref term_warp)&quot;.' 'So "`a` of a warp".'
 becomes 'stars in code are no bold text' '`a ** b` <b>c' '`a ** b` **c' 'd** e'
 page '**open' '' 'next'
 equal 'bold text that does not end' \
@@ -196,6 +197,7 @@ for chapter in chapters/*/README.md; do
     succeeds "chapter $number has its page" [ -f "$html/chapter_$number.html" ]
 done
 pages='index.html primer.html glossary.html chapters.html simulator.html stepping_in_gdb.html annotated.html files.html
+    exercises.html exercise_authoring.html exercise_05_another_router.html
     candidate_8cuh.html candidate_8cuh_source.html gate_8c_source.html'
 # shellcheck disable=SC2046,SC2086 # pages are words
 looks=$(python3 tests/check_site_in_browser.py "$html" $pages $(cd "$html" && ls chapter_??.html step_??.html) 2>&1)
