@@ -186,6 +186,20 @@ $tree/exercises/mine/02_warp_maximum.cu:$line" "$(sed -n '1p; 3p' "$scratch/out"
 matches 'from another folder: the source line' '*return mne;*' "$(cat "$scratch/out")"
 (cd "$mine" && "../../$b/learn" run 02) >"$scratch/out" 2>&1
 equal 'from below: a path that leads there' ../../exercises/mine/02_warp_maximum.cu "$(head -n 1 "$scratch/out")"
+printf '%s\n' 's/return mine;/return mne; \/\/ \x1b[2J/' >"$scratch/script"
+sed -f "$scratch/script" "$scratch/solved.cu" >"$first"
+learn run 02
+matches 'a control character in the source' '*return mne; // ?\[2J*' "$said"
+sed 's/        other.value = __shfl/        if (other.id < 9) return mine; other.value = __shfl/' "$scratch/solved.cu" |
+    sed 's/candidate other;/candidate other = mine;/' >"$first"
+line=$(grep -n 'other.id < 9' "$first" | cut -d : -f 1)
+learn run 02
+matches 'a fault: the file and the line' "*
+NOT PASSED at one_token *
+  exercises/mine/02_warp_maximum.cu:$line: shuffle *" "$said"
+(cd "$mine" && "../../$b/learn" run 02) >"$scratch/out" 2>&1
+matches 'a fault, from below: a path that leads there' "*
+  ../../exercises/mine/02_warp_maximum.cu:$line: shuffle *" "$(cat "$scratch/out")"
 awk '{ print } /\/\/ TODO kernel/ { for (i = 0; i < 9; i++) print "    wrong_" i " = 1;" }' "$scratch/solved.cu" >"$first"
 learn run 02
 matches 'many errors: the first few' '*NOT COMPILED: 9 errors

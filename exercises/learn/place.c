@@ -52,12 +52,12 @@ static void find_prefix(const char *root, const char *here, char prefix[PATH_MAX
 
 bool place_find(struct place *place, struct error *error)
 {
-    char root[PATH_MAX], here[PATH_MAX];
+    char here[PATH_MAX];
 
-    if (!find_root(root, error))
+    if (!find_root(place->root, error))
         return false;
     if (!getcwd(here, sizeof here))
         here[0] = '\0'; /* it was removed: whole paths, then */
-    find_prefix(root, here, place->prefix);
-    return chdir(root) == 0 || error_set(error, "%s: %s", root, strerror(errno));
+    find_prefix(place->root, here, place->prefix);
+    return chdir(place->root) == 0 || error_set(error, "%s: %s", place->root, strerror(errno));
 }

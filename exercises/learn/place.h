@@ -8,6 +8,7 @@
 #include <stdbool.h>
 
 struct place {
+    char root[PATH_MAX];   /**< whole, without a slash at the end */
     char prefix[PATH_MAX]; /**< in front of a path from the root: "", "../" or "/home/me/course/" */
 };
 

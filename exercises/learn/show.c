@@ -281,9 +281,25 @@ static int count_case_passed(const struct verdict *verdict)
     return passed;
 }
 
+/** Copies a text in which files have their whole paths, as the simulator has them, and calls them as the learner would. */
+static void shorten_paths(const struct learn *learn, const char *text, char *shorter, size_t size)
+{
+    const char *const root = learn->place.root;
+    const size_t length = strlen(root);
+    size_t used = 0;
+
+    for (const char *found; used < size && (found = strstr(text, root)); text = found + length + (found[length] == '/'))
+        used += (size_t)snprintf(shorter + used, size - used, "%.*s%s", (int)(found - text), text,
+                                 found[length] == '/' ? learn->place.prefix : root);
+    if (used < size)
+        snprintf(shorter + used, size - used, "%s", text);
+}
+
 /** "at equal_scores: 3 of 9 cases passed", and in words of the task what was wrong. */
 static void show_failure(const struct learn *learn, const struct verdict *verdict)
 {
+    char reason[LINE_SIZE];
+
     terminal_print(&learn->out, STYLE_BAD, "NOT PASSED");
     if (verdict->at_case[0])
         terminal_print(&learn->out, STYLE_STRONG, " at %s", verdict->at_case);
@@ -291,7 +307,8 @@ static void show_failure(const struct learn *learn, const struct verdict *verdic
         terminal_print(&learn->out, STYLE_PLAIN, "  (%d of %d cases pass)", count_case_passed(verdict),
                        verdict->planned);
     fputc('\n', learn->out.stream);
-    terminal_wrap(&learn->out, STYLE_PLAIN, 2, 4, verdict->reason);
+    shorten_paths(learn, verdict->reason, reason, sizeof reason);
+    terminal_wrap(&learn->out, STYLE_PLAIN, 2, 4, reason);
     fputc('\n', learn->out.stream);
 }
 
