@@ -143,9 +143,17 @@ no_trace "no times on the simulator" "--bench: the CPU simulator has no times; u
 no_trace "a trace of a grid" "--trace: traces one launch; leave out --grid" --trace "$scratch/trace.json" --grid
 no_trace "a trace of a benchmark" "--trace: traces one launch; leave out --bench" --trace "$scratch/trace.json" --bench
 no_trace "a trace for a folder" "--trace: $scratch: a directory is there; only a regular file is replaced" --trace "$scratch"
+no_trace "a kernel to trace and no trace" "--trace-kernel: says what --trace traces; add --trace FILE.json" \
+    --trace-kernel align_kernel
+no_trace "a trace of a kernel that is not launched" \
+    "--trace: the trace cannot be written, or no such kernel was launched" --trace "$scratch/trace.json" --trace-kernel gate
 succeeds "a trace is written" "$program" --num-tokens 3 --trace "$scratch/trace.json"
 matches "of align's first kernel, not of the gate that makes its input" '{"kernel": "*chapters/[01][0-9]_align_*' \
     "$(head -n 3 "$scratch/trace.json" | tr '\n' ' ')"
+succeeds "a trace of a later kernel" "$program" --num-tokens 3 --kernel large --trace "$scratch/trace.json" \
+    --trace-kernel sort_kernel
+matches "is of that kernel" '{"kernel": "sort_kernel<*' "$(head -n 1 "$scratch/trace.json")"
+rm -f "$scratch/trace.json"
 succeeds "no tokens have a trace too" "$program" --num-tokens 0 --trace "$scratch/trace.json"
 
 # --- ordinary runs ---
