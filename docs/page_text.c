@@ -205,6 +205,9 @@ static bool write_line(struct writer *writer, const char *line, bool terms, stru
                 return false;
         } else if ((length = write_bold(writer, at)) > 0) {
             /* written */
+        } else if (*at == '"') { /* between two of these Doxygen takes no code and no link for what it is */
+            fputs("&quot;", writer->out);
+            length = 1;
         } else if (!terms || (length = glossary_link(&writer->site->glossary, &writer->seen, at, at > line ? at[-1] : 0,
                                                      writer->out)) == 0) {
             fputc(*at, writer->out);
