@@ -94,7 +94,8 @@ static enum learn_result build_and_run(struct attempt *attempt, struct error *er
         return LEARN_BAD;
     attempt->seconds = now() - began;
     if (attempt->verdict.no_device) {
-        error_set(error, "%s", attempt->verdict.reason);
+        error_set(error, "%.*s; without --gpu it runs on the simulator", (int)strcspn(attempt->verdict.reason, ";"),
+                  attempt->verdict.reason);
         return LEARN_NO_DEVICE;
     }
     return attempt->verdict.passed ? LEARN_PASSED : LEARN_NOT_PASSED;
