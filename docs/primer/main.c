@@ -1,8 +1,9 @@
 /**
  * @file main.c
- * @brief Runs one of the primer's kernels on the simulator, and shows what it wrote and what it did.
+ * @brief Runs one of the primer's kernels on the simulator, and shows what it wrote and what it did; or the first example.
  *
- * primer NAME   exits 0, or 1 with the reason if the simulator refuses the kernel, or 2 if there is no such kernel
+ * primer gate   the example, on the CPU
+ * primer NAME   a kernel: exits 0, or 1 with the reason if the simulator refuses the kernel, or 2 if there is no such kernel
  */
 #include "primer.h"
 
@@ -100,12 +101,16 @@ static int show(const struct kernel *kernel)
 
 int main(int argc, char **argv)
 {
+    if (argc == 2 && strcmp(argv[1], "gate") == 0) {
+        primer_gate();
+        return 0;
+    }
     for (int i = 0; argc == 2 && i < NUM_KERNELS; i++)
         if (strcmp(argv[1], kernels[i].name) == 0)
             return show(&kernels[i]);
-    fprintf(stderr, "usage: primer");
+    fprintf(stderr, "usage: primer gate");
     for (int i = 0; i < NUM_KERNELS; i++)
-        fprintf(stderr, "%s%s", i ? "|" : " ", kernels[i].name);
+        fprintf(stderr, "|%s", kernels[i].name);
     fprintf(stderr, "\n");
     return 2;
 }

@@ -8,6 +8,9 @@
 extern "C" {
 #endif
 
+/** Chooses two of six experts and prints how. */
+void primer_gate(void);
+
 /** Each launches one kernel that writes `out`, an array in device memory of 256 ints, and reads `in`, one of 1,024. */
 typedef cudaError_t primer_launch(const int *in, int *out);
 
