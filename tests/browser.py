@@ -90,12 +90,14 @@ class Browser:
         down = [{"type": "keyDown", "value": key}, {"type": "keyUp", "value": key}]
         self.call("POST", self.session + "/actions", {"actions": [{"type": "key", "id": "keys", "actions": down}]})
 
+    def resize(self, width):
+        """A window so wide; nothing else changes."""
+        self.devtools("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
+
     def emulate(self, width=None, scheme=None, scripts=True, motion=None):
         """A window so wide, a light or dark system, with or without scripts, with reduced motion or not."""
         if width:
-            self.devtools(
-                "Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False
-            )
+            self.resize(width)
         features = []
         if scheme:
             features.append({"name": "prefers-color-scheme", "value": scheme})
