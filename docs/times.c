@@ -28,7 +28,7 @@ static const int sizes[NUM_SIZES] = {1, 16, 64, 512, 4096, 16384, 65536};
 /** The chapter that runs on the host: its times are those that the next chapter has recorded beside its own. */
 static const char host_chapter[] = "01_cpu_baseline";
 
-static const char old_kernel[] = " *(recorded from an older kernel)*";
+static const char old_kernel[] = " (*recorded from an older kernel*)";
 
 static const char pytorch_source[] = "chapters/01_cpu_baseline/grouped_topk.py";
 static const char cub_source[] = "tests/peers/cub_align.cu";
@@ -328,7 +328,7 @@ static void write_pytorch(FILE *out, const struct results *results, const char *
     else if (least > 0.0)
         snprintf(counts, sizeof counts, " (%.0f to %.0f launches)", least, most);
     snprintf(label, sizeof label, "PyTorch, %s, in a %s%.60s%s", way, how, counts,
-             results->library.old ? " *(recorded from an older grouped_topk.py)*" : "");
+             results->library.old ? " (*recorded from an older grouped_topk.py*)" : "");
     snprintf(name, sizeof name, "%s_%s", way, how);
     write_row(out, label, &results->library, name);
 }
@@ -338,7 +338,7 @@ static void write_cub(FILE *out, const struct results *results)
     char label[TEXT_SIZE];
 
     snprintf(label, sizeof label, "CUB radix sort%s",
-             results->library.old ? " *(recorded from an older cub_align.cu)*" : "");
+             results->library.old ? " (*recorded from an older cub_align.cu*)" : "");
     write_row(out, label, &results->library, "here");
 }
 

@@ -127,7 +127,7 @@ equal 'the host with its threads' '0 | 01_cpu_baseline, 16 threads | 12,300 | - 
 echo changed >>"$scratch/chapters/02_first/gate.cu"
 equal 'a kernel changed: --check fails' 1 "$(tables --check a.md | cut -c 1)"
 equal 'a kernel changed: its row says so' \
-    '0 | 02_first *(recorded from an older kernel)* | 5.60 | 99.9 | 100 | - | - | - | - |' \
+    '0 | 02_first (*recorded from an older kernel*) | 5.60 | 99.9 | 100 | - | - | - | - |' \
     "$(tables a.md) $(grep '| 02_' "$scratch/a.md")"
 equal 'a kernel changed: the other rows do not' 1 "$(grep -c older "$scratch/a.md")"
 echo changed >>"$scratch/chapters/01_cpu_baseline/grouped_topk.py"
@@ -253,8 +253,8 @@ echo changed >>"$scratch/tests/peers/cub_align.cu"
 echo changed >>"$scratch/chapters/03_second/align.cu"
 page '<!-- times: align 64 -->' '<!-- end -->'
 equal 'sources changed' 0 "$(tables a.md)"
-equal 'their rows say so' '| CUB radix sort *(recorded from an older cub_align.cu)* | 17.0 | - | - | - | - | - | - |
-| 03_second *(recorded from an older kernel)* | 6.50 | - | - | - | - | - | - |' "$(grep older "$scratch/a.md")"
+equal 'their rows say so' '| CUB radix sort (*recorded from an older cub_align.cu*) | 17.0 | - | - | - | - | - | - |
+| 03_second (*recorded from an older kernel*) | 6.50 | - | - | - | - | - | - |' "$(grep older "$scratch/a.md")"
 record_aligns
 
 refuses 'align without a block size' "a.md:1: times of align without a block size; 'align 64' has one" \
@@ -305,7 +305,7 @@ equal 'and no twin' 0 "$(grep -c bare "$scratch/a.md")"
 echo changed >>"$scratch/chapters/02_first/align.cu"
 page '<!-- times: align 64 apart/02_first_bare -->' '<!-- end -->'
 equal "the chapter's source changed" 0 "$(tables a.md)"
-equal 'the twin is old' "$(echo "$twin" | sed 's/bare/bare *(recorded from an older kernel)*/')" "$(grep '^|.*bare' "$scratch/a.md")"
+equal 'the twin is old' "$(echo "$twin" | sed 's/bare/bare (*recorded from an older kernel*)/')" "$(grep '^|.*bare' "$scratch/a.md")"
 record_aligns
 record_twin
 
@@ -359,7 +359,7 @@ equal 'experts of which nothing is recorded' '0 Nothing is recorded yet.' "$(tab
 echo changed >>"$scratch/chapters/02_first/align.cu"
 page '<!-- times: small 8 02_first -->' '<!-- end -->'
 equal 'a kernel changed' 0 "$(tables a.md)"
-equal 'its rows say so' 2 "$(grep -c 'kernel \*(recorded from an older kernel)\* | [12].50 |' "$scratch/a.md")"
+equal 'its rows say so' 2 "$(grep -c 'kernel (\*recorded from an older kernel\*) | [12].50 |' "$scratch/a.md")"
 record_aligns
 record_smalls
 
