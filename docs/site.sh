@@ -37,6 +37,22 @@ for page in "$html"/index.html $(cd "$pages" && ls -- *.md | sed "s|^|$html/|; s
         s|<(/?)h4>|<\1h5>|g; s|<(/?)h3>|<\1h4>|g; s|<(/?)h2>|<\1h3>|g; s|<(/?)h1>|<\1h2>|g
     }' "$page"
 done
+# A line may end behind a hyphen, but not in the middle of an option: --trace would become -- and trace. What is longer than a
+# line of a phone is a command, which begins where the text stands and goes on below.
+for page in $(cd "$pages" && ls -- *.md | sed "s|^|$html/|; s|md$|html|") "$html/index.html"; do
+    [ -f "$page" ] || continue
+    awk -F '<code>' '{
+        line = $1
+        for (i = 2; i <= NF; i++) {
+            end = index($i, "</code>")
+            code = substr($i, 1, end - 1)
+            gsub(/ --?[A-Za-z][^ <]*/, "<span class=\"option\">&</span>", code)
+            gsub(/<span class="option"> /, " <span class=\"option\">", code)
+            line = line (length(substr($i, 1, end - 1)) > 40 ? "<code class=\"command\">" : "<code>") code substr($i, end)
+        }
+        print line
+    }' "$page" >"$page.tmp" && mv "$page.tmp" "$page"
+done
 # Lists of names have no heading of the first level, and files without macros that are described link to those.
 sed -i 's|<div class="contents">|<div class="contents"><h1>Names in the source files</h1>|; s|<h3>|<h2>|; s|</h3>|</h2>|' "$html"/globals*.html
 for page in "$html"/*.html; do
