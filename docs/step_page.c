@@ -213,7 +213,7 @@ static bool write_counter_rows(FILE *out, const struct step *step, const struct 
     if (before)
         run_source_add(&source, before, true);
     run_source_add(&source, here, before != NULL);
-    fputs("Counted by the CPU simulator: ", out);
+    fputs("[What the counters mean](@ref simulator_replay). Counted by the CPU simulator: ", out);
     run_source_write(out, &source, false);
     if (!before)
         fprintf(out, "%s runs on the host, where nothing is counted.\n", step->before.title);
