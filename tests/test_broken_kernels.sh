@@ -26,7 +26,8 @@ breaks "an unguarded tail at the output" 's/if (writes) {/{/' "out-of-bounds" "*
 breaks "an unguarded tail at the input" 's/has_expert ? to_float(gating_output\(.*\)) : -INFINITY/to_float(gating_output\1)/' \
     "out-of-bounds" "*gating_output*" --num-tokens 1 --dist normal --num-experts 160
 breaks "a loop one too long" '/int place/,/break/s/i < problem.topk_group/i <= problem.topk_group/' "uninitialised" "*kept_groups*" --dist normal --num-experts 128 --num-expert-group 4 --topk-group 2 --topk 2
-breaks "an array in shared memory too small" 's/__shared__ candidate chosen\[MAX_TOPK\]/__shared__ candidate chosen[4]/' "expected" ""
+breaks "an array in shared memory too small" 's/__shared__ candidate chosen\[MAX_TOPK\]/__shared__ candidate chosen[4]/' \
+    "right past the end of 'chosen', which has 32 bytes" "*best_first*"
 breaks "ties that go to the higher expert" 's/other.id < mine.id/other.id > mine.id/' "expected" "" --dist ties
 breaks "a bias left out" 's/round_to<Choice>(score + bias)/score/' "expected" ""
 breaks "a second maximum that drops the equal of the first" \

@@ -50,6 +50,7 @@ static struct block *block_new(unsigned threads)
         block_free(block);
         return NULL;
     }
+    simt_variables_mark(block->shared_shadow, shared.dynamic);
     return block;
 }
 
@@ -57,6 +58,7 @@ bool simt_grid_prepare(void)
 {
     if (!simt_shared_find(&shared.low, &shared.bytes, &shared.dynamic))
         return false;
+    simt_variables_find(shared.bytes, shared.dynamic);
     shared.shadow_bytes = (shared.bytes + 16) / 4 * sizeof(struct shadow_cell);
     if (!simt_trace)
         simt_trace = simt_map(WARP_LANES * TRACE_EVENTS * sizeof *simt_trace);
@@ -135,6 +137,7 @@ static void start_ticks(void)
     if (simt_now.tick > UINT32_MAX / 4 * 3) {
         simt_arena_forget_ticks();
         memset(first_block->shared_shadow, 0, shared.shadow_bytes);
+        simt_variables_mark(first_block->shared_shadow, shared.dynamic);
         memset(simt_image.data_shadow, 0,
                (simt_image.data_high - simt_image.data_low) / 4 * sizeof *simt_image.data_shadow);
         simt_now.tick = 0;
@@ -308,7 +311,9 @@ cudaError_t simt_grid_run(const struct launch *launch)
         run_in_turn(blocks);
     }
     close_memory();
-    if (simt_now.faulted)
+    if (simt_now.faulted) {
         first_block->prepared = 0;
+        simt_variables_mark(first_block->shared_shadow, shared.dynamic); /* reads may have wiped marks out */
+    }
     return error;
 }

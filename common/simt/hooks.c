@@ -146,6 +146,9 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
     }
     if (!store && address - (uintptr_t)simt_current.arguments < simt_current.argument_bytes)
         return;
+    if (simt_now.shared - address <= SHARED_BYTES_DEFAULT)
+        simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "%s %u bytes before the first shared variable",
+                        store ? "writes" : "reads", bytes);
     if (address < 4096)
         simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
                         "%s %u bytes through a null pointer (address 0x%" PRIxPTR ")", store ? "writes" : "reads",

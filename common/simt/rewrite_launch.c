@@ -2,11 +2,14 @@
  * @file rewrite_launch.c
  * @brief Turns the two things in a kernel file that are not C++ into C++, and leaves every line where it was.
  *
+ * And it puts a gap behind each variable in shared memory, so that running over the variable's end is seen.
+ *
  *     rewrite_launch FILE.cu > FILE.cc
  *
  *     kernel<T><<<grid, block>>>(args)   ->   simt_launch((kernel<T>), "kernel<T>", grid, block)(args)
  *     extern __shared__ T name[];        ->   T *const name = (decltype(+name))simt_dynamic_shared;            in a function
  *     extern __shared__ T name[];        ->   extern __thread T name[] __asm__("simt_dynamic_shared");         elsewhere
+ *     __shared__ T name[size];           ->   __shared__ T name[size]; SIMT_SHARED_GAP
  *
  * Anything it cannot rewrite is an error, one line: FILE:LINE: what is wrong. Exit 1.
  */
@@ -400,7 +403,29 @@ static void write_pointer(struct source *source, const struct dynamic_array *arr
     fputs("))simt_dynamic_shared", stdout);
 }
 
-/** Rewrites the declaration that has `__shared__` at `at` if its array has no size. */
+/** Where the declaration goes on after its `;`; NOWHERE if it has none before the directive that it is in ends. */
+static size_t declaration_end(const char *code, size_t at)
+{
+    for (; code[at] && !is_one_of(code[at], ")]}\n"); at++) {
+        if (code[at] == ';')
+            return at + 1;
+        if (is_one_of(code[at], "([{") && (at = partner(code, at, 1)) == NOWHERE)
+            return NOWHERE;
+    }
+    return NOWHERE;
+}
+
+static void write_gap(struct source *source, size_t at)
+{
+    const size_t end = declaration_end(source->code, at);
+
+    if (end == NOWHERE)
+        return;
+    copy_to(source, end);
+    fputs(" SIMT_SHARED_GAP", stdout);
+}
+
+/** Rewrites the declaration that has `__shared__` at `at` if its array has no size; else leaves a gap behind it. */
 static bool rewrite_shared(struct source *source, size_t at)
 {
     struct dynamic_array array = {.extern_word = find_extern(source->code, at), .shared_word = at};
@@ -409,8 +434,10 @@ static bool rewrite_shared(struct source *source, size_t at)
 
     if (dynamic != find_unsized_array(source->code, word, &array))
         return fail(source, at, "dynamic shared memory is declared as: extern __shared__ T name[];");
-    if (!dynamic)
+    if (!dynamic) {
+        write_gap(source, word);
         return true;
+    }
     array.name = array.name_end = skip_space_back(source->code, array.open);
     while (is_word(source->code[array.name - 1]))
         array.name--;

@@ -113,6 +113,8 @@ void simt_check_readers(const struct shadow_cell *cell, uint32_t bytes, enum sha
     const uint32_t tick = cell->read_tick;
     const unsigned readers = (cell->read & CELL_READERS) >> CELL_READERS_SHIFT;
 
+    if (space == SPACE_SHARED && simt_is_nobodys(cell))
+        simt_fault_nobodys(cell, bytes, access, pc);
     if (ordered_by_fence(tick))
         return;
     if (readers != READERS_IN_GRID && same_block(tick) && tick < simt_now.barrier_end)
@@ -186,10 +188,14 @@ static struct uninitialised {
     uint32_t bytes;
 } uninitialised;
 
-void simt_note_uninitialised(uint32_t bytes, uintptr_t pc)
+void simt_note_uninitialised(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access, uintptr_t pc)
 {
-    if (!uninitialised.lane)
-        uninitialised = (struct uninitialised){.lane = simt_now.lane, .pc = pc, .bytes = bytes};
+    /* What comes of the first such value, an index perhaps, is no news: let it go on, the race may yet be found. */
+    if (uninitialised.lane)
+        return;
+    if (simt_is_nobodys(cell))
+        simt_fault_nobodys(cell, bytes, access, pc);
+    uninitialised = (struct uninitialised){.lane = simt_now.lane, .pc = pc, .bytes = bytes};
 }
 
 void simt_uninitialised_forget(void)

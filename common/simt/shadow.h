@@ -65,8 +65,19 @@ void simt_check_readers(const struct shadow_cell *cell, uint32_t bytes, enum sha
                         enum shadow_space space);
 void simt_merge_read(struct shadow_cell *cell, uint32_t read);
 _Noreturn void simt_fault_blocked(uintptr_t address, uint32_t bytes, bool write, uintptr_t pc);
-/** Notes a read of shared bytes that nobody has written: if somebody does so before a barrier, it is a race instead. */
-void simt_note_uninitialised(uint32_t bytes, uintptr_t pc);
+/**
+ * Notes a read, or an atomic, of shared bytes that nobody has written: if somebody does so before a barrier, it is a race
+ * instead. Ends the launch if the word is nobody's and there has been no such read yet.
+ */
+void simt_note_uninitialised(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access, uintptr_t pc);
+
+/** Finds the `__shared__` variables, once, in `bytes` of shared memory. None if the program has no symbols. */
+void simt_variables_find(size_t bytes, size_t dynamic);
+/** Marks in the shadow of shared memory the words that no variable has; if no variables were found, none. */
+void simt_variables_mark(struct shadow_cell *shadow, size_t dynamic);
+bool simt_is_nobodys(const struct shadow_cell *cell);
+_Noreturn void simt_fault_nobodys(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access,
+                                  uintptr_t pc);
 
 /** Accesses before this tick are ordered before whatever happens now, whoever made them. */
 static inline uint32_t shadow_horizon(enum shadow_space space)
@@ -96,7 +107,7 @@ static inline void shadow_load(struct shadow_cell *cell, uint32_t bytes, uint32_
         if (SIMT_UNLIKELY(cell->write & blocked))
             simt_fault_blocked(address, bytes, false, pc);
     } else if (SIMT_UNLIKELY((cell->write & blocked) != blocked || cell->write_tick < simt_now.block_tick)) {
-        simt_note_uninitialised(bytes, pc);
+        simt_note_uninitialised(cell, bytes, ACCESS_LOAD, pc);
     }
     if (SIMT_UNLIKELY(cell->write_tick >= horizon) && !shadow_ordered_here(cell->write_tick, cell->write))
         simt_check_writer(cell, bytes, ACCESS_LOAD, pc, space);
@@ -124,7 +135,7 @@ static inline void shadow_store(struct shadow_cell *cell, uint32_t bytes, uint32
         if (cell->write_tick < simt_now.block_tick)
             state = 0;
         if (atomic && SIMT_UNLIKELY((state & state_bytes) != state_bytes))
-            simt_note_uninitialised(bytes, pc);
+            simt_note_uninitialised(cell, bytes, ACCESS_ATOMIC, pc);
         state |= state_bytes;
     }
     uint32_t written = bytes;

@@ -24,11 +24,21 @@
 #define __noinline__    __attribute__((noinline))
 #define __align__(n)    __attribute__((aligned(n)))
 #ifdef __clang__
-#define __shared__ static __thread
+#define __shared__           static __thread
+#define SIMT_SHARED_GAP_KEEP used
 #else
-#define __shared__ \
-    static __constinit __thread /* or gcc guards an array of a class with constructors by a hidden branch */
+#define __shared__                                                                                           \
+    static __constinit __thread /* or gcc guards an array of a class with constructors by a hidden branch */ \
+        __attribute__((no_reorder))
+#define SIMT_SHARED_GAP_KEEP used, no_reorder
 #endif
+
+/* The rewriter puts one behind each variable: what runs over the end of that meets this, and is seen. The size keeps every
+   variable in the banks it would have without. */
+#define SIMT_SHARED_GAP          SIMT_SHARED_GAP_(__COUNTER__)
+#define SIMT_SHARED_GAP_(number) SIMT_SHARED_GAP_NAMED(number)
+#define SIMT_SHARED_GAP_NAMED(number) \
+    static __thread __attribute__((SIMT_SHARED_GAP_KEEP, aligned(1))) unsigned char simt_gap_##number[128];
 #define __constant__ __attribute__((section("simt_constant")))
 #ifndef __restrict__
 #define __restrict__ __restrict

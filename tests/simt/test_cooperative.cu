@@ -172,12 +172,39 @@ static void tiles_of_a_warp(void **)
         assert_int_equal(got[i], i / 8 * 64 + 28 + 3000 + 200000);
 }
 
+static __global__ void past_the_end_kernel(int *y, int block, int index)
+{
+    __shared__ int own[32];
+
+    own[threadIdx.x] = 2;
+    if (threadIdx.x == 0 && (int)blockIdx.x == block)
+        own[index] = 1; // [past_the_end]
+    y[blockIdx.x * 32 + threadIdx.x] = own[threadIdx.x];
+}
+
+static void each_block_knows_its_arrays_ends(void **)
+{
+    int *y = device_words(0);
+    int block = 2;
+    int index = 0;
+    void *arguments[] = {&y, &block, &index};
+
+    assert_int_equal(cudaLaunchCooperativeKernel(past_the_end_kernel, 4, 32, arguments, 0), cudaSuccess);
+    expect_good();
+    index = 32;
+    cudaLaunchCooperativeKernel(past_the_end_kernel, 4, 32, arguments, 0);
+    EXPECT_FAULT(cudaErrorIllegalAddress, "past_the_end",
+                 "thread (0,0,0) of block (2,0,0) writes 4 bytes right past the end of 'own', which has 128 bytes");
+    cudaFree(y);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(blocks_wait_for_the_grid),          cmocka_unit_test(blocks_that_spin_give_up_their_turn),
         cmocka_unit_test(blocks_race_between_grid_barriers), cmocka_unit_test(a_grid_barrier_that_a_block_misses),
         cmocka_unit_test(too_many_blocks_to_live_together),  cmocka_unit_test(tiles_of_a_warp),
+        cmocka_unit_test(each_block_knows_its_arrays_ends),
     };
 
     return cmocka_run_group_tests_name("cooperative", tests, NULL, NULL);

@@ -385,6 +385,184 @@ static void beyond_dynamic_shared_memory(void **)
     EXPECT_FAULT(cudaErrorIllegalAddress, "dynamic", "thread (63,0,0) of block (0,0,0) writes 4 bytes beyond");
 }
 
+static __global__ void beside_kernel(int *y, int index, bool store)
+{
+    __shared__ int sums[32];
+    __shared__ int beside[32];
+
+    sums[threadIdx.x] = 1;
+    beside[threadIdx.x] = 2;
+    if (threadIdx.x == 7 && store)
+        sums[index] = 3; // [beside_store]
+    if (threadIdx.x == 9 && !store)
+        y[0] = sums[index]; // [beside_load]
+    y[threadIdx.x] = sums[threadIdx.x] + beside[threadIdx.x];
+}
+
+static void past_the_end_of_a_shared_array(void **)
+{
+    beside_kernel<<<2, 32>>>(device_y, 32, true);
+    EXPECT_FAULT(cudaErrorIllegalAddress, "beside_store",
+                 "out-of-bounds shared access: thread (7,0,0) of block (0,0,0) writes 4 bytes right past the end of "
+                 "'sums', which has 128 bytes");
+    beside_kernel<<<2, 32>>>(device_y, 33, true);
+    EXPECT_FAULT(cudaErrorIllegalAddress, "beside_store",
+                 "writes 4 bytes 4 bytes past the end of 'sums', which has 128");
+    beside_kernel<<<2, 32>>>(device_y, 32, false);
+    EXPECT_FAULT(cudaErrorIllegalAddress, "beside_load",
+                 "thread (9,0,0) of block (0,0,0) reads 4 bytes right past the end of 'sums', which has 128 bytes");
+    /* Where no variable is any more, but the array of a launch that asks for it. */
+    beside_kernel<<<2, 32>>>(device_y, 15000, true);
+    EXPECT_FAULT(cudaErrorIllegalAddress, "beside_store", "out-of-bounds shared access: thread (7,0,0)");
+}
+
+static void before_the_beginning_of_a_shared_array(void **)
+{
+    beside_kernel<<<1, 32>>>(device_y, -1, true);
+    EXPECT_FAULT(cudaErrorIllegalAddress, "beside_store", "writes 4 bytes 4 bytes before 'sums', which has 128 bytes");
+    beside_kernel<<<1, 32>>>(device_y, -5000, true);
+    EXPECT_FAULT(cudaErrorIllegalAddress, "beside_store",
+                 "illegal address: thread (7,0,0) of block (0,0,0) writes 4 bytes before the first shared");
+}
+
+/* Volatile, here and below: clang would not store what it knows. */
+static __global__ void two_arrays_kernel(int *y, int first_index, int second_index)
+{
+    __shared__ volatile int first[32];
+    __shared__ volatile int second[64];
+
+    if (threadIdx.x == 0) {
+        first[first_index] = 1;   // [first_store]
+        second[second_index] = 2; // [second_store]
+        y[0] = first[first_index] + second[second_index];
+    }
+}
+
+static void from_one_shared_array_towards_another(void **)
+{
+    two_arrays_kernel<<<1, 32>>>(device_y, 31, 0);
+    expect_good();
+    two_arrays_kernel<<<1, 32>>>(device_y, 0, 63);
+    expect_good();
+    two_arrays_kernel<<<1, 32>>>(device_y, 32, 0);
+    EXPECT_FAULT(cudaErrorIllegalAddress, "first_store", "right past the end of 'first', which has 128 bytes");
+    two_arrays_kernel<<<1, 32>>>(device_y, 0, 64);
+    EXPECT_FAULT(cudaErrorIllegalAddress, "second_store", "right past the end of 'second', which has 256 bytes");
+    two_arrays_kernel<<<1, 32>>>(device_y, 0, -1);
+    EXPECT_FAULT(cudaErrorIllegalAddress, "second_store", "4 bytes before 'second', which has 256 bytes");
+}
+
+static __global__ void halfway_kernel(int *y, int index)
+{
+    __shared__ __align__(8) volatile int odd[33];
+
+    if (threadIdx.x == 0) {
+        *(volatile long long *)&odd[index] = 1; // [halfway]
+        y[0] = odd[index];
+    }
+}
+
+static void half_past_the_end_of_a_shared_array(void **)
+{
+    halfway_kernel<<<1, 32>>>(device_y, 30);
+    expect_good();
+    halfway_kernel<<<1, 32>>>(device_y, 32);
+    EXPECT_FAULT(cudaErrorIllegalAddress, "halfway", "writes 4 bytes right past the end of 'odd', which has 132 bytes");
+}
+
+template <typename T, int COUNT>
+static __global__ void sized_kernel(T *y, int index)
+{
+    __shared__ volatile T sized[COUNT];
+
+    if (threadIdx.x == 0) {
+        sized[index] = (T)(index + 1); // [sized]
+        y[0] = sized[index];
+    }
+}
+
+static void past_the_end_of_a_template_s_array(void **)
+{
+    sized_kernel<int, 64><<<1, 32>>>(device_y, 63);
+    expect_good();
+    sized_kernel<short, 64><<<1, 32>>>((short *)device_y, 63);
+    expect_good();
+    sized_kernel<double, 64><<<1, 32>>>((double *)device_y, 63);
+    expect_good();
+    sized_kernel<int, 64><<<1, 32>>>(device_y, 64);
+    EXPECT_FAULT(cudaErrorIllegalAddress, "sized", "writes 4 bytes right past the end of 'sized', which has 256 bytes");
+    sized_kernel<short, 64><<<1, 32>>>((short *)device_y, 64);
+    EXPECT_FAULT(cudaErrorIllegalAddress, "sized", "writes 2 bytes right past the end of 'sized', which has 128 bytes");
+    sized_kernel<double, 64><<<1, 32>>>((double *)device_y, 64);
+    EXPECT_FAULT(cudaErrorIllegalAddress, "sized", "writes 4 bytes right past the end of 'sized', which has 512 bytes");
+}
+
+static __global__ void atomic_past_kernel(int index)
+{
+    __shared__ int counts[32];
+
+    counts[threadIdx.x] = 0;
+    __syncwarp();
+    if (threadIdx.x == 3)
+        atomicAdd(&counts[index], 1); // [atomic_past]
+}
+
+static void an_atomic_past_the_end_of_a_shared_array(void **)
+{
+    atomic_past_kernel<<<1, 32>>>(31);
+    expect_good();
+    atomic_past_kernel<<<1, 32>>>(32);
+    EXPECT_FAULT(cudaErrorIllegalAddress, "atomic_past",
+                 "thread (3,0,0) of block (0,0,0) updates atomically 4 bytes right past the end of 'counts'");
+}
+
+static __global__ void unwritten_index_kernel(int *y, int index, bool store)
+{
+    __shared__ int words[32];
+
+    if (store)
+        words[index] = 1; // [unwritten_store]
+    else
+        y[0] = words[0] + words[index]; // [unwritten_load]
+}
+
+static void past_the_end_after_what_nobody_wrote(void **)
+{
+    unwritten_index_kernel<<<1, 1>>>(device_y, 32, false);
+    EXPECT_FAULT(cudaErrorLaunchFailure, "unwritten_load", "reads 4 bytes that no thread of the block has written");
+    unwritten_index_kernel<<<1, 1>>>(device_y, 32, true);
+    EXPECT_FAULT(cudaErrorIllegalAddress, "unwritten_store", "right past the end of 'words', which has 128 bytes");
+}
+
+static __global__ void odd_sizes_kernel(int *y)
+{
+    __shared__ volatile unsigned char bytes[30];
+    __shared__ volatile bool flag;
+    __shared__ volatile short halves[3], more[5];
+    __shared__ volatile struct {
+        char c;
+        double d;
+    } both[2];
+
+    bytes[29] = 1;
+    halves[2] = 2;
+    more[4] = 3;
+    both[1].d = 4;
+    both[1].c = 5;
+    flag = true;
+    y[0] = bytes[29] + halves[2] + more[4] + (int)both[1].d + both[1].c + flag;
+}
+
+static void the_last_element_of_a_shared_array(void **)
+{
+    odd_sizes_kernel<<<1, 1>>>(device_y);
+    expect_good();
+    halfway_kernel<<<1, 32>>>(device_y, 0);
+    expect_good();
+    atomic_past_kernel<<<1, 32>>>(0);
+    expect_good();
+}
+
 /* --- barriers and collectives --------------------------------------------------------------------------------------- */
 
 static __global__ void leave_before_barrier_kernel(int *y)
@@ -699,6 +877,14 @@ int main(void)
         cmocka_unit_test(writing_constants),
         cmocka_unit_test(misaligned_addresses),
         cmocka_unit_test(beyond_dynamic_shared_memory),
+        cmocka_unit_test(past_the_end_of_a_shared_array),
+        cmocka_unit_test(before_the_beginning_of_a_shared_array),
+        cmocka_unit_test(from_one_shared_array_towards_another),
+        cmocka_unit_test(half_past_the_end_of_a_shared_array),
+        cmocka_unit_test(past_the_end_of_a_template_s_array),
+        cmocka_unit_test(an_atomic_past_the_end_of_a_shared_array),
+        cmocka_unit_test(past_the_end_after_what_nobody_wrote),
+        cmocka_unit_test(the_last_element_of_a_shared_array),
         cmocka_unit_test(a_barrier_that_some_threads_miss),
         cmocka_unit_test(threads_at_different_barriers),
         cmocka_unit_test(warps_at_different_barriers),

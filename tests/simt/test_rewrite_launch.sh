@@ -151,8 +151,23 @@ becomes 'a name behind brackets' 'void k() { extern __shared__ A<(b > 1)>s[];' "
 becomes 'in a macro' '#define S extern __shared__ int s[];
 x' "#define S extern __thread int s[] $thread;
 x"
-unchanged 'shared memory with a size' 'extern int e; __shared__ float s[32][33], t; __shared__ int u;'
-unchanged 'names that only look like it' 'extern int my__shared__[]; my_extern __shared__ x[1]; externs __shared__ y[3]; int __shared__s[];'
+gap=' SIMT_SHARED_GAP'
+becomes 'shared memory with a size' 'extern int e; __shared__ float s[32][33], t; __shared__ int u;' \
+    "extern int e; __shared__ float s[32][33], t;$gap __shared__ int u;$gap"
+becomes 'shared memory over lines' 'void k() { __shared__ // mine
+  pair<int, (1 > 0)>
+  s[2] ; s[0] = f(); }' "void k() { __shared__ // mine
+  pair<int, (1 > 0)>
+  s[2] ;$gap s[0] = f(); }"
+becomes 'shared memory of a struct' '__shared__ struct { int a; float b; } s; int t;' "__shared__ struct { int a; float b; } s;$gap int t;"
+becomes 'shared memory in a macro' '#define S __shared__ int s[3]; f(s);
+S' "#define S __shared__ int s[3];$gap f(s);
+S"
+unchanged 'a macro that leaves its ; out' '#define S __shared__ int s[3]
+S;'
+unchanged 'a qualifier that goes into a macro' 'f(__shared__); x;'
+becomes 'names that only look like it' 'extern int my__shared__[]; my_extern __shared__ x[1]; externs __shared__ y[3]; int __shared__s[];' \
+    "extern int my__shared__[]; my_extern __shared__ x[1];$gap externs __shared__ y[3];$gap int __shared__s[];"
 
 refused 'no name' 'x = <<<1, 2>>>(a);' 1 "$no_kernel"
 refused 'a member' '
