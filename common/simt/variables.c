@@ -29,7 +29,7 @@ struct variable {
 };
 
 /** Those of all kernels, in the order of their offsets. None if the program says nothing of them. */
-static struct {
+static struct variable_list {
     struct variable *variable;
     size_t count;
     size_t bytes; /**< of shared memory */
