@@ -10,8 +10,8 @@ from concurrent.futures import ThreadPoolExecutor
 
 from browser import Browser, browser_missing
 
-SCHEMES = ("light", "dark")
-WIDTHS = (390, 1280)
+# Neighbours differ by one thing.
+STATES = (("light", 390), ("dark", 390), ("dark", 1280), ("light", 1280))
 
 # A page hears of new colours a little later; one that never does is found by LOOK.
 WAIT_FOR_COLOURS = """
@@ -73,27 +73,33 @@ return faults;
 """
 
 
-def look_at_page(browser, address):
-    """A page is loaded once; the window and the system's colours change while it is shown."""
+def look_at_page(browser, address, states):
+    """A page is loaded once; the system's colours and the window change while it is shown."""
+    shown = states[0]
     browser.open(address)
-    for scheme in SCHEMES:
-        browser.emulate(scheme=scheme, motion="reduce")
-        browser.run(WAIT_FOR_COLOURS, scheme)
-        for width in WIDTHS:
+    for scheme, width in states:
+        if scheme != shown[0]:
+            browser.emulate(scheme=scheme, motion="reduce")
+            browser.run(WAIT_FOR_COLOURS, scheme)
+        if width != shown[1]:
             browser.resize(width)
-            for fault in browser.run(LOOK, scheme):
-                yield f"{scheme}, {width} pixels: {fault}"
+        shown = (scheme, width)
+        for fault in browser.run(LOOK, scheme):
+            yield f"{scheme}, {width} pixels: {fault}"
     for fault in browser.errors():
         yield fault
 
 
 def look_at_pages(folder, names):
+    """Every second page goes through the states backwards, and begins as the page before it ended."""
+    faults = []
     with Browser() as browser:
-        return [
-            f"{name}, {fault}"
-            for name in names
-            for fault in look_at_page(browser, "file://" + os.path.abspath(os.path.join(folder, name)))
-        ]
+        browser.emulate(*reversed(STATES[0]), motion="reduce")
+        for number, name in enumerate(names):
+            states = STATES if number % 2 == 0 else STATES[::-1]
+            address = "file://" + os.path.abspath(os.path.join(folder, name))
+            faults += [f"{name}, {fault}" for fault in look_at_page(browser, address, states)]
+    return faults
 
 
 def find_faults(folder, names):
