@@ -1,18 +1,6 @@
 /** @file grader.c  09_exclusive_scan: every list's offsets must be the sums before its experts, and the sum of all. */
 #include "exercise.h"
-#include "grade/grade.h"
-
-#include <inttypes.h>
-#include <stdio.h>
-
-/** How a case fills one list. */
-typedef void fill(struct random *random, int32_t *counts, int num_experts);
-
-static void fill_small(struct random *random, int32_t *counts, int num_experts)
-{
-    for (int e = 0; e < num_experts; e++)
-        counts[e] = 1 + (int32_t)random_below(random, 99);
-}
+#include "grade/grade_scan.h"
 
 static void fill_equal(struct random *random, int32_t *counts, int num_experts)
 {
@@ -27,20 +15,6 @@ static void fill_sparse(struct random *random, int32_t *counts, int num_experts)
 {
     for (int e = 0; e < num_experts; e++)
         counts[e] = random_below(random, 4) ? 0 : 1 + (int32_t)random_below(random, 9);
-}
-
-static void fill_zero(struct random *random, int32_t *counts, int num_experts)
-{
-    (void)random;
-    for (int e = 0; e < num_experts; e++)
-        counts[e] = 0;
-}
-
-/** Everything goes to one expert. */
-static void fill_one(struct random *random, int32_t *counts, int num_experts)
-{
-    fill_zero(random, counts, num_experts);
-    counts[random_below(random, (uint32_t)num_experts)] = 1 + (int32_t)random_below(random, 999);
 }
 
 /** Odd numbers whose sums no float holds: 32 of them are below 2^31. */
@@ -60,53 +34,9 @@ static void fill_shown(struct random *random, int32_t *counts, int num_experts)
         counts[e] = shown[e];
 }
 
-/** Says which offset is wrong; `expert` is num_experts for the list's total. */
-static _Noreturn void fail_offset(struct grade *grade, int list, int expert, int num_experts, int32_t expected,
-                                  int32_t got)
+static void check(struct grade *grade, int num_lists, int num_experts, grade_scan_fill *fill)
 {
-    char which[64];
-
-    if (expert < num_experts)
-        snprintf(which, sizeof which, "list %d, expert %d", list, expert);
-    else
-        snprintf(which, sizeof which, "list %d, the total behind its last expert", list);
-    if (grade_is_unwritten(&got, sizeof got))
-        grade_fail(grade, "%s: wrote nothing; expected offset %" PRId32, which, expected);
-    grade_fail(grade, "%s: expected offset %" PRId32 ", got %" PRId32, which, expected, got);
-}
-
-static void check_list(struct grade *grade, int list, int num_experts, const int32_t *counts, const int32_t *offsets)
-{
-    int32_t expected = 0;
-
-    for (int e = 0; e <= num_experts; e++) {
-        if (offsets[e] != expected)
-            fail_offset(grade, list, e, num_experts, expected, offsets[e]);
-        if (e < num_experts)
-            expected += counts[e];
-    }
-}
-
-static void check(struct grade *grade, int num_lists, int num_experts, fill *fill_list)
-{
-    const size_t num_counts = (size_t)num_lists * num_experts, num_offsets = num_counts + (size_t)num_lists;
-    int32_t *const counts = grade_host(grade, num_counts * sizeof *counts);
-
-    for (int list = 0; list < num_lists; list++)
-        fill_list(grade_random(grade), counts + (size_t)list * num_experts, num_experts);
-    grade_given(grade, "%d list%s of %d expert%s", num_lists, num_lists == 1 ? "" : "s", num_experts,
-                num_experts == 1 ? "" : "s");
-
-    const int32_t *const device_counts = grade_input(grade, "counts", counts, num_counts * sizeof *counts);
-    int32_t *const device_offsets = grade_output(grade, "offsets", num_offsets * sizeof *device_offsets);
-
-    grade_ran(grade, exclusive_scan_launch(device_counts, num_lists, num_experts, device_offsets));
-
-    const int32_t *const offsets = grade_result(grade, device_offsets);
-
-    for (int list = 0; list < num_lists; list++)
-        check_list(grade, list, num_experts, counts + (size_t)list * num_experts,
-                   offsets + (size_t)list * (num_experts + 1));
+    grade_scan(grade, exclusive_scan_launch, num_lists, num_experts, fill);
 }
 
 static void one_list(struct grade *grade)
@@ -116,13 +46,13 @@ static void one_list(struct grade *grade)
 
 static void whole_warp(struct grade *grade)
 {
-    check(grade, 4, 32, fill_small);
+    check(grade, 4, 32, grade_scan_small);
 }
 
 static void many_lists(struct grade *grade)
 {
-    check(grade, 64, 32, fill_small);
-    check(grade, 30, 27, fill_small);
+    check(grade, 64, 32, grade_scan_small);
+    check(grade, 30, 27, grade_scan_small);
 }
 
 static void equal_counts(struct grade *grade)
@@ -134,26 +64,26 @@ static void equal_counts(struct grade *grade)
 static void last_block(struct grade *grade)
 {
     for (int num_lists = 1; num_lists <= 7; num_lists++)
-        check(grade, num_lists, 32, fill_small);
+        check(grade, num_lists, 32, grade_scan_small);
 }
 
 static void few_experts(struct grade *grade)
 {
     for (int num_experts = 1; num_experts <= 16; num_experts++)
-        check(grade, 2, num_experts, fill_small);
+        check(grade, 2, num_experts, grade_scan_small);
 }
 
 static void more_experts(struct grade *grade)
 {
     for (int num_experts = 17; num_experts < 32; num_experts++)
-        check(grade, 2, num_experts, fill_small);
+        check(grade, 2, num_experts, grade_scan_small);
 }
 
 static void empty_groups(struct grade *grade)
 {
     check(grade, 8, 32, fill_sparse);
-    check(grade, 8, 20, fill_one);
-    check(grade, 2, 32, fill_zero);
+    check(grade, 8, 20, grade_scan_one);
+    check(grade, 2, 32, grade_scan_zero);
 }
 
 static void large_counts(struct grade *grade)
@@ -167,13 +97,13 @@ static void shuffles(struct grade *grade)
 {
     enum { LISTS = 4, STEPS = 6 };
 
-    check(grade, LISTS, 32, fill_small);
+    check(grade, LISTS, 32, grade_scan_small);
     grade_budget(grade, "shuffles", grade_counter(grade, "shuffles"), LISTS * STEPS);
 }
 
 static void shared_memory(struct grade *grade)
 {
-    check(grade, 4, 32, fill_small);
+    check(grade, 4, 32, grade_scan_small);
     grade_budget(grade, "shared_store_requests", grade_counter(grade, "shared_store_requests"), 0);
 }
 

@@ -1,0 +1,77 @@
+#include "grade_scan.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+enum { WARP_SIZE = 32 };
+
+void grade_scan_small(struct random *random, int32_t *counts, int num_experts)
+{
+    for (int e = 0; e < num_experts; e++)
+        counts[e] = 1 + (int32_t)random_below(random, 99);
+}
+
+void grade_scan_zero(struct random *random, int32_t *counts, int num_experts)
+{
+    (void)random;
+    for (int e = 0; e < num_experts; e++)
+        counts[e] = 0;
+}
+
+void grade_scan_one(struct random *random, int32_t *counts, int num_experts)
+{
+    grade_scan_zero(random, counts, num_experts);
+    counts[random_below(random, (uint32_t)num_experts)] = 1 + (int32_t)random_below(random, 999);
+}
+
+/** Says which offset is wrong; `expert` is num_experts for the list's total. */
+static _Noreturn void fail_offset(struct grade *grade, int list, int expert, int num_experts, int32_t expected,
+                                  int32_t got)
+{
+    char which[96];
+
+    if (expert == num_experts)
+        snprintf(which, sizeof which, "list %d, the total behind its last expert", list);
+    else if (num_experts <= WARP_SIZE)
+        snprintf(which, sizeof which, "list %d, expert %d", list, expert);
+    else
+        snprintf(which, sizeof which, "list %d, expert %d (warp %d, lane %d)", list, expert, expert / WARP_SIZE,
+                 expert % WARP_SIZE);
+    if (grade_is_unwritten(&got, sizeof got))
+        grade_fail(grade, "%s: wrote nothing; expected offset %" PRId32, which, expected);
+    grade_fail(grade, "%s: expected offset %" PRId32 ", got %" PRId32, which, expected, got);
+}
+
+static void check_list(struct grade *grade, int list, int num_experts, const int32_t *counts, const int32_t *offsets)
+{
+    int32_t expected = 0;
+
+    for (int e = 0; e <= num_experts; e++) {
+        if (offsets[e] != expected)
+            fail_offset(grade, list, e, num_experts, expected, offsets[e]);
+        if (e < num_experts)
+            expected += counts[e];
+    }
+}
+
+void grade_scan(struct grade *grade, grade_scan_launch *launch, int num_lists, int num_experts, grade_scan_fill *fill)
+{
+    const size_t num_counts = (size_t)num_lists * num_experts, num_offsets = num_counts + (size_t)num_lists;
+    int32_t *const counts = grade_host(grade, num_counts * sizeof *counts);
+
+    for (int list = 0; list < num_lists; list++)
+        fill(grade_random(grade), counts + (size_t)list * num_experts, num_experts);
+    grade_given(grade, "%d list%s of %d expert%s", num_lists, num_lists == 1 ? "" : "s", num_experts,
+                num_experts == 1 ? "" : "s");
+
+    const int32_t *const device_counts = grade_input(grade, "counts", counts, num_counts * sizeof *counts);
+    int32_t *const device_offsets = grade_output(grade, "offsets", num_offsets * sizeof *device_offsets);
+
+    grade_ran(grade, launch(device_counts, num_lists, num_experts, device_offsets));
+
+    const int32_t *const offsets = grade_result(grade, device_offsets);
+
+    for (int list = 0; list < num_lists; list++)
+        check_list(grade, list, num_experts, counts + (size_t)list * num_experts,
+                   offsets + (size_t)list * (num_experts + 1));
+}
