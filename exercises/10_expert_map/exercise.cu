@@ -154,8 +154,9 @@ static __global__ void __launch_bounds__(THREADS)
     // TODO expert_ids
     // Every block finds its expert; a block past the last has none. Which of them may look into the map?
     for (int block = thread; block < num_blocks; block += THREADS)
-        expert_ids[block] =
-            block * block_size < counts[num_experts] ? expert_of(counts, num_experts, block * block_size) : -1;
+        expert_ids[block] = block * block_size < counts[num_experts]
+                                ? expert_of(counts, num_experts, block * block_size)
+                                : -1;
     // END expert_ids
 }
 
