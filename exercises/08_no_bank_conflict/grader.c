@@ -1,26 +1,10 @@
 /** @file grader.c  08_no_bank_conflict: right sums, no bank conflict, little room. */
 #include "exercise.h"
 #include "grade/grade.h"
+#include "grade/grade_fill.h"
 
-/** How a case fills the counts. */
-typedef void fill(struct random *random, int *counts, int size);
-
-static void fill_random(struct random *random, int *counts, int size)
-{
-    for (int i = 0; i < size; i++)
-        counts[i] = (int)random_below(random, 1000);
-}
-
-static void fill_equal(struct random *random, int *counts, int size)
-{
-    const int count = 1 + (int)random_below(random, 1000);
-
-    for (int i = 0; i < size; i++)
-        counts[i] = count;
-}
-
-/** One expert gets everything. */
-static void fill_one(struct random *random, int *counts, int size)
+/** One expert gets everything, and that is much. */
+static void fill_one(struct random *random, int32_t *counts, int size)
 {
     const int expert = (int)random_below(random, (uint32_t)size);
 
@@ -42,11 +26,11 @@ static void check_counts(struct grade *grade, const int *counts, int size)
     grade_equal_int(grade, "the sum of the counts before it", "count", expected, device_sums, (size_t)size);
 }
 
-static void check(struct grade *grade, int size, fill *fill_counts)
+static void check(struct grade *grade, int size, grade_fill *fill)
 {
     int *const counts = grade_host(grade, (size_t)size * sizeof *counts);
 
-    fill_counts(grade_random(grade), counts, size);
+    fill(grade_random(grade), counts, size);
     grade_given(grade, "%d counts", size);
     check_counts(grade, counts, size);
 }
@@ -63,20 +47,20 @@ static void shown_counts(struct grade *grade)
 static void every_size(struct grade *grade)
 {
     for (int size = 2; size <= MOST_LEAVES; size *= 2)
-        check(grade, size, fill_random);
+        check(grade, size, grade_fill_random);
 }
 
 static void other_counts(struct grade *grade)
 {
-    check(grade, 256, fill_equal);
+    check(grade, 256, grade_fill_equal);
     check(grade, 256, fill_one);
-    check(grade, MOST_LEAVES, fill_equal);
+    check(grade, MOST_LEAVES, grade_fill_equal);
     check(grade, MOST_LEAVES, fill_one);
 }
 
 static void check_conflicts(struct grade *grade, int size)
 {
-    check(grade, size, fill_random);
+    check(grade, size, grade_fill_random);
     grade_budget(grade, "shared_conflicts", grade_counter(grade, "shared_conflicts"), 0);
 }
 
@@ -97,7 +81,7 @@ static void room(struct grade *grade)
     for (int size = 2; size <= MOST_LEAVES; size *= 2) {
         const int words = tree_words(size);
 
-        check(grade, size, fill_random);
+        check(grade, size, grade_fill_random);
         grade_budget(grade, "tree_words", (uint64_t)words, (uint64_t)(size + size / 32 + size / 1024));
     }
 }

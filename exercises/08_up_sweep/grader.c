@@ -1,29 +1,14 @@
 /** @file grader.c  08_up_sweep: every word of the tree, whoever adds it, with the fewest barriers and requests. */
 #include "exercise.h"
 #include "grade/grade.h"
+#include "grade/grade_fill.h"
 
 enum { WARP_SIZE = 32 };
 
-/** How a case fills the counts. */
-typedef void fill(struct random *random, int *counts, int size);
-
-static void fill_random(struct random *random, int *counts, int size)
+/** One expert gets everything, and that may be much. */
+static void fill_one(struct random *random, int32_t *counts, int size)
 {
-    for (int i = 0; i < size; i++)
-        counts[i] = (int)random_below(random, 1000);
-}
-
-static void fill_equal(struct random *random, int *counts, int size)
-{
-    const int count = 1 + (int)random_below(random, 1000);
-
-    for (int i = 0; i < size; i++)
-        counts[i] = count;
-}
-
-/** One expert gets everything. */
-static void fill_one(struct random *random, int *counts, int size)
-{
+    grade_fill_zero(random, counts, size);
     counts[random_below(random, (uint32_t)size)] = 1 + (int)random_below(random, 1 << 30);
 }
 
@@ -66,13 +51,13 @@ static void check_counts(struct grade *grade, const int *counts, int size)
         check_word(grade, counts, word, sums[word]);
 }
 
-static void check(struct grade *grade, int size, fill *fill_counts)
+static void check(struct grade *grade, int size, grade_fill *fill)
 {
     int *const counts = grade_host(grade, (size_t)size * sizeof *counts);
 
     for (int i = 0; i < size; i++)
         counts[i] = 0;
-    fill_counts(grade_random(grade), counts, size);
+    fill(grade_random(grade), counts, size);
     grade_given(grade, "%d count%s", size, size == 1 ? "" : "s");
     check_counts(grade, counts, size);
 }
@@ -88,21 +73,21 @@ static void shown_counts(struct grade *grade)
 
 static void one_warp(struct grade *grade)
 {
-    check(grade, 8, fill_random);
-    check(grade, 32, fill_random);
+    check(grade, 8, grade_fill_random);
+    check(grade, 32, grade_fill_random);
 }
 
 static void every_size(struct grade *grade)
 {
     for (int size = 1; size <= MOST_LEAVES; size *= 2)
-        check(grade, size, fill_random);
+        check(grade, size, grade_fill_random);
 }
 
 static void other_counts(struct grade *grade)
 {
-    check(grade, 256, fill_equal);
+    check(grade, 256, grade_fill_equal);
     check(grade, 256, fill_one);
-    check(grade, MOST_LEAVES, fill_equal);
+    check(grade, MOST_LEAVES, grade_fill_equal);
     check(grade, MOST_LEAVES, fill_one);
 }
 
@@ -112,7 +97,7 @@ static void barriers(struct grade *grade)
     uint64_t limit = 2;
 
     for (int size = 2; size <= MOST_LEAVES; size *= 2, limit++) {
-        check(grade, size, fill_random);
+        check(grade, size, grade_fill_random);
         grade_budget(grade, "block_barriers", grade_counter(grade, "block_barriers"), limit);
     }
 }
@@ -125,7 +110,7 @@ static void store_requests(struct grade *grade)
 
         for (int pairs = size / 2; pairs > 0; pairs /= 2)
             limit += (uint64_t)(pairs + WARP_SIZE - 1) / WARP_SIZE;
-        check(grade, size, fill_random);
+        check(grade, size, grade_fill_random);
         grade_budget(grade, "shared_store_requests", grade_counter(grade, "shared_store_requests"), limit);
     }
 }

@@ -2,14 +2,6 @@
 #include "exercise.h"
 #include "grade/grade_scan.h"
 
-static void fill_equal(struct random *random, int32_t *counts, int num_experts)
-{
-    const int32_t count = 1 + (int32_t)random_below(random, 9);
-
-    for (int e = 0; e < num_experts; e++)
-        counts[e] = count;
-}
-
 /** Most groups are empty. */
 static void fill_sparse(struct random *random, int32_t *counts, int num_experts)
 {
@@ -34,7 +26,7 @@ static void fill_shown(struct random *random, int32_t *counts, int num_experts)
         counts[e] = shown[e];
 }
 
-static void check(struct grade *grade, int num_lists, int num_experts, grade_scan_fill *fill)
+static void check(struct grade *grade, int num_lists, int num_experts, grade_fill *fill)
 {
     grade_scan(grade, exclusive_scan_launch, num_lists, num_experts, fill);
 }
@@ -46,44 +38,44 @@ static void one_list(struct grade *grade)
 
 static void whole_warp(struct grade *grade)
 {
-    check(grade, 4, 32, grade_scan_small);
+    check(grade, 4, 32, grade_fill_small);
 }
 
 static void many_lists(struct grade *grade)
 {
-    check(grade, 64, 32, grade_scan_small);
-    check(grade, 30, 27, grade_scan_small);
+    check(grade, 64, 32, grade_fill_small);
+    check(grade, 30, 27, grade_fill_small);
 }
 
 static void equal_counts(struct grade *grade)
 {
-    check(grade, 3, 32, fill_equal);
-    check(grade, 3, 13, fill_equal);
+    check(grade, 3, 32, grade_fill_equal);
+    check(grade, 3, 13, grade_fill_equal);
 }
 
 static void last_block(struct grade *grade)
 {
     for (int num_lists = 1; num_lists <= 7; num_lists++)
-        check(grade, num_lists, 32, grade_scan_small);
+        check(grade, num_lists, 32, grade_fill_small);
 }
 
 static void few_experts(struct grade *grade)
 {
     for (int num_experts = 1; num_experts <= 16; num_experts++)
-        check(grade, 2, num_experts, grade_scan_small);
+        check(grade, 2, num_experts, grade_fill_small);
 }
 
 static void more_experts(struct grade *grade)
 {
     for (int num_experts = 17; num_experts < 32; num_experts++)
-        check(grade, 2, num_experts, grade_scan_small);
+        check(grade, 2, num_experts, grade_fill_small);
 }
 
 static void empty_groups(struct grade *grade)
 {
     check(grade, 8, 32, fill_sparse);
-    check(grade, 8, 20, grade_scan_one);
-    check(grade, 2, 32, grade_scan_zero);
+    check(grade, 8, 20, grade_fill_one);
+    check(grade, 2, 32, grade_fill_zero);
 }
 
 static void large_counts(struct grade *grade)
@@ -97,13 +89,13 @@ static void shuffles(struct grade *grade)
 {
     enum { LISTS = 4, STEPS = 6 };
 
-    check(grade, LISTS, 32, grade_scan_small);
+    check(grade, LISTS, 32, grade_fill_small);
     grade_budget(grade, "shuffles", grade_counter(grade, "shuffles"), LISTS * STEPS);
 }
 
 static void shared_memory(struct grade *grade)
 {
-    check(grade, 4, 32, grade_scan_small);
+    check(grade, 4, 32, grade_fill_small);
     grade_budget(grade, "shared_store_requests", grade_counter(grade, "shared_store_requests"), 0);
 }
 

@@ -26,7 +26,7 @@ static void fill_shown(struct random *random, int32_t *counts, int num_experts)
         counts[e] = shown[e];
 }
 
-static void check(struct grade *grade, int num_lists, int num_experts, grade_scan_fill *fill)
+static void check(struct grade *grade, int num_lists, int num_experts, grade_fill *fill)
 {
     grade_scan(grade, block_scan_launch, num_lists, num_experts, fill);
 }
@@ -38,7 +38,7 @@ static void eight_experts(struct grade *grade)
 
 static void all_threads(struct grade *grade)
 {
-    check(grade, 1, THREADS, grade_scan_small);
+    check(grade, 1, THREADS, grade_fill_small);
 }
 
 static void any_number_of_experts(struct grade *grade)
@@ -46,20 +46,20 @@ static void any_number_of_experts(struct grade *grade)
     static const int counts[] = {1, 2, 31, 32, 33, 64, 65, 160, 256, 1000, 1023};
 
     for (int i = 0; i < 11; i++)
-        check(grade, 1, counts[i], grade_scan_small);
+        check(grade, 1, counts[i], grade_fill_small);
 }
 
 static void several_lists(struct grade *grade)
 {
-    check(grade, 5, THREADS, grade_scan_small);
-    check(grade, 4, 77, grade_scan_small);
+    check(grade, 5, THREADS, grade_fill_small);
+    check(grade, 4, 77, grade_fill_small);
 }
 
 static void empty_groups(struct grade *grade)
 {
     check(grade, 2, THREADS, fill_sparse);
-    check(grade, 4, 300, grade_scan_one);
-    check(grade, 1, 500, grade_scan_zero);
+    check(grade, 4, 300, grade_fill_one);
+    check(grade, 1, 500, grade_fill_zero);
 }
 
 static void large_counts(struct grade *grade)
@@ -74,7 +74,7 @@ static void barriers(struct grade *grade)
     static const int lists[] = {1, 3};
 
     for (int i = 0; i < 2; i++) {
-        check(grade, lists[i], THREADS, grade_scan_small);
+        check(grade, lists[i], THREADS, grade_fill_small);
         grade_budget(grade, "block_barriers", grade_counter(grade, "block_barriers"), (uint64_t)(lists[i] * BARRIERS));
     }
 }
@@ -83,14 +83,14 @@ static void shared_memory(struct grade *grade)
 {
     enum { WARPS = THREADS / WARP_SIZE, READS = 32 };
 
-    check(grade, 1, THREADS, grade_scan_small);
+    check(grade, 1, THREADS, grade_fill_small);
     grade_budget(grade, "shared_load_requests", grade_counter(grade, "shared_load_requests"), WARPS * READS);
 }
 
 /** A request of each warp reads its counts; there is nothing else. */
 static void global_memory(struct grade *grade)
 {
-    check(grade, 1, THREADS, grade_scan_small);
+    check(grade, 1, THREADS, grade_fill_small);
     grade_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), THREADS / WARP_SIZE);
 }
 

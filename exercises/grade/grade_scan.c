@@ -5,25 +5,6 @@
 
 enum { WARP_SIZE = 32 };
 
-void grade_scan_small(struct random *random, int32_t *counts, int num_experts)
-{
-    for (int e = 0; e < num_experts; e++)
-        counts[e] = 1 + (int32_t)random_below(random, 99);
-}
-
-void grade_scan_zero(struct random *random, int32_t *counts, int num_experts)
-{
-    (void)random;
-    for (int e = 0; e < num_experts; e++)
-        counts[e] = 0;
-}
-
-void grade_scan_one(struct random *random, int32_t *counts, int num_experts)
-{
-    grade_scan_zero(random, counts, num_experts);
-    counts[random_below(random, (uint32_t)num_experts)] = 1 + (int32_t)random_below(random, 999);
-}
-
 /** Says which offset is wrong; `expert` is num_experts for the list's total. */
 static _Noreturn void fail_offset(struct grade *grade, int list, int expert, int num_experts, int32_t expected,
                                   int32_t got)
@@ -54,7 +35,7 @@ static void check_list(struct grade *grade, int list, int num_experts, const int
     }
 }
 
-void grade_scan(struct grade *grade, grade_scan_launch *launch, int num_lists, int num_experts, grade_scan_fill *fill)
+void grade_scan(struct grade *grade, grade_scan_launch *launch, int num_lists, int num_experts, grade_fill *fill)
 {
     const size_t num_counts = (size_t)num_lists * num_experts, num_offsets = num_counts + (size_t)num_lists;
     int32_t *const counts = grade_host(grade, num_counts * sizeof *counts);
