@@ -28,7 +28,7 @@
 #include <sys/wait.h>
 
 /** Reading: words a minute, and lines of code. */
-enum { WORDS_A_MINUTE = 200, LINES_A_MINUTE = 15, MOST_CHAPTERS = 32 };
+enum { WORDS_A_MINUTE = 200, LINES_A_MINUTE = 15, MAX_CHAPTERS = 32 };
 
 static const struct {
     int first, last;
@@ -56,8 +56,8 @@ static bool add_page(struct site *site, const char *path, const char *id, struct
 {
     struct page *const page = &site->pages[site->num_pages];
 
-    if (site->num_pages == PAGE_MOST)
-        return error_set(error, "%s: it is one page too many; there is room for %d", path, PAGE_MOST);
+    if (site->num_pages == MAX_PAGE)
+        return error_set(error, "%s: it is one page too many; there is room for %d", path, MAX_PAGE);
     snprintf(page->path, sizeof page->path, "%s", path);
     snprintf(page->id, sizeof page->id, "%s", id);
     site->num_pages++;

@@ -40,8 +40,8 @@ static bool add_column(char *word, struct counter_request *request, struct error
         (colon && !is_name(colon)))
         return error_set(error, "a column '%.40s%s%.40s'; 03, 06:fill_kernel and machine:03 are some", word,
                          colon ? ":" : "", colon ? colon : "");
-    if (request->num_columns == COUNTER_MOST_COLUMNS)
-        return error_set(error, "more than %d columns", COUNTER_MOST_COLUMNS);
+    if (request->num_columns == COUNTER_MAX_COLUMNS)
+        return error_set(error, "more than %d columns", COUNTER_MAX_COLUMNS);
     request->columns[request->num_columns].machine = machine;
     strcpy(request->columns[request->num_columns].run, run);
     strcpy(request->columns[request->num_columns].kernel, kernel);
@@ -90,9 +90,9 @@ bool counter_table_add_row(const char *text, struct counter_request *request, st
     snprintf(name, sizeof name, "%.*s", (int)length, text);
     if (!run_counter_find(name))
         return error_set(error, "'%.60s' is no counter", name);
-    if (request->num_rows == COUNTER_MOST_ROWS || strlen(remark) >= COUNTER_REMARK_SIZE || strchr(remark, '|'))
+    if (request->num_rows == COUNTER_MAX_ROWS || strlen(remark) >= COUNTER_REMARK_SIZE || strchr(remark, '|'))
         return error_set(error, "more than %d rows, or a remark of more than %d characters or with a '|'",
-                         COUNTER_MOST_ROWS, COUNTER_REMARK_SIZE - 1);
+                         COUNTER_MAX_ROWS, COUNTER_REMARK_SIZE - 1);
     request->rows[request->num_rows].counter = run_counter_find(name);
     strcpy(request->rows[request->num_rows].remark, remark);
     request->num_rows++;
@@ -278,7 +278,7 @@ static bool read_column(const char *runs, const struct times_origin *origin, con
 bool counter_table_write(FILE *out, const char *runs, const struct times_origin *origin,
                          const struct counter_request *request, struct error *error)
 {
-    struct column *const columns = calloc(COUNTER_MOST_COLUMNS, sizeof *columns);
+    struct column *const columns = calloc(COUNTER_MAX_COLUMNS, sizeof *columns);
     bool good = columns || error_set(error, "out of memory");
 
     if (good && request->num_rows == 0)

@@ -5,7 +5,7 @@
 #include "run_report.h"
 #include "times.h"
 
-enum { COUNTER_MOST_COLUMNS = 8, COUNTER_MOST_ROWS = 32, COUNTER_NAME_SIZE = 64, COUNTER_REMARK_SIZE = 640 };
+enum { COUNTER_MAX_COLUMNS = 8, COUNTER_MAX_ROWS = 32, COUNTER_NAME_SIZE = 64, COUNTER_REMARK_SIZE = 640 };
 
 /** What a table is of. */
 struct counter_request {
@@ -15,11 +15,11 @@ struct counter_request {
     struct {
         bool machine;                                           /**< counted on a GPU, else by the simulator */
         char run[COUNTER_NAME_SIZE], kernel[COUNTER_NAME_SIZE]; /**< "08_plain_tree", "align_kernel" or "" */
-    } columns[COUNTER_MOST_COLUMNS];
+    } columns[COUNTER_MAX_COLUMNS];
     struct {
         const struct run_counter *counter;
         char remark[COUNTER_REMARK_SIZE];
-    } rows[COUNTER_MOST_ROWS];
+    } rows[COUNTER_MAX_ROWS];
     int num_columns, num_rows;
 };
 

@@ -7,21 +7,21 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_PLACES = 32, MOST_EXPERTS = 7, LEFT = 150, WIDTH = 42, CELL = 36, ROW = 26 };
+enum { MAX_PLACES = 32, MAX_EXPERTS = 7, LEFT = 150, WIDTH = 42, CELL = 36, ROW = 26 };
 enum { CHOICES_TOP = 62, PLACES_TOP = 190 };
 
 /** The arrays; `expert` is the choice at each position, as its block says. */
 struct blocks {
-    int place[MOST_PLACES], num_places;
-    int block_expert[MOST_PLACES], num_blocks, block_size;
-    int expert[MOST_PLACES], numel;
+    int place[MAX_PLACES], num_places;
+    int block_expert[MAX_PLACES], num_blocks, block_size;
+    int expert[MAX_PLACES], numel;
     int padded;
 };
 
-static const char *const colours[MOST_EXPERTS] = {"#a5d6f3", "#f6d58c",  "#8ed8c1", "#f0b48a",
-                                                  "#e8c3d7", SVG_YELLOW, "#d8d8d3"};
-static const char *const strokes[MOST_EXPERTS] = {SVG_BLUE,   SVG_ORANGE, SVG_GREEN, SVG_VERMILLION,
-                                                  SVG_PURPLE, "#8f7f00",  SVG_GREY};
+static const char *const colours[MAX_EXPERTS] = {"#a5d6f3", "#f6d58c",  "#8ed8c1", "#f0b48a",
+                                                 "#e8c3d7", SVG_YELLOW, "#d8d8d3"};
+static const char *const strokes[MAX_EXPERTS] = {SVG_BLUE,   SVG_ORANGE, SVG_GREEN, SVG_VERMILLION,
+                                                 SVG_PURPLE, "#8f7f00",  SVG_GREY};
 
 /* --- reading ---------------------------------------------------------------------------------------------------------- */
 
@@ -47,12 +47,12 @@ static int read_numbers(const char *directory, const char *name, int most, int *
 /** Every position has one place, in a block of an expert: the one it chose. Positions without a place have none, -1. */
 static bool find_choices(struct blocks *blocks)
 {
-    for (int i = 0; i < MOST_PLACES; i++)
+    for (int i = 0; i < MAX_PLACES; i++)
         blocks->expert[i] = -1;
     for (int i = 0; i < blocks->num_places; i++) {
         const int position = blocks->place[i], expert = blocks->block_expert[i / blocks->block_size];
 
-        if (position < 0 || position > MOST_PLACES || expert >= MOST_EXPERTS)
+        if (position < 0 || position > MAX_PLACES || expert >= MAX_EXPERTS)
             return false;
         if (position > blocks->numel)
             blocks->numel = position;
@@ -71,7 +71,7 @@ static bool find_choices(struct blocks *blocks)
 
 static bool read_blocks(const char *directory, struct blocks *blocks, struct error *error)
 {
-    blocks->num_places = read_numbers(directory, "sorted_token_ids.npy", MOST_PLACES, blocks->place, error);
+    blocks->num_places = read_numbers(directory, "sorted_token_ids.npy", MAX_PLACES, blocks->place, error);
     if (blocks->num_places < 0)
         return false;
     blocks->num_blocks = read_numbers(directory, "expert_ids.npy", blocks->num_places, blocks->block_expert, error);

@@ -5,15 +5,15 @@
 
 #include <string.h>
 
-enum { MOST_STEPS = 15, TOP = 64, GAP = 46, SORT_GAP = 34, FOOT = 34, NOBODY = 0x7fffffff };
+enum { MAX_STEPS = 15, TOP = 64, GAP = 46, SORT_GAP = 34, FOOT = 34, NOBODY = 0x7fffffff };
 
 /** The candidates before each step and after the last. */
 struct exchange {
     int steps;
-    int distance[MOST_STEPS];
-    uint32_t value[MOST_STEPS + 1][TRACE_LANES], id[MOST_STEPS + 1][TRACE_LANES];
-    uint32_t value_read[MOST_STEPS][TRACE_LANES], id_read[MOST_STEPS][TRACE_LANES];
-    int from[MOST_STEPS][TRACE_LANES];
+    int distance[MAX_STEPS];
+    uint32_t value[MAX_STEPS + 1][TRACE_LANES], id[MAX_STEPS + 1][TRACE_LANES];
+    uint32_t value_read[MAX_STEPS][TRACE_LANES], id_read[MAX_STEPS][TRACE_LANES];
+    int from[MAX_STEPS][TRACE_LANES];
 };
 
 /* --- following the trace ---------------------------------------------------------------------------------------------- */
@@ -269,7 +269,7 @@ bool figure_exchange(FILE *out, const struct trace *trace, const struct source_t
 {
     struct exchange exchange = {.steps = 0};
 
-    if (request->steps > MOST_STEPS || !follow(trace, source, request, &exchange, error))
+    if (request->steps > MAX_STEPS || !follow(trace, source, request, &exchange, error))
         return false;
     draw(out, &exchange, request);
     return true;
@@ -280,7 +280,7 @@ bool exchange_taken(const struct trace *trace, const struct source_text *source,
 {
     struct exchange exchange = {.steps = 0};
 
-    if (request->steps > MOST_STEPS || !follow(trace, source, request, &exchange, error))
+    if (request->steps > MAX_STEPS || !follow(trace, source, request, &exchange, error))
         return false;
     for (int step = 0; step < exchange.steps; step++)
         for (int lane = 0; lane < TRACE_LANES; lane++)

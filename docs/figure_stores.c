@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { SECTOR = 32, MOST_SECTORS = 32, MOST_REQUESTS = 16, LEFT = 96, CELL = 28, ROW = 18, PITCH = 22, PART = 40 };
+enum { SECTOR = 32, MAX_SECTORS = 32, MAX_REQUESTS = 16, LEFT = 96, CELL = 28, ROW = 18, PITCH = 22, PART = 40 };
 
 /** What one request of a warp writes. */
 struct request {
@@ -14,7 +14,7 @@ struct request {
 
 /** The stores that fill a list. */
 struct stores {
-    struct request requests[MOST_REQUESTS];
+    struct request requests[MAX_REQUESTS];
     int num_requests;
     int64_t bytes;
 };
@@ -25,7 +25,7 @@ static bool add_request(const struct trace_event *event, int64_t begin, struct s
 {
     struct request *const request = &stores->requests[stores->num_requests];
 
-    if (stores->num_requests++ == MOST_REQUESTS)
+    if (stores->num_requests++ == MAX_REQUESTS)
         return false;
     *request = (struct request){.warp = event->warp, .bytes = event->bytes};
     for (int lane = 0; lane < TRACE_LANES; lane++)
@@ -37,14 +37,14 @@ static bool add_request(const struct trace_event *event, int64_t begin, struct s
 /** Every byte of the list is written once. */
 static bool is_filled(struct stores *stores)
 {
-    bool written[MOST_SECTORS * SECTOR] = {false};
+    bool written[MAX_SECTORS * SECTOR] = {false};
 
     for (int i = 0; i < stores->num_requests; i++)
         for (int lane = 0; lane < stores->requests[i].lanes; lane++)
             for (int byte = 0; byte < stores->requests[i].bytes; byte++) {
                 const int64_t at = stores->requests[i].offset[lane] + byte;
 
-                if (at < 0 || at >= MOST_SECTORS * SECTOR || written[at])
+                if (at < 0 || at >= MAX_SECTORS * SECTOR || written[at])
                     return false;
                 written[at] = true;
                 stores->bytes++;
@@ -74,7 +74,7 @@ static bool find_stores(const struct trace *trace, struct stores *stores, struct
            error_set(
                error,
                "%s: %s does not fill a list of whole sectors, %d at most, once from end to end in %d requests or fewer",
-               trace->files[0], trace->kernel, MOST_SECTORS, MOST_REQUESTS);
+               trace->files[0], trace->kernel, MAX_SECTORS, MAX_REQUESTS);
 }
 
 /* --- drawing ---------------------------------------------------------------------------------------------------------- */

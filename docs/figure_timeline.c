@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { MOST_INTERVALS = 16, MOST_OPERATIONS = 1024, MOST_SNIPPETS = 7 };
+enum { MAX_INTERVALS = 16, MAX_OPERATIONS = 1024, MAX_SNIPPETS = 7 };
 enum { LEFT = 120, SPACE = 880, ROW = 26, BAR = 20, TOP = 84 };
 
 /** One operation: whose snippet, and how many lanes take part. */
@@ -14,20 +14,20 @@ struct operation {
 
 /** What one warp does between two barriers. */
 struct work {
-    struct operation operation[MOST_OPERATIONS];
+    struct operation operation[MAX_OPERATIONS];
     int count;
 };
 
 struct timeline {
-    const char *snippets[MOST_SNIPPETS];
+    const char *snippets[MAX_SNIPPETS];
     int num_snippets;
-    struct work work[TRACE_MOST_WARPS][MOST_INTERVALS];
-    int longest[MOST_INTERVALS];
+    struct work work[TRACE_MAX_WARPS][MAX_INTERVALS];
+    int longest[MAX_INTERVALS];
     int intervals;
 };
 
-static const char *const colours[MOST_SNIPPETS] = {SVG_BLUE,   SVG_ORANGE, SVG_GREEN, SVG_VERMILLION,
-                                                   SVG_PURPLE, SVG_SKY,    SVG_YELLOW};
+static const char *const colours[MAX_SNIPPETS] = {SVG_BLUE,   SVG_ORANGE, SVG_GREEN, SVG_VERMILLION,
+                                                  SVG_PURPLE, SVG_SKY,    SVG_YELLOW};
 
 /* --- following the trace ---------------------------------------------------------------------------------------------- */
 
@@ -37,8 +37,8 @@ static int snippet_number(struct timeline *timeline, const char *name)
     for (int i = 0; i < timeline->num_snippets; i++)
         if (strcmp(timeline->snippets[i], name) == 0)
             return i;
-    if (timeline->num_snippets == MOST_SNIPPETS)
-        return MOST_SNIPPETS - 1;
+    if (timeline->num_snippets == MAX_SNIPPETS)
+        return MAX_SNIPPETS - 1;
     timeline->snippets[timeline->num_snippets] = name;
     return timeline->num_snippets++;
 }
@@ -46,7 +46,7 @@ static int snippet_number(struct timeline *timeline, const char *name)
 static bool follow(const struct trace *trace, const struct source_text *source, struct timeline *timeline,
                    struct error *error)
 {
-    int past[TRACE_MOST_WARPS] = {0}; /* barriers that each warp has behind it */
+    int past[TRACE_MAX_WARPS] = {0}; /* barriers that each warp has behind it */
 
     for (size_t i = 0; i < trace->num_events; i++) {
         const struct trace_event *const event = &trace->events[i];
@@ -59,9 +59,9 @@ static bool follow(const struct trace *trace, const struct source_text *source, 
             past[event->warp]++;
             continue;
         }
-        if (interval >= MOST_INTERVALS || work->count == MOST_OPERATIONS)
+        if (interval >= MAX_INTERVALS || work->count == MAX_OPERATIONS)
             return error_set(error, "%s: warp %d does more than a time line of %d intervals and %d operations can show",
-                             trace->files[0], event->warp, MOST_INTERVALS, MOST_OPERATIONS);
+                             trace->files[0], event->warp, MAX_INTERVALS, MAX_OPERATIONS);
         work->operation[work->count].snippet = (unsigned char)snippet_number(
             timeline, event->file == 0 ? source_snippet(source, event->line) : "");
         work->operation[work->count++].lanes = (unsigned char)__builtin_popcount(event->lanes);
@@ -98,7 +98,7 @@ static int end_of_group(const struct timeline *timeline, int warps, int warp)
 
 /** How wide an operation is, and where each interval begins. */
 struct scale {
-    double unit, begin[MOST_INTERVALS + 1];
+    double unit, begin[MAX_INTERVALS + 1];
 };
 
 static struct scale make_scale(const struct timeline *timeline)

@@ -4,15 +4,15 @@
 
 #include <string.h>
 
-enum { MOST_WORDS = 16, MOST_STEPS = 24, WORD_BYTES = 4 };
+enum { MAX_WORDS = 16, MAX_STEPS = 24, WORD_BYTES = 4 };
 enum { LEFT = 190, WIDTH = 92, CELL = 64, ROW = 26, GAP = 52, TOP = 76 };
 
 /** What an interval between two barriers does to the words. */
 struct tree_step {
-    int32_t value[MOST_WORDS];   /**< after it */
-    uint32_t source[MOST_WORDS]; /**< bit i: word i went into the new value */
-    uint32_t stored;             /**< bit i: word i has a new value */
-    bool has_aside;              /**< a value went to a word that is not shown */
+    int32_t value[MAX_WORDS];   /**< after it */
+    uint32_t source[MAX_WORDS]; /**< bit i: word i went into the new value */
+    uint32_t stored;            /**< bit i: word i has a new value */
+    bool has_aside;             /**< a value went to a word that is not shown */
     int32_t aside;
 };
 
@@ -20,12 +20,12 @@ struct tree_step {
 struct tree {
     const struct trace *trace;
     int count;
-    int32_t before[MOST_WORDS], now[MOST_WORDS];
-    bool known[MOST_WORDS];                         /**< atomics leave a word unknown until it is read */
-    uint32_t loaded[TRACE_MOST_WARPS][TRACE_LANES]; /**< words that a lane has read in this interval */
-    int32_t read[TRACE_MOST_WARPS][TRACE_LANES][MOST_WORDS];
-    struct tree_step step, steps[MOST_STEPS];
-    int32_t first[MOST_WORDS];
+    int32_t before[MAX_WORDS], now[MAX_WORDS];
+    bool known[MAX_WORDS];                         /**< atomics leave a word unknown until it is read */
+    uint32_t loaded[TRACE_MAX_WARPS][TRACE_LANES]; /**< words that a lane has read in this interval */
+    int32_t read[TRACE_MAX_WARPS][TRACE_LANES][MAX_WORDS];
+    struct tree_step step, steps[MAX_STEPS];
+    int32_t first[MAX_WORDS];
     int num_steps;
     bool sums; /**< this interval has made the sum of two words */
 };
@@ -105,7 +105,7 @@ static void follow_event(struct tree *tree, const struct trace_event *event)
 static bool end_interval(struct tree *tree)
 {
     if (tree->step.stored && (tree->sums || tree->num_steps > 0)) {
-        if (tree->num_steps == MOST_STEPS)
+        if (tree->num_steps == MAX_STEPS)
             return false;
         if (tree->num_steps == 0)
             memcpy(tree->first, tree->before, sizeof tree->first);
@@ -134,7 +134,7 @@ static bool follow(struct tree *tree, struct error *error)
         }
     }
     if (!room || !end_interval(tree))
-        return error_set(error, "%s: its tree has more than %d steps", trace->files[0], MOST_STEPS);
+        return error_set(error, "%s: its tree has more than %d steps", trace->files[0], MAX_STEPS);
     return tree->num_steps > 0 || error_set(error, "%s: no word becomes the sum of two", trace->files[0]);
 }
 
@@ -239,7 +239,7 @@ bool figure_tree(FILE *out, const struct trace *trace, int count, struct error *
     static struct tree tree; /* too large for some stacks */
 
     tree = (struct tree){.trace = trace, .count = count};
-    if (count > MOST_WORDS || trace->dynamic_bytes < (int64_t)count * WORD_BYTES)
+    if (count > MAX_WORDS || trace->dynamic_bytes < (int64_t)count * WORD_BYTES)
         return error_set(error, "%s: it has no %d words of dynamic shared memory", trace->files[0], count);
     if (!follow(&tree, error))
         return false;

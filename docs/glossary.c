@@ -12,7 +12,7 @@ static bool add_word(struct glossary *glossary, const char *word, const char *id
     for (size_t i = 0; i < glossary->count; i++)
         if (strcasecmp(glossary->words[i].word, word) == 0)
             return error_set(error, "'%s' leads to %s and to %s", word, glossary->words[i].id, id);
-    if (glossary->count == GLOSSARY_MOST_WORDS || strlen(word) >= GLOSSARY_WORD_SIZE)
+    if (glossary->count == GLOSSARY_MAX_WORDS || strlen(word) >= GLOSSARY_WORD_SIZE)
         return error_set(error, "'%s' is a word too many, or too long", word);
     strcpy(glossary->words[glossary->count].word, word);
     snprintf(glossary->words[glossary->count].id, GLOSSARY_WORD_SIZE, "%s", id);

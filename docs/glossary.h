@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdio.h>
 
-enum { GLOSSARY_MOST_WORDS = 256, GLOSSARY_WORD_SIZE = 48 };
+enum { GLOSSARY_MAX_WORDS = 256, GLOSSARY_WORD_SIZE = 48 };
 
 /**
  * What leads to a term. In the glossary each heading with an {#id} is a term, and so is what the line behind it lists:
@@ -18,7 +18,7 @@ struct glossary_word {
 };
 
 struct glossary {
-    struct glossary_word words[GLOSSARY_MOST_WORDS];
+    struct glossary_word words[GLOSSARY_MAX_WORDS];
     size_t count;
 };
 
@@ -27,7 +27,7 @@ bool glossary_read(const char *path, struct glossary *glossary, struct error *er
 
 /** The terms that a page has linked: a flag for each word. */
 struct glossary_seen {
-    bool words[GLOSSARY_MOST_WORDS];
+    bool words[GLOSSARY_MAX_WORDS];
 };
 
 /**

@@ -42,7 +42,7 @@ static void take_row(struct machine_counters *machine, const char *line)
 {
     char name[MACHINE_NAME_SIZE], simulator[32], gpu[32], *end;
 
-    if (machine->num_counters == MACHINE_MOST_COUNTERS || sscanf(line, "%47s %31s %31s", name, simulator, gpu) != 3)
+    if (machine->num_counters == MACHINE_MAX_COUNTERS || sscanf(line, "%47s %31s %31s", name, simulator, gpu) != 3)
         return;
     machine->counters[machine->num_counters].count = strtod(gpu, &end);
     if (*end == '\0')

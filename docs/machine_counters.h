@@ -5,7 +5,7 @@
 #include "run_report.h"
 #include "times.h"
 
-enum { MACHINE_MOST_COUNTERS = 64, MACHINE_NAME_SIZE = 48, MACHINE_TEXT_SIZE = 128 };
+enum { MACHINE_MAX_COUNTERS = 64, MACHINE_NAME_SIZE = 48, MACHINE_TEXT_SIZE = 128 };
 
 /** One chapter's. */
 struct machine_counters {
@@ -17,7 +17,7 @@ struct machine_counters {
     struct {
         char name[MACHINE_NAME_SIZE];
         double count;
-    } counters[MACHINE_MOST_COUNTERS];
+    } counters[MACHINE_MAX_COUNTERS];
     int num_counters;
 };
 

@@ -7,7 +7,7 @@
 
 #include <stdio.h>
 
-enum { PAGE_MOST = 64, PAGE_ID_SIZE = 64, PAGE_TITLE_SIZE = 128, PAGE_PATH_SIZE = 512 };
+enum { MAX_PAGE = 64, PAGE_ID_SIZE = 64, PAGE_TITLE_SIZE = 128, PAGE_PATH_SIZE = 512 };
 
 /** A page: a file that becomes one, its id and its title. */
 struct page {
@@ -16,7 +16,7 @@ struct page {
 
 /** All that a page may refer to. */
 struct site {
-    struct page pages[PAGE_MOST];
+    struct page pages[MAX_PAGE];
     size_t num_pages;
     struct site_sources sources;
     struct glossary glossary;

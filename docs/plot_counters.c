@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-enum { MOST_CHAPTERS = 16, NUM_PANELS = 6 };
+enum { MAX_CHAPTERS = 16, NUM_PANELS = 6 };
 
 /** What is drawn of an operator: counters, each in a panel of its own. */
 struct operator_panels {
@@ -87,7 +87,7 @@ static bool write_panels(FILE *out, const struct operator_panels *operator, char
 bool plot_counters(FILE *out, const char *operator_name, const char *runs, char *const *chapters, int num_chapters,
                    struct error *error)
 {
-    static struct run_report reports[MOST_CHAPTERS];
+    static struct run_report reports[MAX_CHAPTERS];
     const struct operator_panels *operator= NULL;
     int read = 0;
 
@@ -96,8 +96,8 @@ bool plot_counters(FILE *out, const char *operator_name, const char *runs, char 
             operator= & operators[i];
     if (!operator)
         return error_set(error, "counters of '%s'; it must be gate or align", operator_name);
-    if (num_chapters > MOST_CHAPTERS)
-        return error_set(error, "%d chapters; %d at most can be drawn", num_chapters, MOST_CHAPTERS);
+    if (num_chapters > MAX_CHAPTERS)
+        return error_set(error, "%d chapters; %d at most can be drawn", num_chapters, MAX_CHAPTERS);
     while (read < num_chapters && run_report_read(runs, chapters[read], &reports[read], error))
         read++;
     const bool good = read == num_chapters && write_panels(out, operator, chapters, reports, num_chapters, error);

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_EXPERTS = 1024, MOST_TOKENS = 1 << 16, BUSIEST = 5, WORDS = 3, WORD_SIZE = 24 };
+enum { MAX_EXPERTS = 1024, MAX_TOKENS = 1 << 16, BUSIEST = 5, WORDS = 3, WORD_SIZE = 24 };
 
 /** How often a word is in the text, and how often it is sent to the expert that is looked at. */
 struct word {
@@ -16,26 +16,26 @@ struct word {
 };
 
 struct load {
-    int choices[MOST_EXPERTS], order[MOST_EXPERTS]; /**< by expert; experts from the busiest down */
+    int choices[MAX_EXPERTS], order[MAX_EXPERTS]; /**< by expert; experts from the busiest down */
     int num_experts, num_tokens, topk;
     const int32_t *ids;
-    struct word words[MOST_TOKENS];
-    int word_of[MOST_TOKENS], num_words;
+    struct word words[MAX_TOKENS];
+    int word_of[MAX_TOKENS], num_words;
 };
 
 /* --- counting --------------------------------------------------------------------------------------------------------- */
 
 static bool count_choices(const struct npy_array *array, const char *path, struct load *load, struct error *error)
 {
-    if (array->dtype != NPY_I32 || array->shape[0] < 1 || array->shape[0] > MOST_TOKENS || array->shape[1] < 1 ||
+    if (array->dtype != NPY_I32 || array->shape[0] < 1 || array->shape[0] > MAX_TOKENS || array->shape[1] < 1 ||
         array->shape[1] > 64)
-        return error_set(error, "%s: it must be [tokens, topk] of i32, 1 to %d tokens", path, MOST_TOKENS);
+        return error_set(error, "%s: it must be [tokens, topk] of i32, 1 to %d tokens", path, MAX_TOKENS);
     load->ids = array->data;
     load->num_tokens = (int)array->shape[0];
     load->topk = (int)array->shape[1];
     for (int i = 0; i < load->num_tokens * load->topk; i++) {
-        if (load->ids[i] < 0 || load->ids[i] >= MOST_EXPERTS)
-            return error_set(error, "%s: an id is %d; 0 to %d can be drawn", path, load->ids[i], MOST_EXPERTS - 1);
+        if (load->ids[i] < 0 || load->ids[i] >= MAX_EXPERTS)
+            return error_set(error, "%s: an id is %d; 0 to %d can be drawn", path, load->ids[i], MAX_EXPERTS - 1);
         load->choices[load->ids[i]]++;
         if (load->ids[i] >= load->num_experts)
             load->num_experts = load->ids[i] + 1;

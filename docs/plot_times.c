@@ -78,10 +78,10 @@ static void find_range(const struct times_lines *lines, double *low, double *hig
  * Puts each line's label at its end, and labels that would lie on each other apart: from the lowest up, each at least a
  * line of text above the one below; then what moved as one goes down by half of what its highest was moved.
  */
-static void place_labels(const struct times_lines *lines, double low, double high, double at[TIMES_MOST_LINES])
+static void place_labels(const struct times_lines *lines, double low, double high, double at[TIMES_MAX_LINES])
 {
     const double gap = log(high / low) / LABELS_HIGH;
-    int order[TIMES_MOST_LINES];
+    int order[TIMES_MAX_LINES];
 
     for (int i = 0; i < lines->num_lines; i++) {
         int j = i;
@@ -127,7 +127,7 @@ static void describe_times(FILE *out, const struct times_request *request, const
 
 static void write_lines(FILE *out, const struct times_lines *lines)
 {
-    double low, high, at[TIMES_MOST_LINES] = {0};
+    double low, high, at[TIMES_MAX_LINES] = {0};
 
     find_range(lines, &low, &high);
     place_labels(lines, low, high, at);

@@ -10,7 +10,7 @@
 
 /** Snippets that are open, the innermost last. */
 struct open_snippets {
-    char name[SNIPPET_MOST_NESTED][SNIPPET_NAME_SIZE];
+    char name[SNIPPET_MAX_NESTED][SNIPPET_NAME_SIZE];
     int count;
 };
 
@@ -24,7 +24,7 @@ static void note_marker(const char *text, struct open_snippets *open)
         return;
     if (open->count > 0 && strcmp(open->name[open->count - 1], name) == 0)
         open->count--;
-    else if (open->count < SNIPPET_MOST_NESTED)
+    else if (open->count < SNIPPET_MAX_NESTED)
         strcpy(open->name[open->count++], name);
 }
 

@@ -4,7 +4,7 @@
 
 #include "harness/error.h"
 
-enum { SNIPPET_NAME_SIZE = 48, SNIPPET_MOST_NESTED = 4 };
+enum { SNIPPET_NAME_SIZE = 48, SNIPPET_MAX_NESTED = 4 };
 
 struct source_line {
     const char *text;                /**< without the newline */

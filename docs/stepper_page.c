@@ -25,7 +25,7 @@ struct stepper {
     int num_words;
     char **words; /**< of the command */
     struct trace trace;
-    struct source_text sources[TRACE_MOST_FILES];
+    struct source_text sources[TRACE_MAX_FILES];
     struct memory_map map;
 };
 

@@ -40,7 +40,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_BYTES = 1 << 22, TEXT_SIZE = 1024 };
+enum { MAX_BYTES = 1 << 22, TEXT_SIZE = 1024 };
 
 /** Where what is written comes from. */
 struct origin {
@@ -221,20 +221,20 @@ static bool read_text(const char *path, char **text, struct error *error)
     *text = NULL;
     if (!file)
         return error_set(error, "%s: %s", path, strerror(errno));
-    if (!memory_allocate(&memory, MOST_BYTES + 1, error)) {
+    if (!memory_allocate(&memory, MAX_BYTES + 1, error)) {
         fclose(file);
         return false;
     }
     *text = memory;
     errno = 0;
-    const size_t size = fread(*text, 1, MOST_BYTES + 1, file);
+    const size_t size = fread(*text, 1, MAX_BYTES + 1, file);
     const bool failed = ferror(file);
     const int reason = errno;
     fclose(file);
     if (failed)
         return error_set(error, "%s: %s", path, strerror(reason));
-    if (size > MOST_BYTES || memchr(*text, '\0', size))
-        return error_set(error, "%s: it has more than %d bytes, or a NUL", path, MOST_BYTES);
+    if (size > MAX_BYTES || memchr(*text, '\0', size))
+        return error_set(error, "%s: it has more than %d bytes, or a NUL", path, MAX_BYTES);
     (*text)[size] = '\0';
     return true;
 }

@@ -6,20 +6,20 @@
 #include <string.h>
 #include <sys/stat.h>
 
-enum { MOST_BYTES = 1 << 22 };
+enum { MAX_BYTES = 1 << 22 };
 
 char *text_file_read(const char *path, struct error *error)
 {
     FILE *const file = fopen(path, "r");
-    char *const text = file ? malloc(MOST_BYTES + 2) : NULL;
+    char *const text = file ? malloc(MAX_BYTES + 2) : NULL;
     size_t bytes = 0;
 
     if (text)
-        bytes = fread(text, 1, MOST_BYTES + 1, file);
+        bytes = fread(text, 1, MAX_BYTES + 1, file);
     if (!text || ferror(file)) {
         error_set(error, "%s: %s", path, strerror(errno));
-    } else if (bytes > MOST_BYTES || memchr(text, '\0', bytes)) {
-        error_set(error, "%s: it has more than %d bytes, or a NUL", path, MOST_BYTES);
+    } else if (bytes > MAX_BYTES || memchr(text, '\0', bytes)) {
+        error_set(error, "%s: it has more than %d bytes, or a NUL", path, MAX_BYTES);
     } else {
         fclose(file);
         text[bytes] = '\0';

@@ -7,7 +7,7 @@ void texts_add(struct texts *texts, const char *text)
 {
     char *copy;
 
-    if (texts->count == TEXTS_MOST)
+    if (texts->count == MAX_TEXTS)
         return;
     copy = texts->texts[texts->count];
     snprintf(copy, TEXTS_SIZE, "%s", text);

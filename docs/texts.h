@@ -4,14 +4,14 @@
 
 #include <stdio.h>
 
-enum { TEXTS_MOST = 40, TEXTS_SIZE = 512 };
+enum { MAX_TEXTS = 40, TEXTS_SIZE = 512 };
 
 struct texts {
-    char texts[TEXTS_MOST][TEXTS_SIZE];
+    char texts[MAX_TEXTS][TEXTS_SIZE];
     int count;
 };
 
-/** Adds a text unless it is there or empty, without what Markdown would take for its own. Past TEXTS_MOST it adds nothing. */
+/** Adds a text unless it is there or empty, without what Markdown would take for its own. Past MAX_TEXTS it adds nothing. */
 void texts_add(struct texts *texts, const char *text);
 
 /**

@@ -17,7 +17,7 @@
 
 enum {
     NUM_SIZES = 7,
-    MOST_CHAPTERS = TIMES_MOST_CHAPTERS,
+    MAX_CHAPTERS = TIMES_MAX_CHAPTERS,
     NAME_SIZE = TIMES_NAME_SIZE,
     TEXT_SIZE = 512,
     PATH_SIZE = 1024
@@ -43,7 +43,7 @@ struct result {
 /** What is recorded of one subject, chapters in the course's order. */
 struct results {
     struct result library; /**< PyTorch or CUB */
-    struct result chapters[MOST_CHAPTERS];
+    struct result chapters[MAX_CHAPTERS];
     int num_chapters;
 };
 
@@ -57,12 +57,12 @@ bool times_read_sources(struct times_origin *origin, struct error *error)
 
     if (!pipe)
         return error_set(error, "sha256sum: %s", strerror(errno));
-    while (count < TIMES_MOST_SOURCES && fgets(line, sizeof line, pipe))
+    while (count < TIMES_MAX_SOURCES && fgets(line, sizeof line, pipe))
         count += sscanf(line, "%64[0-9a-f]  %255[^\n]", origin->sources[count].hash, origin->sources[count].path) == 2;
     origin->num_sources = count;
-    if (pclose(pipe) != 0 || count == TIMES_MOST_SOURCES)
+    if (pclose(pipe) != 0 || count == TIMES_MAX_SOURCES)
         return error_set(error, "sha256sum chapters/*/*.* tests/peers/*.*: it failed, or lists %d files or more",
-                         TIMES_MOST_SOURCES);
+                         TIMES_MAX_SOURCES);
     return true;
 }
 
@@ -200,7 +200,7 @@ static bool chapter_of(const char *file, const struct times_request *request, ch
 static bool read_chapters(const struct times_origin *origin, struct dirent *const *entries, int count,
                           const struct times_request *request, struct results *results, struct error *error)
 {
-    for (int i = 0; i < count && results->num_chapters < MOST_CHAPTERS; i++) {
+    for (int i = 0; i < count && results->num_chapters < MAX_CHAPTERS; i++) {
         struct result *const result = &results->chapters[results->num_chapters];
         char path[PATH_SIZE];
 
@@ -218,7 +218,7 @@ static bool read_chapters(const struct times_origin *origin, struct dirent *cons
 static bool read_twins(const struct times_origin *origin, const struct times_request *request, struct results *results,
                        struct error *error)
 {
-    for (int i = 0; i < request->num_chapters && results->num_chapters < MOST_CHAPTERS; i++) {
+    for (int i = 0; i < request->num_chapters && results->num_chapters < MAX_CHAPTERS; i++) {
         struct result *const result = &results->chapters[results->num_chapters];
         char path[PATH_SIZE];
 
@@ -424,7 +424,7 @@ static void write_provenance(FILE *out, const struct provenance *provenance)
 
 static void add_chapter(struct times_request *request, const char *name)
 {
-    if (request->num_chapters < MOST_CHAPTERS)
+    if (request->num_chapters < MAX_CHAPTERS)
         snprintf(request->chapters[request->num_chapters++], NAME_SIZE, "%s", name);
 }
 
@@ -621,7 +621,7 @@ static void read_rows(const struct result *result, struct times_step *step)
 {
     const struct json *const rows = json_member(result->file.values, "rows");
 
-    for (const struct json *row = rows->first; row && step->num_rows < TIMES_MOST_ROWS; row = row->next) {
+    for (const struct json *row = rows->first; row && step->num_rows < TIMES_MAX_ROWS; row = row->next) {
         step->rows[step->num_rows].num_tokens = (int)json_number(row, "num_tokens", 0.0);
         step->rows[step->num_rows].before_us = json_number(json_member(row, "before"), "median_us", 0.0);
         step->rows[step->num_rows].here_us = json_number(json_member(row, "here"), "median_us", 0.0);
@@ -680,7 +680,7 @@ static bool add_line(struct times_lines *lines, enum times_kind kind, const char
 
     *line = (struct times_line){.kind = kind, .old = result->old};
     snprintf(line->label, sizeof line->label, "%s", label);
-    for (const struct json *row = rows->first; row && line->num_points < TIMES_MOST_POINTS; row = row->next) {
+    for (const struct json *row = rows->first; row && line->num_points < TIMES_MAX_POINTS; row = row->next) {
         const double tokens = json_number(row, "num_tokens", 0.0);
         const double us = json_number(json_member(row, name), "median_us", json_number(row, name, 0.0));
 
@@ -862,7 +862,7 @@ bool times_parse(char *words, const struct times_origin *origin, struct times_re
         return error_set(error, "times of '%s'; it must be f32, f16, bf16, align or small", word ? word : "");
     }
     for (; word; word = strtok(NULL, " ")) {
-        if (request->num_chapters == MOST_CHAPTERS || !is_chapter(origin, request, word))
+        if (request->num_chapters == MAX_CHAPTERS || !is_chapter(origin, request, word))
             return error_set(error, "'%s' is no chapter with %s, or one too many", word,
                              request->align ? "an align" : "a gate");
         strcpy(request->chapters[request->num_chapters++], word);

@@ -7,14 +7,14 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-enum { TIMES_MOST_CHAPTERS = 32, TIMES_MOST_SOURCES = 256, TIMES_NAME_SIZE = 64 };
+enum { TIMES_MAX_CHAPTERS = 32, TIMES_MAX_SOURCES = 256, TIMES_NAME_SIZE = 64 };
 
 /** Where results come from, and the hash of every source that they may have measured as it is now. */
 struct times_origin {
     const char *directory;
     struct {
         char hash[65], path[256];
-    } sources[TIMES_MOST_SOURCES];
+    } sources[TIMES_MAX_SOURCES];
     int num_sources;
 };
 
@@ -30,8 +30,8 @@ struct times_request {
     int num_experts;  /**< align, small */
     char dist[16];    /**< of the input: "router", or in align one that is generated */
     char results[32]; /**< how the names of the results' files end, before .json */
-    char chapters[TIMES_MOST_CHAPTERS][TIMES_NAME_SIZE]; /**< or a folder of the results, a slash and a twin in it */
-    int num_chapters;                                    /**< 0: all of them */
+    char chapters[TIMES_MAX_CHAPTERS][TIMES_NAME_SIZE]; /**< or a folder of the results, a slash and a twin in it */
+    int num_chapters;                                   /**< 0: all of them */
 };
 
 /**
@@ -51,14 +51,14 @@ bool times_write(FILE *out, const struct times_origin *origin, const struct time
 /** The hash of a source as it is now, or NULL if there is no such source. */
 const char *times_find_hash(const struct times_origin *origin, const char *path);
 
-enum { TIMES_MOST_ROWS = 16, TIMES_US_SIZE = 32 };
+enum { TIMES_MAX_ROWS = 16, TIMES_US_SIZE = 32 };
 
 /** A chapter's times beside those of the chapter before, from one run. */
 struct times_step {
     struct {
         int num_tokens;
         double before_us, here_us; /**< 0 is none */
-    } rows[TIMES_MOST_ROWS];
+    } rows[TIMES_MAX_ROWS];
     int num_rows;      /**< 0: nothing is recorded */
     bool old;          /**< the kernel is not the one that was timed */
     char host[32];     /**< "16 threads" where the chapter before ran on the host, else "" */
@@ -72,7 +72,7 @@ bool times_read_step(const struct times_origin *origin, const char *chapter, str
 /** A time with three digits that count, or "-" if it is none. Returns `text`. */
 const char *times_format(double us, char text[TIMES_US_SIZE]);
 
-enum { TIMES_MOST_POINTS = 32, TIMES_MOST_LINES = TIMES_MOST_CHAPTERS + 3 };
+enum { TIMES_MAX_POINTS = 32, TIMES_MAX_LINES = TIMES_MAX_CHAPTERS + 3 };
 
 /** What a line of a plot is of. */
 enum times_kind { TIMES_LIBRARY, TIMES_HOST, TIMES_CHAPTER, TIMES_FLOOR };
@@ -86,12 +86,12 @@ struct times_line {
     struct {
         int num_tokens;
         double us;
-    } points[TIMES_MOST_POINTS];
+    } points[TIMES_MAX_POINTS];
 };
 
 /** A plot's lines: a library's, chapters, the floor. */
 struct times_lines {
-    struct times_line lines[TIMES_MOST_LINES];
+    struct times_line lines[TIMES_MAX_LINES];
     int num_lines;
     char source[256]; /**< the machine, the toolkit and the day or days, without what would be markup */
 };

@@ -92,7 +92,7 @@ static int file_number(struct trace *trace, const char *name)
     for (int i = 0; i < trace->num_files; i++)
         if (strcmp(trace->files[i], name) == 0)
             return i;
-    if (trace->num_files == TRACE_MOST_FILES)
+    if (trace->num_files == TRACE_MAX_FILES)
         return -1;
     trace->files[trace->num_files] = name;
     return trace->num_files++;
@@ -114,7 +114,7 @@ static bool parse_event(const struct json *json, struct trace *trace, struct tra
 
     memset(event, 0, sizeof *event);
     if (!parse_kind(json_string(json, "kind", ""), &event->kind) || lanes < 1 || lanes > UINT32_MAX || warp < 0 ||
-        warp >= TRACE_MOST_WARPS)
+        warp >= TRACE_MAX_WARPS)
         return false;
     event->warp = (int)warp;
     event->lanes = (uint32_t)lanes;
@@ -162,7 +162,7 @@ static bool parse_root(const struct json *root, struct trace *trace)
     trace->num_files = 1;
     trace->dynamic_offset = (int64_t)json_number(dynamic, "offset", 0);
     trace->dynamic_bytes = (int64_t)json_number(dynamic, "bytes", 0);
-    return trace->warps >= 1 && trace->warps <= TRACE_MOST_WARPS;
+    return trace->warps >= 1 && trace->warps <= TRACE_MAX_WARPS;
 }
 
 static bool parse_trace(const char *path, const struct json *root, struct trace *trace, struct error *error)

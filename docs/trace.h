@@ -7,7 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { TRACE_LANES = 32, TRACE_MOST_WARPS = 32, TRACE_MOST_FILES = 8, TRACE_WORDS = 4, TRACE_TEXT_SIZE = 32 };
+enum { TRACE_LANES = 32, TRACE_MAX_WARPS = 32, TRACE_MAX_FILES = 8, TRACE_WORDS = 4, TRACE_TEXT_SIZE = 32 };
 
 enum trace_kind {
     TRACE_SHUFFLE,
@@ -51,7 +51,7 @@ struct trace {
     const char *kernel;
     int warps;
     int64_t dynamic_offset, dynamic_bytes; /**< where dynamic shared memory lies in shared memory */
-    const char *files[TRACE_MOST_FILES];   /**< the kernel's own is number 0 */
+    const char *files[TRACE_MAX_FILES];    /**< the kernel's own is number 0 */
     int num_files;
     struct trace_event *events;
     size_t num_events;

@@ -21,7 +21,7 @@ struct word {
 /** The words at one barrier. */
 struct step {
     int barrier; /**< as the trace counts; -1 for the end */
-    struct word words[TREE_MOST_WORDS];
+    struct word words[TREE_MAX_WORDS];
 };
 
 /** The words now, and at every barrier so far. */
@@ -29,7 +29,7 @@ struct steps {
     const char *trace;
     struct tree_range range;
     int64_t begin; /**< where the range begins in shared memory, in bytes */
-    struct word now[TREE_MOST_WORDS];
+    struct word now[TREE_MAX_WORDS];
     struct step *steps;
     int count;
     struct error *error;
@@ -43,10 +43,10 @@ bool tree_range_parse(const char *text, struct tree_range *range, struct error *
     if (sscanf(text, "%5[0-9]-%5[0-9]%n", first, last, &length) == 2 && text[length] == '\0') {
         range->first = atoi(first);
         range->count = atoi(last) - range->first + 1;
-        if (range->count >= 1 && range->count <= TREE_MOST_WORDS)
+        if (range->count >= 1 && range->count <= TREE_MAX_WORDS)
             return true;
     }
-    return error_set(error, "words '%.40s'; 0-7 are some, and %d the most", text, TREE_MOST_WORDS);
+    return error_set(error, "words '%.40s'; 0-7 are some, and %d the most", text, TREE_MAX_WORDS);
 }
 
 /* --- following the trace ---------------------------------------------------------------------------------------------- */
@@ -186,7 +186,7 @@ static bool same_words(const struct word *a, const struct word *b, int count)
 /** Leaves out steps with the same words as the one before. */
 static void drop_same(struct steps *steps)
 {
-    static const struct word nothing[TREE_MOST_WORDS];
+    static const struct word nothing[TREE_MAX_WORDS];
     const struct word *last = nothing;
     int kept = 0;
 

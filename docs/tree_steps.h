@@ -6,9 +6,9 @@
 
 #include <stdio.h>
 
-enum { TREE_MOST_WORDS = 64 };
+enum { TREE_MAX_WORDS = 64 };
 
-/** Words of dynamic shared memory: `count` of them, 1 to TREE_MOST_WORDS, from number `first` on. */
+/** Words of dynamic shared memory: `count` of them, 1 to TREE_MAX_WORDS, from number `first` on. */
 struct tree_range {
     int first, count;
 };

@@ -33,9 +33,8 @@ bool tree_parse(const char *words, struct tree_request *request, struct error *e
     snprintf(request->command, sizeof request->command, "%s", words + length);
     for (const char *at = request->command; *at; at++)
         count += *at == ' ';
-    if (!is_name(request->command, strcspn(request->command, " ")) || count > TREE_MOST_ARGUMENTS)
-        return error_set(error, "'%.40s' is no program and at most %d arguments", request->command,
-                         TREE_MOST_ARGUMENTS);
+    if (!is_name(request->command, strcspn(request->command, " ")) || count > TREE_MAX_ARGUMENTS)
+        return error_set(error, "'%.40s' is no program and at most %d arguments", request->command, TREE_MAX_ARGUMENTS);
     return true;
 }
 
@@ -67,7 +66,7 @@ static bool run(char *const *arguments, struct error *error)
 static bool run_traced(const char *programs, const struct tree_request *request, char *trace, struct error *error)
 {
     char program[PATH_SIZE], command[TREE_COMMAND_SIZE], trace_flag[] = "--trace";
-    char *arguments[TREE_MOST_ARGUMENTS + 4];
+    char *arguments[TREE_MAX_ARGUMENTS + 4];
     int count = 0;
 
     strcpy(command, request->command);

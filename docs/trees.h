@@ -4,7 +4,7 @@
 
 #include "tree_steps.h"
 
-enum { TREE_MOST_ARGUMENTS = 32, TREE_COMMAND_SIZE = 512 };
+enum { TREE_MAX_ARGUMENTS = 32, TREE_COMMAND_SIZE = 512 };
 
 /** Which program to run, and which words to show. */
 struct tree_request {

@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 /** Marks say little in a line of which more than this share, in per cent, is marked. */
-enum { MOST_MARKED = 70 };
+enum { MAX_MARKED = 70 };
 
 /** A word or a sign, by where it stands in its file. Blanks are neither. */
 struct piece {
@@ -88,7 +88,7 @@ static void tidy_line(struct code_text *code, int line)
         marked += code->marked[i];
         all += !isspace((unsigned char)code->text[i]);
     }
-    if (marked * 100 > all * MOST_MARKED) {
+    if (marked * 100 > all * MAX_MARKED) {
         memset(code->marked + start, false, end - start);
         return;
     }

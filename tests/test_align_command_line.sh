@@ -44,8 +44,8 @@ refuses "no capacity" "--capacity: 0; these ids need at least 3 places" --counts
 refuses "a capacity with a part of a block" "--capacity: 32513; it must be a multiple of --block-size 64" --capacity 32513
 refuses "a negative capacity" "--capacity: -64; it must be 0 to 2147483647" --capacity -64
 refuses "a capacity beyond int" "--capacity: 2147483648; it must be 0 to 2147483647" --capacity 2147483648
-refuses "an offset past the next 16 bytes" "--offset: 4; it must be 0 to 3" --offset 4
-refuses "a negative offset" "--offset: -1; it must be 0 to 3" --offset -1
+refuses "an offset past the next 16 bytes" "--misalign: 4; it must be 0 to 3" --misalign 4
+refuses "a negative offset" "--misalign: -1; it must be 0 to 3" --misalign -1
 refuses "an unknown kernel" "--kernel: 'tiny'; it must be one of auto, large, small" --kernel tiny
 refuses "another number of experts than the data's" \
     "--num-experts: 128; $(pwd)/common/data/router/layer2_logits.npy has 256 (another shape needs --dist)" --num-experts 128
@@ -124,8 +124,8 @@ refuses "the gate's flags" "--num-expert-group: no such argument; --help lists t
 refuses "a word without a flag" "leftover: unexpected; every argument has a flag, --help lists them" leftover
 refuses "a flag without its value" "--block-size: needs a value" --block-size
 refuses "an unknown format" "--format: 'xml'; it must be one of table, json, csv" --format xml
-refuses "cold without a benchmark" "--cold: only times know a cache; add --bench" --cold
-refuses "a grid with outputs" "--grid: checks many problems; leave out --out" --grid
+refuses "cold without a benchmark" "--flush-l2: only times know a cache; add --bench" --flush-l2
+refuses "a grid with outputs" "--check-all: checks many problems; leave out --out" --check-all
 refuses "a benchmark with outputs" "--out: a benchmark writes no arrays; leave out --bench" --bench
 refuses "a sweep with one capacity" "--capacity: every size of a sweep has its own; add --num-tokens" --bench --capacity 64
 
@@ -140,7 +140,7 @@ no_trace() {
 }
 
 no_trace "no times on the simulator" "--bench: the CPU simulator has no times; use the program in build/gpu" --bench
-no_trace "a trace of a grid" "--trace: traces one launch; leave out --grid" --trace "$scratch/trace.json" --grid
+no_trace "a trace of a grid" "--trace: traces one launch; leave out --check-all" --trace "$scratch/trace.json" --check-all
 no_trace "a trace of a benchmark" "--trace: traces one launch; leave out --bench" --trace "$scratch/trace.json" --bench
 no_trace "a trace for a folder" "--trace: $scratch: a directory is there; only a regular file is replaced" --trace "$scratch"
 no_trace "a kernel to trace and no trace" "--trace-kernel: says what --trace traces; add --trace FILE.json" \
@@ -237,11 +237,11 @@ fi
 equal "the CSV report has two lines of equal fields" "1" "$("$program" --num-tokens 4 --format csv | awk -F, '{print NF}' |
     sort -u | wc -l | tr -d ' ')"
 succeeds "--help" "$program" --help
-matches "--help names every flag" "*--block-size*--capacity*--counts*--cold*" "$("$program" --help | tr '\n' ' ')"
+matches "--help names every flag" "*--block-size*--capacity*--counts*--flush-l2*" "$("$program" --help | tr '\n' ' ')"
 matches "--version" "*MoE routing*" "$("$program" --version)"
 
 # --- what a report gives to repeat a run does repeat it ---
-for arguments in "--num-tokens 5 --ids i64 --offset 3" "--dist zipf --num-tokens 9 --num-experts 33 --expert-map random --seed 7" \
+for arguments in "--num-tokens 5 --ids i64 --misalign 3" "--dist zipf --num-tokens 9 --num-experts 33 --expert-map random --seed 7" \
     "--counts 3,0,2 --block-size 2 --kernel large --seed 3" "--topk-ids $scratch/ids.npy --num-experts 4 --capacity 384"; do
     # shellcheck disable=SC2086 # arguments are words
     "$program" $arguments --format json --out "$scratch/once" >"$scratch/once.json"

@@ -54,7 +54,7 @@ chapter 07_align_vector_pad
 # a capacity for each offset that leaves words behind the last whole piece: 21 is 3 blocks of 7, 15 is 3 blocks of 5
 for case in 0:7 1:7 2:7 3:5; do
     offset=${case%:*} block_size=${case#*:}
-    set -- --counts 2,3 --block-size "$block_size" --offset "$offset"
+    set -- --counts 2,3 --block-size "$block_size" --misalign "$offset"
     breaks "07: the last places unwritten, offset $offset" '/if (thread < capacity - tail)/,/pad;/d' "sorted_token_ids" "" "$@"
     breaks "07: a whole piece for the last places, offset $offset" \
         's/pieces = (capacity - head) \/ 4/pieces = (capacity - head + 3) \/ 4/' "guard band" "*aligned*" "$@"
@@ -64,10 +64,10 @@ chapter 08_align_blelloch
 
 # --- groups of nobody ---
 set -- --counts 3,0,5,0,0,2 --kernel large
-breaks "08: the last group that begins before the place" 's/tree\[node(middle)\] <= place/tree[node(middle)] < place/' \
+breaks "08: the last group that begins before the place" 's/tree\[padded_index(middle)\] <= place/tree[padded_index(middle)] < place/' \
     "expert_ids" "" "$@"
 breaks "08: the first of the groups that begin together" \
-    's/return first;/while (first > 0 \&\& tree[node(first - 1)] == tree[node(first)]) first--;  return first;/' \
+    's/return first;/while (first > 0 \&\& tree[padded_index(first - 1)] == tree[padded_index(first)]) first--;  return first;/' \
     "expert_ids" "" "$@"
 
 # --- a tree for numbers that are no power of two ---
@@ -81,7 +81,7 @@ breaks "09: counts before the counters are cleared" "$(first_barrier_after '^   
 breaks "09: adds up before all have counted" "$(first_barrier_after '^#pragma unroll 4')" "shared memory race" "*counts*"
 breaks "09: adds up the warps before all have summed" "$(first_barrier_after 'warp_sums\[warp\] = lanes_before')" \
     "shared memory" "*warp_sums*"
-breaks "09: adds the warps before they are added up" "$(first_barrier_after 'warp_sums\[lane\] = warp_sum_before')" \
+breaks "09: adds the warps before they are added up" "$(first_barrier_after 'warp_sums\[lane\] = warp_exclusive_scan')" \
     "shared memory race" "*warp_sums*"
 
 # --- one array, two meanings ---
@@ -89,7 +89,7 @@ breaks "09: an exclusive sum of the warps read as the total" \
     's/counts\[num_experts\] = begin;/counts[num_experts] = warp_sums[(num_experts - 1) \/ WARP_SIZE];/' \
     "num_tokens_post_padded" ""
 breaks "09: an inclusive sum of the warps added as what lies before" \
-    's/warp_sums\[lane\] = warp_sum_before(warp_sums\[lane\])/& + warp_sums[lane]/' "race" "*sorted_token_ids*"
+    's/warp_sums\[lane\] = warp_exclusive_scan(warp_sums\[lane\])/& + warp_sums[lane]/' "race" "*sorted_token_ids*"
 
 # --- one expert a thread ---
 breaks "09: experts past the last thread are not added up" \

@@ -18,7 +18,7 @@ breaks "an i64 of which the low word is looked at" \
     's/return (id >= 0) & (id < num_experts);/return ((int)id >= 0) \& ((int)id < num_experts);/' "illegal address" "*counts*" \
     --dist invalid --ids i64
 breaks "16 bytes at a time from wherever it begins" 's/unaligned = .*; \/\* words/unaligned = 0; \/* words/' "misaligned" \
-    "*aligned*" --offset 1
+    "*aligned*" --misalign 1
 breaks "a piece past the end" 's/pieces = (capacity - head) \/ 4/pieces = (capacity - head + 3) \/ 4/' "guard band" "*aligned*" \
     --block-size 3 --counts 4
 breaks "a block past the end" 's/block < num_blocks/block <= num_blocks/' "guard band" "*expert_ids*"
@@ -29,7 +29,7 @@ breaks "groups that are not rounded up" 's/offset += round_up(counts\[e\], block
 
 # --- what the checker sees ---
 breaks "the last places unwritten" '/if (thread < capacity - tail)/,/pad;/d' "sorted_token_ids" "" --block-size 3 --counts 1
-breaks "the first places unwritten" '/if (thread < head)/,/pad;/d' "sorted_token_ids" "" --offset 1 --num-tokens 1
+breaks "the first places unwritten" '/if (thread < head)/,/pad;/d' "sorted_token_ids" "" --misalign 1 --num-tokens 1
 breaks "pads that are -1" 's/pad = (int)problem.numel/pad = -1/' "sorted_token_ids" ""
 breaks "blocks past the last unwritten" '/for (int block = /,/-1;/d' "expert_ids" ""
 breaks "owners of others' blocks" 's/local_id(expert_map, e)/local_id(expert_map, e ^ 1)/' "expert_ids" ""
@@ -47,7 +47,7 @@ for script in 's/unaligned = .*; \/\* words/unaligned = 0; \/* words/' 's/(id >=
     's/if (thread < capacity - tail)/if (thread == 0 \&\& thread < capacity - tail)/'; do
     if rebuild "$script" >"$scratch/log" 2>&1; then
         succeeds "good for the default problem: $script" "$scratch/program"
-        "$scratch/program" --grid >/dev/null 2>"$scratch/err"
+        "$scratch/program" --check-all >/dev/null 2>"$scratch/err"
         equal "refused by the grid: $script" 1 $?
         matches "with a command: $script" "*(repeat it with: *" "$(cat "$scratch/err")"
     else

@@ -35,7 +35,7 @@ run_align() {
     for dist in balanced uniform zipf one sparse repeated invalid; do
         succeeds "$1 verifies 500 tokens of $dist" "$1" --num-tokens 500 --dist "$dist" --seed 11
         succeeds "$1 verifies 500 tokens of $dist in 2048 experts, blocks of 48, a map, an offset" \
-            "$1" --num-tokens 500 --dist "$dist" --num-experts 2048 --block-size 48 --expert-map random --offset 1 --ids i64
+            "$1" --num-tokens 500 --dist "$dist" --num-experts 2048 --block-size 48 --expert-map random --misalign 1 --ids i64
     done
     for block_size in 1 7 128 256; do
         succeeds "$1 verifies the real data in blocks of $block_size" "$1" --num-tokens 300 --block-size "$block_size"
@@ -46,6 +46,6 @@ run_align() {
 
 for program in "$@"; do
     "run_$(operator_of "$program")" "$program"
-    succeeds "$program verifies the grid" "$program" --grid
+    succeeds "$program verifies the grid" "$program" --check-all
 done
 finish

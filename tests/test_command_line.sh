@@ -55,7 +55,7 @@ refuses "a scale that is no number" "--routed-scaling-factor: 'big' is not a fin
 refuses "an infinite scale" "--routed-scaling-factor: 'inf' is not a finite number" --routed-scaling-factor inf
 refuses "two inputs" "--dist: the input is --logits" --logits x.npy --dist normal
 refuses "another shape than the data's" "--num-experts: 128;" --num-experts 128
-refuses "cold without a benchmark" "--cold: only times know a cache" --cold
+refuses "cold without a benchmark" "--flush-l2: only times know a cache" --flush-l2
 
 # --- files ---
 refuses "a missing file" "$scratch/missing.npy: " --logits "$scratch/missing.npy"
@@ -148,7 +148,7 @@ no_trace() {
     matches "$no_trace_name: says why" "*: --trace: $no_trace_words*" "$said"
 }
 
-no_trace "a trace of a grid" "traces one launch; leave out --grid" --trace "$scratch/trace.json" --grid
+no_trace "a trace of a grid" "traces one launch; leave out --check-all" --trace "$scratch/trace.json" --check-all
 no_trace "a trace of a benchmark" "traces one launch; leave out --bench" --trace "$scratch/trace.json" --bench
 no_trace "a trace of no launch" "no tokens launch nothing" --trace "$scratch/trace.json" --num-tokens 0
 no_trace "a trace in no folder" "$scratch/no/such.json: it cannot be written" --trace "$scratch/no/such.json"
@@ -199,6 +199,6 @@ fi
 equal "the CSV report has two lines of equal fields" "1" "$("$simulated" --num-tokens 4 --format csv | awk -F, '{print NF}' |
     sort -u | wc -l | tr -d ' ')"
 succeeds "--help" "$host" --help
-matches "--help names every flag" "*--bias-dtype*--routed-scaling-factor*--cold*" "$("$host" --help | tr '\n' ' ')"
+matches "--help names every flag" "*--bias-dtype*--routed-scaling-factor*--flush-l2*" "$("$host" --help | tr '\n' ' ')"
 matches "--version" "*MoE routing*" "$("$host" --version)"
 finish

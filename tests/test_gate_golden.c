@@ -21,7 +21,7 @@
 
 #define GOLDEN "tests/golden"
 
-enum { MOST_WORDS = 64 };
+enum { MAX_WORDS = 64 };
 
 /** One case: the problem as its `arguments` state it, and what PyTorch answered. */
 struct golden {
@@ -37,7 +37,7 @@ static void load_case(const char *name, struct golden *golden)
 {
     static const struct gate_chapter chapter = {.step = {.name = "golden"}};
     char path[512], arguments[1024], logits[512], bias[512];
-    char *words[MOST_WORDS] = {"golden", "--logits", logits, "--bias", "none"};
+    char *words[MAX_WORDS] = {"golden", "--logits", logits, "--bias", "none"};
     int count = 5;
     struct error error;
     FILE *file;
@@ -52,7 +52,7 @@ static void load_case(const char *name, struct golden *golden)
     assert_non_null(file = fopen(path, "r"));
     assert_non_null(fgets(arguments, sizeof arguments, file));
     fclose(file);
-    for (char *word = strtok(arguments, " \n"); word && count < MOST_WORDS - 1; word = strtok(NULL, " \n"))
+    for (char *word = strtok(arguments, " \n"); word && count < MAX_WORDS - 1; word = strtok(NULL, " \n"))
         words[count++] = word;
     words[count] = NULL;
     if (!gate_options_parse(count, words, &chapter, &golden->options, &error))

@@ -130,14 +130,14 @@ static void looks_up(void **state)
 
 static void reads_as_deep_as_allowed(void **state)
 {
-    char text[2 * (JSON_MOST_DEPTH + 1) + 1] = "";
+    char text[2 * (JSON_MAX_DEPTH + 1) + 1] = "";
 
     (void)state;
-    memset(text, '[', JSON_MOST_DEPTH);
-    memset(text + JSON_MOST_DEPTH, ']', JSON_MOST_DEPTH);
+    memset(text, '[', JSON_MAX_DEPTH);
+    memset(text + JSON_MAX_DEPTH, ']', JSON_MAX_DEPTH);
     struct json_file file = read_text(text);
     json_free(&file);
-    memset(text, '[', JSON_MOST_DEPTH + 1);
+    memset(text, '[', JSON_MAX_DEPTH + 1);
     write_bytes(text, strlen(text));
     expect_refusal("1: values too deep inside one another");
 }
@@ -218,12 +218,12 @@ static void refuses_what_is_no_file(void **state)
 
 static void refuses_large_files(void **state)
 {
-    static char text[JSON_MOST_BYTES + 1];
+    static char text[JSON_MAX_BYTES + 1];
 
     (void)state;
     memset(text, ' ', sizeof text);
     text[0] = '1';
-    write_bytes(text, JSON_MOST_BYTES);
+    write_bytes(text, JSON_MAX_BYTES);
     struct json_file file;
     struct error error;
     assert_true(json_read(path, &file, &error));

@@ -121,7 +121,7 @@ static void refuses_too_many(void **state)
     struct error error;
 
     (void)state;
-    for (int i = 0; i <= MOST_REGIONS; i++)
+    for (int i = 0; i <= MAX_REGIONS; i++)
         snprintf(text + strlen(text), sizeof text - strlen(text), "// TODO r%d\n// END r%d\n", i, i);
 
     const struct text exercise = text_of("e.cu", text);

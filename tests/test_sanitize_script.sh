@@ -49,14 +49,14 @@ equal 'what was asked for' '--tool memcheck --error-exitcode 86 --print-limit 5 
 --tool synccheck --error-exitcode 86 --print-limit 5 true --num-tokens 300 --dtype bf16
 --tool initcheck --error-exitcode 86 --print-limit 5 true --num-tokens 300 --dtype f32
 --tool initcheck --error-exitcode 86 --print-limit 5 true --num-tokens 300 --dtype bf16
---tool memcheck --error-exitcode 86 --print-limit 5 true --grid
---tool synccheck --error-exitcode 86 --print-limit 5 true --grid' "$(cat "$scratch/asked")"
+--tool memcheck --error-exitcode 86 --print-limit 5 true --check-all
+--tool synccheck --error-exitcode 86 --print-limit 5 true --check-all' "$(cat "$scratch/asked")"
 printf '#!%s\necho --block-size\n' "$(command -v sh)" >"$scratch/align"
 chmod +x "$scratch/align"
 : >"$scratch/asked"
 equal 'an align program' '0 14 0' "$(sanitize "$scratch/align")"
 equal 'what was asked for of that' '--num-tokens 300 --ids i32
---num-tokens 300 --ids i64 --expert-map random --offset 1
+--num-tokens 300 --ids i64 --expert-map random --misalign 1
 --num-tokens 30 --num-experts 16 --dist uniform' "$(sed -n "s|.*racecheck .* $scratch/align ||p" "$scratch/asked")"
 equal 'two programs' '0 20 0' "$(sanitize true true)"
 equal 'a program that does not verify' '1 0 10' "$(sanitize false)"

@@ -15,7 +15,7 @@ import tempfile
 
 from browser import Browser, browser_missing
 
-MOST_BYTES = 300_000
+MAX_BYTES = 300_000
 SPACE, LEFT, RIGHT, HOME, END = " ", "\ue012", "\ue014", "\ue011", "\ue010"
 KEYS = [(RIGHT, 1), (RIGHT, 2), (LEFT, 1), (END, None), (HOME, 0)]
 
@@ -188,7 +188,7 @@ def check_motion(browser, address):
 def check_page(browser, path):
     chapter = path.stem[-2:]
     page = Page(path.read_text())
-    equal(f"{chapter}: at most {MOST_BYTES} bytes", True, path.stat().st_size <= MOST_BYTES)
+    equal(f"{chapter}: at most {MAX_BYTES} bytes", True, path.stat().st_size <= MAX_BYTES)
     equal(f"{chapter}: without scripts every step is text", (True, len(json.loads(page.data)["events"])),
           (page.open, page.steps))
     browser.emulate(width=1280)

@@ -3,7 +3,7 @@
 
 #include <limits.h>
 
-static const char *supports(const struct gate_problem *problem)
+static const char *unsupported_reason(const struct gate_problem *problem)
 {
     if (problem->num_experts / problem->num_expert_group > 32)
         return "--num-experts: more than 32 experts in a group; a warp has one lane for each";
@@ -19,7 +19,7 @@ static const char *supports(const struct gate_problem *problem)
 int main(int argc, char **argv)
 {
     static const struct gate_chapter chapter = {
-        .step = {.name = "03_divergence_free", .supports = supports, .launch = gate_launch},
+        .step = {.name = "03_divergence_free", .unsupported_reason = unsupported_reason, .launch = gate_launch},
         .before = {.name = "02_warp_per_group", .launch = gate_launch_before},
     };
     return gate_main(argc, argv, &chapter);

@@ -3,7 +3,7 @@
 
 #include <limits.h>
 
-static const char *supports(const struct gate_problem *problem)
+static const char *unsupported_reason(const struct gate_problem *problem)
 {
     if (problem->num_experts != 64 && problem->num_experts != 128 && problem->num_experts != 256)
         return "--num-experts: the number is a template parameter here, compiled for 64, 128 and 256";
@@ -21,7 +21,7 @@ static const char *supports(const struct gate_problem *problem)
 int main(int argc, char **argv)
 {
     static const struct gate_chapter chapter = {
-        .step = {.name = "04_bitonic_sort", .supports = supports, .launch = gate_launch},
+        .step = {.name = "04_bitonic_sort", .unsupported_reason = unsupported_reason, .launch = gate_launch},
         .before = {.name = "03_divergence_free", .launch = gate_launch_before},
     };
     return gate_main(argc, argv, &chapter);

@@ -205,12 +205,12 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
     for (int k = group; k < problem.topk; k += groups) {
         const int id = my_chosen[k];
 
-        sum += score_again<T>(problem.score, softmax, row, id, num_experts);
+        sum += recompute_score<T>(problem.score, softmax, row, id, num_experts);
     }
     sum = round_to<T>(token_sum(sum, groups));
     for (int k = group; writes && k < problem.topk; k += groups) {
         const int id = my_chosen[k];
-        float weight = score_again<T>(problem.score, softmax, row, id, num_experts);
+        float weight = recompute_score<T>(problem.score, softmax, row, id, num_experts);
 
         if (problem.renormalize && !isfinite(sum))
             weight = 0.0f;

@@ -3,7 +3,7 @@
 
 #include <limits.h>
 
-static const char *supports(const struct gate_problem *problem)
+static const char *unsupported_reason(const struct gate_problem *problem)
 {
     const int groups = problem->num_expert_group;
 
@@ -21,7 +21,7 @@ static const char *supports(const struct gate_problem *problem)
 int main(int argc, char **argv)
 {
     static const struct gate_chapter chapter = {
-        .step = {.name = "05_fused_gate", .supports = supports, .launch = gate_launch},
+        .step = {.name = "05_fused_gate", .unsupported_reason = unsupported_reason, .launch = gate_launch},
         .before = {.name = "04_bitonic_sort", .launch = gate_launch_before},
     };
     return gate_main(argc, argv, &chapter);

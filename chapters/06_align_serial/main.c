@@ -1,7 +1,7 @@
 /** @file main.c  Chapter 06: align as it began: count, add up with one thread, scatter. */
 #include "harness/align.h"
 
-static const char *supports(const struct align_problem *problem)
+static const char *unsupported_reason(const struct align_problem *problem)
 {
     if (problem->kernel == ALIGN_KERNEL_SMALL && problem->num_experts > 96)
         return "--kernel small: more than 96 experts; a row of counters for each of 128 threads exceeds the 48 KB of "
@@ -15,7 +15,7 @@ int main(int argc, char **argv)
 {
     static const struct align_chapter chapter = {
         .step = {.name = "06_align_serial",
-                 .supports = supports,
+                 .unsupported_reason = unsupported_reason,
                  .capacity = align_capacity,
                  .workspace_bytes = align_offsets_bytes,
                  .launch = align_launch},

@@ -60,7 +60,7 @@ static __host__ __device__ int tree_size(int num_experts)
 }
 
 /** Where number i of the tree lies. Numbers a power of two apart would share a bank, but for the room left between. */
-static __host__ __device__ int node(int i)
+static __host__ __device__ int padded_index(int i)
 {
 #ifdef PLAIN_TREE /* a second program, to count what the room is good for */
     return i;
@@ -74,14 +74,14 @@ static __host__ __device__ int node(int i)
 /** The expert whose group holds the place: the last one that begins no later. Empty groups before it begin there too. */
 static __device__ int expert_of(const int *tree, int num_experts, int place)
 {
-    int first = 0, past = num_experts;
+    int first = 0, end = num_experts;
 
-    while (past - first > 1) {
-        const int middle = (first + past) / 2;
-        const bool begun = tree[node(middle)] <= place;
+    while (end - first > 1) {
+        const int middle = (first + end) / 2;
+        const bool begun = tree[padded_index(middle)] <= place;
 
         first = begun ? middle : first;
-        past = begun ? past : middle;
+        end = begun ? end : middle;
     }
     return first;
 }
@@ -96,7 +96,7 @@ static __global__ void __launch_bounds__(THREADS)
     align_kernel(align_problem problem, const Id *__restrict__ topk_ids, const int *expert_map, int *sorted_token_ids,
                  int *expert_ids, int *num_tokens_post_padded, int *offsets)
 {
-    extern __shared__ int tree[]; /* the leaves count, then hold sums; node(i) is where number i lies */
+    extern __shared__ int tree[]; /* the leaves count, then hold sums; padded_index(i) is where number i lies */
     __shared__ int total;
     const int num_experts = problem.num_experts, block_size = problem.block_size;
     const int num_blocks = (int)problem.capacity / block_size;
@@ -107,14 +107,14 @@ static __global__ void __launch_bounds__(THREADS)
 
     // [count]
     for (int e = thread; e < size; e += THREADS)
-        tree[node(e)] = 0;
+        tree[padded_index(e)] = 0;
     __syncthreads();
 #pragma unroll 4
     for (int64_t i = thread; i < problem.numel; i += THREADS) {
         const Id id = topk_ids[i];
 
         if (is_expert(id, num_experts))
-            atomicAdd(&tree[node((int)id)], 1);
+            atomicAdd(&tree[padded_index((int)id)], 1);
     }
     __syncthreads();
     // [count]
@@ -125,15 +125,15 @@ static __global__ void __launch_bounds__(THREADS)
 
         if (right < size) {
             if (stride == 1) { /* the leaves are whole blocks */
-                tree[node(left)] = round_up(tree[node(left)], block_size);
-                tree[node(right)] = round_up(tree[node(right)], block_size);
+                tree[padded_index(left)] = round_up(tree[padded_index(left)], block_size);
+                tree[padded_index(right)] = round_up(tree[padded_index(right)], block_size);
             }
 
-            const int sum = tree[node(left)] + tree[node(right)];
+            const int sum = tree[padded_index(left)] + tree[padded_index(right)];
 
             if (2 * stride == size) /* the root: one thread is left, and nothing lies before all of it */
                 total = sum;
-            tree[node(right)] = 2 * stride == size ? 0 : sum;
+            tree[padded_index(right)] = 2 * stride == size ? 0 : sum;
         }
         __syncthreads();
     }
@@ -144,10 +144,10 @@ static __global__ void __launch_bounds__(THREADS)
         const int right = 2 * stride * (thread + 1) - 1, left = right - stride;
 
         if (right < size) {
-            const int before = tree[node(right)];
+            const int before = tree[padded_index(right)];
 
-            tree[node(right)] = before + tree[node(left)];
-            tree[node(left)] = before;
+            tree[padded_index(right)] = before + tree[padded_index(left)];
+            tree[padded_index(left)] = before;
         }
         __syncthreads();
     }
@@ -155,7 +155,7 @@ static __global__ void __launch_bounds__(THREADS)
 
     // [offsets]
     for (int e = thread; e < num_experts; e += THREADS)
-        offsets[e] = tree[node(e)];
+        offsets[e] = tree[padded_index(e)];
     if (thread == 0)
         *num_tokens_post_padded = offsets[num_experts] = total;
     // [offsets]
@@ -261,7 +261,7 @@ static cudaError_t launch(const align_problem *problem, const align_buffers *buf
                 buffers->num_tokens_post_padded);
         return cudaGetLastError();
     }
-    align_kernel<Id><<<1, THREADS, node(tree_size(problem->num_experts)) * sizeof(int), stream>>>(
+    align_kernel<Id><<<1, THREADS, padded_index(tree_size(problem->num_experts)) * sizeof(int), stream>>>(
         *problem, topk_ids, buffers->expert_map, buffers->sorted_token_ids, buffers->expert_ids,
         buffers->num_tokens_post_padded, offsets);
     if (sort_blocks > 0) /* an empty grid is a launch error */

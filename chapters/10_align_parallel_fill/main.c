@@ -1,7 +1,7 @@
 /** @file main.c  Chapter 10: the fill beside the count, and a sector for every counter. */
 #include "harness/align.h"
 
-static const char *supports(const struct align_problem *problem)
+static const char *unsupported_reason(const struct align_problem *problem)
 {
     if (problem->kernel == ALIGN_KERNEL_SMALL && problem->num_experts > 96)
         return "--kernel small: more than 96 experts; a row of counters for each of 128 threads exceeds the 48 KB of "
@@ -16,7 +16,7 @@ int main(int argc, char **argv)
 {
     static const struct align_chapter chapter = {
         .step = {.name = "10_align_parallel_fill",
-                 .supports = supports,
+                 .unsupported_reason = unsupported_reason,
                  .capacity = align_capacity_of_few,
                  .workspace_bytes = align_spread_offsets_bytes,
                  .launch = align_launch},

@@ -58,12 +58,12 @@ static inline int64_t align_capacity_of_few(const struct align_problem *problem)
 }
 
 /**
- * One way to align. `supports` returns NULL, or one line that names the flag it cannot take and why; NULL in its place takes
+ * One way to align. `unsupported_reason` returns NULL, or one line that names the flag it cannot take and why; NULL in its place takes
  * everything.
  */
 struct align_step {
     const char *name;
-    const char *(*supports)(const struct align_problem *problem);
+    const char *(*unsupported_reason)(const struct align_problem *problem);
     int64_t (*capacity)(const struct align_problem *problem); /**< of sorted_token_ids, unless the user gives one */
     size_t (*workspace_bytes)(const struct align_problem *problem); /**< what the launch needs besides its operands */
     bool ascending;                                                 /**< promises ascending positions in every group */

@@ -69,7 +69,8 @@ static void time_before(const struct bench *bench, const struct sweep *sweep, co
         return;
     if (!sweep->options->capacity_given)
         problem.capacity = before->capacity(&problem);
-    if (!align_problem_check(&problem, &ignored) || (before->supports && before->supports(&problem)) ||
+    if (!align_problem_check(&problem, &ignored) ||
+        (before->unsupported_reason && before->unsupported_reason(&problem)) ||
         !align_output_allocate(&problem, &output, &ignored))
         return;
     if (time_step(bench, &problem, before, sweep->options->offset, input, &output, &row->before, NULL, &ignored) !=

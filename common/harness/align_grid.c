@@ -112,10 +112,10 @@ static bool find_kernel(const struct align_step *step, struct align_options *opt
 
     problem->numel = options->num_tokens * options->topk;
     problem->capacity = step->capacity(problem);
-    if (!step->supports || !step->supports(problem))
+    if (!step->unsupported_reason || !step->unsupported_reason(problem))
         return true;
     problem->kernel = ALIGN_KERNEL_AUTO;
-    return !step->supports(problem);
+    return !step->unsupported_reason(problem);
 }
 
 enum run_result align_grid(const struct align_chapter *chapter, const struct align_options *asked, const char *program,

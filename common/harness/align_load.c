@@ -88,7 +88,7 @@ static enum run_result open_counts(struct align_options *options, struct source 
 }
 
 /* Chapter 05's kernel has room for so many choices of a token. */
-enum { GATE_MOST_CHOICES = 32 };
+enum { GATE_MAX_CHOICES = 32 };
 
 /** Reads the router's logits and bias, and makes the gate's problem of as many of its tokens as are asked for. */
 static enum run_result open_router(struct align_options *options, const struct gate_step *step, struct source *source,
@@ -98,9 +98,9 @@ static enum run_result open_router(struct align_options *options, const struct g
     char logits[PATH_MAX], bias[PATH_MAX];
     enum run_result result;
 
-    if (options->topk > GATE_MOST_CHOICES) {
+    if (options->topk > GATE_MAX_CHOICES) {
         error_set(error, "--topk: %d; the gate that makes the input, %s, chooses at most %d (more need --dist)",
-                  options->topk, step->name, GATE_MOST_CHOICES);
+                  options->topk, step->name, GATE_MAX_CHOICES);
         return RUN_BAD_INPUT;
     }
     if (!router_data_path("layer2_logits.npy", "topk-ids", logits, sizeof logits, error) ||
@@ -154,7 +154,7 @@ static enum run_result settle_problem(struct align_options *options, const struc
         problem->capacity = step->capacity(problem);
     if (!align_problem_check(problem, error))
         return RUN_BAD_INPUT;
-    reason = step->supports ? step->supports(problem) : NULL;
+    reason = step->unsupported_reason ? step->unsupported_reason(problem) : NULL;
     if (reason) {
         error_set(error, "%s", reason);
         return RUN_BAD_INPUT;

@@ -249,7 +249,7 @@ void align_options_command(const struct align_options *options, const char *prog
         snprintf(capacity, sizeof capacity, " --capacity %" PRId64, problem->capacity);
     if (random)
         snprintf(seed, sizeof seed, " --seed %" PRIu64, options->program.seed);
-    snprintf(text, size, "%s%s --block-size %d --ids %s --expert-map %s%s --offset %d --kernel %s%s", program, input,
+    snprintf(text, size, "%s%s --block-size %d --ids %s --expert-map %s%s --misalign %d --kernel %s%s", program, input,
              problem->block_size, align_ids_name(problem), options->map_path, capacity, options->offset,
              align_kernel_name(problem->kernel), seed);
     program_options_command(&options->program, text, size);

@@ -33,27 +33,27 @@ struct counter {
     uint64_t value;
 };
 
-enum { MOST_COUNTERS = 32 };
+enum { MAX_COUNTERS = 32 };
 
 /** Sets all counters to 0. */
 void backend_reset_counters(void);
 
 /** Fills `counters` and returns how many there are: 0 on a GPU. */
-int backend_counters(struct counter counters[MOST_COUNTERS]);
+int backend_counters(struct counter counters[MAX_COUNTERS]);
 
-enum { MOST_KERNELS = 16, KERNEL_NAME_SIZE = 64 };
+enum { MAX_KERNELS = 16, KERNEL_NAME_SIZE = 64 };
 
 /** What the launches of one kernel did. */
 struct kernel_counters {
     char name[KERNEL_NAME_SIZE]; /**< as the launch has it, without template arguments */
-    struct counter counters[MOST_COUNTERS];
+    struct counter counters[MAX_COUNTERS];
 };
 
 /**
  * Fills `kernels` in the order of their first launches, each with the same counters as backend_counters(), which has their
  * sums. Returns how many it filled: 0 on a GPU.
  */
-int backend_kernels(struct kernel_counters kernels[MOST_KERNELS]);
+int backend_kernels(struct kernel_counters kernels[MAX_KERNELS]);
 
 /** Makes device memory off limits to kernels, if the backend can: guard bands. */
 void backend_forbid(const void *begin, size_t bytes);

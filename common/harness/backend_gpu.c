@@ -53,13 +53,13 @@ void backend_reset_counters(void)
 {
 }
 
-int backend_counters(struct counter counters[MOST_COUNTERS])
+int backend_counters(struct counter counters[MAX_COUNTERS])
 {
     (void)counters;
     return 0;
 }
 
-int backend_kernels(struct kernel_counters kernels[MOST_KERNELS])
+int backend_kernels(struct kernel_counters kernels[MAX_KERNELS])
 {
     (void)kernels;
     return 0;

@@ -20,7 +20,7 @@ void backend_reset_counters(void)
 }
 
 /** Gives the simulator's counters their names; returns how many there are. */
-static int name_counters(const struct simt_counters *c, struct counter counters[MOST_COUNTERS])
+static int name_counters(const struct simt_counters *c, struct counter counters[MAX_COUNTERS])
 {
     const struct counter all[] = {
         {"launches", c->launches},
@@ -46,12 +46,12 @@ static int name_counters(const struct simt_counters *c, struct counter counters[
         {"atomic_conflicts", c->atomic_conflicts},
     };
 
-    _Static_assert(sizeof all / sizeof *all <= MOST_COUNTERS, "room for every counter");
+    _Static_assert(sizeof all / sizeof *all <= MAX_COUNTERS, "room for every counter");
     memcpy(counters, all, sizeof all);
     return sizeof all / sizeof *all;
 }
 
-int backend_counters(struct counter counters[MOST_COUNTERS])
+int backend_counters(struct counter counters[MAX_COUNTERS])
 {
     struct simt_counters sum;
 
@@ -59,13 +59,13 @@ int backend_counters(struct counter counters[MOST_COUNTERS])
     return name_counters(&sum, counters);
 }
 
-int backend_kernels(struct kernel_counters kernels[MOST_KERNELS])
+int backend_kernels(struct kernel_counters kernels[MAX_KERNELS])
 {
     struct simt_counters counters;
     const char *name;
     int count = 0;
 
-    for (; count < MOST_KERNELS && simt_kernel_counters(count, &name, &counters); count++) {
+    for (; count < MAX_KERNELS && simt_kernel_counters(count, &name, &counters); count++) {
         snprintf(kernels[count].name, sizeof kernels[count].name, "%s", name);
         name_counters(&counters, kernels[count].counters);
     }
@@ -89,9 +89,9 @@ const char *backend_limits(void)
 
 bool backend_trace_begin(const char *kernel, struct error *error)
 {
-    enum { MOST_EVENTS = 100000 }; /* some 100 MB of text, more than a figure can show */
+    enum { MAX_EVENTS = 100000 }; /* some 100 MB of text, more than a figure can show */
 
-    if (!simt_trace_begin(MOST_EVENTS))
+    if (!simt_trace_begin(MAX_EVENTS))
         return error_set(error, "--trace: out of memory");
     simt_trace_only(kernel);
     return true;

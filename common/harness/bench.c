@@ -8,7 +8,7 @@
 
 /* --- timing ------------------------------------------------------------------------------------------------------- */
 
-enum { MOST_COPIES = 64 };
+enum { MAX_COPIES = 64 };
 
 /* Where rotated inputs begin to come from memory: more than the L2 of any GPU sold. */
 static const size_t ROTATED_BYTES = (size_t)160 << 20;
@@ -34,7 +34,7 @@ double bench_floor_us(const struct bench *bench, double bytes)
 /** A launch over one input, or over copies of it in turn. */
 struct turns {
     const struct bench_launch *launch;
-    void *copies[MOST_COPIES];
+    void *copies[MAX_COPIES];
     int num_copies;
 };
 
@@ -65,9 +65,9 @@ static void free_copies(struct turns *turns)
 static bool make_copies(struct turns *turns)
 {
     const struct device_buffer *const input = turns->launch->input;
-    const size_t wanted = input->bytes ? ROTATED_BYTES / input->bytes + 1 : MOST_COPIES + 1;
+    const size_t wanted = input->bytes ? ROTATED_BYTES / input->bytes + 1 : MAX_COPIES + 1;
 
-    if (wanted > MOST_COPIES)
+    if (wanted > MAX_COPIES)
         return false;
     for (size_t i = 0; i < wanted; i++) {
         if (cudaMalloc(&turns->copies[i], input->bytes) != cudaSuccess)
@@ -101,7 +101,7 @@ enum run_result bench_sweep(struct bench *bench, int64_t only, bench_size *size,
     static const int64_t sweep[] = {1, 4, 16, 64, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536};
     const int num_rows = only >= 0 ? 1 : (int)(sizeof sweep / sizeof *sweep);
 
-    _Static_assert(sizeof sweep / sizeof *sweep <= BENCH_MOST_ROWS, "room for every size");
+    _Static_assert(sizeof sweep / sizeof *sweep <= BENCH_MAX_ROWS, "room for every size");
     for (bench->num_rows = 0; bench->num_rows < num_rows; bench->num_rows++) {
         struct bench_row *const row = &bench->rows[bench->num_rows];
         enum run_result result;

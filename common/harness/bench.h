@@ -19,7 +19,7 @@ struct bench_row {
     double floor_us;
 };
 
-enum { BENCH_MOST_ROWS = 24 };
+enum { BENCH_MAX_ROWS = 24 };
 
 /** A benchmark. Whoever runs it fills everything but the rows, then bench_sweep() fills those. */
 struct bench {
@@ -32,7 +32,7 @@ struct bench {
     int host_threads;         /**< of whatever computes on the host; 0 if nothing does */
     struct floor_figures floor;
     int num_rows;
-    struct bench_row rows[BENCH_MOST_ROWS];
+    struct bench_row rows[BENCH_MAX_ROWS];
 };
 
 /** What is timed: `launch` reads its largest input at `input`, so that copies of it can take turns. */
@@ -48,13 +48,13 @@ enum run_result bench_measure_floor(struct bench *bench, struct error *error);
 /** The time it takes to move so many bytes, or an empty kernel's, whichever is longer. */
 double bench_floor_us(const struct bench *bench, double bytes);
 
-/** Times the launch, on a warm cache or, as --cold asks, behind a flush. False with the reason. */
+/** Times the launch, on a warm cache or, as --flush-l2 asks, behind a flush. False with the reason. */
 bool bench_time(const struct bench *bench, const struct bench_launch *launch, struct timing *timing,
                 struct error *error);
 
 /**
  * Times the launch on copies of its input in turn, so many that they exceed every cache. Leaves `timing` as it is where
- * --cold flushes the cache anyway, where too many copies would be needed and where memory does not suffice for them.
+ * --flush-l2 flushes the cache anyway, where too many copies would be needed and where memory does not suffice for them.
  */
 bool bench_time_rotated(const struct bench *bench, const struct bench_launch *launch, struct timing *timing,
                         struct error *error);

@@ -11,12 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_FIELDS = 64, MOST_CHAPTERS = 64, NAME_SIZE = 64 };
+enum { MAX_FIELDS = 64, MAX_CHAPTERS = 64, NAME_SIZE = 64 };
 
 /** One line of a CSV file cut into fields, with the text they point into. */
 struct record {
     char text[2048];
-    char *fields[MOST_FIELDS];
+    char *fields[MAX_FIELDS];
     int count;
 };
 
@@ -34,13 +34,13 @@ struct column {
     const char *counters[2];
 };
 
-enum { MOST_COLUMNS = 12 };
+enum { MAX_COLUMNS = 12 };
 
 /** An operator's table. */
 struct table {
     int name_width;
     bool per_token; /**< else its counters are in all */
-    struct column columns[MOST_COLUMNS];
+    struct column columns[MAX_COLUMNS];
     const char *notes;
 };
 
@@ -52,12 +52,12 @@ static const struct table gate_table = {
                 {"barriers", {"block_barriers"}},
                 {"divergent", {"divergent_branches"}},
                 {"sectors", {"global_load_sectors", "global_store_sectors"}},
-                {"smem pass", {"shared_load_wavefronts", "shared_store_wavefronts"}},
+                {"wavefronts", {"shared_load_wavefronts", "shared_store_wavefronts"}},
                 {"conflicts", {"shared_conflicts"}},
                 {"atomics", {"atomic_requests"}}},
     .notes =
         "Counters are per token, from the CPU simulator; launches are in all. divergent: branches that split a warp;\n"
-        "sectors: 32-byte pieces of global memory; smem pass: passes over the shared memory banks, conflicts: those\n"
+        "sectors: 32-byte pieces of global memory; wavefronts: passes over the shared memory banks, conflicts: those\n"
         "beyond the least possible; lanes: the share at work. A chapter that computes on the host has no counters.\n",
 };
 
@@ -70,7 +70,7 @@ static const struct table align_table = {
                 {"divergent", {"divergent_branches"}},
                 {"stores", {"global_store_requests"}},
                 {"sectors", {"global_load_sectors", "global_store_sectors"}},
-                {"smem pass", {"shared_load_wavefronts", "shared_store_wavefronts"}},
+                {"wavefronts", {"shared_load_wavefronts", "shared_store_wavefronts"}},
                 {"conflicts", {"shared_conflicts"}}},
     .notes = "Counters are in all. atom conf: atomics of a warp that wait for another of it at the same address; "
              "stores: requests\n"
@@ -84,7 +84,7 @@ static void split(struct record *record)
 
     record->text[strcspn(record->text, "\r\n")] = '\0';
     record->count = 0;
-    while (record->count < MOST_FIELDS) {
+    while (record->count < MAX_FIELDS) {
         bool quoted = *in == '"';
 
         in += quoted;
@@ -251,11 +251,11 @@ static void print_align_input(const struct chapter *chapters, int count)
 
 int main(int argc, char **argv)
 {
-    static struct chapter chapters[MOST_CHAPTERS];
+    static struct chapter chapters[MAX_CHAPTERS];
     bool verified = true;
 
-    if (argc < 2 || argc - 1 > MOST_CHAPTERS) {
-        fprintf(stderr, "usage: chapter_table FILE.csv... (1 to %d files)\n", MOST_CHAPTERS);
+    if (argc < 2 || argc - 1 > MAX_CHAPTERS) {
+        fprintf(stderr, "usage: chapter_table FILE.csv... (1 to %d files)\n", MAX_CHAPTERS);
         return 2;
     }
     for (int i = 1; i < argc; i++) {

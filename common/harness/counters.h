@@ -8,9 +8,9 @@
 
 /** The counters of a run. All zero: nothing was counted, as on a GPU. */
 struct run_counters {
-    struct counter total[MOST_COUNTERS];
+    struct counter total[MAX_COUNTERS];
     int num_counters;
-    struct kernel_counters kernels[MOST_KERNELS]; /**< each has num_counters of them */
+    struct kernel_counters kernels[MAX_KERNELS]; /**< each has num_counters of them */
     int num_kernels;
 };
 

@@ -52,11 +52,11 @@ static inline enum dtype gate_choice_dtype(const struct gate_problem *problem)
 
 /**
  * One way to compute the gate. Exactly one of `compute` and `launch` is set.
- * `supports` returns NULL, or one line that names the flag it cannot take and why; NULL in its place takes everything.
+ * `unsupported_reason` returns NULL, or one line that names the flag it cannot take and why; NULL in its place takes everything.
  */
 struct gate_step {
     const char *name;
-    const char *(*supports)(const struct gate_problem *problem);
+    const char *(*unsupported_reason)(const struct gate_problem *problem);
     /** Computes on the host. Returns false when memory runs out. */
     bool (*compute)(const struct gate_problem *problem, const struct gate_buffers *buffers);
     /** Launches on `stream`. Returns the launch's error. No tokens: launches nothing. */

@@ -98,7 +98,7 @@ static void time_before(const struct bench *bench, const struct gate_problem *pr
     const struct bench_launch launch = {launch_on, &context, &device->gating_output};
     struct error ignored;
 
-    if (before->supports && before->supports(problem))
+    if (before->unsupported_reason && before->unsupported_reason(problem))
         return;
     if (before->compute)
         time_on_host(problem, before, &host, &row->before);

@@ -112,7 +112,7 @@ enum run_result gate_grid(const struct gate_step *step, const struct gate_option
 
         if (!worth_running(&cell))
             continue;
-        if (step->supports && step->supports(&options.problem)) {
+        if (step->unsupported_reason && step->unsupported_reason(&options.problem)) {
             unsupported++;
             continue;
         }

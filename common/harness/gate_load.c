@@ -57,7 +57,7 @@ static enum run_result settle_problem(struct gate_options *options, const struct
     problem->bias_dtype = options->bias_same ? problem->dtype : DTYPE_F32;
     if (!gate_problem_check(problem, error))
         return RUN_BAD_INPUT;
-    reason = step->supports ? step->supports(problem) : NULL;
+    reason = step->unsupported_reason ? step->unsupported_reason(problem) : NULL;
     if (reason) {
         error_set(error, "%s", reason);
         return RUN_BAD_INPUT;

@@ -5,7 +5,7 @@
 #include <stdio.h>
 
 /* Ids travel as int32_t, and chapters number an invalid expert id + num_experts. */
-enum { MOST_EXPERTS = 1 << 20 };
+enum { MAX_EXPERTS = 1 << 20 };
 
 bool num_tokens_check(int64_t num_tokens, struct error *error)
 {
@@ -14,8 +14,8 @@ bool num_tokens_check(int64_t num_tokens, struct error *error)
 
 bool num_experts_check(int num_experts, struct error *error)
 {
-    return (num_experts >= 1 && num_experts <= MOST_EXPERTS) ||
-           error_set(error, "--num-experts: %d; it must be 1 to %d", num_experts, MOST_EXPERTS);
+    return (num_experts >= 1 && num_experts <= MAX_EXPERTS) ||
+           error_set(error, "--num-experts: %d; it must be 1 to %d", num_experts, MAX_EXPERTS);
 }
 
 bool topk_check(int topk, struct error *error)

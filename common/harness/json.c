@@ -230,7 +230,7 @@ static bool take_word(struct cursor *cursor, struct json *value)
  */
 static size_t most_values(size_t bytes)
 {
-    return bytes / 2 + JSON_MOST_DEPTH + 2;
+    return bytes / 2 + JSON_MAX_DEPTH + 2;
 }
 
 /** A new value. There is room: see most_values(). */
@@ -279,7 +279,7 @@ static bool take_value(struct cursor *cursor, struct json *value)
 
     if (first == '{' || first == '[') {
         value->type = first == '{' ? JSON_OBJECT : JSON_ARRAY;
-        if (++cursor->depth > JSON_MOST_DEPTH)
+        if (++cursor->depth > JSON_MAX_DEPTH)
             return fail(cursor, "values too deep inside one another");
         cursor->at++;
         if (!take_members(cursor, value, first == '{' ? '}' : ']'))
@@ -306,8 +306,8 @@ static bool read_text(int file, const char *path, char **text, size_t *size, str
         return error_set(error, "%s: %s", path, strerror(errno));
     if (!S_ISREG(status.st_mode))
         return error_set(error, "%s: it is not a regular file", path);
-    if (status.st_size > JSON_MOST_BYTES)
-        return error_set(error, "%s: more than %d bytes", path, JSON_MOST_BYTES);
+    if (status.st_size > JSON_MAX_BYTES)
+        return error_set(error, "%s: more than %d bytes", path, JSON_MAX_BYTES);
     if (!memory_allocate(&memory, (size_t)status.st_size + 1, error))
         return false;
     *text = memory;

@@ -18,7 +18,7 @@ struct json {
     struct json *first, *next;
 };
 
-enum { JSON_MOST_BYTES = 1 << 22, JSON_MOST_DEPTH = 32 };
+enum { JSON_MAX_BYTES = 1 << 22, JSON_MAX_DEPTH = 32 };
 
 /** A file's values; `values[0]` is the file's own. */
 struct json_file {
@@ -28,7 +28,7 @@ struct json_file {
 };
 
 /**
- * Reads a file of at most JSON_MOST_BYTES. Names must be unique in their object; strings hold no NUL, and bytes
+ * Reads a file of at most JSON_MAX_BYTES. Names must be unique in their object; strings hold no NUL, and bytes
  * beyond ASCII are taken as they come; numbers are finite.
  * Returns false with one line that names the file, the line and what is wrong there, and leaves nothing to free.
  */

@@ -48,11 +48,12 @@ bool program_option_parse(int key, const char *text, struct program_options *opt
 bool program_options_check(const struct program_options *options, struct error *error)
 {
     if (options->cold && !options->bench)
-        return error_set(error, "--cold: only times know a cache; add --bench");
+        return error_set(error, "--flush-l2: only times know a cache; add --bench");
     if (options->grid && (options->bench || options->out))
-        return error_set(error, "--grid: checks many problems; leave out %s", options->bench ? "--bench" : "--out");
+        return error_set(error, "--check-all: checks many problems; leave out %s",
+                         options->bench ? "--bench" : "--out");
     if (options->trace && (options->grid || options->bench))
-        return error_set(error, "--trace: traces one launch; leave out %s", options->grid ? "--grid" : "--bench");
+        return error_set(error, "--trace: traces one launch; leave out %s", options->grid ? "--check-all" : "--bench");
     if (options->trace_kernel && !options->trace)
         return error_set(error, "--trace-kernel: says what --trace traces; add --trace FILE.json");
     if (options->bench && options->out)
@@ -63,7 +64,7 @@ bool program_options_check(const struct program_options *options, struct error *
 void program_options_command(const struct program_options *options, char *text, size_t size)
 {
     if (options->bench)
-        strncat(text, options->cold ? " --bench --cold" : " --bench", size - strlen(text) - 1);
+        strncat(text, options->cold ? " --bench --flush-l2" : " --bench", size - strlen(text) - 1);
 }
 
 void program_doc(const char *name, const char *does, char *text, size_t size)

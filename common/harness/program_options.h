@@ -37,7 +37,7 @@ enum program_key {
     PROGRAM_KEY_END,
 };
 
-/** Their rows in an operator's table of options, where group 2 is the input. Arguments: what --out and --grid do. */
+/** Their rows in an operator's table of options, where group 2 is the input. Arguments: what --out and --check-all do. */
 #define PROGRAM_OPTION_ROWS(out_does, grid_does)                                                                       \
     {"seed", PROGRAM_KEY_SEED, "S", 0, "Seed of generated input (default 1)", 2}, {NULL, 0, NULL, 0, "The output", 3}, \
         {"out", PROGRAM_KEY_OUT, "DIR", 0, out_does, 3},                                                               \

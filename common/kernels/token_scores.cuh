@@ -40,8 +40,8 @@ static __device__ __forceinline__ void to_scores(enum gate_score score, softmax_
 
 /** The unbiased score of one chosen expert, computed again from its logit. 0 for one that could not be compared. */
 template <typename T>
-static __device__ __forceinline__ float score_again(enum gate_score score, softmax_row row, const T *logits, int id,
-                                                    int num_experts)
+static __device__ __forceinline__ float recompute_score(enum gate_score score, softmax_row row, const T *logits, int id,
+                                                        int num_experts)
 {
     float x[1] = {id < num_experts ? to_float(logits[id]) : 0.0f};
 

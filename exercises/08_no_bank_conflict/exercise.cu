@@ -8,13 +8,13 @@
 #include "exercise.h"
 
 /** Where number i of the tree lies: the word's place in shared memory. */
-static __host__ __device__ int node(int i)
+static __host__ __device__ int padded_index(int i)
 {
-    // TODO node
+    // TODO padded_index
     // Word w lies in bank w % 32. A step touches every second number, every fourth, every eighth: with the numbers side
     // by side, 32 lanes share 16 banks, then 8, then 4. Leave room between numbers, so that they share none.
     return i;
-    // END node
+    // END padded_index
 }
 
 int tree_words(int size)
@@ -32,16 +32,16 @@ static __global__ void scan_kernel(const int *counts, int size, int *sums)
     const int thread = threadIdx.x;
 
     for (int i = thread; i < size; i += THREADS)
-        tree[node(i)] = counts[i];
+        tree[padded_index(i)] = counts[i];
     __syncthreads();
 
     for (int stride = 1; stride < size; stride *= 2) {
         const int right = 2 * stride * (thread + 1) - 1, left = right - stride;
 
         if (right < size) {
-            const int sum = tree[node(left)] + tree[node(right)];
+            const int sum = tree[padded_index(left)] + tree[padded_index(right)];
 
-            tree[node(right)] = 2 * stride == size ? 0 : sum; /* nothing lies before the root */
+            tree[padded_index(right)] = 2 * stride == size ? 0 : sum; /* nothing lies before the root */
         }
         __syncthreads();
     }
@@ -50,16 +50,16 @@ static __global__ void scan_kernel(const int *counts, int size, int *sums)
         const int right = 2 * stride * (thread + 1) - 1, left = right - stride;
 
         if (right < size) {
-            const int before = tree[node(right)];
+            const int before = tree[padded_index(right)];
 
-            tree[node(right)] = before + tree[node(left)];
-            tree[node(left)] = before;
+            tree[padded_index(right)] = before + tree[padded_index(left)];
+            tree[padded_index(left)] = before;
         }
         __syncthreads();
     }
 
     for (int i = thread; i < size; i += THREADS)
-        sums[i] = tree[node(i)];
+        sums[i] = tree[padded_index(i)];
 }
 
 cudaError_t scan_launch(const int *counts, int size, int *sums)

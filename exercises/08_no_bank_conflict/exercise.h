@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /** The lowest step has a thread for every two leaves. */
-enum { THREADS = 1024, MOST_LEAVES = 2 * THREADS };
+enum { THREADS = 1024, MAX_LEAVES = 2 * THREADS };
 
 /** Words of shared memory for a tree of `size` numbers. */
 int tree_words(int size);
@@ -18,7 +18,7 @@ int tree_words(int size);
  * Exclusive prefix sums: for each count the sum of those before it.
  *
  * @param counts  [size]
- * @param size    a power of two, 2 to MOST_LEAVES
+ * @param size    a power of two, 2 to MAX_LEAVES
  * @param sums    [size]
  */
 cudaError_t scan_launch(const int *counts, int size, int *sums);

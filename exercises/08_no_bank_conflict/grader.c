@@ -46,7 +46,7 @@ static void shown_counts(struct grade *grade)
 
 static void every_size(struct grade *grade)
 {
-    for (int size = 2; size <= MOST_LEAVES; size *= 2)
+    for (int size = 2; size <= MAX_LEAVES; size *= 2)
         check(grade, size, grade_fill_random);
 }
 
@@ -54,8 +54,8 @@ static void other_counts(struct grade *grade)
 {
     check(grade, 256, grade_fill_equal);
     check(grade, 256, fill_one);
-    check(grade, MOST_LEAVES, grade_fill_equal);
-    check(grade, MOST_LEAVES, fill_one);
+    check(grade, MAX_LEAVES, grade_fill_equal);
+    check(grade, MAX_LEAVES, fill_one);
 }
 
 static void check_conflicts(struct grade *grade, int size)
@@ -73,12 +73,12 @@ static void conflicts(struct grade *grade)
 /** The only size whose steps touch 32 numbers 64 apart. */
 static void conflicts_of_2048(struct grade *grade)
 {
-    check_conflicts(grade, MOST_LEAVES);
+    check_conflicts(grade, MAX_LEAVES);
 }
 
 static void room(struct grade *grade)
 {
-    for (int size = 2; size <= MOST_LEAVES; size *= 2) {
+    for (int size = 2; size <= MAX_LEAVES; size *= 2) {
         const int words = tree_words(size);
 
         check(grade, size, grade_fill_random);

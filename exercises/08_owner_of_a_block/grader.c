@@ -2,12 +2,12 @@
 #include "exercise.h"
 #include "grade/grade.h"
 
-enum { WARP_SIZE = 32, MOST_EXPERTS = 2048 };
+enum { WARP_SIZE = 32, MAX_EXPERTS = 2048 };
 
 /** How groups are spread. */
 struct groups {
     int num_experts, block_size, num_blocks;
-    int offsets[MOST_EXPERTS + 1];
+    int offsets[MAX_EXPERTS + 1];
 };
 
 /** How many blocks an expert's group has. */
@@ -57,8 +57,8 @@ static int spread_all_to_last(struct random *random, int expert, int num_experts
     return expert == num_experts - 1 ? 100 : 0;
 }
 
-/** Groups of that spread, and `past` blocks past the last. */
-static struct groups *make_groups(struct grade *grade, int num_experts, int block_size, spread *blocks_of, int past)
+/** Groups of that spread, and `blocks_after` blocks past the last. */
+static struct groups *make_groups(struct grade *grade, int num_experts, int block_size, spread *blocks_of, int blocks_after)
 {
     struct groups *const groups = grade_host(grade, sizeof *groups);
     int blocks = 0;
@@ -70,7 +70,7 @@ static struct groups *make_groups(struct grade *grade, int num_experts, int bloc
         blocks += blocks_of(grade_random(grade), expert, num_experts);
     }
     groups->offsets[num_experts] = blocks * block_size;
-    groups->num_blocks = blocks + past > 0 ? blocks + past : 1;
+    groups->num_blocks = blocks + blocks_after > 0 ? blocks + blocks_after : 1;
     return groups;
 }
 
@@ -130,9 +130,9 @@ static void check(struct grade *grade, const struct groups *groups)
         check_block(grade, groups, block, got[block]);
 }
 
-static void check_spread(struct grade *grade, int num_experts, int block_size, spread *blocks_of, int past)
+static void check_spread(struct grade *grade, int num_experts, int block_size, spread *blocks_of, int blocks_after)
 {
-    check(grade, make_groups(grade, num_experts, block_size, blocks_of, past));
+    check(grade, make_groups(grade, num_experts, block_size, blocks_of, blocks_after));
 }
 
 /** The README's. */
@@ -170,7 +170,7 @@ static void all_to_one(struct grade *grade)
     check_spread(grade, 256, 64, spread_all_to_first, 7);
     check_spread(grade, 256, 64, spread_all_to_middle, 7);
     check_spread(grade, 256, 64, spread_all_to_last, 7);
-    check_spread(grade, MOST_EXPERTS, 64, spread_all_to_last, 7); /* more experts than threads */
+    check_spread(grade, MAX_EXPERTS, 64, spread_all_to_last, 7); /* more experts than threads */
 }
 
 /** No powers of two, and a lone expert. */
@@ -201,7 +201,7 @@ static uint64_t warps_of(const struct groups *groups)
 /** A search by halves loads an offset a round, and the end. */
 static void loads(struct grade *grade)
 {
-    static const int counts[] = {32, 160, 256, MOST_EXPERTS};
+    static const int counts[] = {32, 160, 256, MAX_EXPERTS};
 
     for (int i = 0; i < 4; i++) {
         const struct groups *const groups = make_groups(grade, counts[i], 64, spread_few, 3);

@@ -10,7 +10,7 @@
 /** Grid: one block. Block: THREADS. */
 static __global__ void up_sweep_kernel(const int *counts, int size, int *sums)
 {
-    __shared__ int tree[MOST_LEAVES];
+    __shared__ int tree[MAX_LEAVES];
     const int thread = threadIdx.x;
 
     for (int i = thread; i < size; i += THREADS)

@@ -9,13 +9,13 @@ extern "C" {
 #endif
 
 /** The lowest step has a thread for every two leaves. */
-enum { THREADS = 1024, MOST_LEAVES = 2 * THREADS };
+enum { THREADS = 1024, MAX_LEAVES = 2 * THREADS };
 
 /**
  * Adds up the counts by a tree, up to the root, in place.
  *
  * @param counts  [size]: the leaves
- * @param size    a power of two, 1 to MOST_LEAVES
+ * @param size    a power of two, 1 to MAX_LEAVES
  * @param sums    [size]: what the tree's words hold after the way up
  */
 cudaError_t up_sweep_launch(const int *counts, int size, int *sums);

@@ -79,7 +79,7 @@ static void one_warp(struct grade *grade)
 
 static void every_size(struct grade *grade)
 {
-    for (int size = 1; size <= MOST_LEAVES; size *= 2)
+    for (int size = 1; size <= MAX_LEAVES; size *= 2)
         check(grade, size, grade_fill_random);
 }
 
@@ -87,8 +87,8 @@ static void other_counts(struct grade *grade)
 {
     check(grade, 256, grade_fill_equal);
     check(grade, 256, fill_one);
-    check(grade, MOST_LEAVES, grade_fill_equal);
-    check(grade, MOST_LEAVES, fill_one);
+    check(grade, MAX_LEAVES, grade_fill_equal);
+    check(grade, MAX_LEAVES, fill_one);
 }
 
 /** One a step, and the one before the first. */
@@ -96,7 +96,7 @@ static void barriers(struct grade *grade)
 {
     uint64_t limit = 2;
 
-    for (int size = 2; size <= MOST_LEAVES; size *= 2, limit++) {
+    for (int size = 2; size <= MAX_LEAVES; size *= 2, limit++) {
         check(grade, size, grade_fill_random);
         grade_budget(grade, "block_barriers", grade_counter(grade, "block_barriers"), limit);
     }
@@ -105,7 +105,7 @@ static void barriers(struct grade *grade)
 /** One for every warp that has a pair, and those that fill the tree. */
 static void store_requests(struct grade *grade)
 {
-    for (int size = 2; size <= MOST_LEAVES; size *= 2) {
+    for (int size = 2; size <= MAX_LEAVES; size *= 2) {
         uint64_t limit = (uint64_t)(size + WARP_SIZE - 1) / WARP_SIZE;
 
         for (int pairs = size / 2; pairs > 0; pairs /= 2)

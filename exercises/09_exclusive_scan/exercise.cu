@@ -11,16 +11,16 @@
 static const unsigned FULL_MASK = 0xffffffffu;
 
 /** The sum of the values of the lanes below this one; of none, 0. All 32 lanes call. */
-static __device__ int warp_sum_before(int value)
+static __device__ int warp_exclusive_scan(int value)
 {
     const int lane = threadIdx.x % WARP_SIZE;
 
-    // TODO warp_sum_before
+    // TODO warp_exclusive_scan
     // __shfl_up_sync(FULL_MASK, sum, offset) gives each lane the `sum` of the lane `offset` below it. A lane that has
     // nobody so far below gets its own back, and must not add it.
     // In the end every lane knows the sum of all lanes up to itself. You are asked for the sum before it.
     return lane;
-    // END warp_sum_before
+    // END warp_exclusive_scan
 }
 
 /** Grid: as many blocks as it takes. Block: four warps, each with a list of its own. */
@@ -30,7 +30,7 @@ static __global__ void exclusive_scan_kernel(const int32_t *counts, int num_list
     const int list = blockIdx.x * (blockDim.x / WARP_SIZE) + threadIdx.x / WARP_SIZE;
 
     // TODO kernel
-    // Give each lane its expert's count, call warp_sum_before(), and write what it returns to
+    // Give each lane its expert's count, call warp_exclusive_scan(), and write what it returns to
     // offsets[list * (num_experts + 1) + lane]. Mind three things. The last block may have warps without a list. With
     // fewer than 32 experts some lanes have none: they stay, and bring what changes no sum. And the last element of a
     // list, behind its last expert, is the sum of all counts.

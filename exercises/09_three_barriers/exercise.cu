@@ -10,7 +10,7 @@
 static const unsigned FULL_MASK = 0xffffffffu;
 
 /** The sum of the values of the lanes below this one; of none, 0. All 32 lanes call. */
-static __device__ int warp_sum_before(int value)
+static __device__ int warp_exclusive_scan(int value)
 {
     const int lane = threadIdx.x % WARP_SIZE;
     int sum = value; /* of the lanes from this one down, 1, 2, 4, 8, 16 and then all of them */

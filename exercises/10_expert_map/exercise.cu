@@ -54,7 +54,7 @@ static __device__ void fill(const align_problem &problem, int *sorted_token_ids,
 }
 
 /** The sum of the values of the lanes below this one. */
-static __device__ int warp_sum_before(int value)
+static __device__ int warp_exclusive_scan(int value)
 {
     const int lane = threadIdx.x % WARP_SIZE;
     int sum = value; /* of the lanes from this one down, 1, 2, 4, 8, 16 and then all of them */
@@ -71,14 +71,14 @@ static __device__ int warp_sum_before(int value)
 /** The expert whose group holds the place: the last one that begins no later. Empty groups before it begin there too. */
 static __device__ int expert_of(const int *begins, int num_experts, int place)
 {
-    int first = 0, past = num_experts;
+    int first = 0, end = num_experts;
 
-    while (past - first > 1) {
-        const int middle = (first + past) / 2;
+    while (end - first > 1) {
+        const int middle = (first + end) / 2;
         const bool begun = begins[middle] <= place;
 
         first = begun ? middle : first;
-        past = begun ? past : middle;
+        end = begun ? end : middle;
     }
     return first;
 }
@@ -117,32 +117,32 @@ static __global__ void __launch_bounds__(THREADS)
 
     const int experts_per_thread = (num_experts + THREADS - 1) / THREADS; /* one, up to 1024 experts */
     const int first = min(thread * experts_per_thread, num_experts);
-    const int past = min(first + experts_per_thread, num_experts);
+    const int end = min(first + experts_per_thread, num_experts);
     int sum = 0;
 
-    for (int e = first; e < past; e++) {
+    for (int e = first; e < end; e++) {
         counts[e] = round_up(counts[e], block_size);
         sum += counts[e];
     }
 
-    const int lanes_before = warp_sum_before(sum);
+    const int lanes_before = warp_exclusive_scan(sum);
 
     if (lane == WARP_SIZE - 1)
         warp_sums[warp] = lanes_before + sum;
     __syncthreads();
     if (warp == 0)
-        warp_sums[lane] = warp_sum_before(warp_sums[lane]);
+        warp_sums[lane] = warp_exclusive_scan(warp_sums[lane]);
     __syncthreads();
 
     int begin = warp_sums[warp] + lanes_before;
 
-    for (int e = first; e < past; e++) {
+    for (int e = first; e < end; e++) {
         const int next = begin + counts[e];
 
         counts[e] = begin;
         begin = next;
     }
-    if (past == num_experts && first < past)
+    if (end == num_experts && first < end)
         counts[num_experts] = begin; /* what lies before the expert past the last is the total */
     __syncthreads();
 

@@ -132,8 +132,8 @@ static struct grade_array *add_array(struct grade *grade, const char *name, size
     struct grade_array *const array = &grade->arrays[grade->num_arrays];
     struct error error;
 
-    if (grade->num_arrays == GRADE_MOST_ARRAYS) {
-        error_set(&error, "the grader makes more than %d arrays", GRADE_MOST_ARRAYS);
+    if (grade->num_arrays == GRADE_MAX_ARRAYS) {
+        error_set(&error, "the grader makes more than %d arrays", GRADE_MAX_ARRAYS);
         grade_give_up(grade, &error);
     }
     if (!device_buffer_allocate(&array->buffer, bytes, &error))

@@ -9,7 +9,7 @@
 
 #include <setjmp.h>
 
-enum { GRADE_MOST_ARRAYS = 32, GRADE_MESSAGE_SIZE = 900, GRADE_GIVEN_SIZE = 240 };
+enum { GRADE_MAX_ARRAYS = 32, GRADE_MESSAGE_SIZE = 900, GRADE_GIVEN_SIZE = 240 };
 
 /** How a case ended. GRADE_NOT_TRIED: it was left out, since an earlier one left no device to try it on. */
 enum grade_result { GRADE_PASSED, GRADE_FAILED, GRADE_FAULTED, GRADE_NOT_TRIED };
@@ -28,7 +28,7 @@ struct grade {
     struct backend backend;
     struct run_counters counters; /**< of the last launches that grade_ran() or its like waited for */
     char given[GRADE_GIVEN_SIZE];
-    struct grade_array arrays[GRADE_MOST_ARRAYS];
+    struct grade_array arrays[GRADE_MAX_ARRAYS];
     int num_arrays;
     void **memory; /**< of grade_host() */
     int num_memory, most_memory;

@@ -12,13 +12,13 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_WORDS = 96, COMMAND_SIZE = 4096, PATH_ROOM = 2 * BUILT_PATH_SIZE, COMPILER_SECONDS = 120 };
+enum { MAX_WORDS = 96, COMMAND_SIZE = 4096, PATH_ROOM = 2 * BUILT_PATH_SIZE, COMPILER_SECONDS = 120 };
 
 /* --- commands ----------------------------------------------------------------------------------------------------- */
 
 /** A command line that is put together. */
 struct command {
-    const char *words[MOST_WORDS + 1]; /**< the last one is NULL */
+    const char *words[MAX_WORDS + 1]; /**< the last one is NULL */
     int count;
     char text[COMMAND_SIZE]; /**< what the words point into, where they are not the caller's */
     size_t used;
@@ -26,7 +26,7 @@ struct command {
 
 static void add_word(struct command *command, const char *word)
 {
-    if (command->count < MOST_WORDS)
+    if (command->count < MAX_WORDS)
         command->words[command->count++] = word;
 }
 

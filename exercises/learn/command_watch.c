@@ -11,7 +11,7 @@
 
 /** Which exercises' files were saved since the last grading. */
 struct saved {
-    bool files[EXERCISES_MOST];
+    bool files[MAX_EXERCISES];
 };
 
 static void note_saved(void *context, const char *name)

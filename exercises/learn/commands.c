@@ -12,7 +12,7 @@
 /** The exercise of that name. NULL with one line. */
 static const struct exercise *find_exercise(const struct learn *learn, const char *wanted, struct error *error)
 {
-    const char *names[EXERCISES_MOST];
+    const char *names[MAX_EXERCISES];
     struct error why = {""};
     size_t found;
 

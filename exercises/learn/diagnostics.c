@@ -36,7 +36,7 @@ void diagnostics_find(const char *messages, bool errors, struct diagnostics *fou
 
         if (kind != OTHER)
             open = NULL;
-        if (kind == wanted && found->count++ < DIAGNOSTICS_MOST) {
+        if (kind == wanted && found->count++ < MAX_DIAGNOSTICS) {
             open = &found->first[found->count - 1];
             *open = (struct diagnostic){line, size, line + whole, 0};
         } else if (open) {

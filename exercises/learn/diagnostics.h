@@ -5,7 +5,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { DIAGNOSTICS_MOST = 3 };
+enum { MAX_DIAGNOSTICS = 3 };
 
 /** One error or warning: its first line, and the source line, the caret and the notes after it. */
 struct diagnostic {
@@ -17,7 +17,7 @@ struct diagnostic {
 
 /** The first few of a kind, and how many there are. */
 struct diagnostics {
-    struct diagnostic first[DIAGNOSTICS_MOST];
+    struct diagnostic first[MAX_DIAGNOSTICS];
     size_t count;
 };
 

@@ -8,7 +8,7 @@ const struct exercise exercise_list[] = {
 
 const size_t num_exercises = sizeof exercise_list / sizeof *exercise_list;
 
-_Static_assert(sizeof exercise_list / sizeof *exercise_list <= EXERCISES_MOST, "too many exercises");
+_Static_assert(sizeof exercise_list / sizeof *exercise_list <= MAX_EXERCISES, "too many exercises");
 
 const char *exercise_kind_word(enum exercise_kind kind)
 {

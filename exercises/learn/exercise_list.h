@@ -15,9 +15,9 @@ struct exercise {
 };
 
 extern const struct exercise exercise_list[];
-extern const size_t num_exercises; /**< at least 1, at most EXERCISES_MOST */
+extern const size_t num_exercises; /**< at least 1, at most MAX_EXERCISES */
 
-enum { EXERCISES_MOST = 64 };
+enum { MAX_EXERCISES = 64 };
 
 /** "write", "mend", ... */
 const char *exercise_kind_word(enum exercise_kind kind);

@@ -64,7 +64,7 @@ static bool cut_steps(struct hints *hints)
         next = next_line(line);
         if (strncmp(line, "## ", 3) != 0)
             continue;
-        if (hints->count == HINTS_MOST || !is_heading(line, hints->count + 1))
+        if (hints->count == MAX_HINTS || !is_heading(line, hints->count + 1))
             return false;
         *line = '\0'; /* ends the step before */
         hints->steps[hints->count++] = next;
@@ -86,7 +86,7 @@ bool hints_read(const char *path, struct hints *hints, struct error *error)
     if (cut_steps(hints))
         return true;
     hints_free(hints);
-    return error_set(error, "%s: hints stand under lines '## 1', '## 2', ... up to %d", path, HINTS_MOST);
+    return error_set(error, "%s: hints stand under lines '## 1', '## 2', ... up to %d", path, MAX_HINTS);
 }
 
 void hints_free(struct hints *hints)

@@ -6,12 +6,12 @@
 
 #include <stdbool.h>
 
-enum { HINTS_MOST = 9 };
+enum { MAX_HINTS = 9 };
 
 struct hints {
-    char *text;              /**< what the steps point into */
-    char *steps[HINTS_MOST]; /**< without blank lines around; a paragraph is one line */
-    int count;               /**< at least 1 */
+    char *text;             /**< what the steps point into */
+    char *steps[MAX_HINTS]; /**< without blank lines around; a paragraph is one line */
+    int count;              /**< at least 1 */
 };
 
 /** False with one line that names the file, and nothing to free. */

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-enum { MOST_KEPT = 10000 };
+enum { MAX_KEPT = 10000 };
 
 /** Reads up to `size` bytes; fewer at the end of the file. Returns how many, or -1. */
 static ssize_t read_all(int file, char *bytes, size_t size)
@@ -164,7 +164,7 @@ bool learner_file_set_aside(const char *path, char *kept, size_t size, struct er
     kept[0] = '\0';
     if (lstat(path, &status) != 0)
         return errno == ENOENT || error_set(error, "%s: %s", path, strerror(errno));
-    for (int i = 1; i < MOST_KEPT; i++) {
+    for (int i = 1; i < MAX_KEPT; i++) {
         if (snprintf(kept, size, "%s.%d", path, i) >= (int)size)
             break;
         if (lstat(kept, &status) == 0)

@@ -4,10 +4,10 @@
 #include <stdio.h>
 #include <string.h>
 
-enum { MOST_WANTED = 64, MOST_SHOWN = 4 };
+enum { MAX_WANTED = 64, MAX_SHOWN = 4 };
 
 /** The word a person meant, small letters, without folders in front and ".cu" behind. False if it is too long or empty. */
-static bool plain_word(const char *wanted, char word[MOST_WANTED])
+static bool plain_word(const char *wanted, char word[MAX_WANTED])
 {
     size_t length = strlen(wanted);
     size_t start;
@@ -18,7 +18,7 @@ static bool plain_word(const char *wanted, char word[MOST_WANTED])
         ;
     if (length - start > 3 && strncmp(wanted + length - 3, ".cu", 3) == 0)
         length -= 3;
-    if (length == start || length - start >= MOST_WANTED)
+    if (length == start || length - start >= MAX_WANTED)
         return false;
     for (size_t i = start; i < length; i++)
         word[i - start] = (char)tolower((unsigned char)wanted[i]);
@@ -30,7 +30,7 @@ static bool plain_word(const char *wanted, char word[MOST_WANTED])
 static size_t letters_off(const char *word, const char *name)
 {
     const size_t length = strlen(word);
-    size_t row[MOST_WANTED];
+    size_t row[MAX_WANTED];
     size_t best = length;
 
     for (size_t i = 0; i <= length; i++)
@@ -62,7 +62,7 @@ static void list_names(const char *const *names, size_t count, const char *word,
     for (size_t i = 0; i < count; i++) {
         if (letters_off(word, names[i]) > most)
             continue;
-        if (shown++ == MOST_SHOWN) {
+        if (shown++ == MAX_SHOWN) {
             snprintf(list + used, size - used, ", ...");
             return;
         }
@@ -83,7 +83,7 @@ static void show_wanted(const char *wanted, char *shown, size_t size)
 
 bool names_find(const char *const *names, size_t count, const char *wanted, size_t *found, struct error *error)
 {
-    char shown[MOST_WANTED], word[MOST_WANTED], list[320];
+    char shown[MAX_WANTED], word[MAX_WANTED], list[320];
     size_t matches = 0;
     size_t nearest;
 

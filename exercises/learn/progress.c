@@ -23,7 +23,7 @@
 static const char *const last_words[] = {"ungraded", "failed", "passed"};
 static const char *const yes_words[] = {"no", "yes"};
 
-enum { MOST_HINTS = 99 };
+enum { MAX_HINTS = 99 };
 
 static int find_word(const char *const *words, int count, const char *word)
 {
@@ -85,7 +85,7 @@ static bool parse_entry(const char *line, struct progress *progress, struct erro
     const int passed_at = find_word(yes_words, 2, passed);
     const int refused_at = find_word(yes_words, 2, refused);
 
-    if (last_at < 0 || passed_at < 0 || refused_at < 0 || entry.hints < 0 || entry.hints > MOST_HINTS)
+    if (last_at < 0 || passed_at < 0 || refused_at < 0 || entry.hints < 0 || entry.hints > MAX_HINTS)
         return false;
     entry.last = (enum progress_last)last_at;
     entry.passed = passed_at;

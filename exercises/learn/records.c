@@ -4,12 +4,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_FIELDS = 4, LINE_SIZE = 4096 };
+enum { MAX_FIELDS = 4, LINE_SIZE = 4096 };
 
 /** A record: its fields after the nonce. Those that are not there are "". */
 struct record {
     char line[LINE_SIZE];
-    const char *field[MOST_FIELDS];
+    const char *field[MAX_FIELDS];
     int count;
 };
 
@@ -26,13 +26,13 @@ static bool split(const char *begin, size_t length, const char *nonce, struct re
         return false;
     memcpy(record->line, begin + nonce_length + 1, length - nonce_length - 1);
     record->line[length - nonce_length - 1] = '\0';
-    while (at && record->count < MOST_FIELDS) {
+    while (at && record->count < MAX_FIELDS) {
         record->field[record->count++] = at;
-        at = record->count < MOST_FIELDS ? strchr(at, '\t') : NULL;
+        at = record->count < MAX_FIELDS ? strchr(at, '\t') : NULL;
         if (at)
             *at++ = '\0';
     }
-    for (int i = record->count; i < MOST_FIELDS; i++)
+    for (int i = record->count; i < MAX_FIELDS; i++)
         record->field[i] = "";
     return true;
 }
@@ -51,7 +51,7 @@ static bool read_plan(const struct record *record, struct verdict *verdict, cons
     const long planned = strtol(record->field[1], NULL, 10);
 
     (void)records;
-    if (verdict->planned != 0 || planned < 1 || planned > VERDICT_MOST_CASES)
+    if (verdict->planned != 0 || planned < 1 || planned > VERDICT_MAX_CASES)
         return false;
     verdict->planned = (int)planned;
     return true;
@@ -71,7 +71,7 @@ static bool read_measure(const struct record *record, struct verdict *verdict, c
 
     if (!records->trying[0] || record->count < 3)
         return false;
-    if (verdict->num_measures == VERDICT_MOST_MEASURES)
+    if (verdict->num_measures == VERDICT_MAX_MEASURES)
         return true; /* nobody looks at so many */
     memcpy(measure->of_case, records->trying, sizeof measure->of_case);
     copy_shown(measure->name, sizeof measure->name, record->field[1]);

@@ -100,8 +100,8 @@ static bool begin_region(struct search *search, const struct line *line, const c
                          line->number, name, search->open->name, search->open->name);
     if (find_region(regions, name))
         return error_set(error, "%s:%d: a second // TODO %s; there may be one", path, line->number, name);
-    if (regions->count == MOST_REGIONS)
-        return error_set(error, "%s:%d: more than %d regions", path, line->number, MOST_REGIONS);
+    if (regions->count == MAX_REGIONS)
+        return error_set(error, "%s:%d: more than %d regions", path, line->number, MAX_REGIONS);
     search->open = &regions->region[regions->count++];
     memcpy(search->open->name, name, REGION_NAME_SIZE);
     search->open->begin = line->next;

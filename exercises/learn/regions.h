@@ -13,7 +13,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-enum { MOST_REGIONS = 16, REGION_NAME_SIZE = 64 };
+enum { MAX_REGIONS = 16, REGION_NAME_SIZE = 64 };
 
 /** A text and the name that messages and compilers give it. */
 struct text {
@@ -30,7 +30,7 @@ struct region {
 };
 
 struct regions {
-    struct region region[MOST_REGIONS];
+    struct region region[MAX_REGIONS];
     int count;
 };
 

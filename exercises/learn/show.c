@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LINE_SIZE = 8192, BAR_COLUMNS = 34, MOST_CODE_LINES = 6 };
+enum { LINE_SIZE = 8192, BAR_COLUMNS = 34, MAX_CODE_LINES = 6 };
 
 /** A label and a path or a command, which stay whole so that they can be copied. */
 __attribute__((format(printf, 3, 4))) static void labelled(const struct learn *learn, const char *label,
@@ -225,7 +225,7 @@ static size_t first_lines(const char *text, size_t size)
 {
     size_t end = 0;
 
-    for (int i = 0; i < MOST_CODE_LINES && end < size; i++) {
+    for (int i = 0; i < MAX_CODE_LINES && end < size; i++) {
         const char *const line_end = memchr(text + end, '\n', size - end);
 
         end = line_end ? (size_t)(line_end - text) + 1 : size;
@@ -265,7 +265,7 @@ static void show_not_compiled(const struct learn *learn, const struct graded *gr
     terminal_print(&learn->out, STYLE_BAD, "NOT COMPILED");
     if (errors.count > 0) {
         terminal_print(&learn->out, STYLE_PLAIN, ": %zu error%s\n", errors.count, errors.count == 1 ? "" : "s");
-        show_diagnostics(learn, &errors, DIAGNOSTICS_MOST, "error");
+        show_diagnostics(learn, &errors, MAX_DIAGNOSTICS, "error");
         return;
     }
     fputc('\n', learn->out.stream);
@@ -315,7 +315,7 @@ static void show_failure(const struct learn *learn, const struct verdict *verdic
 /** The names of the other cases that failed. */
 static void show_others(const struct learn *learn, const struct verdict *verdict)
 {
-    char names[VERDICT_MOST_CASES * (VERDICT_NAME_SIZE + 2)] = "";
+    char names[VERDICT_MAX_CASES * (VERDICT_NAME_SIZE + 2)] = "";
     size_t used = 0;
 
     for (int i = 0; i < verdict->num_cases; i++) {

@@ -7,7 +7,7 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
-enum { NO_TERMINAL_WIDTH = 80, LEAST_WIDTH = 40, MOST_WIDTH = 100, TAB = 4, LABEL_COLUMNS = 11 };
+enum { NO_TERMINAL_WIDTH = 80, LEAST_WIDTH = 40, MAX_WIDTH = 100, TAB = 4, LABEL_COLUMNS = 11 };
 
 static const char *const style_codes[] = {"", "\033[1m", "\033[2m", "\033[1;32m", "\033[1;31m", "\033[36m"};
 
@@ -24,8 +24,8 @@ struct terminal terminal_open(FILE *stream)
         terminal.width = size.ws_col;
     if (terminal.width < LEAST_WIDTH)
         terminal.width = LEAST_WIDTH;
-    if (terminal.width > MOST_WIDTH)
-        terminal.width = MOST_WIDTH;
+    if (terminal.width > MAX_WIDTH)
+        terminal.width = MAX_WIDTH;
     return terminal;
 }
 

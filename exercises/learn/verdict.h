@@ -25,7 +25,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { VERDICT_NAME_SIZE = 64, VERDICT_MESSAGE_SIZE = 1024, VERDICT_MOST_CASES = 64, VERDICT_MOST_MEASURES = 64 };
+enum { VERDICT_NAME_SIZE = 64, VERDICT_MESSAGE_SIZE = 1024, VERDICT_MAX_CASES = 64, VERDICT_MAX_MEASURES = 64 };
 
 enum case_result { CASE_PASSED, CASE_FAILED, CASE_FAULTED };
 
@@ -70,9 +70,9 @@ struct verdict {
     char at_case[VERDICT_NAME_SIZE]; /**< the case that `reason` is about; "" if it is about none */
     int planned;                     /**< cases that there should be; 0 if it did not say */
     int num_cases;                   /**< that were reported */
-    struct verdict_case cases[VERDICT_MOST_CASES];
+    struct verdict_case cases[VERDICT_MAX_CASES];
     int num_measures;
-    struct verdict_measure measures[VERDICT_MOST_MEASURES];
+    struct verdict_measure measures[VERDICT_MAX_MEASURES];
     char *output;   /**< what it printed, cut; for showing on request. NULL if there was none */
     double seconds; /**< wall time it took */
 };

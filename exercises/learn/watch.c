@@ -10,8 +10,8 @@
 #include <time.h>
 #include <unistd.h>
 
-/* An editor's steps are a few milliseconds apart; nobody saves without a pause for as long as MOST_QUIET_MS. */
-enum { QUIET_MS = 80, MOST_QUIET_MS = 1000 };
+/* An editor's steps are a few milliseconds apart; nobody saves without a pause for as long as MAX_QUIET_MS. */
+enum { QUIET_MS = 80, MAX_QUIET_MS = 1000 };
 
 bool watch_open(struct watch *watch, const char *folder, struct error *error)
 {
@@ -93,7 +93,7 @@ enum watch_result watch_wait(struct watch *watch, int stop, void (*saved)(void *
             return WATCH_LOST;
         if (saves > 0 && first < 0)
             first = now_ms();
-        if (first >= 0 && now_ms() - first >= MOST_QUIET_MS)
+        if (first >= 0 && now_ms() - first >= MAX_QUIET_MS)
             return WATCH_SAVED;
     }
 }

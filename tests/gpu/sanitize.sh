@@ -41,7 +41,7 @@ clean() {
 runs_of() {
     case $(operator_of "$1") in
     align)
-        printf '%s\n' '--num-tokens 300 --ids i32' '--num-tokens 300 --ids i64 --expert-map random --offset 1' \
+        printf '%s\n' '--num-tokens 300 --ids i32' '--num-tokens 300 --ids i64 --expert-map random --misalign 1' \
             '--num-tokens 30 --num-experts 16 --dist uniform'
         ;;
     *) printf '%s\n' '--num-tokens 300 --dtype f32' '--num-tokens 300 --dtype bf16' ;;
@@ -57,7 +57,7 @@ for program in "$@"; do
         done <"$scratch/runs"
     done
     for tool in memcheck synccheck; do
-        succeeds "$(basename "$program"), $tool: the grid" clean "$tool" "$program" --grid
+        succeeds "$(basename "$program"), $tool: the grid" clean "$tool" "$program" --check-all
     done
 done
 finish

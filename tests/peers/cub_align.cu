@@ -86,15 +86,15 @@ static __global__ void prepare_kernel(align_problem problem, const Id *topk_ids,
 /** How many of the sorted keys are below `key`. */
 static __device__ int lower_bound(const int *sorted_keys, int numel, int key)
 {
-    int first = 0, past = numel;
+    int first = 0, end = numel;
 
-    while (first < past) {
-        const int middle = first + (past - first) / 2;
+    while (first < end) {
+        const int middle = first + (end - first) / 2;
 
         if (sorted_keys[middle] < key)
             first = middle + 1;
         else
-            past = middle;
+            end = middle;
     }
     return first;
 }

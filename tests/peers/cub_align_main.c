@@ -5,7 +5,7 @@ size_t cub_align_workspace_bytes(const struct align_problem *problem);
 cudaError_t cub_align_launch(const struct align_problem *problem, const struct align_buffers *buffers,
                              cudaStream_t stream);
 
-static const char *supports(const struct align_problem *problem)
+static const char *unsupported_reason(const struct align_problem *problem)
 {
     if (problem->kernel == ALIGN_KERNEL_SMALL)
         return "--kernel small: CUB's sort has no kernel for small batches of its own to choose";
@@ -16,7 +16,7 @@ int main(int argc, char **argv)
 {
     static const struct align_chapter chapter = {
         .step = {.name = "cub_align",
-                 .supports = supports,
+                 .unsupported_reason = unsupported_reason,
                  .capacity = align_capacity,
                  .workspace_bytes = cub_align_workspace_bytes,
                  .ascending = true,

@@ -12,10 +12,10 @@
 
 #include "simt.h"
 
-enum { THREADS = 64, MOST_COUNTS = 1024 };
+enum { THREADS = 64, MAX_COUNTS = 1024 };
 
 struct counts {
-    int count[MOST_COUNTS];
+    int count[MAX_COUNTS];
 };
 
 static __global__ void scan_kernel(const counts *counts, int size, int *sums)
@@ -79,7 +79,7 @@ int main(int argc, char **argv)
 {
     static counts counts;
     const int size = argc - 3;
-    FILE *const file = size > 0 && size <= MOST_COUNTS ? fopen(argv[argc - 1], "w") : NULL;
+    FILE *const file = size > 0 && size <= MAX_COUNTS ? fopen(argv[argc - 1], "w") : NULL;
 
     for (int i = 0; file && i < size; i++)
         counts.count[i] = atoi(argv[1 + i]);

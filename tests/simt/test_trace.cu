@@ -7,11 +7,11 @@ extern "C" {
 #include "harness/json.h"
 }
 
-enum { MOST_LINES = 80, LINE = 4096 };
+enum { MAX_LINES = 80, LINE = 4096 };
 
 /** The trace of one launch, line by line, and as JSON. */
 static struct trace {
-    char line[MOST_LINES][LINE];
+    char line[MAX_LINES][LINE];
     int lines;
     struct json_file json;
 } trace;
@@ -28,7 +28,7 @@ static void take_trace(void)
     assert_true(simt_trace_end(stream));
     rewind(stream);
     trace.lines = 0;
-    while (trace.lines < MOST_LINES && fgets(trace.line[trace.lines], LINE, stream))
+    while (trace.lines < MAX_LINES && fgets(trace.line[trace.lines], LINE, stream))
         trace.lines++;
     fclose(stream);
     if (!json_read(path, &trace.json, &error))
