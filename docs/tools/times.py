@@ -1,0 +1,240 @@
+"""Recorded times: tables in Markdown, and the numbers of plots and of pages about one chapter.
+
+What times are wanted is said in words, as in a table's marker:
+
+    f32 [CHAPTER...]                    the gate (f32, f16 or bf16), chapters beside PyTorch
+    align 64 [uniform] [CHAPTER...]     align with that block size, of the router's choices or ids so generated, beside CUB
+    small 64 CHAPTER...                 align with 64 experts and few tokens: each chapter's small and large kernel
+
+Without chapters it is all of which anything is recorded. A chapter may be one built otherwise: 08_align_blelloch_plain_tree.
+"""
+import re
+import types
+
+import results
+
+SIZES = (1, 16, 64, 512, 4096, 16384, 65536)
+SMALL_SIZES = (1, 16, 64, 120)
+HOST_CHAPTER = "01_cpu_baseline"  # runs on the host: its times are those that the next chapter has recorded beside its own
+PYTORCH_WAYS = ("eager_stream", "eager_graph", "compiled_stream", "compiled_graph")
+OLD_KERNEL = " (*recorded from an older kernel*)"
+
+
+# --- figures and where they come from, in words ---
+
+
+def format_us(us):
+    """A time with the three digits that count, or "-" if it is none."""
+    if us is None:
+        return "-"
+    if us < 99.95:
+        return f"{us:#.3g}"
+    unit = 1
+    while us / unit >= 999.5:
+        unit *= 10
+    return f"{int(us / unit + 0.5) * unit:,}"
+
+
+def distinct(texts):
+    """The different texts in the order they come in, without empty ones and without what Markdown would take for its own."""
+    clean = ["".join(c if " " <= c <= "~" and c not in "`|<>" else "?" for c in text) for text in texts]
+    return [text for text in dict.fromkeys(clean) if text]
+
+
+def join(texts, quote=""):
+    """`a`, `b` and `c`."""
+    quoted = [f"{quote}{text}{quote}" for text in texts]
+    return " and ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
+
+
+def general_command(run, name):
+    """The run's command with NAME for the program's name, so that those of several are one, and without --out."""
+    return (run["command"].replace(name, "NAME", 1) if name else run["command"]).split(" --out ")[0]
+
+
+def source(runs, only_first_command=False):
+    """What recorded the runs, when and by which commands: a sentence in Markdown."""
+    if not runs:
+        return "Nothing is recorded yet."
+    commands = distinct(general_command(run, "" if results.program_of(run) in results.PEERS else results.program_of(run))
+                        for run in runs)
+    more = ", and so on" if only_first_command and len(commands) > 1 else ""
+    return f"{machines(runs)} by {join(commands[:1] if more else commands, '`')}{more}."
+
+
+def machines(runs):
+    """What the runs were recorded on, and when: "NVIDIA H200, CUDA 13.0, recorded on 2026-01-02"."""
+    names = distinct(f"{run.get('device', '?')}, {run.get('toolkit', '?')}" for run in runs)
+    return f"{join(names)}, recorded on {join(distinct(run['date'][:10] for run in runs))}"
+
+
+# --- what is wanted ---
+
+
+def _is_program(name, operator):
+    kernel = results.kernel_of(results.chapter_of(name))
+    return kernel is not None and kernel.stem == operator
+
+
+def parse(words, recorded):
+    """Reads what times are wanted: .operator, .fields that the runs have, .chapters in the course's order, .small."""
+    first, *rest = words.split() or [""]
+    request = types.SimpleNamespace(operator="align", fields={}, chapters=[], small=first == "small")
+    number = int(rest.pop(0)) if first in ("align", "small") and rest and re.fullmatch("[1-9][0-9]{0,5}", rest[0]) else None
+    if first in ("f32", "f16", "bf16"):
+        request.operator, request.fields = "gate", {"dtype": first, "distribution": "router"}
+    elif first == "align" and number:
+        known = {run.get("distribution") for runs in recorded.values() for run in runs}
+        dist = rest.pop(0) if rest and rest[0] in known else "router"
+        request.fields = {"block_size": number, "distribution": dist, "kernel": "auto"}
+    elif first == "align":
+        raise ValueError("times of align without a block size; 'align 64' has one")
+    elif first == "small" and number and rest:
+        request.fields = {"block_size": 64, "num_experts": number, "distribution": "uniform"}
+    elif first == "small":
+        raise ValueError("times of the small kernel; 'small 64 CHAPTER' has experts and a chapter")
+    else:
+        raise ValueError(f"times of '{first}'; it must be f32, f16, bf16, align or small")
+    for name in rest:
+        if not _is_program(name, request.operator):
+            raise ValueError(f"'{name}' is no chapter with {'an align' if request.operator == 'align' else 'a gate'}")
+    request.chapters = sorted(rest, key=lambda name: name[:2])
+    request.fields["cache"] = "warm"
+    return request
+
+
+def _read_runs(request, recorded):
+    """The library's run or None, and the run of each chapter that is wanted or of which one is recorded, by name."""
+    library = results.find(recorded, "cub_align" if request.operator == "align" else "pytorch_gate", **request.fields)
+    names = [name for name in recorded if _is_program(name, request.operator)]
+    runs = {name: results.find(recorded, name, **request.fields) for name in names}
+    twins = [name for name in runs if results.chapter_of(name) != name and name not in request.chapters]
+    return library, {name: run for name, run in runs.items() if run and name not in twins}
+
+
+def _chapter_run(runs, name):
+    """The run that has the chapter's times, and what they are called in its rows."""
+    if name != HOST_CHAPTER:
+        return runs.get(name), "here"
+    return next((run for run in runs.values() if run.get("before") == HOST_CHAPTER), None), "before"
+
+
+def _floor_run(request, runs, names):
+    """The gate's chapters have the same floor. Align's move fewer bytes once they need less room: there the last one counts."""
+    of_names = [run for run in (_chapter_run(runs, name)[0] for name in names) if run]
+    return of_names[-1] if request.operator == "align" and of_names else next(iter(runs.values()), None)
+
+
+def host_words(run):
+    """Where the chapter before ran, of a run whose chapter before ran on the host: "16 threads"."""
+    threads = (run or {}).get("host_threads")
+    return f"{threads} thread{'s' if threads > 1 else ''}" if threads else "on the host"
+
+
+# --- tables ---
+
+
+def _head(sizes):
+    return ["", f"| tokens | {' | '.join(f'{size:,}' for size in sizes)} |", "|---|" + "---:|" * len(sizes)]
+
+
+def _row(label, rows, column):
+    cells = " | ".join(format_us(results.median(row, column)) for row in rows)
+    return f"| {label} | {cells} |"
+
+
+def _pytorch_label(run, way):
+    form, place = way.split("_")
+    counted = ((run or {}).get("launches") or {}).get(form) or {}
+    least, most = counted.get("least"), counted.get("most")
+    launches = f" ({least if least == most else f'{least} to {most}'} launches)" if least else ""
+    return f"PyTorch, {form}, in a {place}{launches}"
+
+
+def _chapter_label(run, name):
+    if name == HOST_CHAPTER:
+        return f"{name}, {host_words(run)}"
+    return name + (OLD_KERNEL if run and results.is_old(run) else "")
+
+
+def _library_rows(request, run):
+    """Label and column of the library's rows; of PyTorch's the one that compares best where chapters are named."""
+    old = f" (*recorded from an older {results.source_of(results.program_of(run)).name}*)" if run and results.is_old(run) else ""
+    if request.operator == "align":
+        return [("CUB radix sort" + old, "here")]
+    ways = PYTORCH_WAYS[1:2] if request.chapters else PYTORCH_WAYS
+    return [(_pytorch_label(run, way) + old, way) for way in ways]
+
+
+def _sweep_table(request, recorded):
+    library, runs = _read_runs(request, recorded)
+    names = request.chapters or [HOST_CHAPTER] * (request.operator == "gate") + list(runs)
+    chapters = [(name, *_chapter_run(runs, name)) for name in names]
+    floor = _floor_run(request, runs, names)
+    rows = [(label, library, column) for label, column in _library_rows(request, library)]
+    rows += [(_chapter_label(run, name), run, column) for name, run, column in chapters] + [("floor", floor, "floor_us")]
+    lines = [_row(label, [results.row_of(run, size) for size in SIZES], column) for label, run, column in rows]
+    return [*_head(SIZES), *lines, "", source([run for run in (floor, *(run for _, run, _ in chapters), library) if run]), ""]
+
+
+def _small_table(request, recorded):
+    lines, used = [], []
+    for name in request.chapters:
+        for kernel in ("small", "large"):
+            runs = results.find_all(recorded, name, kernel=kernel, **request.fields)
+            of_size = [[run for run in runs if results.row_of(run, size)] for size in SMALL_SIZES]
+            found = [run for of_one in of_size for run in of_one]
+            if any(len(of_one) > 1 for of_one in of_size):
+                raise ValueError(f"{name}: several runs of {results.describe(request.fields)}, {kernel} kernel, have the same tokens")
+            old = OLD_KERNEL if any(map(results.is_old, found)) else ""
+            rows = [results.row_of(of_one[0], size) if of_one else {} for of_one, size in zip(of_size, SMALL_SIZES)]
+            lines.append(_row(f"{name}, {kernel} kernel{old}", rows, "here"))
+            used += found
+    return [*_head(SMALL_SIZES), *lines, "", source(used, only_first_command=True), ""]
+
+
+def table(request, recorded):
+    """The table's lines, and below it where its figures come from."""
+    return (_small_table if request.small else _sweep_table)(request, recorded)
+
+
+# --- plots ---
+
+
+def _points(run, label, column):
+    if not run:
+        raise ValueError(f"{label}: nothing is recorded of it")
+    points = [(row["num_tokens"], results.median(row, column)) for row in run["rows"] if results.median(row, column)]
+    tokens = [point[0] for point in points]
+    if len(points) < 2 or tokens != sorted(set(tokens)):
+        raise ValueError(f'{label}: its rows need two times of "{column}" or more, and tokens that ascend')
+    return points
+
+
+def lines(words, recorded):
+    """A plot's lines: a list of .kind ("library", "host", "chapter" or "floor"), .label, .old and .points, pairs of tokens and
+    microseconds in ascending order; and where they come from, in words. The words must name the chapters."""
+    request = parse(words, recorded)
+    if request.small or not request.chapters:
+        raise ValueError(f"times of '{words}' have no lines; 'align 64 CHAPTER...' has")
+    library, runs = _read_runs(request, recorded)
+    wanted = [("library", "CUB radix sort", library, "here")]
+    if request.operator == "gate":
+        wanted = [("library", f"PyTorch {form}", library, f"{form}_graph") for form in ("eager", "compiled")]
+    for name in request.chapters:
+        wanted.append(("host" if name == HOST_CHAPTER else "chapter", name, *_chapter_run(runs, name)))
+    wanted.append(("floor", "floor", _floor_run(request, runs, request.chapters), "floor_us"))
+    made = [types.SimpleNamespace(kind=kind, label=label, points=_points(run, label, column), old=results.is_old(run))
+            for kind, label, run, column in wanted]
+    return made, machines([run for kind, _, run, _ in wanted if kind in ("chapter", "host")] + [library])
+
+
+# --- one chapter ---
+
+
+def chapter_run(recorded, chapter):
+    """The run that stands for a chapter, f32 or blocks of 64, router data; None if it is not recorded. Its rows have "here" and,
+    of the chapter before, "before" (see results.row_of() and results.median()); results.is_old() says whether it is."""
+    kernel = results.kernel_of(chapter)
+    words = "align 64" if kernel and kernel.stem == "align" else "f32"
+    return results.find(recorded, chapter, **parse(words, recorded).fields)
