@@ -29,7 +29,7 @@ class Site:
     """All that a page may refer to."""
     pages: list  # of Page
     sources: list  # the paths of the source files that the site shows, in order
-    terms: dict  # words in small letters to the id of their term
+    terms: dict  # words to the id of the glossary's term that they lead to
     files: dict = dataclasses.field(default_factory=dict)  # what pages link to beside pages: addresses in the site to paths
 
 
@@ -75,9 +75,9 @@ def read_page(path, default_id):
 
 
 def read_terms(path=GLOSSARY):
-    """The words that lead to the glossary's terms, in small letters, with the terms' ids, in order. A heading with an {#id} is a
-    term; the line behind it may list words: `<!-- words: warp, warps -->`. Without it nothing leads there by itself."""
-    terms, term = {}, ""
+    """The words that lead to the glossary's terms, with the terms' ids, in order. A heading with an {#id} is a term; the line
+    behind it may list words: `<!-- words: warp, warps -->`. Without it nothing leads there by itself."""
+    terms, known, term = {}, {}, ""
     for line in pathlib.Path(path).read_text().splitlines():
         if line.startswith("#"):
             term = (re.search(r"\{#([a-z0-9_]+)\}", line) or ["", ""])[1]
@@ -86,9 +86,9 @@ def read_terms(path=GLOSSARY):
                 raise ValueError(f"{path}: '{line}' ends without -->, or is behind no heading with an {{#id}}")
             for word in line[len("<!-- words: "):line.index(" -->")].split(","):
                 word = word.strip()
-                if word.lower() in terms:
-                    raise ValueError(f"{path}: '{word}' leads to {terms[word.lower()]} and to {term}")
-                terms[word.lower()] = term
+                if word.lower() in known:
+                    raise ValueError(f"{path}: '{word}' leads to {known[word.lower()]} and to {term}")
+                terms[word] = known[word.lower()] = term
     return terms
 
 
@@ -102,6 +102,7 @@ class Writer:
     page: Page
     expand_marker: object  # called with the text of a `<!-- marker -->`: what stands for it, or None if it is no marker
     pieces: re.Pattern
+    term_of: dict  # words in small letters to ids
     linked_terms: set = dataclasses.field(default_factory=set)
     words: int = 0
     lines_of_code: int = 0
@@ -167,7 +168,7 @@ def _piece(writer, piece, terms):
     if piece.lastgroup == "mark":  # between two of these Doxygen takes no code and no link for what it is
         return "&quot;"
     if piece.lastgroup == "term":
-        term = writer.site.terms[piece[0].lower()]
+        term = writer.term_of[piece[0].lower()]
         if not terms or term in writer.linked_terms:
             return None
         writer.linked_terms.add(term)
@@ -275,7 +276,7 @@ def _line(writer, line, following):
 
 def write(site, page, expand_marker):
     """A Writer with the words and the lines of code of everything behind the page's title, and that as text for Doxygen."""
-    writer = Writer(site, page, expand_marker, _pieces_of_lines(site.terms))
+    writer = Writer(site, page, expand_marker, _pieces_of_lines(site.terms), {word.lower(): term for word, term in site.terms.items()})
     lines, out, at = pathlib.Path(page.path).read_text().splitlines(), [], 1
     while at < len(lines):
         line, number, at = lines[at], at + 1, at + 1
