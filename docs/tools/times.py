@@ -11,6 +11,7 @@ Without chapters it is all of which anything is recorded. A chapter may be one b
 import re
 import types
 
+import provenance
 import results
 
 SIZES = (1, 16, 64, 512, 4096, 16384, 65536)
@@ -18,9 +19,6 @@ SMALL_SIZES = (1, 16, 64, 120)
 HOST_CHAPTER = "01_cpu_baseline"  # runs on the host: its times are those that the next chapter has recorded beside its own
 PYTORCH_WAYS = ("eager_stream", "eager_graph", "compiled_stream", "compiled_graph")
 OLD_KERNEL = " (*recorded from an older kernel*)"
-
-
-# --- figures and where they come from, in words ---
 
 
 def format_us(us):
@@ -33,39 +31,6 @@ def format_us(us):
     while us / unit >= 999.5:
         unit *= 10
     return f"{int(us / unit + 0.5) * unit:,}"
-
-
-def distinct(texts):
-    """The different texts in the order they come in, without empty ones and without what Markdown would take for its own."""
-    clean = ["".join(c if " " <= c <= "~" and c not in "`|<>" else "?" for c in text) for text in texts]
-    return [text for text in dict.fromkeys(clean) if text]
-
-
-def join(texts, quote=""):
-    """`a`, `b` and `c`."""
-    quoted = [f"{quote}{text}{quote}" for text in texts]
-    return " and ".join([", ".join(quoted[:-1]), quoted[-1]] if len(quoted) > 1 else quoted)
-
-
-def general_command(run, name):
-    """The run's command with NAME for the program's name, so that those of several are one, and without --out."""
-    return (run["command"].replace(name, "NAME", 1) if name else run["command"]).split(" --out ")[0]
-
-
-def source(runs, only_first_command=False):
-    """What recorded the runs, when and by which commands: a sentence in Markdown."""
-    if not runs:
-        return "Nothing is recorded yet."
-    commands = distinct(general_command(run, "" if results.program_of(run) in results.PEERS else results.program_of(run))
-                        for run in runs)
-    more = ", and so on" if only_first_command and len(commands) > 1 else ""
-    return f"{machines(runs)} by {join(commands[:1] if more else commands, '`')}{more}."
-
-
-def machines(runs):
-    """What the runs were recorded on, and when: "NVIDIA H200, CUDA 13.0, recorded on 2026-01-02"."""
-    names = distinct(f"{run.get('device', '?')}, {run.get('toolkit', '?')}" for run in runs)
-    return f"{join(names)}, recorded on {join(distinct(run['date'][:10] for run in runs))}"
 
 
 # --- what is wanted ---
@@ -143,6 +108,11 @@ def _row(label, rows, column):
     return f"| {label} | {cells} |"
 
 
+def _source(runs, only_first_command=False):
+    runs = [run for run in runs if run]
+    return provenance.recorded(runs, only_first_command) if runs else "Nothing is recorded yet."
+
+
 def _pytorch_label(run, way):
     form, place = way.split("_")
     counted = ((run or {}).get("launches") or {}).get(form) or {}
@@ -174,7 +144,7 @@ def _sweep_table(request, recorded):
     rows = [(label, library, column) for label, column in _library_rows(request, library)]
     rows += [(_chapter_label(run, name), run, column) for name, run, column in chapters] + [("floor", floor, "floor_us")]
     lines = [_row(label, [results.row_of(run, size) for size in SIZES], column) for label, run, column in rows]
-    return [*_head(SIZES), *lines, "", source([run for run in (floor, *(run for _, run, _ in chapters), library) if run]), ""]
+    return [*_head(SIZES), *lines, "", _source([floor, *(run for _, run, _ in chapters), library]), ""]
 
 
 def _small_table(request, recorded):
@@ -190,7 +160,7 @@ def _small_table(request, recorded):
             rows = [results.row_of(of_one[0], size) if of_one else {} for of_one, size in zip(of_size, SMALL_SIZES)]
             lines.append(_row(f"{name}, {kernel} kernel{old}", rows, "here"))
             used += found
-    return [*_head(SMALL_SIZES), *lines, "", source(used, only_first_command=True), ""]
+    return [*_head(SMALL_SIZES), *lines, "", _source(used, only_first_command=True), ""]
 
 
 def table(request, recorded):
@@ -226,7 +196,7 @@ def lines(words, recorded):
     wanted.append(("floor", "floor", _floor_run(request, runs, request.chapters), "floor_us"))
     made = [types.SimpleNamespace(kind=kind, label=label, points=_points(run, label, column), old=results.is_old(run))
             for kind, label, run, column in wanted]
-    return made, machines([run for kind, _, run, _ in wanted if kind in ("chapter", "host")] + [library])
+    return made, provenance.machines([run for kind, _, run, _ in wanted if kind in ("chapter", "host")] + [library])
 
 
 # --- one chapter ---
