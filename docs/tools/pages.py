@@ -14,6 +14,7 @@ import re
 import subprocess
 
 import page_text
+import provenance
 import results
 import times
 
@@ -155,7 +156,7 @@ def _chapter_list(site, recorded):
             is_host = number_of(page) == 1
             text += _gain(page, runs[following.path] if is_host and following else runs[page.path], is_host)
         found = [run for run in runs.values() if run]
-        text += "\n" + (f"Microseconds per call, median, {times.machines(found[-1:])} by `build/gpu/NAME --bench`"
+        text += "\n" + (f"Microseconds per call, median, {provenance.machines(found[-1:])} by `build/gpu/NAME --bench`"
                         f"{'; chapter 01 on that machine' + chr(39) + 's CPU' if part == 0 else ''}. The last column is for 1 and "
                         "for 65,536 tokens, both chapters in one run.\n" if found else "No times are recorded yet.\n")
     return text

@@ -1,0 +1,324 @@
+"""Pages of the site that show what a chapter changed: counters and times before and after, and the code side by side."""
+import dataclasses
+import difflib
+import functools
+import html
+import itertools
+import pathlib
+import re
+import subprocess
+
+import counters
+import page_text
+import pages
+import provenance
+import results
+import runs
+import sources
+import times
+
+CONTEXT = 3  # unchanged lines that are shown beside a change
+LEAST_FOLDED = 4  # lines that are worth folding away
+MAX_MARKED = 0.7  # marks say little in a line of which more is marked
+
+# Chapter 02 against 01, which is C for the host: what does the same, and the snippets of both.
+HOST_PAIRS = (
+    ("The scores: loops over all experts; one for each lane", "scores", "score"),
+    ("A group's score: a loop over its experts; five exchanges between a warp's lanes", "group_score", "group_score"),
+    ("Which groups stay: group after group; every warp has one, and warp 0 compares", "group_score", "groups"),
+    ("The best: a sorted list that one expert after another tries to enter; the best of 32 in five exchanges",
+     "keep_best", "warp_best"),
+    ("The best experts of a group: the same list; round after round the best, which is then taken out", "choose", "rounds"),
+    ("The best experts of a token: the same list; the heads of the warps' lists", "choose", "merge"),
+    ("The weights: a loop over the chosen; a lane for each", "weights", "weights"),
+)
+
+
+@dataclasses.dataclass
+class Side:
+    """A chapter, before or after the step."""
+    name: str  # the class of its cells: "before" or "after"
+    page: page_text.Page
+    kernel: pathlib.Path
+    url: str  # of the kernel's page
+    lines: list  # of the kernel: see highlighted_lines()
+
+    @property
+    def number(self):
+        return pages.number_of(self.page)
+
+    @property
+    def title(self):
+        return f"Chapter {self.number:02}"
+
+    @property
+    def is_host(self):
+        return self.kernel.suffix == ".c"
+
+
+# --- code ---
+
+
+@functools.lru_cache(maxsize=None)
+def highlighted_lines(text):
+    """For each line of C or CUDA C a list of characters, each with the class that Doxygen gives such text, or ""."""
+    import pygments.lexers  # here, so that all else works without it
+    from pygments.token import Token
+    classes = ((Token.Comment.Preproc, "preprocessor"), (Token.Comment.PreprocFile, "stringliteral"), (Token.Comment, "comment"),
+               (Token.Keyword, "keyword"), (Token.Literal.String, "stringliteral"))
+    lines = [[]]
+    for token, piece in pygments.lexers.get_lexer_by_name("cuda", stripnl=False, ensurenl=False).get_tokens(text):
+        name = next((name for kind, name in classes if token in kind), "")
+        for number, part in enumerate(piece.split("\n")):
+            if number:
+                lines.append([])
+            lines[-1] += [(character, name) for character in part]
+    return lines[:-1] if not lines[-1] else lines
+
+
+def _escape(text):
+    """Doxygen looks for the ends of comments, wherever they stand."""
+    return html.escape(text).replace("*", "&#42;")
+
+
+def _line_html(line, marked=()):
+    out = ""
+    for (name, is_marked), cells in itertools.groupby(enumerate(line), lambda cell: (cell[1][1], cell[0] in marked)):
+        text = _escape("".join(character for _, (character, _) in cells))
+        text = f'<span class="{name}">{text}</span>' if name else text
+        out += f"<mark>{text}</mark>" if is_marked else text
+    return out
+
+
+def line_signs(before, after):
+    """The sign before each line of what diff(1) prints of two whole files: blank, "-" or "+". Files that are the same have none."""
+    result = subprocess.run(["diff", "--minimal", "-U1000000", "--", before, after], capture_output=True, text=True, check=False)
+    if result.returncode > 1:
+        raise ValueError(f"diff of {before} and {after} failed: {result.stderr.strip()}")
+    return [line[0] for line in result.stdout.splitlines()[3:] if not line.startswith("\\")]
+
+
+def _marked_columns(texts, words, same):
+    """The columns of words that are not the same, and of blanks between two of these, in each line; none in a line of which
+    nearly all would be marked."""
+    marked, last = [set() for _ in texts], (-1, 0)
+    for index, (_, line, first, end) in enumerate(words):
+        if index in same:
+            last = (-1, 0)
+            continue
+        marked[line].update(range(last[1] if last[0] == line else first, end))
+        last = line, end
+    shares = [(sum(not text[column].isspace() for column in columns), len(re.sub(r"\s", "", text)))
+              for text, columns in zip(texts, marked)]
+    return [columns if count <= MAX_MARKED * all_of_it else set() for columns, (count, all_of_it) in zip(marked, shares)]
+
+
+def changed_words(before, after):
+    """The columns of the words that differ, in each of some lines and of those that took their place."""
+    sides = [[(word[0], number, *word.span()) for number, text in enumerate(texts) for word in re.finditer(r"\w+|\S", text)]
+             for texts in (before, after)]
+    blocks = difflib.SequenceMatcher(None, *([word[0] for word in words] for words in sides), autojunk=False).get_matching_blocks()
+    same = [{at for block in blocks for at in range(block[side], block[side] + block.size)} for side in (0, 1)]
+    return _marked_columns(before, sides[0], same[0]), _marked_columns(after, sides[1], same[1])
+
+
+# --- the table of both sides ---
+
+
+def _cells(side, number, sign, marked=()):
+    """A line's number, from 1, and its code; empty cells for number 0."""
+    look = {"-": " removed", "+": " added", " ": ""}[sign] if number else " none"
+    code = _line_html(side.lines[number - 1], marked) if number else ""
+    return (f'<td class="n {side.name}{look}" role="cell">{number or ""}</td><td class="{side.name}{look}" role="cell">' +
+            (f'<code><span class="sign">{sign}</span>{code}</code>' if number else "") + "</td>")
+
+
+def _group(name, rows):
+    return f'<tbody class="{name}" role="rowgroup">\n' + "".join(f'<tr role="row">{row}</tr>\n' for row in rows) + "</tbody>\n"
+
+
+def _beside(before, old, after, new, signs="  ", marked=None):
+    """Rows with the lines of two ranges beside each other, as far as each goes."""
+    marks = marked or ([()] * len(old), [()] * len(new))
+    return [_cells(before, left or 0, signs[0], left_marks or ()) + _cells(after, right or 0, signs[1], right_marks or ())
+            for left, right, left_marks, right_marks in itertools.zip_longest(old, new, *marks)]
+
+
+def _folded(after, new):
+    code = "".join(f'<span class="line"><span class="n">{number}</span>{_line_html(after.lines[number - 1])}\n</span>'
+                   for number in new)
+    return (f'<td colspan="4" role="cell"><details><summary>{len(new)} lines unchanged</summary>'
+            f'<pre tabindex="0">{code}</pre></details></td>')
+
+
+def _same(before, old, after, new, head, tail):
+    """Lines that both have. What is not beside a change is folded away; at the file's ends there is none to be beside."""
+    if len(old) < head + tail + LEAST_FOLDED:
+        return _group("same", _beside(before, old, after, new))
+    end = len(old) - tail
+    return "".join([_group("same", _beside(before, old[:head], after, new[:head])) if head else "",
+                    _group("folded", [_folded(after, new[head:end])]),
+                    _group("same", _beside(before, old[end:], after, new[end:])) if tail else ""])
+
+
+def _texts(side, numbers):
+    return ["".join(character for character, _ in side.lines[number - 1]) for number in numbers]
+
+
+def _difference(before, after):
+    signs = line_signs(before.kernel, after.kernel)
+    if not signs:
+        raise ValueError(f"{before.kernel} and {after.kernel} are the same")
+    out, at, end_old, end_new = "", 0, 0, 0
+    for is_same, group in itertools.groupby(signs, lambda sign: sign == " "):
+        group = list(group)
+        old = range(end_old + 1, end_old + 1 + len(group) - group.count("+"))
+        new = range(end_new + 1, end_new + 1 + len(group) - group.count("-"))
+        at, end_old, end_new = at + len(group), end_old + len(old), end_new + len(new)
+        if is_same:
+            head, tail = (CONTEXT if shown else 0 for shown in (at > len(group), at < len(signs)))
+            out += _same(before, old, after, new, head, tail)
+        else:
+            marked = changed_words(_texts(before, old), _texts(after, new))
+            out += _group("change", _beside(before, old, after, new, "-+", marked))
+    return out
+
+
+def _snippet(kernel, tag):
+    """The numbers of the lines in a snippet."""
+    names = [name for _, name in sources.lines_and_snippets(kernel)]
+    if tag not in names:
+        raise ValueError(f"{kernel}: it has no lines between two [{tag}]")
+    return range(names.index(tag) + 2, len(names) - names[::-1].index(tag) + 1)  # a marker's own line is the first in it
+
+
+def _pairs(before, after):
+    out = ""
+    for what, old, new in HOST_PAIRS:
+        out += _group("pair", [f'<th colspan="4" scope="rowgroup" role="rowheader">{what}</th>'])
+        out += _group("counterparts", _beside(before, _snippet(before.kernel, old), after, _snippet(after.kernel, new)))
+    return out
+
+
+def _code(before, after):
+    links = [f"[{side.kernel}]({side.url})" for side in (before, after)]
+    if before.is_host:
+        words = ("Hardly a line is the same in C for one core and in CUDA C, so a difference would mark all of it. Here stand side by "
+                 f"side the parts that do the same, of {links[0]} and {links[1]}.")
+        caption, rows = "What does the same before and after", _pairs(before, after)
+    else:
+        words = f"What `diff` prints of {links[0]} and {links[1]}; colours, folds and marks on words are the site's."
+        caption = "Removed lines bear a minus and stand on the left, added ones a plus, on the right"
+        rows = _difference(before, after)
+    heads = "".join(f'<th scope="col" class="n" role="columnheader">line</th><th scope="col" role="columnheader">{side.title}: '
+                    f'<a href="{side.url}">{side.kernel.name}</a></th>' for side in (before, after))
+    # A narrow page shows one side below the other by taking the table's own layout away, and with it, in browsers, its roles.
+    return (f"## The code {{#step_{after.number:02}_code}}\n\n{words}\n\n@htmlonly\n"
+            f'<table class="diff" role="table">\n<caption>{caption}</caption>\n'
+            f'<thead role="rowgroup"><tr role="row">{heads}</tr></thead>\n{rows}</table>\n@endhtmlonly\n')
+
+
+# --- words and figures ---
+
+
+def _idea(here):
+    """What the kernel's own first comment says. A text goes on in the next line unless that begins with a word and a colon."""
+    comment = here.kernel.read_text().partition("*/")[0]
+
+    def text_behind(start):
+        found = re.search(rf"{re.escape(start)} *(.*(?:\n \* (?![A-Z].{{0,6}}:).*)*)", comment)
+        if not found:
+            raise ValueError(f"{here.kernel}: its first comment has no '{start}'")
+        return _escape(re.sub(r"\n \* +", " ", found[1]))
+
+    brief = text_behind(f"@brief {here.title}:")
+    items = "".join(f"<dt>{word}</dt><dd>{text_behind(word + ':')}</dd>\n" for word in ("Before", "Now", "Watch"))
+    return f'@htmlonly\n<p>In short: {brief}</p>\n<dl class="idea">\n{items}</dl>\n@endhtmlonly\n\n'
+
+
+def _table(caption, heads, rows):
+    """The first cell of a row is its heading."""
+    head = "".join(f'<th scope="col">{text}</th>' for text in heads)
+    body = "".join(f'<tr><th scope="row">{first}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>\n'
+                   for first, *cells in rows)
+    return (f'@htmlonly\n<div class="wide" tabindex="0"><table class="markdownTable figures">\n<caption>{caption}</caption>\n'
+            f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table></div>\n@endhtmlonly\n\n")
+
+
+def change(before, here):
+    """ "-29 %", "+0.3 %", "same"; with nothing before there is nothing to divide by."""
+    if before == here:
+        return "same"
+    if before <= 0:
+        return "new"
+    percent = (here - before) / before * 100
+    return f"{percent:+.1f} %" if abs(percent) < 9.95 else f"{percent:+.0f} %"
+
+
+def _counters(before, here, reports):
+    """`reports` are the programs' reports, without that of a chapter on the host, where nothing is counted."""
+    tokens = reports[-1].get("problem", {}).get("num_tokens", 0)
+    if tokens < 1 or any(report["problem"]["num_tokens"] != tokens for report in reports):
+        raise ValueError(f'{here.page.path}: "num_tokens" is {tokens}; it must be 1 or more and as in the chapter before')
+    divisor = tokens if here.kernel.stem == "gate" else 1
+    rows = []
+    for name, counter in counters.names().items():
+        counts = [counters.count(report, name) for report in reports]
+        in_all = name in counters.NEVER_PER_TOKEN
+        if any(counts):
+            rows.append((counter.label + (", in all" if in_all and divisor > 1 else ""),
+                         *(counters.format_number(count / (1 if in_all else divisor)) for count in counts),
+                         *([change(*counts)] if len(counts) > 1 else [])))
+    heads = ["counter", before.title, here.title, "change"] if len(reports) > 1 else ["counter", here.title]
+    host = "" if len(reports) > 1 else f"\n{before.title} runs on the host, where nothing is counted."
+    return (f"## What it counts {{#step_{here.number:02}_counters}}\n\n" +
+            _table("Counters for each token" if divisor > 1 else "Counters of all launches", heads, rows) +
+            "[What the counters mean](@ref simulator_replay). Counted by the CPU simulator: " +
+            f"{provenance.simulated(reports, any_program=len(reports) > 1)}{host}\n\n")
+
+
+def _times(before, here, recorded):
+    out = f"## How long it takes {{#step_{here.number:02}_times}}\n\n"
+    run = times.chapter_run(recorded, here.kernel.parent.name)
+    if not run:
+        return out + "No times are recorded yet.\n\n"
+    rows = []
+    for row in run["rows"]:
+        old, new = results.median(row, "before"), results.median(row, "here")
+        rows.append((f"{row['num_tokens']:,}", times.format_us(old), times.format_us(new),
+                     times.format_us(old / new if old and new else None)))
+    host = f", {times.host_words(run)}" if before.is_host else ""
+    out += _table("Microseconds per call, median", ["tokens", before.title + host, here.title, "times as fast"], rows)
+    if results.is_old(run):
+        out += f"*These are times of an older kernel: {here.kernel.name} has changed since.*\n\n"
+    return out + provenance.recorded([run]) + "\n\n"
+
+
+# --- pages ---
+
+
+def _side(site, page, name):
+    kernel = results.kernel_of(page.path.split("/")[1])
+    return Side(name, page, kernel, page_text.source_url(site.sources, kernel.as_posix()), highlighted_lines(kernel.read_text()))
+
+
+def write_page(before, here, reports, recorded):
+    """What the chapter `here` changed, as text for Doxygen; see _counters() for the reports."""
+    way = pages.way("Chapter", f'<a href="{here.page.id}.html">&larr; Back to {html.escape(here.page.title)}</a>', "<span></span>",
+                    f'<a href="{before.page.id}.html">The chapter before: {html.escape(before.page.title)}</a>')
+    return (f"# What chapter {here.number:02} changed {{#step_{here.number:02}}}\n{way}\n{_idea(here)}"
+            f"{_counters(before, here, reports)}{_times(before, here, recorded)}{_code(before, here)}{way}\n")
+
+
+def write_pages(site, recorded, build):
+    """The pages of all chapters that change what the one before does, by the names of their files."""
+    chapters = [page for page in site.pages if pages.number_of(page) and results.kernel_of(page.path.split("/")[1])]
+    numbers = [f"{pages.number_of(page):02}" for page in chapters if results.kernel_of(page.path.split("/")[1]).suffix != ".c"]
+    reports = dict(zip(numbers, runs.side_by_side([(counters.report, (build, number)) for number in numbers])))
+    made = {}
+    for pair in zip(chapters, chapters[1:]):
+        before, here = (_side(site, page, name) for page, name in zip(pair, ("before", "after")))
+        if before.kernel.stem == here.kernel.stem:
+            of_both = [reports[f"{side.number:02}"] for side in (before, here) if not side.is_host]
+            made[f"step_{here.number:02}.md"] = write_page(before, here, of_both, recorded)
+    return made
