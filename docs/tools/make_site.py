@@ -1,4 +1,4 @@
-"""Makes the documentation site in BUILD/docs/html, from the repository's root: python3 docs/tools/site.py --build BUILD
+"""Makes the documentation site in BUILD/docs/html, from the repository's root: python3 docs/tools/make_site.py --build BUILD
 
 The programs that the pages run are built before (ninja docs). It fails, with a line that says why, where a page names something
 that is not there, where a committed table or figure is not what the tools make now, and at Doxygen's first warning.
@@ -152,7 +152,7 @@ def main():
             check_what_is_committed(arguments.build)
         print((make_steppers if arguments.steppers else make_site)(arguments.build))
     except (OSError, ValueError) as error:
-        sys.exit(f"site: {page_text.reason(error)}")
+        sys.exit(f"make_site: {page_text.reason(error)}")
 
 
 if __name__ == "__main__":
