@@ -22,6 +22,7 @@ import stepper_pages
 
 TOOLS = pathlib.Path(__file__).parent
 AWESOME = pathlib.Path(os.environ.get("DOXYGEN_AWESOME", "/usr/share/doxygen-awesome-css"))
+MAX_PLAIN_CODE = 40  # characters that fit a line of a phone
 PLAYER = ("docs/stepper/stepper.js", "docs/stepper/stepper.css")
 
 
@@ -32,6 +33,16 @@ def _one_level_down(page):
     """Doxygen makes a page's title no heading, and its sections headings of the first level."""
     return re.sub(r'^(?!.*class="(?:title|toc)").*$', lambda line: re.sub(
         r"(</?h)([1-4])>", lambda heading: f"{heading[1]}{int(heading[2]) + 1}>", line[0]), page, flags=re.MULTILINE)
+
+
+def _let_commands_flow(page):
+    """A line may end behind a hyphen, but not within an option: --trace would become -- and trace. What is longer than a line of a
+    phone is a command, which begins where the text stands and goes on below."""
+    def code(found):
+        name = ' class="command"' if len(found[1]) > MAX_PLAIN_CODE else ""
+        return f"<code{name}>" + re.sub(r" (--?[A-Za-z][^ ]*)", r' <span class="option">\1</span>', found[1]) + "</code>"
+
+    return re.sub(r"<code>([^<\n]*)</code>", code, page)
 
 
 # Files of the site, a pattern, and what takes the place of what it finds.
@@ -63,7 +74,7 @@ def _patch(html, page_ids):
         if MACROS in text and 'id="define-members"' not in text:
             text = re.sub(f".*{MACROS}.*\n", "", text)
         if path.stem in page_ids:
-            text = _one_level_down(text)
+            text = _let_commands_flow(_one_level_down(text))
         if text != before:
             path.write_text(text)
 

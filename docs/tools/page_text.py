@@ -12,7 +12,6 @@ import re
 
 SOURCE_FOLDERS = ("chapters", "common", "docs/primer")
 SOURCE_SUFFIXES = (".c", ".h", ".cu", ".cuh", ".py")
-MAX_PLAIN_CODE = 40  # characters of code that fit a line of a phone
 GLOSSARY = "docs/pages/glossary.md"
 
 
@@ -114,8 +113,7 @@ class Writer:
 def _pieces_of_lines(terms):
     """What is not written as it stands: code, a tag, the text of a link, a link's target, bold, a quotation mark, a term."""
     words = "|".join(re.escape(word) for word in sorted(terms, key=len, reverse=True)) or r"(?!)"
-    return re.compile(r"(?P<code>(?P<quotes>`+).*?(?P=quotes))|(?P<tag><[A-Za-z/!][^>]*>|\[.*?(?=\]\())"
-                      r"|\]\((?P<target>[^) ]*)(?P<end>.?)|(?P<bold>\*\*)|(?P<mark>\")"
+    return re.compile(r"(?P<as_is>(?P<quotes>`+).*?(?P=quotes)|<[A-Za-z/!][^>]*>|\[.*?(?=\]\())|\]\((?P<target>[^) ]*)(?P<end>.?)|(?P<bold>\*\*)|(?P<mark>\")"
                       rf"|(?<![\w-])(?P<term>{words})(?!\w)", re.ASCII | re.IGNORECASE)
 
 
@@ -143,21 +141,8 @@ def _link_target(writer, target):
     return address
 
 
-def _code(text):
-    """Code between backquotes. A line may end behind a hyphen, but not within an option: --trace would become -- and trace. What
-    is longer than a line of a phone is a command, which begins where the text stands and goes on below."""
-    escaped = html.escape(text.strip("`"), quote=False)
-    spans = re.sub(r" (--?[A-Za-z][^ &]*)", r' <span class="option">\1</span>', escaped)
-    if spans == escaped and len(escaped) <= MAX_PLAIN_CODE:
-        return text
-    class_of_long = ' class="command"' if len(escaped) > MAX_PLAIN_CODE else ""
-    return f"@htmlonly<code{class_of_long}>{spans.replace('|', '&#124;')}</code>@endhtmlonly"
-
-
 def _piece(writer, piece, terms):
     """What stands for a piece of a line; None if its first character is written as it is, and what is behind it looked at anew."""
-    if piece.lastgroup == "code":
-        return _code(piece[0])
     if piece.lastgroup == "end":
         if piece["end"] != ")":
             raise ValueError(f"a link without its ')', or with a blank in it: '{piece.string[piece.start():][:40]}'")
