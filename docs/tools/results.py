@@ -77,6 +77,8 @@ def check_run(run, program, where):
         raise ValueError(f'{where}: a run needs "command", "date", "kernel_source_sha256", and "rows" or "counters"')
     if program_of(run) != program:
         raise ValueError(f'{where}: a run of "{program_of(run)}"; it must be of "{program}"')
+    if "counters" in run and not ({"gpu", "cuda"} <= run.keys() and re.search(rf" {program} [1-9]\d*$", run["command"])):
+        raise ValueError(f'{where}: counters need "gpu", "cuda" and a command that ends with the chapter and the number of tokens')
     if not source_of(program):
         raise ValueError(f"{where}: {PEERS.get(program, f'chapters/{program}')}, which it measured, is gone")
     chapter = chapter_of(program) or program
