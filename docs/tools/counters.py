@@ -64,7 +64,10 @@ def run_of(name):
 def report(build, name):
     """What a run's program reports, see run_of(); its result must be verified."""
     program, arguments = run_of(name)
-    made = runs.report(build, program, arguments)
+    try:
+        made = runs.report(build, program, arguments)
+    except ValueError as error:
+        raise ValueError(f"{program}: its report is no JSON: {error}") from None
     chapter = results.chapter_of(program)
     if made.get("chapter") != chapter:
         raise ValueError(f'{program}: it reports "chapter" as "{made.get("chapter")}"; it must be "{chapter}"')

@@ -77,6 +77,8 @@ def check_run(run, program, where):
         raise ValueError(f'{where}: a run needs "command", "date", "kernel_source_sha256", and "rows" or "counters"')
     if program_of(run) != program:
         raise ValueError(f'{where}: a run of "{program_of(run)}"; it must be of "{program}"')
+    if "counters" in run and not ({"gpu", "cuda"} <= run.keys() and re.search(rf" {program} [1-9]\d*$", run["command"])):
+        raise ValueError(f'{where}: counters need "gpu", "cuda" and a command that ends with the chapter and the number of tokens')
     if not source_of(program):
         raise ValueError(f"{where}: {PEERS.get(program, f'chapters/{program}')}, which it measured, is gone")
     chapter = chapter_of(program) or program
@@ -130,28 +132,23 @@ def field(run, name):
     return run.get(name, run.get("problem", {}).get(name))
 
 
-def find_all(results, program, **fields):
-    """The program's runs with these values in their fields: find_all(results, "06_a", kernel="small", num_experts=64)."""
-    return [run for run in results.get(program, [])
-            if "rows" in run and all(field(run, name) == value for name, value in fields.items())]
+def _has(run, name, value):
+    return bool(row_of(run, value)) if name == "num_tokens" else field(run, name) == value
 
 
 def find(results, program, **fields):
-    """The one run of the program with these values in its fields; None if nothing like that is recorded."""
-    runs = find_all(results, program, **fields)
+    """The one run of times of the program with these values in its fields, and where num_tokens is one, a row of so many; None if
+    nothing like that is recorded: find(results, "06_a", kernel="small", num_experts=64, num_tokens=16)."""
+    runs = [run for run in results.get(program, []) if "rows" in run and all(_has(run, *pair) for pair in fields.items())]
     if len(runs) > 1:
-        raise ValueError(f"{program}: {len(runs)} runs are recorded of the problem {describe(fields)}")
+        problem = ", ".join(f"{name} {value}" for name, value in fields.items())
+        raise ValueError(f"{program}: {len(runs)} runs are recorded of {problem}")
     return runs[0] if runs else None
 
 
 def find_counters(results, chapter):
     """What Nsight Compute counted of the chapter, a run with "counters"; None if that is not recorded."""
     return next((run for run in results.get(chapter, []) if "counters" in run), None)
-
-
-def describe(fields):
-    """The fields in words: "dtype f32, cache warm"."""
-    return ", ".join(f"{name} {value}" for name, value in fields.items())
 
 
 def row_of(run, num_tokens):

@@ -151,15 +151,11 @@ def _small_table(request, recorded):
     lines, used = [], []
     for name in request.chapters:
         for kernel in ("small", "large"):
-            runs = results.find_all(recorded, name, kernel=kernel, **request.fields)
-            of_size = [[run for run in runs if results.row_of(run, size)] for size in SMALL_SIZES]
-            found = [run for of_one in of_size for run in of_one]
-            if any(len(of_one) > 1 for of_one in of_size):
-                raise ValueError(f"{name}: several runs of {results.describe(request.fields)}, {kernel} kernel, have the same tokens")
-            old = OLD_KERNEL if any(map(results.is_old, found)) else ""
-            rows = [results.row_of(of_one[0], size) if of_one else {} for of_one, size in zip(of_size, SMALL_SIZES)]
+            runs = [results.find(recorded, name, **request.fields, kernel=kernel, num_tokens=size) for size in SMALL_SIZES]
+            old = OLD_KERNEL if any(run and results.is_old(run) for run in runs) else ""
+            rows = [results.row_of(run, size) for run, size in zip(runs, SMALL_SIZES)]
             lines.append(_row(f"{name}, {kernel} kernel{old}", rows, "here"))
-            used += found
+            used += runs
     return [*_head(SMALL_SIZES), *lines, "", _source(used, only_first_command=True), ""]
 
 
