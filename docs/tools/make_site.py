@@ -40,9 +40,9 @@ def _let_commands_flow(page):
     phone is a command, which begins where the text stands and goes on below."""
     def code(found):
         name = ' class="command"' if len(found[1]) > MAX_PLAIN_CODE else ""
-        return f"<code{name}>" + re.sub(r" (--?[A-Za-z][^ ]*)", r' <span class="option">\1</span>', found[1]) + "</code>"
+        return f"<code{name}>" + re.sub(r" (--?[A-Za-z][^ <]*)", r' <span class="option">\1</span>', found[1]) + "</code>"
 
-    return re.sub(r"<code>([^<\n]*)</code>", code, page)
+    return re.sub(r"<code>((?!<span).*?)</code>", code, page)
 
 
 # Files of the site, a pattern, and what takes the place of what it finds.
@@ -57,7 +57,7 @@ PATCHES = (
     ("*_source.html", r' id="(l[0-9]+)" name="l[0-9]+"', r' id="\1"'),
     # The tree at the side names variables after files, and a name in JavaScript cannot begin with a digit.
     ("[0-9]*.js", r"\Avar (?=[0-9])", "var _"),
-    ("navtree.js", re.escape("eval(n.replace(/-/g,'_'))"), "eval(n.replace(/-/g,'_').replace(/^(?=[0-9])/,'_'))"),
+    ("navtree.js", re.escape(r"eval(n.replace(/\-/g,'_'))"), "eval(n.replace(/-/g,'_').replace(/^(?=[0-9])/,'_'))"),
 )
 MACROS = '<a href="#define-members">Macros</a>'  # leads nowhere where only macros without a description are
 
