@@ -18,9 +18,6 @@ PEERS = {"cub_align": "tests/peers/cub_align.cu", "pytorch_gate": "chapters/01_c
 SOURCE_HASH = pathlib.Path(__file__).resolve().parents[2] / "common" / "source_hash.sh"
 
 
-# --- programs and their sources ---
-
-
 def program_of(run):
     """The name of the program that printed the run, or whose counters it has; "" if it does not say so."""
     command = run.get("command", "").split() or [""]
@@ -62,9 +59,6 @@ def source_hash(path):
 def is_old(run):
     """Whether the source that was measured is not what it is now."""
     return run["kernel_source_sha256"] != source_hash(source_of(program_of(run)))
-
-
-# --- reading and writing ---
 
 
 def _is_run(run):
@@ -130,9 +124,6 @@ def write(path, runs):
     unfinished.rename(path)
 
 
-# --- finding ---
-
-
 def field(run, name):
     """What a run says of itself: a member of it or of its problem; None if it has none."""
     return run.get(name, run.get("problem", {}).get(name))
@@ -141,13 +132,10 @@ def field(run, name):
 def find(results, program, **fields):
     """The program's run of times with these values in its fields, and where num_tokens is one, a row of so many;
     None if nothing like that is recorded: find(results, "06_a", kernel="small", num_experts=64, num_tokens=16)."""
-
-    def fits(run):
-        size = fields.get("num_tokens")
-        rest = {name: value for name, value in fields.items() if name != "num_tokens"}
-        return all(field(run, name) == value for name, value in rest.items()) and (not size or row_of(run, size))
-
-    runs = [run for run in results.get(program, []) if "rows" in run and fits(run)]
+    sizes = [fields["num_tokens"]] if "num_tokens" in fields else []
+    wanted = [pair for pair in fields.items() if pair[0] != "num_tokens"]
+    runs = [run for run in results.get(program, []) if "rows" in run and all(row_of(run, size) for size in sizes) and
+            all(field(run, name) == value for name, value in wanted)]
     if len(runs) > 1:
         problem = ", ".join(f"{name} {value}" for name, value in fields.items())
         raise ValueError(f"{program}: {len(runs)} runs are recorded of {problem}")

@@ -34,9 +34,6 @@ def format_us(us):
     return f"{int(us / unit + 0.5) * unit:,}"
 
 
-# --- what is wanted ---
-
-
 def _is_program(name, operator):
     kernel = results.kernel_of(results.chapter_of(name))
     return kernel is not None and kernel.stem == operator
@@ -98,9 +95,6 @@ def host_words(run):
     """Where the chapter before ran, of a run whose chapter before ran on the host: "16 threads"."""
     threads = (run or {}).get("host_threads")
     return f"{threads} thread{'s' if threads > 1 else ''}" if threads else "on the host"
-
-
-# --- tables ---
 
 
 def _head(sizes):
@@ -166,10 +160,7 @@ def _small_table(request, recorded):
 
 def table(request, recorded):
     """The table's lines, and below it where its figures come from."""
-    return (_small_table if request.small else _sweep_table)(request, recorded)
-
-
-# --- plots, pages ---
+    return _small_table(request, recorded) if request.small else _sweep_table(request, recorded)
 
 
 def _points(run, label, column):
