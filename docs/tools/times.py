@@ -19,6 +19,8 @@ SIZES = (1, 16, 64, 512, 4096, 16384, 65536)
 SMALL_SIZES = (1, 16, 64, 120)
 HOST_CHAPTER = "01_cpu_baseline"  # its times are those that the next chapter has recorded beside its own
 PYTORCH_WAYS = ("eager_stream", "eager_graph", "compiled_stream", "compiled_graph")
+LIBRARIES = {"gate": "pytorch_gate", "align": "cub_align"}
+STANDARD = {"gate": "f32", "align": "align 64"}  # the times that stand for a chapter of an operator
 OLD_KERNEL = " (*recorded from an older kernel*)"
 
 
@@ -71,11 +73,11 @@ def parse(words, recorded):
 def _read_runs(request, recorded):
     """The library's run or None, and the runs of chapters by name: of those that are wanted, and without any named
     of all; of kernels built otherwise only where they are named."""
-    library = "cub_align" if request.operator == "align" else "pytorch_gate"
+    library = results.find(recorded, LIBRARIES[request.operator], **request.fields)
     names = [name for name in recorded if _is_program(name, request.operator) and
              (name in request.chapters or results.chapter_of(name) == name)]
     runs = {name: results.find(recorded, name, **request.fields) for name in names}
-    return results.find(recorded, library, **request.fields), {name: run for name, run in runs.items() if run}
+    return library, {name: run for name, run in runs.items() if run}
 
 
 def _chapter_run(runs, name):
@@ -197,5 +199,5 @@ def chapter_run(recorded, chapter):
     """The run that stands for a chapter, f32 or blocks of 64, router data; None if it is not recorded. Its rows have
     "here" and, of the chapter before, "before": see results.row_of(), median() and is_old()."""
     kernel = results.kernel_of(chapter)
-    words = "align 64" if kernel and kernel.stem == "align" else "f32"
-    return results.find(recorded, chapter, **parse(words, recorded).fields)
+    words = STANDARD.get(kernel.stem) if kernel else None
+    return results.find(recorded, chapter, **parse(words, recorded).fields) if words else None
