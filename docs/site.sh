@@ -14,7 +14,7 @@ if ! command -v doxygen >/dev/null || ! [ -f "$DOXYGEN_AWESOME/doxygen-awesome.c
     echo 'doxygen or doxygen-awesome-css is missing: sh common/setup.sh docs installs what the site needs' >&2
     exit 1
 fi
-"$build/cpu/tables" --check --programs "$build/cpu" --runs "$build/run" chapters/*/README.md
+python3 docs/tools/tables.py --check --build "$build" chapters/*/README.md
 
 mkdir -p "$pages"
 exec 9>"$SITE_OUT/lock"
