@@ -1,4 +1,4 @@
-"""Counters: what they are called, what the simulator and Nsight Compute counted, and tables of that in Markdown.
+"""Counters: what they are called, what the simulator and Nsight Compute counted, tables of that in Markdown.
 
 What a table is of is said in words, as in its marker: "03 04"; "per token, 03 04"; "of align_kernel, 07 08";
 "by num_experts, 08_e32 08_e128"; "06:fill_kernel 06:sort_kernel"; "03 machine:03".
@@ -20,42 +20,36 @@ GPU_ONLY = {"branches": "branch instructions", "instructions": "instructions run
             "thread_instructions": "instructions run by a lane"}
 OTHERWISE_ON_GPU = ("block_barriers", "warp_barriers")  # counted in another unit
 NEVER_PER_TOKEN = ("launches",)
-MANY_EXPERTS = "--kernel large --num-tokens 64 --dist uniform --num-experts {}"  # of the runs 08_e32, 08_e128, ...
+MANY_EXPERTS = "--kernel large --num-tokens 64 --dist uniform --num-experts {}"  # what 08_e32 runs with
 
 
 @functools.lru_cache(maxsize=None)
 def names():
     """The simulator's counters by name, in the order of reports: .name, .label, .meaning."""
     lines = re.findall(r'^COUNTER\((\w+), "([^"]*)", "([^"]*)"\)$', COUNTER_LIST.read_text(), re.M)
-    return {name: types.SimpleNamespace(name=name, label=label, meaning=meaning) for name, label, meaning in lines}
+    return {line[0]: types.SimpleNamespace(name=line[0], label=line[1], meaning=line[2]) for line in lines}
 
 
 def label(name):
     """What a table calls a counter, a sum of two or one that only a GPU has."""
-    if name in SUMS:
-        return SUMS[name][0]
-    if name in GPU_ONLY:
-        return GPU_ONLY[name]
-    if name in names():
-        return names()[name].label
-    raise ValueError(f"'{name}' is no counter")
+    labels = {sum_name: parts[0] for sum_name, parts in SUMS.items()} | GPU_ONLY
+    if name not in labels and name not in names():
+        raise ValueError(f"'{name}' is no counter")
+    return labels.get(name) or names()[name].label
 
 
 def format_number(number):
     """With its thousands apart where it is whole or large, else with the three digits that count."""
-    if number >= 99.95 or number == int(number):
-        return f"{int(number + 0.5):,}"
-    return f"{number:#.3g}"
-
-
-# --- the simulator's reports, a GPU's counters ---
+    whole = number >= 99.95 or number == int(number)
+    return f"{int(number + 0.5):,}" if whole else f"{number:#.3g}"
 
 
 def run_of(name):
-    """The program and the arguments of a run: of chapter 08 "08", of its kernel built otherwise "08_plain_tree", and of either,
-    with 32 experts, "08_e32"."""
+    """The program and the arguments of a run: of chapter 08 "08", of its kernel built otherwise "08_plain_tree",
+    and of either, with 32 experts, "08_e32"."""
     number, twin, experts = re.fullmatch(r"(\d\d)(_\w+?)??(?:_e(\d+))?", name).groups(default="")
-    chapters = [path.name for path in pathlib.Path("chapters").glob(f"{number}_*") if results.kernel_of(path.name)]
+    chapters = [path.name for path in pathlib.Path("chapters").glob(f"{number}_*")]
+    chapters = [chapter for chapter in chapters if results.kernel_of(chapter)]
     if not chapters:
         raise ValueError(f"'{number}' is no chapter with a kernel")
     return chapters[0] + twin, MANY_EXPERTS.format(experts) if experts else ""
@@ -64,11 +58,11 @@ def run_of(name):
 def report(build, name):
     """What a run's program reports, see run_of(); its result must be verified."""
     program, arguments = run_of(name)
+    chapter = results.chapter_of(program)
     try:
         made = runs.report(build, program, arguments)
     except ValueError as error:
         raise ValueError(f"{program}: its report is no JSON: {error}") from None
-    chapter = results.chapter_of(program)
     if made.get("chapter") != chapter:
         raise ValueError(f'{program}: it reports "chapter" as "{made.get("chapter")}"; it must be "{chapter}"')
     if made.get("verified") is not True:
@@ -101,9 +95,6 @@ def count_on_gpu(run, name):
     return _sum(counts, name, f"the GPU's counters of {run['chapter']}")
 
 
-# --- what is wanted ---
-
-
 def _parse_column(word):
     before, colon, after = word.partition(":")
     machine = bool(colon) and before == "machine"
@@ -116,14 +107,13 @@ def _parse_column(word):
 def parse(words):
     """Reads what counters are wanted: .columns, .per_token, and .kernel and .by, which may be ""."""
     *modes, columns = words.split(",")
-    request = types.SimpleNamespace(per_token=False, kernel="", by="", columns=[])
-    for mode in modes:
-        match = re.fullmatch(r"per token|(of|by) (\w+)", mode.strip(), re.A)
+    request = types.SimpleNamespace(per_token=False, kernel="", by="")
+    for mode in map(str.strip, modes):
+        match = re.fullmatch(r"(per) token|(?:of (?P<kernel>\w+))|(?:by (?P<by>\w+))", mode, re.A)
         if not match:
-            raise ValueError(f"counters '{mode.strip()}'; 'per token', 'of KERNEL' and 'by NUMBER' are known")
-        request.per_token |= match[1] is None
-        request.kernel = match[2] if match[1] == "of" else request.kernel
-        request.by = match[2] if match[1] == "by" else request.by
+            raise ValueError(f"counters '{mode}'; 'per token', 'of KERNEL' and 'by NUMBER' are known")
+        request.per_token |= match[1] is not None
+        vars(request).update({name: word for name, word in match.groupdict().items() if word})
     request.columns = [_parse_column(word) for word in columns.split()]
     if not request.columns:
         raise ValueError("counters of nothing; 'counters: 03 04' is of two chapters")
@@ -139,9 +129,6 @@ def parse_row(words):
     if "|" in remark:
         raise ValueError("a remark with a '|', which would end the table's cell")
     return name, remark.strip()
-
-
-# --- tables ---
 
 
 def _read_column(build, recorded, column):
@@ -172,12 +159,13 @@ def _heading(request, column, one_run):
 def _cell(request, column, name):
     if name in GPU_ONLY and not column.machine:
         return ""
-    value = count_on_gpu(column.run, name) if column.machine else count(column.run, name, column.kernel or request.kernel)
-    if not request.per_token:
-        return f" {format_number(value)}"
-    if not column.num_tokens:
+    value = (count_on_gpu(column.run, name) if column.machine
+             else count(column.run, name, column.kernel or request.kernel))
+    if request.per_token and not column.num_tokens:
         raise ValueError(f'{column.run["chapter"]}: its problem has no "num_tokens"')
-    return f" {format_number(value)} in all" if name in NEVER_PER_TOKEN else f" {format_number(value / column.num_tokens)}"
+    if request.per_token and name not in NEVER_PER_TOKEN:
+        value /= column.num_tokens
+    return f" {format_number(value)}" + (" in all" if request.per_token and name in NEVER_PER_TOKEN else "")
 
 
 def _sources(request, one_run):
@@ -186,17 +174,17 @@ def _sources(request, one_run):
     machines = [column.run for column in request.columns if column.machine]
     lines = []
     if reports:
-        lead = "Source: counted" if machines else "Counted"
-        lead += " by the CPU simulator" + (", per token" if request.per_token else "")
-        lead += f", of `{request.kernel}`" if request.kernel else ""
-        lines.append(f"{lead}: {provenance.simulated(reports, not one_run and not request.by, bool(request.by))}")
+        lead = ("Source: counted" if machines else "Counted") + " by the CPU simulator"
+        lead += (", per token" if request.per_token else "") + (f", of `{request.kernel}`" if request.kernel else "")
+        any_program = not one_run and not request.by
+        lines.append(f"{lead}: {provenance.simulated(reports, any_program, bool(request.by))}")
     if machines:
         lines.append(f"Machine: counted by Nsight Compute on {provenance.recorded(machines)}")
     return lines
 
 
 def table(request, rows, build, recorded):
-    """The table's lines, a row for each pair of a counter and a remark, and below it where its figures come from."""
+    """The table's lines, a row for each counter and remark, and below it where its figures come from."""
     if not rows:
         raise ValueError("counters without rows; <!-- row: shuffles --> is one")
     for column in request.columns:

@@ -1,28 +1,18 @@
 """Adds what programs printed to the recorded runs, docs/results/GPU/PROGRAM.json.
 
     build/gpu/02_warp_per_group --bench --format json | python3 docs/tools/record.py
-    python3 docs/tools/record.py [--results docs/results] [FILE...]
+    python3 docs/tools/record.py [FILE...]
 
 In the repository's root. The JSON is what `--bench --format json`, tests/peers/pytorch_gate.py --format json and
-tests/gpu/count_on_gpu.sh print, one after the other in as many files. A run takes the place of one with the same command or
-of the same problem. The folder is named for the GPU: h200. docs/tools/record_all.py runs and records everything.
+tests/gpu/count_on_gpu.sh print, any number one after the other. A run takes the place of one with the same command
+or of the same problem. The folder is named for the GPU: h200. record_all.py runs and records everything.
 """
-import argparse
 import json
 import pathlib
 import re
 import sys
 
 import results
-
-
-def parse_runs(text):
-    """The JSON objects that stand in a text one after the other."""
-    decoder, found, at = json.JSONDecoder(), [], 0
-    while at < len(text.rstrip()):
-        value, at = decoder.raw_decode(text, re.compile(r"\s*").match(text, at).end())
-        found.append(value)
-    return found
 
 
 def gpu_of(run):
@@ -33,39 +23,34 @@ def gpu_of(run):
 
 def _problem(run):
     """What a run measures, whatever its command looks like."""
-    if "counters" in run:
-        return "counters", run["command"]
-    sizes = [row["num_tokens"] for row in run["rows"]]
-    return [results.field(run, name) for name in ("problem", "distribution", "seed", "cache")], sizes
+    fields = [results.field(run, name) for name in ("problem", "distribution", "seed", "cache")]
+    return fields, [row["num_tokens"] for row in run.get("rows", [])]
 
 
-def record(run, folder, where="run"):
-    """Puts a run into its file in a folder of results; returns the file's path."""
-    if not isinstance(run, dict):
-        raise ValueError(f"{where}: it is no JSON object")
-    program = results.program_of(run)
-    results.check_run(run, program, where)
-    path = pathlib.Path(folder) / gpu_of(run) / f"{program}.json"
-    others = [old for old in (results.read(path) if path.exists() else [])
-              if old["command"] != run["command"] and _problem(old) != _problem(run)]
-    results.write(path, [*others, run])
-    return path
+def record(text, folder=results.FOLDER.parent):
+    """Puts the runs in a text into their files in a folder of results; returns lines that say so."""
+    decoder, said, at = json.JSONDecoder(), [], 0
+    while at < len(text.rstrip()):
+        run, at = decoder.raw_decode(text, re.compile(r"\s*").match(text, at).end())
+        program = results.program_of(run) if isinstance(run, dict) else ""
+        results.check_run(run, program, program or "the text")
+        path = pathlib.Path(folder) / gpu_of(run) / f"{program}.json"
+        others = [old for old in (results.read(path) if path.exists() else []) if old["command"] != run["command"] and
+                  ("counters" in old or _problem(old) != _problem(run))]
+        results.write(path, [*others, run])
+        said.append(f"recorded in {path}: {run['command']}")
+    return said
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--results", default=results.FOLDER.parent)
-    parser.add_argument("files", nargs="*")
-    arguments = parser.parse_args()
-    for name in arguments.files or ["standard input"]:
-        try:
-            text = pathlib.Path(name).read_text() if arguments.files else sys.stdin.read()
-            for run in parse_runs(text):
-                print(f"recorded in {record(run, arguments.results, name)}: {run['command']}")
-        except OSError as error:
-            sys.exit(f"record: {error.filename}: {error.strerror}")
-        except ValueError as error:
-            sys.exit(f"record: {error if str(error).startswith(name) else f'{name}: {error}'}")
+    try:
+        for name in sys.argv[1:] or ["/dev/stdin"]:
+            text = sys.stdin.read() if name == "/dev/stdin" else pathlib.Path(name).read_text()
+            print("\n".join(record(text)))
+    except OSError as error:
+        sys.exit(f"record: {error.filename}: {error.strerror}")
+    except ValueError as error:
+        sys.exit(f"record: {name}: {error}")
 
 
 if __name__ == "__main__":

@@ -1,8 +1,9 @@
 """Recorded runs: docs/results/GPU/PROGRAM.json is a list of what the program printed, one run after the other.
 
-A run of times is the object that `build/gpu/PROGRAM --bench --format json` prints, with "rows". What tests/gpu/count_on_gpu.sh
-prints has "counters" instead. A run says itself what it is of; one is found by its fields, never by a file's name. Paths are
-relative to the repository's root, in which the tools run. What is wrong is a ValueError with one line, or an OSError.
+A run of times is the object that `build/gpu/PROGRAM --bench --format json` prints, with "rows". What
+tests/gpu/count_on_gpu.sh prints has "counters" instead. A run says itself what it is of; one is found by its
+fields. Paths are relative to the repository's root, in which the tools run. What is wrong is a ValueError with
+one line, or an OSError.
 """
 import functools
 import hashlib
@@ -17,9 +18,6 @@ PEERS = {"cub_align": "tests/peers/cub_align.cu", "pytorch_gate": "chapters/01_c
 SOURCE_HASH = pathlib.Path(__file__).resolve().parents[2] / "common" / "source_hash.sh"
 
 
-# --- programs and their sources ---
-
-
 def program_of(run):
     """The name of the program that printed the run, or whose counters it has; "" if it does not say so."""
     command = run.get("command", "").split() or [""]
@@ -28,13 +26,14 @@ def program_of(run):
 
 def kernel_of(chapter):
     """The path of a chapter's kernel; None if there is no such chapter."""
-    paths = [pathlib.Path("chapters", chapter, name) for name in KERNELS] if re.fullmatch(r"\d\d_\w+", chapter) else []
+    names = KERNELS if re.fullmatch(r"\d\d_\w+", chapter) else ()
+    paths = (pathlib.Path("chapters", chapter, name) for name in names)
     return next((path for path in paths if path.is_file()), None)
 
 
 def chapter_of(program):
-    """The chapter whose kernel the program runs: its own, or where that was built otherwise, the one that its name begins with,
-    as 08_align_blelloch does for 08_align_blelloch_plain_tree. "" if there is none."""
+    """The chapter whose kernel the program runs: its own, or where that was built otherwise, the one that its name
+    begins with, as 08_align_blelloch does for 08_align_blelloch_plain_tree. "" if there is none."""
     while program and not kernel_of(program):
         program = program.rpartition("_")[0]
     return program
@@ -51,10 +50,10 @@ def source_hash(path):
     """What a program built from this source reports as "kernel_source_sha256"."""
     if path.suffix == ".py" or not SOURCE_HASH.exists():
         return hashlib.sha256(path.read_bytes()).hexdigest()
-    result = subprocess.run(["sh", SOURCE_HASH, path], capture_output=True, text=True, check=False)
-    if result.returncode != 0:
-        raise ValueError(f"{path}: {result.stderr.strip()}")
-    return result.stdout.split()[0]
+    done = subprocess.run(["sh", SOURCE_HASH, path], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise ValueError(f"{path}: {done.stderr.strip()}")
+    return done.stdout.split()[0]
 
 
 def is_old(run):
@@ -62,23 +61,23 @@ def is_old(run):
     return run["kernel_source_sha256"] != source_hash(source_of(program_of(run)))
 
 
-# --- reading and writing ---
-
-
-def _has_rows(run):
+def _is_run(run):
+    texts = ("command", "date", "kernel_source_sha256")
+    if not isinstance(run, dict) or not all(isinstance(run.get(name), str) for name in texts):
+        return False
     values, key = (run["rows"], "num_tokens") if "rows" in run else (run.get("counters"), "counter")
-    return isinstance(values, list) and values and all(isinstance(value, dict) and key in value for value in values)
+    return isinstance(values, list) and values != [] and all(isinstance(at, dict) and key in at for at in values)
 
 
 def check_run(run, program, where):
     """Raises ValueError, with `where` in front, if the run is none of that program as it should be."""
-    texts = ("command", "date", "kernel_source_sha256")
-    if not isinstance(run, dict) or not all(isinstance(run.get(name), str) for name in texts) or not _has_rows(run):
+    if not _is_run(run):
         raise ValueError(f'{where}: a run needs "command", "date", "kernel_source_sha256", and "rows" or "counters"')
     if program_of(run) != program:
         raise ValueError(f'{where}: a run of "{program_of(run)}"; it must be of "{program}"')
-    if "counters" in run and not ({"gpu", "cuda"} <= run.keys() and re.search(rf" {program} [1-9]\d*$", run["command"])):
-        raise ValueError(f'{where}: counters need "gpu", "cuda" and a command that ends with the chapter and the number of tokens')
+    counted = "gpu" in run and "cuda" in run and re.search(rf" {program} [1-9]\d*$", run["command"])
+    if "counters" in run and not counted:
+        raise ValueError(f'{where}: counters need "gpu", "cuda" and a command that ends with chapter and tokens')
     if not source_of(program):
         raise ValueError(f"{where}: {PEERS.get(program, f'chapters/{program}')}, which it measured, is gone")
     chapter = chapter_of(program) or program
@@ -105,26 +104,24 @@ def load(folder=FOLDER):
 
 
 def _field_text(name, value):
-    rows = isinstance(value, list) and all(isinstance(row, dict) for row in value)
-    lines = ",\n".join(f"      {json.dumps(row)}" for row in value) if rows else ""
-    return f"    {json.dumps(name)}: " + (f"[\n{lines}\n    ]" if rows else json.dumps(value))
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return f"    {json.dumps(name)}: [\n" + ",\n".join(f"      {json.dumps(row)}" for row in value) + "\n    ]"
+    return f"    {json.dumps(name)}: {json.dumps(value)}"
+
+
+def _place(run):
+    """The order in a file does not depend on when something was recorded."""
+    parts = re.split(r"(\d+)", run["command"])
+    return "counters" in run, [int(part) if part.isdigit() else part for part in parts]
 
 
 def write(path, runs):
-    """Writes a program's runs in an order that does not depend on when they were recorded, a field or row a line."""
-
-    def place(run):
-        parts = re.split(r"(\d+)", run["command"])
-        return "counters" in run, [int(part) if part.isdigit() else part for part in parts]
-
-    objects = [",\n".join(_field_text(*field) for field in run.items()) for run in sorted(runs, key=place)]
+    """Writes a program's runs, a field or a row a line."""
+    objects = [",\n".join(_field_text(*field) for field in run.items()) for run in sorted(runs, key=_place)]
     unfinished = path.with_name(f".{path.name}")
     path.parent.mkdir(parents=True, exist_ok=True)
     unfinished.write_text("[\n" + ",\n".join(f"  {{\n{text}\n  }}" for text in objects) + "\n]\n")
     unfinished.rename(path)
-
-
-# --- finding ---
 
 
 def field(run, name):
@@ -132,14 +129,13 @@ def field(run, name):
     return run.get(name, run.get("problem", {}).get(name))
 
 
-def _has(run, name, value):
-    return bool(row_of(run, value)) if name == "num_tokens" else field(run, name) == value
-
-
 def find(results, program, **fields):
-    """The one run of times of the program with these values in its fields, and where num_tokens is one, a row of so many; None if
-    nothing like that is recorded: find(results, "06_a", kernel="small", num_experts=64, num_tokens=16)."""
-    runs = [run for run in results.get(program, []) if "rows" in run and all(_has(run, *pair) for pair in fields.items())]
+    """The program's run of times with these values in its fields, and where num_tokens is one, a row of so many;
+    None if nothing like that is recorded: find(results, "06_a", kernel="small", num_experts=64, num_tokens=16)."""
+    sizes = [fields["num_tokens"]] if "num_tokens" in fields else []
+    wanted = [pair for pair in fields.items() if pair[0] != "num_tokens"]
+    runs = [run for run in results.get(program, []) if "rows" in run and all(row_of(run, size) for size in sizes) and
+            all(field(run, name) == value for name, value in wanted)]
     if len(runs) > 1:
         problem = ", ".join(f"{name} {value}" for name, value in fields.items())
         raise ValueError(f"{program}: {len(runs)} runs are recorded of {problem}")
@@ -157,7 +153,7 @@ def row_of(run, num_tokens):
 
 
 def median(row, name):
-    """The median microseconds of "here", "before", "eager_graph"... in a row, or the number itself; None if it is no time."""
+    """The median microseconds of "here", "before", "eager_graph"... in a row, or the number; None if it is no time."""
     value = row.get(name)
     value = value.get("median_us") if isinstance(value, dict) else value
     return value if isinstance(value, (int, float)) and 0 < value < 1e12 else None

@@ -2,17 +2,17 @@
 
     python3 docs/tools/tables.py [--check] [--build build] [--results docs/results/h200] [FILE.md...]
 
-In the repository's root; without files, in README.md and the chapters'. What it writes stands between a marker and the line
-<!-- end -->:
+In the repository's root; without files, in README.md and the chapters'. What it writes stands between a marker
+and the line <!-- end -->:
 
     <!-- times: f32 -->               recorded times, see times.py
-    <!-- counters: 03 04 -->          counters of two chapters, see counters.py. A row for each marker that follows:
-    <!-- row: shuffles: remark -->    a counter, and what there is to say about it
-    <!-- tree: 0-7 PROGRAM ... -->    what words 0 to 7 of dynamic shared memory hold at each barrier, when the program runs
-                                      with these arguments, see tree_steps.py
+    <!-- counters: 03 04 -->          counters of two chapters, see counters.py; a row for each marker that follows,
+    <!-- row: shuffles: remark -->    with a counter and what there is to say about it
+    <!-- tree: 0-7 PROGRAM ... -->    what words 0 to 7 of dynamic shared memory hold at each barrier, when the
+                                      program runs with these arguments, see tree_steps.py
 
---check writes nothing. Exits 1 if it finds something that is not as it would write it, 2 if a file cannot be read or
-understood or a program fails.
+--check writes nothing. Exits 1 if it finds something that is not as it would write it, 2 if a file cannot be
+read or understood or a program fails.
 """
 import argparse
 import os
@@ -28,85 +28,46 @@ import runs
 import times
 import tree_steps
 
+TABLES = ("times", "counters", "tree")
+FAILURES = (ValueError, OSError, SystemExit)
 
-# --- markers ---
 
-
-def parse_marker(line):
-    """A line's marker and its words; (None, "") for any other line. A comment whose first word ends with a colon must be known."""
+def _parse_marker(line):
+    """A line's marker and its words; (None, "") for another line. A comment that begins like one must be known."""
     if line == "<!-- end -->":
         return "end", ""
     match = re.fullmatch(r"<!-- (times|counters|row|tree): (.*?) ?-->", line)
-    if match:
-        return match.groups()
-    if re.match(r"<!-- [^ :]*:", line):
+    if not match and re.match(r"<!-- [^ :]*:", line):
         raise ValueError(f"'{line[:60]}' is no marker; <!-- times: f32 -->, <!-- counters: 03 04 --> and "
                          "<!-- tree: 0-7 PROGRAM --> are some")
-    return None, ""
+    return match.groups() if match else (None, "")
 
 
 def _parse_tree(words):
-    first, _, command = words.partition(" ")
-    if not first:
-        raise ValueError("a tree of nothing; 'tree: 0-7 PROGRAM' has words and a program")
+    numbers, _, command = words.partition(" ")
     program, _, arguments = command.partition(" ")
+    if not numbers:
+        raise ValueError("a tree of nothing; 'tree: 0-7 PROGRAM' has words and a program")
     if not re.fullmatch(r"\w+", program, re.A):
         raise ValueError(f"'{command}' is no program and its arguments")
-    return types.SimpleNamespace(words=tree_steps.parse_range(first), program=program, arguments=arguments)
+    return types.SimpleNamespace(words=tree_steps.parse_range(numbers), program=program, arguments=arguments)
 
 
-def _parse_table(kind, words, recorded):
-    return {"times": lambda: times.parse(words, recorded), "counters": lambda: counters.parse(words),
-            "tree": lambda: _parse_tree(words)}[kind]()
+def _parse_table(kind, words, recorded, line):
+    parse = {"times": lambda: times.parse(words, recorded), "counters": lambda: counters.parse(words),
+             "tree": lambda: _parse_tree(words)}
+    return types.SimpleNamespace(kind=kind, request=parse[kind](), rows=[], line=line, written=False)
 
 
 def _tree_lines(request, build):
-    trace = runs.trace(build, request.program, request.arguments)
+    lines = tree_steps.steps(runs.trace(build, request.program, request.arguments), request.words)
     command = f"build/cpu/{request.program} {request.arguments}".rstrip()
-    return ["", "```", *tree_steps.steps(trace, request.words), "```", "", f"Printed by `{command} --trace trace.json` and "
-            f"`python3 docs/tools/tree_steps.py {request.words.start}-{request.words.stop - 1} trace.json`.", ""]
+    tool = f"python3 docs/tools/tree_steps.py {request.words.start}-{request.words.stop - 1}"
+    return ["", "```", *lines, "```", "", f"Printed by `{command} --trace trace.json` and `{tool} trace.json`.", ""]
 
 
-# --- pages ---
-
-
-def parse_page(path, text, recorded):
-    """The page's lines, each table's old lines replaced by what is wanted there: .kind, .request, .rows, .line."""
-    pieces, table = [], None
-    for number, line in enumerate(text.split("\n"), 1):
-        try:
-            kind, words = parse_marker(line)
-            table = _take_line(pieces, table, kind, words, line, number, recorded)
-        except ValueError as error:
-            raise ValueError(f"{path}:{number}: {error}") from None
-    if table:
-        raise ValueError(f"{path}:{table.line}: the table has no <!-- end -->")
-    return pieces
-
-
-def _take_line(pieces, table, kind, words, line, number, recorded):
-    """Adds a line, or what it asks for; returns the table that is open behind it, or None."""
-    if kind == "row":
-        if not table or table.kind != "counters" or pieces[-1] is table:
-            raise ValueError("a row must follow <!-- counters: ... --> or another row")
-        table.rows.append(counters.parse_row(words))
-        pieces.append(line)
-        return table
-    if kind == "end" and not table:
-        raise ValueError("<!-- end --> of no table")
-    if kind in ("times", "counters", "tree"):
-        if table:
-            raise ValueError("the table before has no <!-- end -->")
-        pieces.append(line)
-        return types.SimpleNamespace(kind=kind, request=_parse_table(kind, words, recorded), rows=[], line=number)
-    if table and pieces[-1] is not table:
-        pieces.append(table)
-    if not table or kind == "end":
-        pieces.append(line)
-    return None if kind == "end" else table
-
-
-def _write_table(table, build, recorded):
+def _lines_of(table, build, recorded):
+    table.written = True
     if table.kind == "times":
         return times.table(table.request, recorded)
     if table.kind == "counters":
@@ -114,37 +75,45 @@ def _write_table(table, build, recorded):
     return _tree_lines(table.request, build)
 
 
-def make_page(path, pieces, build, recorded):
-    """The text that the page should have."""
-    lines = []
-    for piece in pieces:
-        try:
-            lines += [piece] if isinstance(piece, str) else _write_table(piece, build, recorded)
-        except (ValueError, OSError, SystemExit) as error:
-            raise ValueError(f"{path}:{piece.line}: {message_of(error)}") from None
-    return "\n".join(lines)
+def _check_place(kind, table):
+    """Raises ValueError if the marker must not stand where it does, inside of a table or outside of all."""
+    if kind in TABLES and table:
+        raise ValueError("the table before has no <!-- end -->")
+    if kind == "end" and not table:
+        raise ValueError("<!-- end --> of no table")
+    if kind == "row" and (not table or table.kind != "counters" or table.written):
+        raise ValueError("a row must follow <!-- counters: ... --> or another row")
 
 
-def run_programs(pages, build):
-    """Runs the programs that the pages' tables are of, several at once. What fails here fails again, and is named, in its table."""
-    calls = set()
-    for table in (piece for pieces in pages for piece in pieces if not isinstance(piece, str)):
-        if table.kind == "tree":
-            calls.add((runs.trace, (build, table.request.program, table.request.arguments)))
-        for column in table.request.columns if table.kind == "counters" else []:
-            if not column.machine:
-                calls.add((runs.report, (build, *counters.run_of(column.name))))
-    runs.side_by_side(sorted(calls, key=str))
-
-
-# --- files ---
+def make_page(path, text, build, recorded):
+    """The text that a page should have: its own, what stands in its tables written anew."""
+    made, table, at = [], None, 0
+    try:
+        for at, line in enumerate(text.split("\n"), 1):
+            kind, words = _parse_marker(line)
+            _check_place(kind, table)
+            if kind == "row":
+                table.rows.append(counters.parse_row(words))
+            elif table and not table.written:
+                line_here, at = at, table.line
+                made += _lines_of(table, build, recorded)
+                at = line_here
+            if not table or kind in ("row", "end"):
+                made.append(line)
+            if kind in TABLES:
+                table = _parse_table(kind, words, recorded, at)
+            table = None if kind == "end" else table
+        if table:
+            at = table.line
+            raise ValueError("the table has no <!-- end -->")
+    except FAILURES as error:
+        raise ValueError(f"{path}:{at}: {message_of(error)}") from None
+    return "\n".join(made)
 
 
 def message_of(error):
     """One line that says what is wrong."""
-    if isinstance(error, OSError):
-        return f"{error.filename}: {error.strerror}"
-    return str(error)
+    return f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
 
 
 def write_whole(path, text):
@@ -158,35 +127,19 @@ def write_whole(path, text):
         unfinished.unlink(missing_ok=True)
 
 
-def do_file(path, pieces, text, arguments, recorded):
-    """Writes or checks a page; returns the exit status."""
-    made = make_page(path, pieces, arguments.build, recorded)
-    if made == text:
-        return 0
-    if not arguments.check:
-        write_whole(path, made)
-        return 0
-    same = next(i for i, pair in enumerate(zip(text.split("\n") + [None], made.split("\n") + [None])) if pair[0] != pair[1])
-    print(f"tables: {path}:{same + 1}: this is not what would be written now: ninja tables writes it anew", file=sys.stderr)
-    return 1
-
-
-def attempt(function, *arguments):
-    """What the function returns, and the exit status: None and 2 if it fails, once it has said why."""
-    try:
-        return function(*arguments), 0
-    except (ValueError, OSError, SystemExit) as error:
-        print(f"tables: {message_of(error)}", file=sys.stderr)
-        return None, 2
-
-
-def read_page(path, recorded):
-    """A page's text, and its pieces."""
+def do_file(path, check, build, recorded):
+    """Writes or checks a page; returns what is not as it would be written, or None."""
     try:
         text = path.read_bytes().decode()
     except UnicodeDecodeError as error:
         raise ValueError(f"{path}: {error}") from None
-    return text, parse_page(path, text, recorded)
+    made = make_page(path, text, build, recorded)
+    if made != text and not check:
+        write_whole(path, made)
+    elif made != text:
+        same = os.path.commonprefix([text.split("\n"), made.split("\n")])
+        return f"{path}:{len(same) + 1}: this is not what would be written now: ninja tables writes it anew"
+    return None
 
 
 def main():
@@ -196,19 +149,20 @@ def main():
     parser.add_argument("--results", default=results.FOLDER)
     parser.add_argument("files", nargs="*", type=pathlib.Path)
     arguments = parser.parse_args()
-    paths = arguments.files or [pathlib.Path("README.md"), *sorted(pathlib.Path("chapters").glob("*/README.md"))]
-    recorded, status = attempt(results.load, arguments.results)
-    if status:
-        return status
-    pages = [(path, *attempt(read_page, path, recorded)) for path in paths]
-    try:
-        run_programs([page[1] for _, page, failed in pages if not failed], arguments.build)
-    except (ValueError, OSError, SystemExit):
-        pass
-    for path, page, failed in pages:
-        outcome, failed_now = attempt(do_file, path, page[1], page[0], arguments, recorded) if page else (None, failed)
-        status = max(status, failed_now, outcome or 0)
-    return status
+    pages = [pathlib.Path("README.md"), *sorted(pathlib.Path("chapters").glob("*/README.md"))]
+    worst, recorded = 0, None
+    for path in arguments.files or pages:
+        try:
+            recorded = results.load(arguments.results) if recorded is None else recorded
+            problem, status = do_file(path, arguments.check, arguments.build, recorded), 1
+        except FAILURES as error:
+            problem, status = message_of(error), 2
+        if problem:
+            print(f"tables: {problem}", file=sys.stderr)
+            worst = max(worst, status)
+        if recorded is None:
+            break
+    return worst
 
 
 if __name__ == "__main__":

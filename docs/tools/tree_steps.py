@@ -3,8 +3,8 @@
     build/cpu/08_align_blelloch --counts 3,1,7,0,4,1,6,3 --block-size 1 --kernel large --trace trace.json
     python3 docs/tools/tree_steps.py 0-7 trace.json
 
-Prints words 0 to 7 of the traced block's dynamic shared memory after each block barrier before which one of them had changed,
-as signed numbers; "-" where nothing was written yet, "?" where an atomic's result was never read.
+Prints words 0 to 7 of the traced block's dynamic shared memory after each block barrier before which one of them
+had changed, as signed numbers; "-" where nothing was written yet, "?" where an atomic's result was never read.
 """
 import json
 import pathlib
@@ -25,82 +25,76 @@ def parse_range(text):
     return words
 
 
-def _pieces(event, begin, end):
-    """The words between these bytes that the lanes of an event accessed: number, and value or None where that is not known."""
+def _accesses(event, begin, count):
+    """The words that the event's lanes accessed, of so many from a byte on: index, and value or None if unknown."""
     for offset, value in zip(event["offset"], event["value"]):
-        if offset is None or offset >= end or offset + event["bytes"] <= begin:
+        if offset is None or offset >= begin + count * WORD_BYTES or offset + event["bytes"] <= begin:
             continue
         if event["bytes"] % WORD_BYTES or offset % WORD_BYTES:
             raise ValueError("it has accesses to parts of these words")
-        bits = None if value is None else int(value, 16)
         for piece in range(event["bytes"] // WORD_BYTES):
-            at = offset + piece * WORD_BYTES
-            if begin <= at < end:
-                word = None if bits is None else (bits >> (8 * WORD_BYTES * piece)) & 0xFFFFFFFF
-                yield (at - begin) // WORD_BYTES, word if word is None else word - ((word & 0x80000000) << 1)
+            index = (offset - begin) // WORD_BYTES + piece
+            word = None if value is None else (int(value, 16) >> (8 * WORD_BYTES * piece)) & 0xFFFFFFFF
+            if 0 <= index < count:
+                yield index, word - ((word & 0x80000000) << 1) if word else word
 
 
 def _follow(events, begin, count):
-    """The words at every barrier and at the end: pairs of the barrier's number, None for the end, and a list of (content, number
-    of the change that left it so)."""
-    now = [(UNWRITTEN, 0)] * count
-    steps = []
+    """The words at every barrier and at the end: what the step is called, and for each word a pair of what it holds
+    and the number of the change that left it so."""
+    now, steps = [(UNWRITTEN, 0)] * count, []
     for event in events:
-        kind, shared = event.get("kind"), event.get("space") == "shared"
+        kind = event.get("kind")
         if kind == "block_barrier":
-            steps.append((event["barrier"], list(now)))
-        elif kind in ("shared_store", "shared_load") or (kind == "atomic" and shared):
-            for index, value in _pieces(event, begin, begin + count * WORD_BYTES):
-                content, change = now[index]
-                if kind != "shared_load":
-                    known = kind == "shared_store" and value is not None
-                    now[index] = (value if known else UNKNOWN, change + 1)
-                elif value is not None and content == UNKNOWN:
-                    # A load tells what atomics had left there: since when, the steps so far know too.
-                    now[index] = (value, change)
-                    for _, words in steps:
-                        words[index] = now[index] if words[index][1] == change else words[index]
-    return [*steps, (None, now)]
+            steps.append((f"barrier {event['barrier'] + 1}", list(now)))
+        if kind not in ("shared_store", "shared_load") and (kind, event.get("space")) != ("atomic", "shared"):
+            continue
+        for index, value in _accesses(event, begin, count):
+            content, change = now[index]
+            if kind != "shared_load":
+                now[index] = (value if kind == "shared_store" and value is not None else UNKNOWN, change + 1)
+            elif value is not None and content == UNKNOWN:
+                # A load tells what atomics had left there: since when, the steps so far know too.
+                now[index] = (value, change)
+                for _, words in steps:
+                    words[index] = now[index] if words[index][1] == change else words[index]
+    return [*steps, ("end", now)]
 
 
-def _changed(words):
-    """What makes two steps different: values; of what nobody knows, the number of the change."""
-    return [word if word[0] == UNKNOWN else word[0] for word in words]
+def _lines(root, words):
+    memory = root["dynamic_shared"]
+    size, begin = memory["bytes"] // WORD_BYTES, memory["offset"] + words.start * WORD_BYTES
+    if root["truncated"]:
+        raise ValueError("the kernel did more than the trace holds")
+    if words.stop > size:
+        raise ValueError(f"the kernel has {size} words of dynamic shared memory; {words.start} to {words.stop - 1} "
+                         "are wanted")
+    rows, last = [], [UNWRITTEN] * len(words)
+    for name, pairs in _follow(root["events"], begin, len(words)):
+        differs_by = [pair if pair[0] == UNKNOWN else pair[0] for pair in pairs]
+        if differs_by != last:
+            rows.append((name, [str(content) for content, _ in pairs]))
+        last = differs_by
+    rows.insert(0, ("word", [str(word) for word in words]))
+    first = max(len(name) for name, _ in rows)
+    width = max(len(text) for _, texts in rows for text in texts)
+    return [f"{name:<{first}} " + "".join(f"  {text:>{width}}" for text in texts) for name, texts in rows]
 
 
 def steps(trace, words):
     """The lines that show the words of a range, from the path of a trace."""
     try:
-        root = json.loads(pathlib.Path(trace).read_text())
-        memory = root["dynamic_shared"]
-        begin, end, events, truncated = memory["offset"], memory["bytes"] // WORD_BYTES, root["events"], root["truncated"]
-    except (ValueError, KeyError, TypeError):
+        return _lines(json.loads(pathlib.Path(trace).read_text()), words)
+    except (json.JSONDecodeError, KeyError, TypeError):
         raise ValueError(f"{trace}: it is no trace of a kernel") from None
-    if truncated:
-        raise ValueError(f"{trace}: the kernel did more than the trace holds")
-    if words.stop > end:
-        raise ValueError(f"{trace}: the kernel has {end} words of dynamic shared memory; "
-                         f"{words.start} to {words.stop - 1} are wanted")
-    try:
-        followed = _follow(events, begin + words.start * WORD_BYTES, len(words))
     except ValueError as error:
         raise ValueError(f"{trace}: {error}") from None
-    lines, last = [], [UNWRITTEN] * len(words)
-    for barrier, content in followed:
-        if _changed(content) != last:
-            last = _changed(content)
-            lines.append((f"barrier {barrier + 1}" if barrier is not None else "end", [str(word) for word, _ in content]))
-    rows = [("word", [str(word) for word in words]), *lines]
-    first = max(len(name) for name, _ in rows)
-    width = max(len(text) for _, texts in [("", [str(words[-1])]), *lines] for text in texts)
-    return [f"{name:<{first}} " + "".join(f"  {text:>{width}}" for text in texts) for name, texts in rows]
 
 
 def main():
-    if len(sys.argv) != 3:
-        print("usage: tree_steps.py FIRST-LAST TRACE.json", file=sys.stderr)
-        return 2
     try:
+        if len(sys.argv) != 3:
+            raise ValueError("usage: tree_steps.py FIRST-LAST TRACE.json")
         print("\n".join(steps(sys.argv[2], parse_range(sys.argv[1]))), flush=True)
     except OSError as error:
         print(f"tree_steps: {error.filename or 'standard output'}: {error.strerror}", file=sys.stderr)

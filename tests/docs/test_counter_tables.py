@@ -184,9 +184,9 @@ class Tables(course.Course):
         needs = f'{path}: a run needs "command", "date", "kernel_source_sha256", and "rows" or "counters"'
         for change, message in (
                 ({"kernel_source_sha256": None}, needs), ({"counters": []}, needs), ({"counters": None}, needs),
-                ({"gpu": None}, f'{path}: counters need "gpu", "cuda" and a command that ends with the chapter and the number of tokens'),
+                ({"gpu": None}, f'{path}: counters need "gpu", "cuda" and a command that ends with chapter and tokens'),
                 ({"command": "sh tests/gpu/count_on_gpu.sh 03_third 4"},
-                 f'{path}: counters need "gpu", "cuda" and a command that ends with the chapter and the number of tokens'),
+                 f'{path}: counters need "gpu", "cuda" and a command that ends with chapter and tokens'),
                 ({"chapter": "03_third"}, f'{path}: a run of "03_third"; it must be of "04_fourth"')):
             self.record(**change)
             self.refuses(message, "<!-- counters: 04 machine:04 -->", ROW, "<!-- end -->")

@@ -92,11 +92,11 @@ class Record(course.Course):
         self.assertEqual(record.gpu_of(COUNTED), "h200")
 
     def test_what_is_refused(self):
-        for text, message in (("[1", "standard input: Expecting ',' delimiter: line 1 column 3 (char 2)"),
-                              ("3", "standard input: it is no JSON object"),
-                              ("{}", 'standard input: a run needs "command", "date", "kernel_source_sha256", and "rows" or "counters"'),
-                              (json.dumps(run("03_none")), "standard input: chapters/03_none, which it measured, is gone")):
-            self.assertEqual(course.call(record.main, stdin=text), (1, f"record: {message}"))
+        needs = 'a run needs "command", "date", "kernel_source_sha256", and "rows" or "counters"'
+        for text, message in (("[1", "Expecting ',' delimiter: line 1 column 3 (char 2)"), ("3", f"the text: {needs}"),
+                              ("{}", f"the text: {needs}"),
+                              (json.dumps(run("03_none")), "03_none: chapters/03_none, which it measured, is gone")):
+            self.assertEqual(course.call(record.main, stdin=text), (1, f"record: /dev/stdin: {message}"))
         self.assertEqual(course.call(record.main, "none.json"), (1, "record: none.json: No such file or directory"))
         self.assertFalse(RESULTS.exists())
 

@@ -116,7 +116,7 @@ class Steps(course.Course):
 
     def test_files_and_arguments(self):
         self.refuses("t.json: No such file or directory")
-        self.assertEqual(course.call(tree_steps.main), (2, "usage: tree_steps.py FIRST-LAST TRACE.json"))
+        self.assertEqual(course.call(tree_steps.main), (2, "tree_steps: usage: tree_steps.py FIRST-LAST TRACE.json"))
         self.trace()
         with open("/dev/full", "w") as full:
             done = subprocess.run([sys.executable, TOOL, "0-1", "t.json"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
