@@ -1,9 +1,12 @@
-"""Makes the documentation site in BUILD/docs/html, from the repository's root: python3 docs/tools/make_site.py --build BUILD
+"""Makes the documentation site in BUILD/docs/html, from the repository's root: python3 docs/tools/make_site.py
+--build BUILD
 
-The programs that the pages run are built before (ninja docs). It fails, with a line that says why, where a page names something
-that is not there, where a committed table or figure is not what the tools make now, and at Doxygen's first warning.
+The programs that the pages run are built before (ninja docs). It fails, with a line that says why, where a page
+names something that is not there, where a committed table or figure is not what the tools make now, and at
+Doxygen's first warning.
 
---steppers makes only the pages on which a reader steps through a run, as BUILD/docs/stepper/stepper_NN.html, which need no site.
+--steppers makes only the pages on which a reader steps through a run, as BUILD/docs/stepper/stepper_NN.html, which
+need no site.
 """
 import argparse
 import fcntl
@@ -22,8 +25,8 @@ import stepper_pages
 
 TOOLS = pathlib.Path(__file__).parent
 AWESOME = pathlib.Path(os.environ.get("DOXYGEN_AWESOME", "/usr/share/doxygen-awesome-css"))
+MISSING = "is missing: sh common/setup.sh docs installs what the site needs"
 MAX_PLAIN_CODE = 40  # characters that fit a line of a phone
-PLAYER = ("docs/stepper/stepper.js", "docs/stepper/stepper.css")
 
 
 # --- what Doxygen has no option for ---
@@ -31,16 +34,16 @@ PLAYER = ("docs/stepper/stepper.js", "docs/stepper/stepper.css")
 
 def _one_level_down(page):
     """Doxygen makes a page's title no heading, and its sections headings of the first level."""
-    return re.sub(r'^(?!.*class="(?:title|toc)").*$', lambda line: re.sub(
-        r"(</?h)([1-4])>", lambda heading: f"{heading[1]}{int(heading[2]) + 1}>", line[0]), page, flags=re.MULTILINE)
+    return re.sub(r"(</?h)([1-4])>", lambda heading: f"{heading[1]}{int(heading[2]) + 1}>", page)
 
 
 def _let_commands_flow(page):
-    """A line may end behind a hyphen, but not within an option: --trace would become -- and trace. What is longer than a line of a
-    phone is a command, which begins where the text stands and goes on below."""
+    """A line may end behind a hyphen, but not within an option: --trace would become -- and trace. What is longer
+    than a line of a phone is a command, which begins where the text stands and goes on below."""
     def code(found):
         name = ' class="command"' if len(found[1]) > MAX_PLAIN_CODE else ""
-        return f"<code{name}>" + re.sub(r" (--?[A-Za-z][^ <]*)", r' <span class="option">\1</span>', found[1]) + "</code>"
+        text = re.sub(r" (--?[A-Za-z][^ <]*)", r' <span class="option">\1</span>', found[1])
+        return f"<code{name}>{text}</code>"
 
     return re.sub(r"<code>((?!<span).*?)</code>", code, page)
 
@@ -50,7 +53,7 @@ PATCHES = (
     # A title is a heading, as it looks.
     ("*.html", r'<div class="title">(.*)</div></div>', r'<h1 class="title">\1</h1></div>'),
     # The list of a page's sections is named as other headings are, on the level behind the title's.
-    ("*.html", r'<div class="toc"><h3>Table of Contents</h3>', '<div class="toc"><h2>On this page</h2>'),
+    ("*.html", r'<div class="toc"><h\d>Table of Contents</h\d>', '<div class="toc"><h2>On this page</h2>'),
     ("doxygen-awesome-interactive-toc.js", r"toc > h3", "toc > h2"),
     ("doxygen-awesome.css", r"div\.toc h3", "div.toc h2"),
     # Every line of a source has its anchor under two attributes; one will do, and the site is half a megabyte smaller.
@@ -68,20 +71,21 @@ def _patch(html, page_ids):
         path.unlink()  # lists of all names, to which nothing leads
     for path in [path for path in html.iterdir() if path.suffix in (".html", ".js", ".css")]:
         before = text = path.read_text()
+        if path.stem in page_ids:
+            text = _let_commands_flow(_one_level_down(text))
         for name, pattern, replacement in PATCHES:
             if path.match(name):
                 text = re.sub(pattern, replacement, text)
         if MACROS in text and 'id="define-members"' not in text:
             text = re.sub(f".*{MACROS}.*\n", "", text)
-        if path.stem in page_ids:
-            text = _let_commands_flow(_one_level_down(text))
         if text != before:
             path.write_text(text)
 
 
 def _add_to_search(html, words):
-    """The search finds what begins with what was typed, in lists of names, one for each first letter: all_N.js, where N counts
-    the letters that have a list, in hexadecimal. Chapters begin with a number, and a glossary's terms are no symbols."""
+    """The search finds what begins with what was typed, in lists of names, one for each first letter: all_N.js,
+    where N counts the letters that have a list, in hexadecimal. Chapters begin with a number, and a glossary's
+    terms are no symbols."""
     letters = re.search(r'^  0: "(.*)",$', (html / "search" / "searchdata.js").read_text(), re.MULTILINE)[1]
     for number, (words_of_one, address, kind) in enumerate(words, 1):
         name = words_of_one.lower()
@@ -96,6 +100,13 @@ def _add_to_search(html, words):
 # --- the site ---
 
 
+def _run(*command, env=None):
+    """Runs a tool that says itself what is wrong; its exit status is then that of this program."""
+    status = subprocess.run(command, env=env, check=False).returncode
+    if status:
+        sys.exit(status)
+
+
 def _write_files(folder, texts):
     """The folder holds these files and nothing else."""
     shutil.rmtree(folder, ignore_errors=True)
@@ -104,18 +115,12 @@ def _write_files(folder, texts):
         (folder / name).write_text(text)
 
 
-def _run_doxygen(out):
-    """Doxygen's own output goes to where ours does. Its exit status is that of this program."""
-    environment = {**os.environ, "SITE_OUT": str(out), "DOXYGEN_AWESOME": str(AWESOME)}
-    status = subprocess.run(["doxygen", "docs/Doxyfile"], env=environment, check=False).returncode
-    if status:
-        sys.exit(status)
-
-
 def make_site(build):
     """Makes the site; the path of its first page."""
     if not shutil.which("doxygen") or not (AWESOME / "doxygen-awesome.css").is_file():
-        raise ValueError("doxygen or doxygen-awesome-css is missing: sh common/setup.sh docs installs what the site needs")
+        raise ValueError(f"doxygen or doxygen-awesome-css {MISSING}")
+    for tool in ("tables.py", "figures.py"):
+        _run(sys.executable, TOOLS / tool, "--check", "--build", build)
     out, html = build / "docs", build / "docs" / "html"
     site = page_text.Site(pages.find_pages(), page_text.find_sources(), page_text.read_terms())
     recorded = results.load()
@@ -126,10 +131,11 @@ def make_site(build):
         fcntl.flock(lock, fcntl.LOCK_EX)  # two at once would change each other's pages
         _write_files(out / "pages", texts)
         shutil.rmtree(html, ignore_errors=True)
-        _run_doxygen(out)
+        environment = {**os.environ, "SITE_OUT": str(out), "DOXYGEN_AWESOME": str(AWESOME)}
+        _run("doxygen", "docs/Doxyfile", env=environment)
         _patch(html, {"index", *(name.removesuffix(".md") for name in texts)})
         _add_to_search(html, pages.search_words(site))
-        shutil.copytree("docs/figures", html / "figures", ignore=lambda _, names: [n for n in names if not n.endswith(".svg")])
+        shutil.copytree("docs/figures", html / "figures")
         (html / "files").mkdir()
         for address, path in site.files.items():
             shutil.copyfile(path, html / address)
@@ -140,17 +146,9 @@ def make_steppers(build):
     """Makes the pages that play a run, each an HTML file of its own; the folder they are in."""
     folder = build / "docs" / "stepper"
     _write_files(folder, stepper_pages.write_html_files(build))
-    for path in PLAYER:
+    for path in ("docs/stepper/stepper.js", "docs/stepper/stepper.css"):
         shutil.copy(path, folder)
     return folder
-
-
-def check_what_is_committed(build):
-    """Stops at tables or figures in the repository that are not what their tools make now."""
-    for tool in ("tables.py", "figures.py"):
-        status = subprocess.run([sys.executable, TOOLS / tool, "--check", "--build", build], check=False).returncode
-        if status:
-            sys.exit(status)
 
 
 def main():
@@ -159,9 +157,9 @@ def main():
     parser.add_argument("--steppers", action="store_true", help="only the pages that play a run, without the site")
     arguments = parser.parse_args()
     try:
-        if not arguments.steppers:
-            check_what_is_committed(arguments.build)
         print((make_steppers if arguments.steppers else make_site)(arguments.build))
+    except ImportError as error:
+        sys.exit(f"make_site: {error.name} {MISSING}")
     except (OSError, ValueError) as error:
         sys.exit(f"make_site: {page_text.reason(error)}")
 

@@ -1,8 +1,9 @@
 """From a Markdown file of the repository to the text of a page of the documentation site.
 
-Links lead to pages of the site, to the pages of source files, or to copies of other files; a picture on its own line becomes a
-figure; above each snippet stands where it comes from; the first use of each term leads to the glossary; headings have ids, so
-that links to them last. What is wrong is a ValueError with one line that names the file and the line.
+Links lead to pages of the site, to the pages of source files, or to copies of other files; a picture on its own
+line becomes a figure; above each snippet stands where it comes from; the first use of each term leads to the
+glossary; headings have ids, so that links to them last. What is wrong is a ValueError with one line that names the
+file and the line.
 """
 import dataclasses
 import html
@@ -29,7 +30,7 @@ class Site:
     pages: list  # of Page
     sources: list  # the paths of the source files that the site shows, in order
     terms: dict  # words to the id of the glossary's term that they lead to
-    files: dict = dataclasses.field(default_factory=dict)  # what pages link to beside pages: addresses in the site to paths
+    files: dict = dataclasses.field(default_factory=dict)  # that pages link to: addresses to paths
 
 
 def reason(error):
@@ -45,13 +46,12 @@ def find_sources():
     paths = [path for folder in SOURCE_FOLDERS for path in pathlib.Path(folder).rglob("*")
              if path.suffix in SOURCE_SUFFIXES and path.is_file()]
     shown = [path for path in paths if not any(part == "data" or part.startswith(".") for part in path.parts)]
-    return [path.as_posix() for path in sorted(shown, key=lambda path: (SOURCE_FOLDERS.index(next(
-        folder for folder in SOURCE_FOLDERS if path.is_relative_to(folder))), path.parts))]
+    return [path.as_posix() for path in sorted(shown, key=lambda path: path.parts)]
 
 
 def source_url(sources, path):
-    """The page that shows a source: Doxygen names it after the file, and after as much of the path as files of the same name do
-    not share. None if the site does not show it."""
+    """The page that shows a source: Doxygen names it after the file, and after as much of the path as files of the
+    same name do not share. None if the site does not show it."""
     if path not in sources:
         return None
     parts = path.split("/")
@@ -65,7 +65,8 @@ def source_url(sources, path):
 
 
 def read_page(path, default_id):
-    """The page that a file becomes, by its first line, `# Title {#id}`; without an id there it has the default one."""
+    """The page that a file becomes, by its first line, `# Title {#id}`; without an id there it has the default
+    one."""
     first = pathlib.Path(path).read_text().partition("\n")[0]
     title = re.fullmatch(r"# (.*?)( \{#(\w+)\}.*)?", first, re.ASCII)
     if not title:
@@ -74,8 +75,9 @@ def read_page(path, default_id):
 
 
 def read_terms(path=GLOSSARY):
-    """The words that lead to the glossary's terms, with the terms' ids, in order. A heading with an {#id} is a term; the line
-    behind it may list words: `<!-- words: warp, warps -->`. Without it nothing leads there by itself."""
+    """The words that lead to the glossary's terms, with the terms' ids, in order. A heading with an {#id} is a
+    term; the line behind it may list words: `<!-- words: warp, warps -->`. Without it nothing leads there by
+    itself."""
     terms, known, term = {}, {}, ""
     for line in pathlib.Path(path).read_text().splitlines():
         if line.startswith("#"):
@@ -99,7 +101,7 @@ class Writer:
     """A page on its way."""
     site: Site
     page: Page
-    expand_marker: object  # called with the text of a `<!-- marker -->`: what stands for it, or None if it is no marker
+    expand_marker: object  # called with a comment's text: what stands for it, or None if it is no marker
     pieces: re.Pattern
     term_of: dict  # words in small letters to ids
     linked_terms: set = dataclasses.field(default_factory=set)
@@ -111,9 +113,11 @@ class Writer:
 
 
 def _pieces_of_lines(terms):
-    """What is not written as it stands: code, a tag, the text of a link, a link's target, bold, a quotation mark, a term."""
+    """What is not written as it stands: code, a tag, the text of a link, a link's target, bold, a quotation mark, a
+    term."""
     words = "|".join(re.escape(word) for word in sorted(terms, key=len, reverse=True)) or r"(?!)"
-    return re.compile(r"(?P<as_is>(?P<quotes>`+).*?(?P=quotes)|<[A-Za-z/!][^>]*>|\[.*?(?=\]\())|\]\((?P<target>[^) ]*)(?P<end>.?)|(?P<bold>\*\*)|(?P<mark>\")"
+    return re.compile(r"(?P<as_is>(?P<quotes>`+).*?(?P=quotes)|<[A-Za-z/!][^>]*>|\[.*?(?=\]\())"
+                      r"|\]\((?P<target>[^) ]*)(?P<end>.?)|(?P<bold>\*\*)|(?P<mark>\")"
                       rf"|(?<![\w-])(?P<term>{words})(?!\w)", re.ASCII | re.IGNORECASE)
 
 
@@ -142,7 +146,8 @@ def _link_target(writer, target):
 
 
 def _piece(writer, piece, terms):
-    """What stands for a piece of a line; None if its first character is written as it is, and what is behind it looked at anew."""
+    """What stands for a piece of a line; None if its first character is written as it is, and what is behind it
+    looked at anew."""
     if piece.lastgroup == "end":
         if piece["end"] != ")":
             raise ValueError(f"a link without its ')', or with a blank in it: '{piece.string[piece.start():][:40]}'")
@@ -208,8 +213,8 @@ def _snippet_line(writer, line):
         raise ValueError(f"{path} is not among the sources that the site shows")
     first, last = marks[0] + 1, marks[1] - 1
     writer.lines_of_code += last - first + 1
-    return (f'\n@htmlonly<p class="origin"><a href="{url}#l{first:05}">{os.path.basename(path)}, lines {first} to {last}</a></p>'
-            f"@endhtmlonly\n\n{line}\n")
+    words = f"{os.path.basename(path)}, lines {first} to {last}"
+    return f'\n@htmlonly<p class="origin"><a href="{url}#l{first:05}">{words}</a></p>@endhtmlonly\n\n{line}\n'
 
 
 def _comment_line(writer, line):
@@ -253,20 +258,23 @@ def _line(writer, line, following):
         return _heading_line(writer, line)
     if not line and writer.in_bold:
         raise ValueError("the paragraph before has '**' without its other end")
-    line = re.sub(r"\d+ minutes\. ", "", line, count=1)  # chapters say how long they take in so many words; the site counts
+    line = re.sub(r"\d+ minutes\. ", "", line, count=1)  # which chapters say in so many words, and the site counts
     if not writer.in_generated:
         writer.words += len(re.findall(r"[A-Za-z0-9]\S*", line))
-    return _text_line(writer, line, not line.startswith("|") and not writer.in_generated and writer.page.path != GLOSSARY)
+    is_prose = not line.startswith("|") and not writer.in_generated and writer.page.path != GLOSSARY
+    return _text_line(writer, line, is_prose)
 
 
 def write(site, page, expand_marker):
-    """A Writer with the words and the lines of code of everything behind the page's title, and that as text for Doxygen."""
-    writer = Writer(site, page, expand_marker, _pieces_of_lines(site.terms), {word.lower(): term for word, term in site.terms.items()})
+    """A Writer with the words and the lines of code of everything behind the page's title, and that as text for
+    Doxygen."""
+    term_of = {word.lower(): term for word, term in site.terms.items()}
+    writer = Writer(site, page, expand_marker, _pieces_of_lines(site.terms), term_of)
     lines, out, at = pathlib.Path(page.path).read_text().splitlines(), [], 1
     while at < len(lines):
         line, number, at = lines[at], at + 1, at + 1
         is_open = not writer.fence and "]" not in line[line.rfind("["):] and "[" in line
-        if is_open and at < len(lines) and lines[at]:  # in a link's text that goes on in the next line Doxygen loses its way
+        if is_open and at < len(lines) and lines[at]:  # in a link's text over two lines Doxygen loses its way
             line, at = f"{line} {lines[at]}", at + 1
         try:
             out.append(_line(writer, line, lines[at] if at < len(lines) else ""))

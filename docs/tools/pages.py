@@ -1,8 +1,9 @@
 """The pages of the documentation site that are made from the repository's Markdown files, as text for Doxygen.
 
-A page for each chapters/NN_name/README.md: the walkthrough, with its place in the course, the way to its neighbours, how long
-it takes to read, and what belongs to it. A page for each docs/pages/NAME.md, for the router data, and for each exercise, to
-which its chapter leads. A page "chapters" that lists them. In the Markdown files these markers are known:
+A page for each chapters/NN_name/README.md: the walkthrough, with its place in the course, the way to its
+neighbours, how long it takes to read, and what belongs to it. A page for each docs/pages/NAME.md, for the router
+data, and for each exercise, to which its chapter leads. A page "chapters" that lists them. In the Markdown files
+these markers are known:
 
     <!-- results: ... -->    docs/figures/results.svg, and what it shows in words
     <!-- chapters -->        the chapters and what each gains, as recorded
@@ -18,8 +19,8 @@ import provenance
 import results
 import times
 
-PARTS = ((5, "the gate"), (10, "align"), (99, "the layer, several GPUs and the limit"))  # and the last chapter of each
-ORDER = ("primer", "chapters", "exercises", "glossary", "simulator", "stepping_in_gdb", "router_data")  # other pages follow
+PARTS = ((5, "the gate"), (10, "align"), (99, "the layer, several GPUs and the limit"))  # the last chapter of each
+ORDER = ("primer", "chapters", "exercises", "glossary", "simulator", "stepping_in_gdb", "router_data")  # others follow
 WORDS_A_MINUTE, LINES_OF_CODE_A_MINUTE = 200, 15
 FEW_TOKENS, MANY_TOKENS = 1, 65536
 
@@ -98,8 +99,9 @@ def _box(site, page, writer, step_pages):
     number, part = number_of(page), _part_of(number_of(page))
     minutes = writer.words // WORDS_A_MINUTE + writer.lines_of_code // LINES_OF_CODE_A_MINUTE + 1
     included = _included(site, page)
-    sources = [(page_text.source_url(site.sources, path), os.path.basename(path)) for path in _own_sources(site, page)]
-    headers = [(page_text.source_url(site.sources, path).replace("_source.html", ".html"), path.removeprefix("common/"))
+    urls = {path: page_text.source_url(site.sources, path) for path in site.sources}
+    sources = [(urls[path], os.path.basename(path)) for path in _own_sources(site, page)]
+    headers = [(urls[path].replace("_source.html", ".html"), path.removeprefix("common/"))
                for path in site.sources if path in included]
     exercises = [(f"{other.id}.html", other.title.partition(":")[0]) for other in site.pages
                  if other.id.startswith(f"exercise_{number:02}_")]
@@ -108,9 +110,9 @@ def _box(site, page, writer, step_pages):
         items += f'<li><a href="step_{number:02}.html">What this step changed</a>, line by line</li>'
     if f"stepper_{number:02}" in step_pages:
         items += f'<li><a href="stepper_{number:02}.html">Step through a run</a></li>'
-    return (f'\n@htmlonly<div class="place"><p>Chapter {number} of {len(_chapters(site))}, part {part + 1}: {PARTS[part][1]}. '
-            f"About {minutes} minutes: {writer.words} words, {writer.lines_of_code} lines of code.</p>"
-            f"<ul>{items}{_item('Exercises: ', exercises)}</ul></div>@endhtmlonly\n")
+    return (f'\n@htmlonly<div class="place"><p>Chapter {number} of {len(_chapters(site))}, part {part + 1}: '
+            f"{PARTS[part][1]}. About {minutes} minutes: {writer.words} words, {writer.lines_of_code} lines of code."
+            f"</p><ul>{items}{_item('Exercises: ', exercises)}</ul></div>@endhtmlonly\n")
 
 
 # --- what chapters gain ---
@@ -141,7 +143,8 @@ def _gain(page, run, is_host):
 
 
 def _chapter_list(site, recorded):
-    """The parts, each under a heading that Doxygen does not take for a section: its tree has the chapters themselves."""
+    """The parts, each under a heading that Doxygen does not take for a section: its tree has the chapters
+    themselves."""
     text = ""
     for part, (_, title) in enumerate(PARTS):
         text += f"\n<h1>Part {part + 1}: {title}</h1>\n\n"
@@ -156,9 +159,10 @@ def _chapter_list(site, recorded):
             is_host = number_of(page) == 1
             text += _gain(page, runs[following.path] if is_host and following else runs[page.path], is_host)
         found = [run for run in runs.values() if run]
+        host = "; chapter 01 on that machine's CPU" if part == 0 else ""
         text += "\n" + (f"Microseconds per call, median, {provenance.machines(found[-1:])} by `build/gpu/NAME --bench`"
-                        f"{'; chapter 01 on that machine' + chr(39) + 's CPU' if part == 0 else ''}. The last column is for 1 and "
-                        "for 65,536 tokens, both chapters in one run.\n" if found else "No times are recorded yet.\n")
+                        f"{host}. The last column is for 1 and for 65,536 tokens, both chapters in one run.\n"
+                        if found else "No times are recorded yet.\n")
     return text
 
 
@@ -167,8 +171,8 @@ def _chapter_list(site, recorded):
 
 def _run(command, expected):
     """A command, which must exit with `expected`, and what it prints, as code."""
-    result = subprocess.run(f"{{ {command}; }} 2>&1", shell=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, text=True,
-                            check=False)
+    result = subprocess.run(command, shell=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, text=True, check=False)
     if result.returncode != expected:
         raise ValueError(f"'{command}' exits with {result.returncode}; it must exit with {expected}")
     return f"\n```\n$ {command}\n{result.stdout}```\n"
@@ -179,7 +183,8 @@ def _expand_marker(site, recorded, text):
     if text == "chapters":
         return _chapter_list(site, recorded)
     if text.startswith("results: "):
-        return page_text.figure("results.svg", text.removeprefix("results: ")) if os.path.isfile("docs/figures/results.svg") else ""
+        is_drawn = os.path.isfile("docs/figures/results.svg")
+        return page_text.figure("results.svg", text.removeprefix("results: ")) if is_drawn else ""
     command = re.fullmatch(r"run(?: (\d+))?: (.*)", text)
     return _run(command[2], int(command[1] or 0)) if command else None
 
@@ -192,12 +197,14 @@ def _page(site, page, recorded, step_pages):
     head, foot = f"# {page.title} {{#{page.id}}}\n", ""
     if number_of(page):
         way_of_chapter = _way_of_chapter(site, page)
-        own = [page_id for page_id in (f"step_{number_of(page):02}", f"stepper_{number_of(page):02}") if page_id in step_pages]
+        own = [page_id for page_id in (f"step_{number_of(page):02}", f"stepper_{number_of(page):02}")
+               if page_id in step_pages]
         head += way_of_chapter + _box(site, page, writer, step_pages)
-        foot = way_of_chapter + "".join(subpages([page_id]) for page_id in own)
+        foot = way_of_chapter + (subpages(own) if own else "")
     elif page.id == "mainpage":
-        others = [other.id for other in site.pages if not number_of(other) and not other.id.startswith(("exercise_", "mainpage"))]
-        foot = subpages([*ORDER, *(page_id for page_id in others if page_id not in ORDER)])
+        others = [other.id for other in site.pages
+                  if not other.id.startswith(("chapter_", "exercise_")) and other.id not in (*ORDER, page.id)]
+        foot = subpages([*ORDER, *others])
     elif page.id == "exercises":
         foot = subpages([other.id for other in site.pages if other.id.startswith("exercise_")])
     return f"{head}{'' if page.id == 'mainpage' else chr(10) + '[TOC]' + chr(10)}\n{text}{foot}"
@@ -207,15 +214,17 @@ def _uses(site):
     """Comments that add to the page of each shared kernel the chapters that use it."""
     text = ""
     for path in site.sources:
-        users = [page for page in _chapters(site) if path in _included(site, page)]
-        if path.startswith("common/kernels/") and users:
+        is_shared = path.startswith("common/kernels/")
+        users = [page for page in _chapters(site) if is_shared and path in _included(site, page)]
+        if users:
             text += f"/**\n * @file {path}\n *\n * Used in "
             text += ", ".join(f'@ref {page.id} "{page.title}"' for page in users) + ".\n */\n"
     return text
 
 
 def write_pages(site, recorded, step_pages):
-    """All pages, by the names of their files; `step_pages` holds the ids of the pages of steps, which chapters lead to."""
+    """All pages, by the names of their files; `step_pages` holds the ids of the pages of steps, which chapters lead
+    to."""
     pages = {f"{page.id}.md": _page(site, page, recorded, step_pages) for page in site.pages}
     pages["chapters.md"] = ("# The chapters {#chapters}\n" + _chapter_list(site, recorded) +
                             subpages([page.id for page in _chapters(site)]))
@@ -224,8 +233,8 @@ def write_pages(site, recorded, step_pages):
 
 
 def search_words(site):
-    """What Doxygen's search does not find by itself, as words, where they lead and what that is: a chapter by its name behind
-    the number, and the glossary's terms by the first of their words."""
+    """What Doxygen's search does not find by itself, as words, where they lead and what that is: a chapter by its
+    name behind the number, and the glossary's terms by the first of their words."""
     words = [(page.title.partition(" ")[2], f"{page.id}.html", "chapter") for page in _chapters(site)]
     first = {}
     for word, term in site.terms.items():

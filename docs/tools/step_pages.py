@@ -1,5 +1,5 @@
-"""Pages of the site that show what a chapter changed: counters and times before and after, and the code side by side."""
-import dataclasses
+"""Pages of the site that show what a chapter changed: counters and times before and after, and the code side by
+side."""
 import difflib
 import functools
 import html
@@ -7,6 +7,7 @@ import itertools
 import pathlib
 import re
 import subprocess
+import types
 
 import counters
 import page_text
@@ -28,32 +29,11 @@ HOST_PAIRS = (
     ("Which groups stay: group after group; every warp has one, and warp 0 compares", "group_score", "groups"),
     ("The best: a sorted list that one expert after another tries to enter; the best of 32 in five exchanges",
      "keep_best", "warp_best"),
-    ("The best experts of a group: the same list; round after round the best, which is then taken out", "choose", "rounds"),
+    ("The best experts of a group: the same list; round after round the best, which is then taken out",
+     "choose", "rounds"),
     ("The best experts of a token: the same list; the heads of the warps' lists", "choose", "merge"),
     ("The weights: a loop over the chosen; a lane for each", "weights", "weights"),
 )
-
-
-@dataclasses.dataclass
-class Side:
-    """A chapter, before or after the step."""
-    name: str  # the class of its cells: "before" or "after"
-    page: page_text.Page
-    kernel: pathlib.Path
-    url: str  # of the kernel's page
-    lines: list  # of the kernel: see highlighted_lines()
-
-    @property
-    def number(self):
-        return pages.number_of(self.page)
-
-    @property
-    def title(self):
-        return f"Chapter {self.number:02}"
-
-    @property
-    def is_host(self):
-        return self.kernel.suffix == ".c"
 
 
 # --- code ---
@@ -61,19 +41,20 @@ class Side:
 
 @functools.lru_cache(maxsize=None)
 def highlighted_lines(text):
-    """For each line of C or CUDA C a list of characters, each with the class that Doxygen gives such text, or ""."""
+    """For each line of C or CUDA C a list of characters, each with the class that Doxygen gives such text, or
+    ""."""
     import pygments.lexers  # here, so that all else works without it
-    from pygments.token import Token
-    classes = ((Token.Comment.Preproc, "preprocessor"), (Token.Comment.PreprocFile, "stringliteral"), (Token.Comment, "comment"),
-               (Token.Keyword, "keyword"), (Token.Literal.String, "stringliteral"))
+    from pygments.token import Comment, Keyword, String
+    classes = {Comment.Preproc: "preprocessor", Comment.PreprocFile: "stringliteral", Comment: "comment",
+               Keyword: "keyword", String: "stringliteral"}
     lines = [[]]
-    for token, piece in pygments.lexers.get_lexer_by_name("cuda", stripnl=False, ensurenl=False).get_tokens(text):
-        name = next((name for kind, name in classes if token in kind), "")
+    for token, piece in pygments.lexers.get_lexer_by_name("cuda", stripnl=False).get_tokens(text):
+        is_plain = piece == "thread"  # a keyword of other compilers'
+        name = next((name for kind, name in classes.items() if token in kind and not is_plain), "")
         for number, part in enumerate(piece.split("\n")):
-            if number:
-                lines.append([])
+            lines += [[]] if number else []
             lines[-1] += [(character, name) for character in part]
-    return lines[:-1] if not lines[-1] else lines
+    return lines[:-1]
 
 
 def _escape(text):
@@ -91,78 +72,72 @@ def _line_html(line, marked=()):
 
 
 def line_signs(before, after):
-    """The sign before each line of what diff(1) prints of two whole files: blank, "-" or "+". Files that are the same have none."""
-    result = subprocess.run(["diff", "--minimal", "-U1000000", "--", before, after], capture_output=True, text=True, check=False)
-    if result.returncode > 1:
-        raise ValueError(f"diff of {before} and {after} failed: {result.stderr.strip()}")
-    return [line[0] for line in result.stdout.splitlines()[3:] if not line.startswith("\\")]
+    """The sign before each line of what diff(1) prints of two whole files: blank, "-" or "+". The same files have
+    none."""
+    command = ["diff", "--minimal", "-U1000000", "--", before, after]
+    printed = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False).stdout.splitlines()
+    return [line[0] for line in printed[3:] if not line.startswith("\\")]
 
 
 def _marked_columns(texts, words, same):
-    """The columns of words that are not the same, and of blanks between two of these, in each line; none in a line of which
-    nearly all would be marked."""
+    """The columns of words that are not the same, and of blanks between two of these, in each line; none in a line
+    of which nearly all would be marked."""
     marked, last = [set() for _ in texts], (-1, 0)
     for index, (_, line, first, end) in enumerate(words):
-        if index in same:
-            last = (-1, 0)
-            continue
-        marked[line].update(range(last[1] if last[0] == line else first, end))
-        last = line, end
-    shares = [(sum(not text[column].isspace() for column in columns), len(re.sub(r"\s", "", text)))
-              for text, columns in zip(texts, marked)]
-    return [columns if count <= MAX_MARKED * all_of_it else set() for columns, (count, all_of_it) in zip(marked, shares)]
+        if index not in same:
+            marked[line].update(range(last[1] if last[0] == line else first, end))
+        last = (-1, 0) if index in same else (line, end)
+    counts = [sum(not text[column].isspace() for column in columns) for text, columns in zip(texts, marked)]
+    return [columns if count <= MAX_MARKED * len("".join(text.split())) else set()
+            for text, columns, count in zip(texts, marked, counts)]
 
 
 def changed_words(before, after):
     """The columns of the words that differ, in each of some lines and of those that took their place."""
-    sides = [[(word[0], number, *word.span()) for number, text in enumerate(texts) for word in re.finditer(r"\w+|\S", text)]
+    sides = [[(word[0], line, *word.span()) for line, text in enumerate(texts) for word in re.finditer(r"\w+|\S", text)]
              for texts in (before, after)]
-    blocks = difflib.SequenceMatcher(None, *([word[0] for word in words] for words in sides), autojunk=False).get_matching_blocks()
-    same = [{at for block in blocks for at in range(block[side], block[side] + block.size)} for side in (0, 1)]
-    return _marked_columns(before, sides[0], same[0]), _marked_columns(after, sides[1], same[1])
+    matcher = difflib.SequenceMatcher(None, *([word[0] for word in words] for words in sides), autojunk=False)
+    same = [{block[side] + at for block in matcher.get_matching_blocks() for at in range(block.size)}
+            for side in (0, 1)]
+    return [_marked_columns(*of_side) for of_side in zip((before, after), sides, same)]
 
 
 # --- the table of both sides ---
 
 
 def _cells(side, number, sign, marked=()):
-    """A line's number, from 1, and its code; empty cells for number 0."""
-    look = {"-": " removed", "+": " added", " ": ""}[sign] if number else " none"
-    code = _line_html(side.lines[number - 1], marked) if number else ""
-    return (f'<td class="n {side.name}{look}" role="cell">{number or ""}</td><td class="{side.name}{look}" role="cell">' +
-            (f'<code><span class="sign">{sign}</span>{code}</code>' if number else "") + "</td>")
+    """A line's number, from 1, and its code; empty cells where there is none."""
+    look = side.name + ({"-": " removed", "+": " added", " ": ""}[sign] if number else " none")
+    line = _line_html(side.lines[number - 1], marked) if number else ""
+    code = f'<code><span class="sign">{sign}</span>{line}</code>' if number else ""
+    return f'<td class="n {look}" role="cell">{number or ""}</td><td class="{look}" role="cell">{code}</td>'
 
 
 def _group(name, rows):
-    return f'<tbody class="{name}" role="rowgroup">\n' + "".join(f'<tr role="row">{row}</tr>\n' for row in rows) + "</tbody>\n"
+    body = "".join(f'<tr role="row">{row}</tr>\n' for row in rows)
+    return f'<tbody class="{name}" role="rowgroup">\n{body}</tbody>\n'
 
 
-def _beside(before, old, after, new, signs="  ", marked=None):
+def _beside(before, old, after, new, signs="  ", marked=((), ())):
     """Rows with the lines of two ranges beside each other, as far as each goes."""
-    marks = marked or ([()] * len(old), [()] * len(new))
-    return [_cells(before, left or 0, signs[0], left_marks or ()) + _cells(after, right or 0, signs[1], right_marks or ())
-            for left, right, left_marks, right_marks in itertools.zip_longest(old, new, *marks)]
-
-
-def _folded(after, new):
-    code = "".join(f'<span class="line"><span class="n">{number}</span>{_line_html(after.lines[number - 1])}\n</span>'
-                   for number in new)
-    return (f'<td colspan="4" role="cell"><details><summary>{len(new)} lines unchanged</summary>'
-            f'<pre tabindex="0">{code}</pre></details></td>')
+    rows = itertools.zip_longest(old, new, *marked)
+    return [_cells(before, left, signs[0], left_marks or ()) + _cells(after, right, signs[1], right_marks or ())
+            for left, right, left_marks, right_marks in rows]
 
 
 def _same(before, old, after, new, head, tail):
-    """Lines that both have. What is not beside a change is folded away; at the file's ends there is none to be beside."""
+    """Lines that both have. What is not beside a change is folded away; at the file's ends there is none to be
+    beside."""
     if len(old) < head + tail + LEAST_FOLDED:
         return _group("same", _beside(before, old, after, new))
     end = len(old) - tail
-    return "".join([_group("same", _beside(before, old[:head], after, new[:head])) if head else "",
-                    _group("folded", [_folded(after, new[head:end])]),
-                    _group("same", _beside(before, old[end:], after, new[end:])) if tail else ""])
-
-
-def _texts(side, numbers):
-    return ["".join(character for character, _ in side.lines[number - 1]) for number in numbers]
+    code = "".join(f'<span class="line"><span class="n">{number}</span>{_line_html(after.lines[number - 1])}\n</span>'
+                   for number in new[head:end])
+    folded = (f'<td colspan="4" role="cell"><details><summary>{end - head} lines unchanged</summary>'
+              f'<pre tabindex="0">{code}</pre></details></td>')
+    shown = [_group("same", _beside(before, old[part], after, new[part])) if old[part] else ""
+             for part in (slice(head), slice(end, None))]
+    return shown[0] + _group("folded", [folded]) + shown[1]
 
 
 def _difference(before, after):
@@ -176,11 +151,11 @@ def _difference(before, after):
         new = range(end_new + 1, end_new + 1 + len(group) - group.count("-"))
         at, end_old, end_new = at + len(group), end_old + len(old), end_new + len(new)
         if is_same:
-            head, tail = (CONTEXT if shown else 0 for shown in (at > len(group), at < len(signs)))
-            out += _same(before, old, after, new, head, tail)
+            out += _same(before, old, after, new, CONTEXT * (at > len(group)), CONTEXT * (at < len(signs)))
         else:
-            marked = changed_words(_texts(before, old), _texts(after, new))
-            out += _group("change", _beside(before, old, after, new, "-+", marked))
+            texts = [["".join(character for character, _ in side.lines[number - 1]) for number in numbers]
+                     for side, numbers in ((before, old), (after, new))]
+            out += _group("change", _beside(before, old, after, new, "-+", changed_words(*texts)))
     return out
 
 
@@ -189,7 +164,7 @@ def _snippet(kernel, tag):
     names = [name for _, name in sources.lines_and_snippets(kernel)]
     if tag not in names:
         raise ValueError(f"{kernel}: it has no lines between two [{tag}]")
-    return range(names.index(tag) + 2, len(names) - names[::-1].index(tag) + 1)  # a marker's own line is the first in it
+    return range(names.index(tag) + 2, len(names) - names[::-1].index(tag) + 1)  # it begins with its marker's line
 
 
 def _pairs(before, after):
@@ -203,16 +178,16 @@ def _pairs(before, after):
 def _code(before, after):
     links = [f"[{side.kernel}]({side.url})" for side in (before, after)]
     if before.is_host:
-        words = ("Hardly a line is the same in C for one core and in CUDA C, so a difference would mark all of it. Here stand side by "
-                 f"side the parts that do the same, of {links[0]} and {links[1]}.")
+        words = ("Hardly a line is the same in C for one core and in CUDA C, so a difference would mark all of it. "
+                 f"Here stand side by side the parts that do the same, of {links[0]} and {links[1]}.")
         caption, rows = "What does the same before and after", _pairs(before, after)
     else:
         words = f"What `diff` prints of {links[0]} and {links[1]}; colours, folds and marks on words are the site's."
         caption = "Removed lines bear a minus and stand on the left, added ones a plus, on the right"
         rows = _difference(before, after)
-    heads = "".join(f'<th scope="col" class="n" role="columnheader">line</th><th scope="col" role="columnheader">{side.title}: '
-                    f'<a href="{side.url}">{side.kernel.name}</a></th>' for side in (before, after))
-    # A narrow page shows one side below the other by taking the table's own layout away, and with it, in browsers, its roles.
+    heads = "".join('<th scope="col" class="n" role="columnheader">line</th><th scope="col" role="columnheader">'
+                    f'{side.title}: <a href="{side.url}">{side.kernel.name}</a></th>' for side in (before, after))
+    # A narrow page takes the table's layout away, and with it, in browsers, its roles; so they are said.
     return (f"## The code {{#step_{after.number:02}_code}}\n\n{words}\n\n@htmlonly\n"
             f'<table class="diff" role="table">\n<caption>{caption}</caption>\n'
             f'<thead role="rowgroup"><tr role="row">{heads}</tr></thead>\n{rows}</table>\n@endhtmlonly\n')
@@ -222,7 +197,8 @@ def _code(before, after):
 
 
 def _idea(here):
-    """What the kernel's own first comment says. A text goes on in the next line unless that begins with a word and a colon."""
+    """What the kernel's own first comment says. A text goes on in the next line unless that begins with a word and
+    a colon."""
     comment = here.kernel.read_text().partition("*/")[0]
 
     def text_behind(start):
@@ -241,8 +217,9 @@ def _table(caption, heads, rows):
     head = "".join(f'<th scope="col">{text}</th>' for text in heads)
     body = "".join(f'<tr><th scope="row">{first}</th>{"".join(f"<td>{cell}</td>" for cell in cells)}</tr>\n'
                    for first, *cells in rows)
-    return (f'@htmlonly\n<div class="wide" tabindex="0"><table class="markdownTable figures">\n<caption>{caption}</caption>\n'
-            f"<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n</table></div>\n@endhtmlonly\n\n")
+    return ('@htmlonly\n<div class="wide" tabindex="0"><table class="markdownTable figures">\n'
+            f"<caption>{caption}</caption>\n<thead><tr>{head}</tr></thead>\n<tbody>\n{body}</tbody>\n"
+            "</table></div>\n@endhtmlonly\n\n")
 
 
 def change(before, here):
@@ -259,7 +236,7 @@ def _counters(before, here, reports):
     """`reports` are the programs' reports, without that of a chapter on the host, where nothing is counted."""
     tokens = reports[-1].get("problem", {}).get("num_tokens", 0)
     if tokens < 1 or any(report["problem"]["num_tokens"] != tokens for report in reports):
-        raise ValueError(f'{here.page.path}: "num_tokens" is {tokens}; it must be 1 or more and as in the chapter before')
+        raise ValueError(f'{here.title}: "num_tokens" is {tokens}; it must be 1 or more and as in the chapter before')
     divisor = tokens if here.kernel.stem == "gate" else 1
     rows = []
     for name, counter in counters.names().items():
@@ -298,14 +275,18 @@ def _times(before, here, recorded):
 
 
 def _side(site, page, name):
-    kernel = results.kernel_of(page.path.split("/")[1])
-    return Side(name, page, kernel, page_text.source_url(site.sources, kernel.as_posix()), highlighted_lines(kernel.read_text()))
+    """A chapter; `name` is the class of its cells, "before" or "after"."""
+    kernel, number = results.kernel_of(page.path.split("/")[1]), pages.number_of(page)
+    return types.SimpleNamespace(name=name, page=page, number=number, title=f"Chapter {number:02}", kernel=kernel,
+                                 is_host=kernel.suffix == ".c", lines=highlighted_lines(kernel.read_text()),
+                                 url=page_text.source_url(site.sources, kernel.as_posix()))
 
 
 def write_page(before, here, reports, recorded):
     """What the chapter `here` changed, as text for Doxygen; see _counters() for the reports."""
-    way = pages.way("Chapter", f'<a href="{here.page.id}.html">&larr; Back to {html.escape(here.page.title)}</a>', "<span></span>",
-                    f'<a href="{before.page.id}.html">The chapter before: {html.escape(before.page.title)}</a>')
+    titles = [html.escape(side.page.title) for side in (before, here)]
+    way = pages.way("Chapter", f'<a href="{here.page.id}.html">&larr; Back to {titles[1]}</a>', "<span></span>",
+                    f'<a href="{before.page.id}.html">The chapter before: {titles[0]}</a>')
     return (f"# What chapter {here.number:02} changed {{#step_{here.number:02}}}\n{way}\n{_idea(here)}"
             f"{_counters(before, here, reports)}{_times(before, here, recorded)}{_code(before, here)}{way}\n")
 
@@ -313,12 +294,11 @@ def write_page(before, here, reports, recorded):
 def write_pages(site, recorded, build):
     """The pages of all chapters that change what the one before does, by the names of their files."""
     chapters = [page for page in site.pages if pages.number_of(page) and results.kernel_of(page.path.split("/")[1])]
-    numbers = [f"{pages.number_of(page):02}" for page in chapters if results.kernel_of(page.path.split("/")[1]).suffix != ".c"]
-    reports = dict(zip(numbers, runs.side_by_side([(counters.report, (build, number)) for number in numbers])))
-    made = {}
-    for pair in zip(chapters, chapters[1:]):
-        before, here = (_side(site, page, name) for page, name in zip(pair, ("before", "after")))
-        if before.kernel.stem == here.kernel.stem:
-            of_both = [reports[f"{side.number:02}"] for side in (before, here) if not side.is_host]
-            made[f"step_{here.number:02}.md"] = write_page(before, here, of_both, recorded)
-    return made
+    steps = [(_side(site, before, "before"), _side(site, here, "after"))
+             for before, here in zip(chapters, chapters[1:])]
+    numbers = sorted({side.number for step in steps for side in step if not side.is_host})
+    calls = [(counters.report, (build, f"{number:02}")) for number in numbers]
+    reports = dict(zip(numbers, runs.side_by_side(calls)))
+    return {f"step_{here.number:02}.md": write_page(before, here, [reports[side.number] for side in (before, here)
+                                                                   if not side.is_host], recorded)
+            for before, here in steps if before.kernel.stem == here.kernel.stem}

@@ -1,8 +1,9 @@
 """Pages on which a reader steps through what the warps of one block did.
 
-A page holds the program's trace, compressed, which docs/stepper/stepper.js plays; beside it what that does not say: which
-arrays the kernel writes, as far as the source's lines name them, and each step in words. Without scripts the page is the list of
-steps and the source. Either a page of the site, or an HTML file of its own, beside which stepper.js and stepper.css must lie.
+A page holds the program's trace, compressed, which docs/stepper/stepper.js plays; beside it what that does not say:
+which arrays the kernel writes, as far as the source's lines name them, and each step in words. Without scripts the
+page is the list of steps and the source. Either a page of the site, or an HTML file of its own, beside which
+stepper.js and stepper.css must lie.
 """
 import base64
 import dataclasses
@@ -19,8 +20,8 @@ import runs
 import trace as traces
 
 SMALL_ALIGN = "--counts 3,1,7,0,4,1,6,3 --block-size 4"
-SCAN_COUNTS = ("2,2,1,3,4,1,1,1,0,3,5,2,0,2,5,5,3,2,1,1,2,2,0,7,2,2,2,1,2,2,7,3,1,6,3,7,3,5,2,1,2,4,2,1,5,2,0,2,6,2,5,2,3,3,6,2,"
-               "3,4,1,2,2,2,0,1")
+SCAN_COUNTS = ("2,2,1,3,4,1,1,1,0,3,5,2,0,2,5,5,3,2,1,1,2,2,0,7,2,2,2,1,2,2,7,3,"
+               "1,6,3,7,3,5,2,1,2,4,2,1,5,2,0,2,6,2,5,2,3,3,6,2,3,4,1,2,2,2,0,1")
 RUNS = {  # the run of a chapter's program that its page shows
     "02_warp_per_group": "--num-tokens 1",
     "03_divergence_free": "--num-tokens 1",
@@ -52,7 +53,8 @@ def _first_name(pattern, text):
 
 
 def _follow_alias(lines, number, name):
-    """What a pointer of this name points into, if the source says `name = (type *)(array + ...` a few lines above."""
+    """What a pointer of this name points into, if the source says `name = (type *)(array + ...` a few lines
+    above."""
     for line in reversed(lines[max(0, number - 20):number - 1]):
         _, found, behind = line.partition(f"const {name} = (")
         if found and "*" in behind and _first_name(r" \+ ", behind):
@@ -99,8 +101,8 @@ class Region:
 
 
 def find_regions(trace):
-    """All that is written in the course of a trace, in the order of memory: neighbours whose first writers name the same array.
-    An allocation is one array."""
+    """All that is written in the course of a trace, in the order of memory: neighbours whose first writers name the
+    same array. An allocation is one array."""
     writers = {}
     for event in trace["events"]:
         if event["kind"] in (*STORES, ATOMIC):
@@ -122,8 +124,8 @@ def find_regions(trace):
 
 
 def word_text(word):
-    """32 bits as what they are most likely to be: a float of a usual size, infinity, or a whole number. The trace does not know
-    types; small whole numbers have no exponent bits and floats of a usual size have."""
+    """32 bits as what they are most likely to be: a float of a usual size, infinity, or a whole number. The trace
+    does not know types; small whole numbers have no exponent bits and floats of a usual size have."""
     value = traces.as_float(word)
     if math.isinf(value) or 1e-9 <= abs(value) < 1e9:
         return f"{value:.4g}"
@@ -154,15 +156,15 @@ def _access_text(trace, regions, event):
     kind, active = event["kind"], event["active"]
     one, few = len(active) == 1, len(active) <= FEW_LANES
     space, word = _space(event, active[0]), event["offset"][active[0]] // WORD_BYTES
-    region = next((region for region in regions if region.space == space and 0 <= word - region.first < region.count), None)
-    name = region.name if region else _name_of(trace, event)
+    names = [region.name for region in regions if region.space == space and 0 <= word - region.first < region.count]
+    name = names[0] if names else _name_of(trace, event)
     verb = {ATOMIC: "adds to" if one else "add to", **dict.fromkeys(LOADS, "reads" if one else "read")}.get(
         kind, "writes" if one else "write")
     text = f"{_lanes(event)} {verb} {name or 'what lies'} in {'shared' if _is_shared(event) else 'global'} memory"
     if event["bytes"] > WORD_BYTES:
         text += f", {event['bytes'] // WORD_BYTES} words each"
-    values = [word_text(event["value"][lane] & 0xffffffff) for lane in active if few and event["value"][lane] is not None]
-    text += f": {', '.join(values)}" if values else ""
+    values = [event["value"][lane] for lane in active if few and event["value"][lane] is not None]
+    text += f": {', '.join(word_text(value & 0xffffffff) for value in values)}" if values else ""
     if kind == ATOMIC and few:
         text += " was there before" if one else " were there before"
     return text
@@ -192,21 +194,19 @@ def steps_in_words(trace, regions):
         if is_barrier and event["barrier"] < barriers:
             continue
         barriers = event["barrier"] + 1 if is_barrier else barriers
-        where = ("" if is_barrier else f"warp {event['warp']}, ") + (f"line {event['line']}: " if event.get("line") else "")
-        texts.append(where + step_text(trace, regions, event))
+        warp = "" if is_barrier else f"warp {event['warp']}, "
+        line = f"line {event['line']}: " if event.get("line") else ""
+        texts.append(warp + line + step_text(trace, regions, event))
     return texts
 
 
 # --- pages ---
 
 
-def _escape(text):
-    return html.escape(text, quote=False)
-
-
 def _file_html(path):
-    lines = "".join(f'<span data-n="{number}">{_escape(line)}</span>\n' for number, line in enumerate(_lines(path), 1))
-    return (f'<div class="stepper-file"><p><code>{_escape(path)}</code></p>\n'
+    lines = "".join(f'<span data-n="{number}">{html.escape(line)}</span>\n'
+                    for number, line in enumerate(_lines(path), 1))
+    return (f'<div class="stepper-file"><p><code>{html.escape(path)}</code></p>\n'
             f'<pre class="stepper-source" tabindex="0">{lines}</pre></div>\n')
 
 
@@ -215,14 +215,18 @@ def stepper_html(path, command):
     trace = traces.read(path)
     regions = find_regions(trace)
     files = list(dict.fromkeys([trace["source"], *(event.get("file", trace["source"]) for event in trace["events"])]))
-    steps = "".join(f"<li>{_escape(text)}</li>\n" for text in steps_in_words(trace, regions))
+    steps = "".join(f"<li>{html.escape(text)}</li>\n" for text in steps_in_words(trace, regions))
     packed = base64.b64encode(gzip.compress(pathlib.Path(path).read_bytes(), mtime=0)).decode()
-    return (f'<section class="stepper" aria-label="A run, step by step">\n<p>What the warps of one block did when this ran, '
-            f'kernel <code>{_escape(trace["kernel"].partition("<")[0])}</code>:</p>\n'
-            f'<pre class="stepper-command" tabindex="0">{_escape(command)}</pre>\n<div class="stepper-view"></div>\n'
-            f'<details class="stepper-list" open>\n<summary>All steps as text</summary>\n<ol tabindex="0">\n{steps}</ol>\n</details>\n'
+    regions_json = json.dumps([dataclasses.astuple(region) for region in regions])
+    return ('<section class="stepper" aria-label="A run, step by step">\n'
+            '<p>What the warps of one block did when this ran, kernel '
+            f'<code>{html.escape(trace["kernel"].partition("<")[0])}</code>:</p>\n'
+            f'<pre class="stepper-command" tabindex="0">{html.escape(command)}</pre>\n'
+            '<div class="stepper-view"></div>\n'
+            '<details class="stepper-list" open>\n<summary>All steps as text</summary>\n'
+            f'<ol tabindex="0">\n{steps}</ol>\n</details>\n'
             f'<div class="stepper-files">\n{"".join(map(_file_html, files))}</div>\n'
-            f'<script type="application/json" class="stepper-regions">{json.dumps([dataclasses.astuple(r) for r in regions])}</script>\n'
+            f'<script type="application/json" class="stepper-regions">{regions_json}</script>\n'
             f'<script type="application/gzip" class="stepper-trace">\n{textwrap.fill(packed, 120)}\n</script>\n'
             f'</section>\n<script src="stepper.js"></script>\n')
 
@@ -248,4 +252,5 @@ def write_html_files(build):
             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
             f'<title>Chapter {number}, step by step</title>\n<link rel="icon" href="data:,">\n'
             '<link rel="stylesheet" href="stepper.css">\n</head>\n<body class="stepper-page">\n'
-            f"<h1>Chapter {number}, step by step</h1>\n{stepper}</body>\n</html>\n" for number, stepper in _steppers(build).items()}
+            f"<h1>Chapter {number}, step by step</h1>\n{stepper}</body>\n</html>\n"
+            for number, stepper in _steppers(build).items()}
