@@ -3,8 +3,8 @@
     python3 docs/tools/figures.py [--build build]            draws; needs matplotlib
     python3 docs/tools/figures.py --check [--build build]    names those that are not up to date; exits 1 if there are any
 
-A figure holds a hash of its data, of the code that draws it and of itself. So the check needs no matplotlib, and it does not matter
-that another version of matplotlib would write another file.
+A figure holds a hash of its data, of the code that draws it and of itself. So the check needs no matplotlib, and it does not
+matter that another version of matplotlib would write another file.
 """
 import argparse
 import hashlib
@@ -27,26 +27,28 @@ COUNTS_64 = ("--counts 2,2,1,3,4,1,1,1,0,3,5,2,0,2,5,5,3,2,1,1,2,2,0,7,2,2,2,1,2
 PADS = "--counts 1,1,1,1,1,1,1,1 --block-size 32 --kernel large"
 
 
-def _traced(find, *wanted, **more):
-    """Makes a figure's data by find(TRACE..., **more) from the traces of runs, pairs of a program and its arguments."""
-    return lambda build: find(*(trace.read(runs.trace(build, *run)) for run in wanted), **more)
+def _traced(find, *wanted):
+    """Makes a figure's data by find(TRACE...) from the traces of runs, pairs of a program and its arguments."""
+    return lambda build: find(*(trace.read(runs.trace(build, *run)) for run in wanted))
 
 
-# A figure's name: its title, in which {} are of its data; the function, MODULE.NAME, that draws it; what makes its data from the
-# build's folder. What it shows is said where the Markdown shows it.
+def _exchange(*arguments):
+    return lambda of_run: kernel_steps.exchange(of_run, *arguments)
+
+
+# A figure's name: its title, in which {} are of its data; the function, MODULE.NAME, that draws it; what makes its data from
+# the build's folder. What it shows is said where the Markdown shows it.
 FIGURES = {
     "01_flow": ('One token through the gate: the word "{word}", row {row} of the data', "trace_figures.draw_flow",
                 lambda build: choices.flow(runs.arrays(build, "01_cpu_baseline", "--num-tokens 6"))),
-    "02_butterfly": ("The best of 32 experts in five steps", "trace_figures.draw_butterfly", _traced(
-        kernel_steps.exchange, ("02_warp_per_group", "--num-tokens 1"), snippet="warp_best", first_distance=16, steps=5)),
+    "02_butterfly": ("The best of 32 experts in five steps", "trace_figures.draw_exchange",
+                     _traced(_exchange("warp_best", 16, 5), ("02_warp_per_group", "--num-tokens 1"))),
     "03_split": ("Where a warp's lanes part, and where they do not", "trace_figures.draw_split", _traced(
         kernel_steps.split, ("02_warp_per_group", "--num-tokens 1"), ("03_divergence_free", "--num-tokens 1"))),
-    "04_bitonic": ("A warp sorts 32 values in 15 steps", "trace_figures.draw_bitonic", _traced(
-        kernel_steps.exchange, ("04_bitonic_sort", "--num-tokens 1"), snippet="compare_exchange", first_distance=1, steps=15,
-        sorts=True)),
-    "05_tokens": ("Four tokens share a warp: eight lanes and three steps each", "trace_figures.draw_tokens", _traced(
-        kernel_steps.exchange, ("05_fused_gate", "--num-tokens 4"), snippet="token_best", first_distance=4, steps=3,
-        lanes_together=8)),
+    "04_bitonic": ("A warp sorts 32 values in 15 steps", "trace_figures.draw_exchange",
+                   _traced(_exchange("compare_exchange", 1, 15, 32, True), ("04_bitonic_sort", "--num-tokens 1"))),
+    "05_tokens": ("Four tokens share a warp: eight lanes and three steps each", "trace_figures.draw_exchange",
+                  _traced(_exchange("token_best", 4, 3, 8), ("05_fused_gate", "--num-tokens 4"))),
     "06_blocks": ("{numel} choices lined up in blocks of {block_size}", "trace_figures.draw_blocks",
                   lambda build: choices.blocks(runs.arrays(build, "06_align_serial", "--counts 4,1,5,3 --block-size 3"))),
     "06_waiting": ("One thread adds up; 1,023 wait", "trace_figures.draw_timeline", _traced(
@@ -54,14 +56,14 @@ FIGURES = {
     "07_stores": ("The same pads, 4 and 16 bytes at a time", "trace_figures.draw_stores", _traced(
         kernel_steps.stores, ("06_align_serial", f"{PADS} --trace-kernel fill_kernel"), ("07_align_vector_pad", PADS))),
     "08_tree": ("Sums of what lies before: up a tree and down again", "trace_figures.draw_tree", _traced(
-        kernel_steps.tree, ("08_align_blelloch", f"{COUNTS} --block-size 1 --kernel large"), count=8)),
+        kernel_steps.tree, ("08_align_blelloch", f"{COUNTS} --block-size 1 --kernel large"))),
     "09_scan": ("What lies before each of 64 experts: two warps, then their sums", "trace_figures.draw_scan", _traced(
         kernel_steps.two_level_scan, ("09_align_warp_scan", f"{COUNTS_64} --block-size 1 --kernel large"))),
     "10_parallel_fill": ("Eight warps fill while one counts", "trace_figures.draw_timeline", _traced(
         kernel_steps.timeline, ("10_align_parallel_fill", f"{COUNTS} --block-size 512 --kernel small"))),
     "results": ("What the chapters gain, in microseconds per call", "plots.draw_results",
                 lambda _: plot_data.few_and_many(results.load())),
-    "gate_times": ("The gate: microseconds per call", "plots.draw_gate_times",
+    "gate_times": ("The gate: microseconds per call", "plots.draw_times",
                    lambda _: plot_data.time_lines("gate", results.load())),
     "align_times": ("Align, blocks of 64: microseconds per call", "plots.draw_times",
                     lambda _: plot_data.time_lines("align", results.load())),
@@ -91,7 +93,7 @@ def read_data(name, build):
 
 
 def _mark(name, data, svg):
-    """The line that an up-to-date figure holds: the hash of its data, of the code that draws it, comments aside, and of itself."""
+    """The line that a figure holds: the hash of its data, of the code that draws it, comments aside, and of itself."""
     parts = [json.dumps(data, sort_keys=True), svg]
     for module in (FIGURES[name][1].split(".")[0], "figure_style"):
         lines = pathlib.Path(__file__).with_name(f"{module}.py").read_text().splitlines()

@@ -52,7 +52,8 @@ def _is_stored(ids, events, lanes_together):
 def _is_sorted(values, ids, events):
     """The lanes hold what they did before, in order, and the next shuffle shows it."""
     floats = [traces.as_float(word) for word in values[-1]]
-    return events and events[0].get("in") == values[-1] and floats == sorted(floats, reverse=True) and set(ids[-1]) == set(ids[0])
+    return (events and events[0].get("in") == values[-1] and floats == sorted(floats, reverse=True)
+            and set(ids[-1]) == set(ids[0]))
 
 
 def exchange(trace, snippet, first_distance, steps, lanes_together=32, sorts=False):
@@ -64,7 +65,8 @@ def exchange(trace, snippet, first_distance, steps, lanes_together=32, sorts=Fal
                    [[pairs[-1][part]["out" if taken_last[lane] else "in"][lane] for lane in LANES]] for part in range(2))
     if not (_is_sorted(values, ids, rest) if sorts else _is_stored(ids[-1], rest, lanes_together)):
         raise ValueError(f"{trace['source']}: the kernel goes on with another result than that of the exchanges in [{snippet}]")
-    return {"distances": [_distance(value) for value, _ in pairs], "values": values, "ids": ids,
+    return {"lanes_together": lanes_together, "sorts": sorts, "distances": [_distance(value) for value, _ in pairs],
+            "values": values, "ids": ids,
             "taken": [[before != after for before, after in zip(*two)] for two in zip(ids, ids[1:])]}
 
 
@@ -202,7 +204,7 @@ def timeline(trace):
 
 
 def _list_stores(trace):
-    """The requests that fill what the first store to global memory goes to: the warp, a lane's bytes, where each lane writes."""
+    """The requests that fill what the first store to global memory goes to, and its bytes."""
     stores = [event for event in trace["events"] if event["kind"] == "global_store" and event["lanes"] & 1]
     stores = [event for event in stores if event["allocation"][0] == stores[0]["allocation"][0]]
     requests = [{"warp": event["warp"], "bytes": event["bytes"],
