@@ -1,6 +1,6 @@
 /**
  * @file simt.h
- * @brief What the CPU simulator tells its host program: counters, the last fault, limits.
+ * @brief What the CPU simulator tells its host program: counters, the last fault, limitations.
  *
  * Kernels never include this file; they see CUDA's own header names (cuda_runtime.h, cuda_fp16.h, cuda_bf16.h).
  */
@@ -71,7 +71,7 @@ void simt_trace_only(const char *kernel);
 bool simt_trace_end(FILE *stream);
 
 /** What the simulator cannot see, for people: a few lines of text, static. */
-const char *simt_limits(void);
+const char *simt_limitations(void);
 
 #ifdef __cplusplus
 }

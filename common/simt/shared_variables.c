@@ -1,16 +1,20 @@
 /**
- * @file variables.c
+ * @file shared_variables.c
  * @brief Which words of shared memory belong to a `__shared__` variable, by the program's own symbol table.
  *
  * Shared memory is the program's block of thread-local storage. A word of it that no variable of a kernel has is marked in
  * the shadow as one that every thread of every block is still to read: no store goes by such a word without a look at who
  * read it, and no load without a look at who wrote it. So the marks cost nothing where no mark is.
  */
-#include "shadow.h"
+#include "shared_variables.h"
+
+#include "device_memory.h"
+#include "fault.h"
+#include "pages.h"
+#include "program_image.h"
 
 #include <elf.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
@@ -164,7 +168,7 @@ static int by_begin(const void *a, const void *b)
 
 static bool take_variables(const struct symbols *symbols)
 {
-    struct variable *variable = simt_map((symbols->count + 1) * sizeof *variable);
+    struct variable *variable = pages_map((symbols->count + 1) * sizeof *variable);
     size_t count = 0;
 
     if (!variable)
@@ -185,7 +189,7 @@ static bool take_variables(const struct symbols *symbols)
     return true;
 }
 
-void simt_variables_find(size_t bytes, size_t dynamic)
+void simt_shared_variables_find(size_t bytes, size_t dynamic)
 {
     static bool looked;
     struct symbols symbols;
@@ -211,7 +215,7 @@ static void mark(struct shadow_cell *shadow, size_t begin, size_t end)
     }
 }
 
-void simt_variables_mark(struct shadow_cell *shadow, size_t dynamic)
+void simt_shared_variables_mark(struct shadow_cell *shadow, size_t dynamic)
 {
     const size_t dynamic_end = dynamic + SHARED_BYTES_LIMIT;
     size_t begin = 0;
@@ -275,7 +279,7 @@ _Noreturn void simt_fault_nobodys(const struct shadow_cell *cell, uint32_t bytes
     const int count = __builtin_popcount(mask);
     char where[160];
 
-    describe((size_t)(cell - simt_now.shared_shadow) * 4 + (size_t)__builtin_ctz(mask), where, sizeof where);
+    describe((size_t)(cell - simt_memory.shared_shadow) * 4 + (size_t)__builtin_ctz(mask), where, sizeof where);
     simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access", "%s %d byte%s %s", does[access], count,
                     count == 1 ? "" : "s", where);
 }
