@@ -18,8 +18,6 @@
 
 enum { LIVE_BLOCKS = PROCESSORS * PROCESSOR_THREADS / WARP_LANES };
 
-struct event *simt_lane_events;
-
 static struct shared {
     uintptr_t low;
     size_t bytes;

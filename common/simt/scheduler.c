@@ -10,6 +10,7 @@
 
 #include <string.h>
 
+struct event *simt_lane_events;
 uint64_t simt_event_limit;
 
 /** Ready lanes that have room: one whose trace is mostly full waits for the rest of its warp. */
