@@ -296,7 +296,7 @@ static void complete(struct warp *warp, uint32_t group, uint64_t call)
 }
 
 /** Lanes waiting with the same mask at the same collective as `lane`. */
-static uint32_t company(const struct warp *warp, unsigned lane)
+static uint32_t lanes_at_same_call(const struct warp *warp, unsigned lane)
 {
     const uint32_t mask = warp->mask[lane];
     const uint64_t call = warp->call[lane];
@@ -313,7 +313,7 @@ static uint32_t company(const struct warp *warp, unsigned lane)
 
 uint32_t simt_collective_missing(const struct warp *warp, unsigned lane)
 {
-    return warp->mask[lane] & warp->lanes & ~warp->done & ~company(warp, lane);
+    return warp->mask[lane] & warp->lanes & ~warp->done & ~lanes_at_same_call(warp, lane);
 }
 
 void simt_collectives_complete(struct warp *warp)
@@ -322,7 +322,7 @@ void simt_collectives_complete(struct warp *warp)
 
     while (left && !simt_faulted) {
         const unsigned lane = (unsigned)__builtin_ctz(left);
-        const uint32_t group = company(warp, lane);
+        const uint32_t group = lanes_at_same_call(warp, lane);
 
         left &= ~group;
         if ((warp->mask[lane] & warp->lanes & ~warp->done) != group)

@@ -43,7 +43,7 @@ struct memory_ranges simt_memory;
 
 /* --- bytes that kernels may touch --------------------------------------------------------------------------------- */
 
-static void block_bytes(size_t from, size_t to)
+static void forbid_bytes(size_t from, size_t to)
 {
     for (size_t at = from; at < to;) {
         const size_t next = (at / 4 + 1) * 4 < to ? (at / 4 + 1) * 4 : to;
@@ -54,7 +54,7 @@ static void block_bytes(size_t from, size_t to)
     }
 }
 
-static void unblock_slot(size_t from, size_t bytes)
+static void allow_slot(size_t from, size_t bytes)
 {
     memset(&arena.shadow[from / 4], 0, (bytes + 3) / 4 * sizeof *arena.shadow);
 }
@@ -64,7 +64,7 @@ void simt_forbid(const void *begin, size_t bytes)
     const size_t offset = (uintptr_t)begin - (uintptr_t)arena.base;
 
     if (arena.base && offset < arena.top && bytes <= arena.top - offset)
-        block_bytes(offset, offset + bytes);
+        forbid_bytes(offset, offset + bytes);
 }
 
 void simt_arena_forget_ticks(void)
@@ -179,7 +179,7 @@ bool simt_arena_reserve(void)
         if (reserve(bytes)) {
             if (!commit(RED_ZONE))
                 return false;
-            block_bytes(0, RED_ZONE);
+            forbid_bytes(0, RED_ZONE);
             arena.top = RED_ZONE;
             return true;
         }
@@ -274,8 +274,8 @@ cudaError_t cudaMalloc(void **pointer, size_t bytes)
     if (!commit(offset + slot))
         return simt_set_error(cudaErrorMemoryAllocation);
     if (offset < arena.top)
-        unblock_slot(offset, bytes);
-    block_bytes(offset + bytes, offset + slot);
+        allow_slot(offset, bytes);
+    forbid_bytes(offset + bytes, offset + slot);
     if (offset + slot > arena.top)
         arena.top = offset + slot;
     memmove(&arena.allocation[index + 1], &arena.allocation[index], (arena.count - index) * sizeof *arena.allocation);
@@ -299,7 +299,7 @@ cudaError_t cudaFree(void *pointer)
         return simt_set_error(cudaErrorInvalidValue);
     const struct allocation gone = arena.allocation[index];
 
-    block_bytes(gone.offset, gone.offset + gone.bytes);
+    forbid_bytes(gone.offset, gone.offset + gone.bytes);
     arena.in_use -= gone.bytes;
     arena.count--;
     memmove(&arena.allocation[index], &arena.allocation[index + 1], (arena.count - index) * sizeof *arena.allocation);

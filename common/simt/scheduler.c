@@ -13,7 +13,7 @@
 struct event *simt_lane_events;
 uint64_t simt_event_limit;
 
-/** Ready lanes that have room: one whose trace is mostly full waits for the rest of its warp. */
+/** Ready lanes that have room: one whose room is mostly full waits for the rest of its warp. */
 static uint32_t lanes_with_room(const struct warp *warp)
 {
     const struct lane *lanes = simt_now.warp_lane;
@@ -28,7 +28,7 @@ static uint32_t lanes_with_room(const struct warp *warp)
     return room;
 }
 
-/** Gives the warp's lanes the traces, with what they had not replayed when the warp's last turn ended. */
+/** Gives the warp's lanes room for events, with what they had not replayed when the warp's last turn ended. */
 static void take_events(struct warp *warp)
 {
     struct lane *lanes = simt_now.warp_lane;
@@ -51,7 +51,7 @@ static void take_events(struct warp *warp)
     warp->parked = false;
 }
 
-/** Another warp needs the traces while some lanes of this one wait for others to catch up. */
+/** Another warp needs the room while some lanes of this one wait for others to catch up. */
 static void park_events(struct warp *warp)
 {
     for (uint32_t left = warp->lanes; left; left &= left - 1) {

@@ -80,8 +80,8 @@ void simt_check_readers(const struct shadow_cell *cell, uint32_t bytes, enum sha
     const uint32_t tick = cell->read_tick;
     const unsigned readers = (cell->read & CELL_READERS) >> CELL_READERS_SHIFT;
 
-    if (space == SPACE_SHARED && simt_is_nobodys(cell))
-        simt_fault_nobodys(cell, bytes, access, pc);
+    if (space == SPACE_SHARED && simt_is_unowned(cell))
+        simt_fault_unowned(cell, bytes, access, pc);
     if (simt_ordered_by_fence(tick))
         return;
     if (readers != READERS_IN_GRID && simt_same_block(tick) && tick < simt_order.block.barrier_end)
@@ -139,8 +139,8 @@ void simt_note_uninitialised(const struct shadow_cell *cell, uint32_t bytes, enu
     /* What comes of the first such value, an index perhaps, is no news: let it go on, the race may yet be found. */
     if (simt_fault_suspected())
         return;
-    if (simt_is_nobodys(cell))
-        simt_fault_nobodys(cell, bytes, access, pc);
+    if (simt_is_unowned(cell))
+        simt_fault_unowned(cell, bytes, access, pc);
     simt_fault_suspect(cudaErrorLaunchFailure, pc, "uninitialised shared memory",
                        "reads %d byte%s that no thread of the block has written", count, count == 1 ? "" : "s");
 }

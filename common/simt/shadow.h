@@ -62,12 +62,12 @@ static inline void shadow_load(struct shadow_cell *cell, uint32_t bytes, uint32_
 {
     const uint32_t horizon = shadow_horizon(space);
     const uint32_t read = simt_order.thread | bytes | site;
-    const uint32_t blocked = bytes >> (CELL_BYTES_SHIFT - CELL_STATE_SHIFT);
+    const uint32_t state = bytes >> (CELL_BYTES_SHIFT - CELL_STATE_SHIFT);
 
     if (space == SPACE_GLOBAL) {
-        if (SIMT_UNLIKELY(cell->write & blocked))
+        if (SIMT_UNLIKELY(cell->write & state))
             simt_fault_forbidden(address, bytes, false, pc);
-    } else if (SIMT_UNLIKELY((cell->write & blocked) != blocked || cell->write_tick < simt_order.block.block_tick)) {
+    } else if (SIMT_UNLIKELY((cell->write & state) != state || cell->write_tick < simt_order.block.block_tick)) {
         simt_note_uninitialised(cell, bytes, ACCESS_LOAD, pc);
     }
     if (SIMT_UNLIKELY(cell->write_tick >= horizon) && !shadow_ordered_here(cell->write_tick, cell->write))

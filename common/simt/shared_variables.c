@@ -25,7 +25,7 @@
 enum { NAME_TEXT = 64 };
 
 /* A tick that never comes: start_ticks() in grid.c begins again long before. */
-static const uint32_t TICK_NOBODYS = UINT32_MAX;
+static const uint32_t TICK_UNOWNED = UINT32_MAX;
 
 struct variable {
     size_t begin, end; /**< offsets in shared memory */
@@ -210,7 +210,7 @@ void simt_shared_variables_find(size_t bytes, size_t dynamic)
 static void mark(struct shadow_cell *shadow, size_t begin, size_t end)
 {
     for (size_t word = (begin + 3) / 4; word < end / 4; word++) {
-        shadow[word].read_tick = TICK_NOBODYS;
+        shadow[word].read_tick = TICK_UNOWNED;
         shadow[word].read = CELL_BYTES | (uint32_t)READERS_IN_GRID << CELL_READERS_SHIFT;
     }
 }
@@ -237,9 +237,9 @@ void simt_shared_variables_mark(struct shadow_cell *shadow, size_t dynamic)
     }
 }
 
-bool simt_is_nobodys(const struct shadow_cell *cell)
+bool simt_is_unowned(const struct shadow_cell *cell)
 {
-    return cell->read_tick == TICK_NOBODYS;
+    return cell->read_tick == TICK_UNOWNED;
 }
 
 /* --- faults --------------------------------------------------------------------------------------------------------- */
@@ -271,7 +271,7 @@ static void describe(size_t offset, char *text, size_t size)
         snprintf(text, size, "of shared memory that no variable has");
 }
 
-_Noreturn void simt_fault_nobodys(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access,
+_Noreturn void simt_fault_unowned(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access,
                                   uintptr_t pc)
 {
     static const char *const does[] = {"reads", "writes", "updates atomically"};

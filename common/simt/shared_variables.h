@@ -11,8 +11,8 @@
 void simt_shared_variables_find(size_t bytes, size_t dynamic);
 /** Marks in the shadow of shared memory the words that no variable has; if no variables were found, none. */
 void simt_shared_variables_mark(struct shadow_cell *shadow, size_t dynamic);
-bool simt_is_nobodys(const struct shadow_cell *cell);
-_Noreturn void simt_fault_nobodys(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access,
+bool simt_is_unowned(const struct shadow_cell *cell);
+_Noreturn void simt_fault_unowned(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access,
                                   uintptr_t pc);
 
 #endif

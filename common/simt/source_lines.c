@@ -21,7 +21,7 @@ extern char **environ;
 #define OWN_DIRECTORY "common/simt/"
 
 /** Starts addr2line on the program and the addresses in `input`; its output comes from *read_end. The process, or -1. */
-static pid_t start(const char *tool, int input, int *read_end)
+static pid_t start_addr2line(const char *tool, int input, int *read_end)
 {
     static char program[4096];
     char *const arguments[] = {(char *)tool, "-a", "-i", "-e", program, NULL};
@@ -101,7 +101,7 @@ static int address_file(const uintptr_t *pc, size_t count)
 }
 
 /** Whether the tool knows the place of any of them. */
-static bool ask(const char *tool, const uintptr_t *pc, size_t count, bool ours, char (*text)[PLACE_TEXT])
+static bool run_addr2line(const char *tool, const uintptr_t *pc, size_t count, bool ours, char (*text)[PLACE_TEXT])
 {
     const int input = address_file(pc, count);
     bool found = false;
@@ -112,7 +112,7 @@ static bool ask(const char *tool, const uintptr_t *pc, size_t count, bool ours, 
         text[i][0] = 0;
     if (input < 0)
         return false;
-    const pid_t child = start(tool, input, &read_end);
+    const pid_t child = start_addr2line(tool, input, &read_end);
 
     close(input);
     if (child < 0)
@@ -138,7 +138,7 @@ static const char *build_directory(const char *tool)
     const uintptr_t own = (uintptr_t)simt_source_line + 1;
     char here[1][PLACE_TEXT];
 
-    if (!known && ask(tool, &own, 1, true, here)) {
+    if (!known && run_addr2line(tool, &own, 1, true, here)) {
         char *name = strstr(here[0], __FILE__);
 
         if (name && __FILE__[0] != '/') {
@@ -181,7 +181,7 @@ void simt_source_lines(const uintptr_t *pc, size_t count, char (*text)[PLACE_TEX
     bool found = false;
 
     for (size_t i = 0; !found && i < sizeof tools / sizeof *tools; i++) {
-        found = ask(tools[i], pc, count, false, text);
+        found = run_addr2line(tools[i], pc, count, false, text);
         for (size_t j = 0; found && j < count; j++)
             strip_build_directory(tools[i], text[j]);
     }

@@ -159,7 +159,7 @@ static uint32_t choose(const struct lane *lanes, uint32_t candidates, uint32_t *
     return present;
 }
 
-/** Moves what is left of the lanes' traces to the front of their buffers. */
+/** Moves what is left of the lanes' events to the front of their room. */
 static void compact(struct lane *lanes, uint32_t mask)
 {
     for (uint32_t left = mask; left; left &= left - 1) {
