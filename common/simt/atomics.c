@@ -4,7 +4,7 @@
  */
 #include "device_calls.h"
 #include "happens_before.h"
-#include "instrumentation.h"
+#include "kernel_calls.h"
 
 #include <string.h>
 

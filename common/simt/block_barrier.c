@@ -2,7 +2,7 @@
  * @file block_barrier.c
  * @brief __syncthreads and its kin, and the grid's barrier as far as one block goes.
  */
-#include "synchronisation.h"
+#include "kernel_calls.h"
 
 #include "device_calls.h"
 #include "fault.h"

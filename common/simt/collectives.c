@@ -6,7 +6,7 @@
  * same collective with the same mask, all of them get their results and are ready again. Lanes with other masks do not
  * matter to them.
  */
-#include "synchronisation.h"
+#include "kernel_calls.h"
 
 #include "device_calls.h"
 #include "fault.h"
@@ -166,8 +166,7 @@ static bool complete_shuffle(struct warp *warp, uint64_t call, struct meeting *m
     const int width = (int)(call >> CALL_WIDTH_SHIFT & 0xff);
     const uint32_t mask = warp->mask[__builtin_ctz(meeting->lanes)];
 
-    for (uint32_t left = meeting->lanes; left; left &= left - 1) {
-        const int lane = __builtin_ctz(left);
+    FOR_EACH_LANE (lane, meeting->lanes) {
         const int source = shuffle_source(kind, lane, warp->argument[lane], width);
 
         meeting->from[lane] = (int8_t)source;
@@ -213,8 +212,8 @@ static uint64_t reduce(enum collective kind, uint32_t a, uint32_t b)
 
 static void set_all(struct warp *warp, uint32_t group, uint64_t result)
 {
-    for (uint32_t left = group; left; left &= left - 1)
-        warp->value[__builtin_ctz(left)] = result;
+    FOR_EACH_LANE (i, group)
+        warp->value[i] = result;
 }
 
 static void complete_match_any(struct warp *warp, uint32_t group)
@@ -225,9 +224,7 @@ static void complete_match_any(struct warp *warp, uint32_t group)
         const uint64_t value = warp->value[__builtin_ctz(left)];
         uint32_t same = 0;
 
-        for (uint32_t others = left; others; others &= others - 1) {
-            const int lane = __builtin_ctz(others);
-
+        FOR_EACH_LANE (lane, left) {
             if (warp->value[lane] == value)
                 same |= 1u << lane;
         }
@@ -247,15 +244,13 @@ static void complete_vote(struct warp *warp, uint32_t group, enum collective kin
         complete_match_any(warp, group);
         return;
     }
-    for (uint32_t left = group; left; left &= left - 1) {
-        const int lane = __builtin_ctz(left);
-
+    FOR_EACH_LANE (lane, group) {
         votes |= (uint32_t)(warp->value[lane] != 0) << lane;
         same |= (uint32_t)(warp->value[lane] == first) << lane;
     }
     if (kind >= COLLECTIVE_REDUCE_ADD) {
-        for (uint32_t left = group & (group - 1); left; left &= left - 1)
-            result = reduce(kind, (uint32_t)result, (uint32_t)warp->value[__builtin_ctz(left)]);
+        FOR_EACH_LANE (i, group & (group - 1))
+            result = reduce(kind, (uint32_t)result, (uint32_t)warp->value[i]);
     } else if (kind == COLLECTIVE_BALLOT) {
         result = votes;
     } else if (kind == COLLECTIVE_ANY) {
@@ -302,9 +297,7 @@ static uint32_t lanes_at_same_call(const struct warp *warp, unsigned lane)
     const uint64_t call = warp->call[lane];
     uint32_t group = 0;
 
-    for (uint32_t left = warp->waiting & mask; left; left &= left - 1) {
-        const unsigned other = (unsigned)__builtin_ctz(left);
-
+    FOR_EACH_LANE (other, warp->waiting & mask) {
         if (warp->mask[other] == mask && ((warp->call[other] ^ call) & CALL_AGREED) == 0)
             group |= 1u << other;
     }

@@ -21,4 +21,8 @@ enum {
 #define SIMT_UNLIKELY(condition) __builtin_expect(!!(condition), 0)
 #define SIMT_CALLER()            ((uintptr_t)__builtin_return_address(0))
 
+/** Goes through the lanes in a mask, the lowest first. */
+#define FOR_EACH_LANE(lane, lanes) \
+    for (uint32_t left_ = (lanes), lane; left_ && (lane = (uint32_t)__builtin_ctz(left_), 1); left_ &= left_ - 1)
+
 #endif

@@ -12,7 +12,7 @@
 #include "observer.h"
 #include "pages.h"
 #include "shared_variables.h"
-#include "synchronisation.h"
+#include "kernel_calls.h"
 
 #include <string.h>
 

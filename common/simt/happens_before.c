@@ -98,19 +98,17 @@ void simt_order_syncwarp(struct warp_order *warp, uint32_t lanes, uint32_t mask)
         return;
     }
     /* Vector clocks, kept for the lanes that a partial mask has named. */
-    for (uint32_t left = mask; left; left &= left - 1) {
-        const unsigned lane = (unsigned)__builtin_ctz(left);
-
+    FOR_EACH_LANE (lane, mask) {
         if (!(warp->partial >> lane & 1))
             memset(warp->known[lane], 0, sizeof warp->known[lane]);
         for (unsigned other = 0; other < WARP_LANES; other++)
             joined[other] = warp->known[lane][other] > joined[other] ? warp->known[lane][other] : joined[other];
     }
     warp->partial |= mask;
-    for (uint32_t left = mask; left; left &= left - 1)
-        joined[__builtin_ctz(left)] = simt_order.tick;
-    for (uint32_t left = mask; left; left &= left - 1)
-        memcpy(warp->known[__builtin_ctz(left)], joined, sizeof joined);
+    FOR_EACH_LANE (i, mask)
+        joined[i] = simt_order.tick;
+    FOR_EACH_LANE (i, mask)
+        memcpy(warp->known[i], joined, sizeof joined);
 }
 
 /* --- what is ordered ---------------------------------------------------------------------------------------------- */

@@ -5,7 +5,7 @@
  * The names are the thread sanitizer's and the coverage sanitizer's; no sanitizer runtime is linked. Host code in kernel
  * files calls them too: outside kernels the ranges in simt_memory are empty and there is no lane.
  */
-#include "instrumentation.h"
+#include "kernel_calls.h"
 
 #include "fault.h"
 #include "observer.h"

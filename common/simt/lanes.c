@@ -2,12 +2,11 @@
  * @file lanes.c
  * @brief The lanes of a warp run one after another: from each to the next, and at the end to the scheduler.
  */
-#include "observer.h"
+#include "lanes.h"
 
 struct running simt_now;
 struct launch simt_current;
 struct work simt_work;
-const struct observer *simt_observers[3];
 
 void simt_warp_enter(struct block *block, struct warp *warp)
 {

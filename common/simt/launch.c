@@ -9,13 +9,9 @@
 #include "fault.h"
 #include "occupancy.h"
 #include "trace.h"
-#include "traps.h"
+#include "kernel_calls.h"
 
 #include <stdlib.h>
-
-cudaError_t simt_launch_kernel(const void *kernel, const char *name, const dim3 *grid, const dim3 *block,
-                               size_t dynamic_shared, bool cooperative, void (*call)(const void *),
-                               const void *arguments, size_t bytes);
 
 static void read_event_limit(void)
 {

@@ -9,8 +9,6 @@
 
 #include <stdlib.h>
 
-cudaError_t simt_occupancy(int *blocks, const void *kernel, int block_size, size_t dynamic_shared);
-
 static struct attributes {
     const void *kernel;
     size_t dynamic_shared;

@@ -6,7 +6,7 @@
 
 #include "fault.h"
 #include "observer.h"
-#include "synchronisation.h"
+#include "kernel_calls.h"
 
 #include <string.h>
 
@@ -19,9 +19,7 @@ static uint32_t lanes_with_room(const struct warp *warp)
     const struct lane *lanes = simt_now.warp_lane;
     uint32_t room = 0;
 
-    for (uint32_t left = warp->ready; left; left &= left - 1) {
-        const unsigned i = (unsigned)__builtin_ctz(left);
-
+    FOR_EACH_LANE (i, warp->ready) {
         if (lanes[i].cursor < lanes[i].limit - LANE_EVENTS / 2)
             room |= 1u << i;
     }
@@ -33,16 +31,14 @@ static void take_events(struct warp *warp)
 {
     struct lane *lanes = simt_now.warp_lane;
 
-    for (uint32_t left = warp->lanes; left; left &= left - 1) {
-        const unsigned i = (unsigned)__builtin_ctz(left);
-
+    FOR_EACH_LANE (i, warp->lanes) {
         lanes[i].head = lanes[i].cursor = simt_lane_events + (size_t)i * LANE_EVENTS;
         lanes[i].limit = lanes[i].cursor + LANE_EVENTS;
     }
     if (!warp->parked)
         return;
-    for (uint32_t left = warp->lanes; left; left &= left - 1) {
-        struct lane *lane = &lanes[__builtin_ctz(left)];
+    FOR_EACH_LANE (i, warp->lanes) {
+        struct lane *lane = &lanes[i];
 
         memcpy(lane->cursor, simt_now.block->parked + (size_t)lane->thread * LANE_EVENTS,
                lane->parked * sizeof *lane->cursor);
@@ -54,8 +50,8 @@ static void take_events(struct warp *warp)
 /** Another warp needs the room while some lanes of this one wait for others to catch up. */
 static void park_events(struct warp *warp)
 {
-    for (uint32_t left = warp->lanes; left; left &= left - 1) {
-        struct lane *lane = &simt_now.warp_lane[__builtin_ctz(left)];
+    FOR_EACH_LANE (i, warp->lanes) {
+        struct lane *lane = &simt_now.warp_lane[i];
 
         lane->parked = (uint32_t)(lane->cursor - lane->head);
         memcpy(simt_now.block->parked + (size_t)lane->thread * LANE_EVENTS, lane->head,

@@ -211,8 +211,8 @@ static void trace_stop(const struct warp *warp)
 {
     if (!simt_memory.watched)
         return;
-    for (uint32_t left = warp->lanes; left; left &= left - 1)
-        settle(&trace.queue[warp->first + (unsigned)__builtin_ctz(left)]);
+    FOR_EACH_LANE (i, warp->lanes)
+        settle(&trace.queue[warp->first + i]);
 }
 
 /* --- entries ------------------------------------------------------------------------------------------------------ */
@@ -248,8 +248,8 @@ static struct cell *append(struct entry entry)
         memset(cell, 0, lanes * sizeof *cell);
         trace.entry[trace.entries++] = entry;
         trace.cells += lanes;
-        for (uint32_t left = entry.lanes; left; left &= left - 1)
-            trace.queue[(unsigned)entry.warp * WARP_LANES + (unsigned)__builtin_ctz(left)].last_pc = entry.pc;
+        FOR_EACH_LANE (i, entry.lanes)
+            trace.queue[(unsigned)entry.warp * WARP_LANES + i].last_pc = entry.pc;
         return cell;
     }
     trace.on = false;
@@ -321,12 +321,11 @@ static void trace_meeting(const struct meeting *meeting)
                                               .pc = simt_now.warp_lane[__builtin_ctz(meeting->lanes)].site,
                                               .operation = meeting->name});
 
-    for (uint32_t left = meeting->lanes; cell && left; left &= left - 1, cell++) {
-        const int lane = __builtin_ctz(left);
-
+    FOR_EACH_LANE (lane, cell ? meeting->lanes : 0) {
         *cell = (struct cell){.in = meeting->in[lane], .out = meeting->warp->value[lane], .known = true};
         if (meeting->kind == MEETING_SHUFFLE)
             cell->number = meeting->from[lane];
+        cell++;
     }
 }
 

@@ -2,7 +2,7 @@
  * @file traps.c
  * @brief What only the processor sees a kernel do wrong, and what a kernel refuses itself.
  */
-#include "traps.h"
+#include "kernel_calls.h"
 
 #include "device_calls.h"
 #include "fault.h"

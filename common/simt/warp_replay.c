@@ -69,8 +69,7 @@ static void issue_memory(const struct lane *lanes, uint32_t group, size_t at)
         request.bytes = what & 0xff;
         request.pc = first->key & EVENT_PC_MASK;
         request.lanes = group;
-        for (uint32_t left = group; left; left &= left - 1) {
-            const unsigned i = (unsigned)__builtin_ctz(left);
+        FOR_EACH_LANE (i, group) {
             const uint64_t access = lanes[i].head[at].access;
 
             if (access >> EVENT_BYTES_SHIFT != what) {
@@ -99,8 +98,8 @@ static size_t common_run(const struct lane *lanes, uint32_t group, uint64_t belo
             break;
         }
     }
-    for (uint32_t left = group & (group - 1); left; left &= left - 1) {
-        const struct lane *lane = &lanes[__builtin_ctz(left)];
+    FOR_EACH_LANE (other, group & (group - 1)) {
+        const struct lane *lane = &lanes[other];
         const struct event *mine = lane->head;
         const size_t have = (size_t)(lane->cursor - mine);
         size_t i = 0;
@@ -124,8 +123,8 @@ static void issue_run(struct warp *warp, struct lane *lanes, uint32_t group, siz
         else
             issue_memory(lanes, group, i);
     }
-    for (uint32_t left = group; left; left &= left - 1)
-        lanes[__builtin_ctz(left)].head += run;
+    FOR_EACH_LANE (i, group)
+        lanes[i].head += run;
     simt_last_pc = lead[run - 1].key & EVENT_PC_MASK;
     simt_work.events += run * (unsigned)__builtin_popcount(group);
 }
@@ -138,9 +137,7 @@ static uint32_t choose(const struct lane *lanes, uint32_t candidates, uint32_t *
 
     *group = 0;
     *below = UINT64_MAX;
-    for (uint32_t left = candidates; left; left &= left - 1) {
-        const unsigned i = (unsigned)__builtin_ctz(left);
-
+    FOR_EACH_LANE (i, candidates) {
         if (lanes[i].head == lanes[i].cursor)
             continue;
         const uint64_t key = lanes[i].head->key;
@@ -162,8 +159,8 @@ static uint32_t choose(const struct lane *lanes, uint32_t candidates, uint32_t *
 /** Moves what is left of the lanes' events to the front of their room. */
 static void compact(struct lane *lanes, uint32_t mask)
 {
-    for (uint32_t left = mask; left; left &= left - 1) {
-        struct lane *lane = &lanes[__builtin_ctz(left)];
+    FOR_EACH_LANE (i, mask) {
+        struct lane *lane = &lanes[i];
         struct event *start = lane->limit - LANE_EVENTS;
         const size_t rest = (size_t)(lane->cursor - lane->head);
 

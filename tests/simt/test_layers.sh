@@ -6,11 +6,11 @@
 folder=common/simt
 page=docs/pages/simulator.md
 
-# layers: "LAYER FILE" for each file of the page's table, from the lowest to the highest
+# layers: "LAYER FILE SUFFIX" for each file of the page's table, from the lowest to the highest
 layers() {
     awk -F '|' '/^\| layer / { table = 1; next } table && !/^\|/ { exit } table && /`/ { print $2 "|" $3 }' "$page" | tac |
         awk -F '|' '{ gsub(/^ +| +$/, "", $1); gsub(/ /, "_", $1); gsub(/[`, ]+/, " ", $2); n = split($2, file, " ")
-            for (i = 1; i <= n; i++) { sub(/\.c$/, "", file[i]); print $1, file[i] } }'
+            for (i = 1; i <= n; i++) { sub(/\./, " ", file[i]); print $1, file[i] } }'
 }
 
 # calls: "FILE FILE SYMBOL" for each symbol that one file of the library takes from another
@@ -22,11 +22,11 @@ calls() {
             if (pair[2] in owner && owner[pair[2]] != pair[1]) print pair[1], owner[pair[2]], pair[2] } }' | sort
 }
 
-# includes: "FILE FILE HEADER" for each header of another file that a file includes, its own header's includes among them
+# includes: "FILE FILE HEADER" for each header that a file or its own header includes. What kernels and hosts include has no layer.
 includes() {
-    for file in $(layers | cut -d ' ' -f 2); do
+    cut -d ' ' -f 2 "$scratch/layers" | while read -r file; do
         sed -n 's/^#include "\([a-z_]*\)\.h"$/\1/p' "$folder/$file.c" "$folder/$file.h" 2>/dev/null | while read -r header; do
-            [ "$header" = "$file" ] || ! [ -f "$folder/$header.c" ] || echo "$file" "$header" "$header.h"
+            ! grep -q " $header " "$scratch/layers" || [ "$header" = "$file" ] || echo "$file" "$header" "$header.h"
         done
     done
 }
@@ -35,18 +35,18 @@ includes() {
 upward() {
     awk 'NR == FNR { rank[$2] = NR; layer[$2] = $1; highest = $1; next }
         !(rank[$2] < rank[$1]) || (layer[$2] == "observers" && layer[$1] != "observers" && layer[$1] != highest) {
-            print $1 ".c must not use " $3 " of " $2 ".c" }' "$scratch/layers" -
+            print $1 " must not use " $3 " of " $2 }' "$scratch/layers" -
 }
 
 layers >"$scratch/layers"
 calls "$1" >"$scratch/calls"
 includes >"$scratch/includes"
-equal "the table has every file once" "$(ls $folder/*.c)" "$(sed "s|.* \(.*\)|$folder/\1.c|" "$scratch/layers" | sort)"
+equal "the table has every file once" "$(ls $folder/*.c)" "$(sed -n "s|.* \(.*\) c$|$folder/\1.c|p" "$scratch/layers" | sort)"
 matches "calls are found" "*grid scheduler simt_block_begin*" "$(cat "$scratch/calls")"
 equal "no file calls a higher one" "" "$(upward <"$scratch/calls")"
 equal "no file includes a higher one's header" "" "$(upward <"$scratch/includes")"
-equal "a call upward is found" "shadow.c must not use simt_replay of warp_replay.c" \
+equal "a call upward is found" "shadow must not use simt_replay of warp_replay" \
     "$(echo shadow warp_replay simt_replay | upward)"
-equal "an observer that is known is found" "grid.c must not use simt_counting of counting.c" \
+equal "an observer that is known is found" "grid must not use simt_counting of counting" \
     "$(echo grid counting simt_counting | upward)"
 finish

@@ -1,8 +1,11 @@
-/** @file synchronisation.h  Where lanes meet: warp collectives and the block's barrier, as the scheduler sees them. */
-#ifndef SIMT_SYNCHRONISATION_H
-#define SIMT_SYNCHRONISATION_H
+/** @file kernel_calls.h  What the files behind a kernel's own calls offer each other and the scheduler. */
+#ifndef SIMT_KERNEL_CALLS_H
+#define SIMT_KERNEL_CALLS_H
 
 #include "lanes.h"
+
+/** The running lane is about to do an atomic: checks and records it. Outside kernels it does nothing. */
+void simt_access_atomic(const void *pointer, unsigned bytes, uintptr_t pc);
 
 /** Completes every collective of `warp` whose lanes are all there. */
 void simt_collectives_complete(struct warp *warp);
@@ -17,5 +20,9 @@ void simt_collective_describe(const struct block *block, const struct warp *warp
 void simt_barrier_complete(struct block *block);
 /** Lets the threads of a block go on that all wait at a barrier. */
 void simt_barrier_open(struct block *block);
+
+/** While a kernel runs, signals that its instructions raise are faults. */
+bool simt_signals_catch(void);
+void simt_signals_release(void);
 
 #endif
