@@ -1,11 +1,43 @@
-/** @file device_memory.h  Global memory and its shadow, and the ranges of memory that the running kernel has. */
+/** @file device_memory.h  Global memory, the variables in shared memory, and the shadow that both have. */
 #ifndef SIMT_DEVICE_MEMORY_H
 #define SIMT_DEVICE_MEMORY_H
 
-#include "shadow_cell.h"
-
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdint.h>
+
+/** What is remembered of a 4-byte word: the last write and the last read. */
+struct shadow_cell {
+    uint32_t write_tick;
+    uint32_t write; /**< thread, bytes, atomic, state, site */
+    uint32_t read_tick;
+    uint32_t read; /**< thread, bytes, who else read, site */
+};
+
+enum {
+    CELL_THREAD_SHIFT = 22,
+    CELL_BYTES_SHIFT = 18,
+    CELL_BYTES = 0xf << CELL_BYTES_SHIFT,
+
+    /* A write only. State: global memory's bytes that are off limits, shared memory's that have been written. */
+    CELL_ATOMIC = 1 << 17,
+    CELL_STATE_SHIFT = 13,
+    CELL_STATE = 0xf << CELL_STATE_SHIFT,
+
+    /* A read only: the bytes given were read by one thread, or by several of one warp, of one block, of the grid. */
+    CELL_READERS_SHIFT = 16,
+    CELL_READERS = 3 << CELL_READERS_SHIFT,
+    READERS_ONE = 0,
+    READERS_IN_WARP = 1,
+    READERS_IN_BLOCK = 2,
+    READERS_IN_GRID = 3,
+
+    SITE_BITS = 13,
+    CELL_SITE = (1 << SITE_BITS) - 1,
+};
+
+enum shadow_space { SPACE_GLOBAL, SPACE_SHARED };
+enum shadow_access { ACCESS_LOAD, ACCESS_STORE, ACCESS_ATOMIC };
 
 /** What an access is looked up in, in a cache line or two. Outside kernels every range is empty. */
 struct memory_ranges {
@@ -41,5 +73,13 @@ int32_t simt_arena_allocation(uint64_t offset, uint64_t *inside);
 
 /** Ends the launch: the running thread touches `bytes` of a word, as a shadow cell has them, that are off limits. */
 _Noreturn void simt_fault_forbidden(uintptr_t address, uint32_t bytes, bool write, uintptr_t pc);
+
+/** Finds the `__shared__` variables, once, in `bytes` of shared memory. None if the program has no symbols. */
+void simt_shared_variables_find(size_t bytes, size_t dynamic);
+/** Marks in the shadow of shared memory the words that no variable has; if no variables were found, none. */
+void simt_shared_variables_mark(struct shadow_cell *shadow, size_t dynamic);
+bool simt_is_unowned(const struct shadow_cell *cell);
+_Noreturn void simt_fault_unowned(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access,
+                                  uintptr_t pc);
 
 #endif

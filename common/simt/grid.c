@@ -9,10 +9,9 @@
 
 #include "device_memory.h"
 #include "fault.h"
+#include "kernel_calls.h"
 #include "observer.h"
 #include "pages.h"
-#include "shared_variables.h"
-#include "kernel_calls.h"
 
 #include <string.h>
 

@@ -4,8 +4,8 @@
  */
 #include "happens_before.h"
 
+#include "device_memory.h"
 #include "pages.h"
-#include "shadow_cell.h"
 
 #include <string.h>
 

@@ -237,11 +237,6 @@ void simt_access_atomic(const void *pointer, unsigned bytes, uintptr_t pc)
 
 /* --- what compilers call ------------------------------------------------------------------------------------------ */
 
-void __tsan_init(void);
-void __tsan_func_entry(void *caller);
-void __tsan_func_exit(void);
-void __sanitizer_cov_trace_pc(void);
-
 void __tsan_init(void)
 {
 }
@@ -266,12 +261,10 @@ void __sanitizer_cov_trace_pc(void)
 }
 
 #define HOOK_ALIGNED(bytes)                                  \
-    void __tsan_read##bytes(void *address);                  \
     void __tsan_read##bytes(void *address)                   \
     {                                                        \
         access_memory(address, bytes, false, SIMT_CALLER()); \
     }                                                        \
-    void __tsan_write##bytes(void *address);                 \
     void __tsan_write##bytes(void *address)                  \
     {                                                        \
         access_memory(address, bytes, true, SIMT_CALLER());  \
@@ -284,12 +277,10 @@ HOOK_ALIGNED(8)
 HOOK_ALIGNED(16)
 
 #define HOOK_UNALIGNED(bytes)                                \
-    void __tsan_unaligned_read##bytes(void *address);        \
     void __tsan_unaligned_read##bytes(void *address)         \
     {                                                        \
         access_pieces(address, bytes, false, SIMT_CALLER()); \
     }                                                        \
-    void __tsan_unaligned_write##bytes(void *address);       \
     void __tsan_unaligned_write##bytes(void *address)        \
     {                                                        \
         access_pieces(address, bytes, true, SIMT_CALLER());  \
@@ -299,14 +290,6 @@ HOOK_UNALIGNED(2)
 HOOK_UNALIGNED(4)
 HOOK_UNALIGNED(8)
 HOOK_UNALIGNED(16)
-
-void __tsan_read_range(void *address, size_t bytes);
-void __tsan_write_range(void *address, size_t bytes);
-void __tsan_vptr_update(void **address, void *value);
-void __tsan_vptr_read(void **address);
-void *__tsan_memcpy(void *to, const void *from, size_t bytes);
-void *__tsan_memmove(void *to, const void *from, size_t bytes);
-void *__tsan_memset(void *to, int value, size_t bytes);
 
 void __tsan_read_range(void *address, size_t bytes)
 {

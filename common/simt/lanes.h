@@ -10,10 +10,10 @@
 #define SIMT_LANES_H
 
 #include "device_limits.h"
+#include "device_memory.h"
 #include "fiber.h"
 #include "happens_before.h"
 #include "program_image.h"
-#include "shadow_cell.h"
 
 /* --- events ------------------------------------------------------------------------------------------------------- */
 

@@ -7,9 +7,9 @@
 #include "device_memory.h"
 #include "errors.h"
 #include "fault.h"
+#include "kernel_calls.h"
 #include "occupancy.h"
 #include "trace.h"
-#include "kernel_calls.h"
 
 #include <stdlib.h>
 

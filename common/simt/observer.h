@@ -3,7 +3,8 @@
  * @brief What the engine tells of a launch to whoever wants to know. It does not know who does.
  *
  * An observer has a function for each event it wants, and NULL for the others. It may look at what it is given and at the
- * layers below; it changes nothing, and calls nothing that runs lanes.
+ * layers below; it says whether memory is watched,
+ * changes nothing else, and calls nothing that runs lanes.
  */
 #ifndef SIMT_OBSERVER_H
 #define SIMT_OBSERVER_H
@@ -37,8 +38,8 @@ struct meeting {
 struct observer {
     void (*block_runs)(uint32_t number); /**< it begins or goes on */
     void (*blocks_ended)(unsigned count);
-    void (*lane_accesses)(const void *address, unsigned bytes,
-                          enum event_kind kind);    /**< only while memory is watched */
+    /** The running lane is about to read or change memory: told only while that is watched, see simt_memory_watch(). */
+    void (*lane_accesses)(const void *address, unsigned bytes, enum event_kind kind);
     void (*lanes_stopped)(const struct warp *warp); /**< what they wrote is in memory now */
     void (*lanes_returned)(uint32_t lanes);
     void (*basic_block_issued)(uint32_t lanes);

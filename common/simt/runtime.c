@@ -76,48 +76,34 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
         return simt_set_error(cudaErrorInvalidValue);
     if (error != cudaSuccess)
         return error;
-    switch (attribute) {
-    case cudaDevAttrMaxThreadsPerBlock:
-        *value = properties.maxThreadsPerBlock;
-        return cudaSuccess;
-    case cudaDevAttrMaxBlockDimX:
-    case cudaDevAttrMaxBlockDimY:
-    case cudaDevAttrMaxBlockDimZ:
-        *value = properties.maxThreadsDim[attribute - cudaDevAttrMaxBlockDimX];
-        return cudaSuccess;
-    case cudaDevAttrMaxGridDimX:
-    case cudaDevAttrMaxGridDimY:
-    case cudaDevAttrMaxGridDimZ:
-        *value = properties.maxGridSize[attribute - cudaDevAttrMaxGridDimX];
-        return cudaSuccess;
-    case cudaDevAttrMaxSharedMemoryPerBlock:
-        *value = (int)properties.sharedMemPerBlock;
-        return cudaSuccess;
-    case cudaDevAttrMaxSharedMemoryPerBlockOptin:
-        *value = (int)properties.sharedMemPerBlockOptin;
-        return cudaSuccess;
-    case cudaDevAttrWarpSize:
-        *value = properties.warpSize;
-        return cudaSuccess;
-    case cudaDevAttrClockRate:
-    case cudaDevAttrL2CacheSize:
-        *value = 0;
-        return cudaSuccess;
-    case cudaDevAttrCooperativeLaunch:
-        *value = properties.cooperativeLaunch;
-        return cudaSuccess;
-    case cudaDevAttrMultiProcessorCount:
-        *value = properties.multiProcessorCount;
-        return cudaSuccess;
-    case cudaDevAttrMaxThreadsPerMultiProcessor:
-        *value = properties.maxThreadsPerMultiProcessor;
-        return cudaSuccess;
-    case cudaDevAttrComputeCapabilityMajor:
-        *value = properties.major;
-        return cudaSuccess;
-    case cudaDevAttrComputeCapabilityMinor:
-        *value = properties.minor;
-        return cudaSuccess;
+    const struct {
+        enum cudaDeviceAttr attribute;
+        int value;
+    } all[] = {
+        {cudaDevAttrMaxThreadsPerBlock, properties.maxThreadsPerBlock},
+        {cudaDevAttrMaxBlockDimX, properties.maxThreadsDim[0]},
+        {cudaDevAttrMaxBlockDimY, properties.maxThreadsDim[1]},
+        {cudaDevAttrMaxBlockDimZ, properties.maxThreadsDim[2]},
+        {cudaDevAttrMaxGridDimX, properties.maxGridSize[0]},
+        {cudaDevAttrMaxGridDimY, properties.maxGridSize[1]},
+        {cudaDevAttrMaxGridDimZ, properties.maxGridSize[2]},
+        {cudaDevAttrMaxSharedMemoryPerBlock, (int)properties.sharedMemPerBlock},
+        {cudaDevAttrMaxSharedMemoryPerBlockOptin, (int)properties.sharedMemPerBlockOptin},
+        {cudaDevAttrWarpSize, properties.warpSize},
+        {cudaDevAttrClockRate, 0},
+        {cudaDevAttrL2CacheSize, 0},
+        {cudaDevAttrCooperativeLaunch, properties.cooperativeLaunch},
+        {cudaDevAttrMultiProcessorCount, properties.multiProcessorCount},
+        {cudaDevAttrMaxThreadsPerMultiProcessor, properties.maxThreadsPerMultiProcessor},
+        {cudaDevAttrComputeCapabilityMajor, properties.major},
+        {cudaDevAttrComputeCapabilityMinor, properties.minor},
+    };
+
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (all[i].attribute == attribute) {
+            *value = all[i].value;
+            return cudaSuccess;
+        }
     }
     return simt_set_error(cudaErrorInvalidValue);
 }

@@ -5,8 +5,8 @@
 #include "blocks.h"
 
 #include "fault.h"
-#include "observer.h"
 #include "kernel_calls.h"
+#include "observer.h"
 
 #include <string.h>
 

@@ -12,7 +12,6 @@
 
 #include "device_memory.h"
 #include "happens_before.h"
-#include "shared_variables.h"
 
 /** Places in the source by their low bits; SITE_SHARED where two share a slot. */
 extern uintptr_t simt_sites[1 << SITE_BITS];

@@ -6,9 +6,8 @@
  * the shadow as one that every thread of every block is still to read: no store goes by such a word without a look at who
  * read it, and no load without a look at who wrote it. So the marks cost nothing where no mark is.
  */
-#include "shared_variables.h"
-
 #include "device_memory.h"
+
 #include "fault.h"
 #include "pages.h"
 #include "program_image.h"

@@ -262,30 +262,19 @@ static uint16_t warp_number(void)
     return (uint16_t)(simt_now.warp_lane->thread / WARP_LANES);
 }
 
-static enum entry_kind request_kind(enum event_kind kind)
-{
-    switch (kind) {
-    case EVENT_GLOBAL_LOAD:
-        return ENTRY_GLOBAL_LOAD;
-    case EVENT_GLOBAL_STORE:
-        return ENTRY_GLOBAL_STORE;
-    case EVENT_SHARED_LOAD:
-        return ENTRY_SHARED_LOAD;
-    case EVENT_SHARED_STORE:
-        return ENTRY_SHARED_STORE;
-    default:
-        return ENTRY_ATOMIC;
-    }
-}
-
 static void trace_request(const struct request *request)
 {
+    static const enum entry_kind kinds[] = {
+        [EVENT_GLOBAL_LOAD] = ENTRY_GLOBAL_LOAD, [EVENT_GLOBAL_STORE] = ENTRY_GLOBAL_STORE,
+        [EVENT_SHARED_LOAD] = ENTRY_SHARED_LOAD, [EVENT_SHARED_STORE] = ENTRY_SHARED_STORE,
+        [EVENT_GLOBAL_ATOMIC] = ENTRY_ATOMIC,    [EVENT_SHARED_ATOMIC] = ENTRY_ATOMIC,
+    };
     const enum event_kind kind = request->kind;
     const bool global = kind == EVENT_GLOBAL_LOAD || kind == EVENT_GLOBAL_STORE || kind == EVENT_GLOBAL_ATOMIC;
 
     if (!simt_memory.watched)
         return;
-    struct cell *cell = append((struct entry){.kind = request_kind(kind),
+    struct cell *cell = append((struct entry){.kind = kinds[kind],
                                               .bytes = (uint8_t)request->bytes,
                                               .in_global = global,
                                               .warp = warp_number(),
