@@ -1,4 +1,5 @@
 # test_layers.sh LIBRARY: the simulator's files call and include only what the table of layers on its page allows.
+#
 # run: $b/cpu/libsimt.a
 
 . tests/tap.sh
