@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-/** Sums over all launches since simt_counters_reset(). */
+/** Sums over all launches since simt_counters_reset(); what each of them is, counter_list.h says. */
 struct simt_counters {
 #define COUNTER(name, label, meaning) uint64_t name;
 #include "counter_list.h"
