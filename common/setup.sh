@@ -56,7 +56,7 @@ needs_of_docs() {
     need doxygen doxygen command -v doxygen
     need graphviz graphviz command -v dot
     need doxygen-awesome-css doxygen-awesome-css [ -d "${DOXYGEN_AWESOME:-/usr/share/doxygen-awesome-css}" ]
-    need gnuplot gnuplot command -v gnuplot
+    need python3-matplotlib 'Matplotlib for Python 3' python_module matplotlib
     need chromium chromium command -v chromium
     need chromium-driver chromedriver command -v chromedriver
 }

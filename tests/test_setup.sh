@@ -12,7 +12,7 @@ machine() {
     for tool in sh cat mktemp rm tail env chmod cp; do
         ln -s "$(command -v $tool)" "$bin/$tool"
     done
-    for command in g++ ld ninja doxygen dot gnuplot chromium chromedriver clang++ clang-format qemu-aarch64 \
+    for command in g++ ld ninja doxygen dot chromium chromedriver clang++ clang-format qemu-aarch64 \
         aarch64-linux-gnu-g++ aarch64-linux-gnu-gcc python3; do
         fake "$command" 'case "$*" in *dumpversion) echo 12 ;; esac'
     done

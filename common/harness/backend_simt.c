@@ -65,7 +65,7 @@ const char *backend_fault(void)
 
 const char *backend_limits(void)
 {
-    return simt_limits();
+    return simt_limitations();
 }
 
 bool backend_trace_begin(const char *kernel, struct error *error)

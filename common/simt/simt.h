@@ -1,6 +1,6 @@
 /**
  * @file simt.h
- * @brief What the CPU simulator tells its host program: counters, the last fault, limits.
+ * @brief What the CPU simulator tells its host program: counters, the last fault, limitations.
  *
  * Kernels never include this file; they see CUDA's own header names (cuda_runtime.h, cuda_fp16.h, cuda_bf16.h).
  */
@@ -16,7 +16,7 @@
 extern "C" {
 #endif
 
-/** Sums over all launches since simt_counters_reset(). */
+/** Sums over all launches since simt_counters_reset(); what each of them is, counter_list.h says. */
 struct simt_counters {
 #define COUNTER(name, label, meaning) uint64_t name;
 #include "counter_list.h"
@@ -71,7 +71,7 @@ void simt_trace_only(const char *kernel);
 bool simt_trace_end(FILE *stream);
 
 /** What the simulator cannot see, for people: a few lines of text, static. */
-const char *simt_limits(void);
+const char *simt_limitations(void);
 
 #ifdef __cplusplus
 }

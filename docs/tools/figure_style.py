@@ -40,8 +40,6 @@ matplotlib.rcParams.update({
 })
 
 
-# --- shapes -------------------------------------------------------------------------------------------------------------
-
 def canvas(width, height, title=""):
     """An area of pixels, the origin at its top left, with the figure's title."""
     ax = Figure(figsize=(width / 72, height / 72), dpi=72).add_axes([0, 0, 1, 1], xlim=(0, width), ylim=(height, 0))
@@ -98,8 +96,6 @@ def lines(ax, segments, colour, width=1.0, head=0):
             heads.append(((x2, y2), (x2 - dx - dy * 0.42, y2 - dy + dx * 0.42), (x2 - dx + dy * 0.42, y2 - dy - dx * 0.42)))
         _shape(ax, heads, True, facecolor=COLOURS[colour], edgecolor="none")
 
-
-# --- SVG ----------------------------------------------------------------------------------------------------------------
 
 def _outline(data):
     """A path's commands, shorter: one decimal, lines by how far they go, level and upright ones by one number."""

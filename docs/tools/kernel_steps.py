@@ -20,23 +20,25 @@ def _distance(event):
 
 def _exchanges(trace, snippet, first_distance, steps):
     """The value's and the id's shuffle of each step that one warp takes in the snippet, and the warp's events after them."""
-    events = trace["events"]
+    where, events = f"in snippet [{snippet}]", trace["events"]
     first = next((number for number, event in enumerate(events)
                   if event["snippet"] == snippet and _distance(event) == first_distance), None)
     if first is None:
-        raise ValueError(f"{trace['source']}: no exchange over {first_distance} lanes in snippet [{snippet}]")
-    of_warp = [event for event in events[first:] if event["warp"] == events[first]["warp"]]
-    pairs = list(zip(of_warp[0:2 * steps:2], of_warp[1:2 * steps:2]))
-    done = [value["line"] == of_warp[0]["line"] and _distance(value) and _distance(value) == _distance(id_)
-            for value, id_ in pairs] + [False]
-    if done.index(False) < steps:
-        raise ValueError(f"{trace['source']}: {steps} exchanges are wanted in snippet [{snippet}]; there are "
-                         f"{done.index(False)}")
-    return pairs, of_warp[2 * steps:]
+        raise ValueError(f"{trace['source']}: no exchange over {first_distance} lanes {where}")
+    events = [event for event in events[first:] if event["warp"] == events[first]["warp"]]
+    pairs = list(zip(events[0:2 * steps:2], events[1:2 * steps:2]))
+    done = [_distance(value) == _distance(id_) > 0 and value["line"] == events[0]["line"] for value, id_ in pairs]
+    if done != [True] * steps:
+        raise ValueError(f"{trace['source']}: {steps} exchanges are wanted {where}; there are {[*done, False].index(False)}")
+    return pairs, events[2 * steps:]
 
 
-def _is_better(value, id_, other_value, other_id):
-    return (traces.as_float(other_value), -other_id) > (traces.as_float(value), -id_)
+def _takes_last(value, id_, following):
+    """Which lanes end with what they read last. `following`: a sort's next shuffle, which shows what every lane ended with."""
+    if following:
+        return [after != before for after, before in zip(following.get("in", value["in"]), value["in"])]
+    return [(traces.as_float(value["out"][lane]), -id_["out"][lane]) > (traces.as_float(value["in"][lane]), -id_["in"][lane])
+            for lane in LANES]
 
 
 def _is_stored(ids, events, lanes_together):
@@ -47,29 +49,25 @@ def _is_stored(ids, events, lanes_together):
                 for event in events[:4]))
 
 
+def _is_sorted(values, ids, events):
+    """The lanes hold what they did before, in order, and the next shuffle shows it."""
+    floats = [traces.as_float(word) for word in values[-1]]
+    return (events and events[0].get("in") == values[-1] and floats == sorted(floats, reverse=True)
+            and set(ids[-1]) == set(ids[0]))
+
+
 def exchange(trace, snippet, first_distance, steps, lanes_together=32, sorts=False):
     """Values and ids of a warp's 32 lanes before each step of a butterfly or a sort and after the last, how far each step
     reaches, and which lanes it gives something new. The kernel must go on with the result."""
     pairs, rest = _exchanges(trace, snippet, first_distance, steps)
-    values, ids = [pair[0]["in"] for pair in pairs], [pair[1]["in"] for pair in pairs]
-    value, id_ = pairs[-1]
-    if sorts and rest:  # the next shuffle shows what every lane ended with
-        takes = [rest[0].get("in", value["in"])[lane] != value["in"][lane] for lane in LANES]
-    else:
-        takes = [_is_better(value["in"][lane], id_["in"][lane], value["out"][lane], id_["out"][lane]) for lane in LANES]
-    values.append([value["out" if takes[lane] else "in"][lane] for lane in LANES])
-    ids.append([id_["out" if takes[lane] else "in"][lane] for lane in LANES])
-    floats = [traces.as_float(word) for word in values[-1]]
-    if sorts:
-        good = (rest and rest[0].get("in") == values[-1] and floats == sorted(floats, reverse=True)
-                and set(ids[-1]) == set(ids[0]))
-    else:
-        good = _is_stored(ids[-1], rest, lanes_together)
-    if not good:
-        raise ValueError(f"{trace['source']}: the kernel goes on with another result than that of the exchanges in "
-                         f"[{snippet}]")
-    return {"distances": [_distance(value) for value, _ in pairs], "values": values, "ids": ids,
-            "taken": [[before != after for before, after in zip(ids[step], ids[step + 1])] for step in range(steps)]}
+    taken_last = _takes_last(*pairs[-1], rest[0] if sorts and rest else None)
+    values, ids = ([pair[part]["in"] for pair in pairs] +
+                   [[pairs[-1][part]["out" if taken_last[lane] else "in"][lane] for lane in LANES]] for part in range(2))
+    if not (_is_sorted(values, ids, rest) if sorts else _is_stored(ids[-1], rest, lanes_together)):
+        raise ValueError(f"{trace['source']}: the kernel goes on with another result than that of the exchanges in [{snippet}]")
+    return {"lanes_together": lanes_together, "sorts": sorts, "distances": [_distance(value) for value, _ in pairs],
+            "values": values, "ids": ids,
+            "taken": [[before != after for before, after in zip(*two)] for two in zip(ids, ids[1:])]}
 
 
 def split(before, after):
@@ -91,11 +89,11 @@ def _warp_scan(events):
     values = []
     for step in range(5):
         event = _next_event(events, "shuffle")
-        if (not event or event["operation"] != "__shfl_up_sync" or len(event["active"]) < 32
-                or event["from"] != [lane - (1 << step) if lane >= 1 << step else lane for lane in LANES]):
+        read = [lane - (1 << step) if lane >= 1 << step else lane for lane in LANES]
+        if not event or (event["operation"], event["from"], len(event["active"])) != ("__shfl_up_sync", read, 32):
             return None
         values.append(event["in"])
-        last = [event["in"][lane] + (event["out"][lane] if event["from"][lane] != lane else 0) for lane in LANES]
+        last = [event["in"][lane] + (event["out"][lane] if lane != read[lane] else 0) for lane in LANES]
     return values + [last]
 
 
@@ -110,8 +108,7 @@ def two_level_scan(trace):
     of_warp = [iter([event for event in trace["events"] if event["warp"] == warp]) for warp in range(2)]
     scans = [_warp_scan(events) for events in of_warp]
     stores = [_next_event(events, "shared_store") for events in of_warp]
-    sums = _warp_scan(of_warp[0])
-    before = _next_event(of_warp[0], "shared_store")
+    sums, before = _warp_scan(of_warp[0]), _next_event(of_warp[0], "shared_store")
     begins = [_next_event(events, "shared_store") for events in of_warp]
     if None not in (*scans, *stores, sums, before, *begins):
         expected = [[_before(sums)[warp] + value for value in _before(scans[warp])] for warp in range(2)]
@@ -136,94 +133,86 @@ def _intervals(trace):
 
 def _sources(read, word, value):
     """The words that the value was made of, of those that the lane has read: two whose sum it is, or one that it equals."""
-    words = sorted(read)
-    for number, a in enumerate(words):
-        for b in words[number + 1:]:
-            if read[a] + read[b] == value:
-                return [a, b]
-    same = [a for a in words if read[a] == value]
-    return [next((a for a in reversed(same) if a != word), same[0])] if same else []
+    pairs = [[a, b] for a in sorted(read) for b in sorted(read) if a < b and read[a] + read[b] == value]
+    same = sorted((a for a in read if read[a] == value), key=lambda a: (a == word, -a))
+    return pairs[0] if pairs else same[:1]
+
+
+def _follow_interval(events, begin, now):
+    """Follows one interval's accesses to the words `now`: the words before it, what new values were made of, and a value
+    stored elsewhere."""
+    before, made_of, aside, read = list(now), {}, None, {}
+    for event in events:
+        for lane in event["active"]:
+            word, odd = divmod(event["offset"][lane] - begin, 4)
+            value, of_lane = traces.as_int(event["value"][lane] & 0xffffffff), read.setdefault((event["warp"], lane), {})
+            if odd or not 0 <= word < len(now):
+                aside = value if event["kind"] == "shared_store" else aside
+            elif event["kind"] == "shared_load":
+                before[word] = value if now[word] is None else before[word]
+                now[word] = of_lane[word] = value
+            elif event["kind"] == "shared_store":
+                made_of[word], now[word] = _sources(of_lane, word, value), value
+            else:  # an atomic leaves a word unknown until it is read
+                now[word] = None
+    return before, made_of, aside
 
 
 def tree(trace, count=8):
     """The steps of sums up and down a tree in the first `count` words of dynamic shared memory: after each barrier the words'
     values, the words that each new value was made of, and a value kept elsewhere."""
-    begin = trace["dynamic_shared"]["offset"]
     if trace["dynamic_shared"]["bytes"] < 4 * count:
         raise ValueError(f"{trace['source']}: it has no {count} words of dynamic shared memory")
     now, first, steps = [None] * count, None, []
     for events in _intervals(trace):
-        before, made_of, aside, read = list(now), {}, None, {}
-        for event in events:
-            for lane in event["active"]:
-                word, odd = divmod(event["offset"][lane] - begin, 4)
-                value = traces.as_int(event["value"][lane] & 0xffffffff)
-                of_lane = read.setdefault((event["warp"], lane), {})
-                if odd or not 0 <= word < count:
-                    aside = value if event["kind"] == "shared_store" else aside
-                elif event["kind"] == "shared_load":
-                    if now[word] is None:
-                        before[word] = now[word] = value
-                    of_lane[word] = value
-                elif event["kind"] == "shared_store":
-                    made_of[word] = _sources(of_lane, word, value)
-                    now[word] = value
-                else:  # an atomic leaves a word unknown until it is read
-                    now[word] = None
+        before, made_of, aside = _follow_interval(events, trace["dynamic_shared"]["offset"], now)
         if made_of and (steps or any(len(words) == 2 for words in made_of.values())):
             first = first or before
             steps.append({"values": list(now), "aside": aside,
-                          "made_of": {str(word): words for word, words in made_of.items() if words != [word]}})
+                          "made_of": {word: words for word, words in made_of.items() if words != [word]}})
     if not steps:
         raise ValueError(f"{trace['source']}: no word becomes the sum of two")
     return {"first": first, "steps": steps}
 
 
-# --- who waits for whom -------------------------------------------------------------------------------------------------
+# --- who waits for whom, and who writes where ---------------------------------------------------------------------------
 
 def timeline(trace):
     """What each warp does between the block's barriers: runs of operations [snippet, lanes that take part, how many].
     Neighbouring warps that do the same are one row."""
-    work = [[[]] for _ in range(trace["warps"])]
+    work, snippets, rows = [[[]] for _ in range(trace["warps"])], {}, []
     for event in trace["events"]:
         intervals = work[event["warp"]]
         if event["kind"] == "block_barrier":
             intervals.append([])
         elif event["kind"] != "return":
-            operation = [event["snippet"], len(event["active"])]
-            if intervals[-1] and intervals[-1][-1][:2] == operation:
-                intervals[-1][-1][2] += 1
-            else:
-                intervals[-1].append(operation + [1])
-    busy = max((number + 1 for intervals in work for number, runs in enumerate(intervals) if runs), default=0)
+            if not intervals[-1] or intervals[-1][-1][:2] != [event["snippet"], len(event["active"])]:
+                intervals[-1].append([event["snippet"], len(event["active"]), 0])
+            intervals[-1][-1][2] += 1
+            snippets[event["snippet"]] = True
+    busy = max(number + 1 if any(intervals[number:]) else 0 for intervals in work for number in range(len(intervals)))
     if busy == 0:
         raise ValueError(f"{trace['source']}: no warp does anything")
-    rows = []
     for warp, intervals in enumerate(work):
         intervals = (intervals + [[]] * busy)[:busy]
         if rows and rows[-1]["intervals"] == intervals:
             rows[-1]["last"] = warp
         else:
             rows.append({"first": warp, "last": warp, "intervals": intervals})
-    snippets = dict.fromkeys(event["snippet"] for event in trace["events"]
-                             if event["kind"] not in ("block_barrier", "return"))
-    return {"snippets": list(snippets), "rows": rows,
-            "longest": [max(sum(run[2] for run in row["intervals"][i]) for row in rows) for i in range(busy)]}
+    longest = [max(sum(run[2] for run in row["intervals"][number]) for row in rows) for number in range(busy)]
+    return {"snippets": list(snippets), "rows": rows, "longest": longest}
 
-
-# --- stores that fill a list --------------------------------------------------------------------------------------------
 
 def _list_stores(trace):
-    """The requests that fill what the first store to global memory goes to: the warp, a lane's bytes, where each lane writes."""
-    all_stores = [event for event in trace["events"] if event["kind"] == "global_store" and event["lanes"] & 1]
-    stores = [event for event in all_stores if event["allocation"][0] == all_stores[0]["allocation"][0]]
-    begin = stores[0]["offset"][0] if stores else 0
+    """The requests that fill what the first store to global memory goes to, and its bytes."""
+    stores = [event for event in trace["events"] if event["kind"] == "global_store" and event["lanes"] & 1]
+    stores = [event for event in stores if event["allocation"][0] == stores[0]["allocation"][0]]
     requests = [{"warp": event["warp"], "bytes": event["bytes"],
-                 "offsets": [event["offset"][lane] - begin for lane in event["active"]]} for event in stores]
+                 "offsets": [event["offset"][lane] - stores[0]["offset"][0] for lane in event["active"]]} for event in stores]
     written = sorted(at + byte for request in requests for at in request["offsets"] for byte in range(request["bytes"]))
     if not written or written != list(range(len(written))) or len(written) % 32 or len(written) > 1024:
-        raise ValueError(f"{trace['source']}: {trace['kernel']} does not fill a list of whole sectors, 32 at most, once "
-                         "from end to end")
+        raise ValueError(f"{trace['source']}: {trace['kernel']} does not fill a list of whole sectors, 32 at most, once from "
+                         "end to end")
     return requests, len(written)
 
 
@@ -232,4 +221,4 @@ def stores(before, after):
     (requests_before, size), (requests_after, size_after) = _list_stores(before), _list_stores(after)
     if size != size_after:
         raise ValueError(f"the lists have {size} and {size_after} bytes; they must have as many")
-    return {"num_sectors": size // 32, "requests": [len(requests_before), len(requests_after)], "before": requests_before, "after": requests_after}
+    return {"num_sectors": size // 32, "before": requests_before, "after": requests_after}

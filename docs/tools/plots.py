@@ -42,9 +42,10 @@ def _draw_line(ax, area, line, style, end, label_y, right):
     write(ax, right + 40, label_y + 4, line["label"], size=13, bold=width > 2)
 
 
-def draw_times(data, title, note=""):
+def draw_times(data, title):
     left, top, right, bottom = 66, 44, 606, 424
-    notes = [f"{data['source']}. Medians; kernels are replayed from a CUDA graph{note}.", *textwrap.wrap(data["old"], 115)]
+    on_host = "".join(f", chapter {line['label'][:2]} on its CPU" for line in data["lines"] if line["kind"] == "host")
+    notes = [f"{data['source']}. Medians; kernels are replayed from a CUDA graph{on_host}.", *textwrap.wrap(data["old"], 115)]
     ax = canvas(840, 486 + 18 * len(notes), title)
     every = [point for line in data["lines"] for point in line["points"]]
     least, most = min(us for _, us in every) * 0.8, max(us for _, us in every) * 1.25
@@ -64,10 +65,6 @@ def draw_times(data, title, note=""):
     for number, text in enumerate(notes):
         write(ax, 14, 488 + 18 * number, text)
     return ax
-
-
-def draw_gate_times(data, title):
-    return draw_times(data, title, ", chapter 01 on its CPU")
 
 
 def draw_results(data, _):

@@ -7,22 +7,22 @@ import struct
 import sources
 
 LANES = range(32)
-KINDS = ("shuffle", "vote", "warp_barrier", "block_barrier", "shared_load", "shared_store", "global_load",
-         "global_store", "atomic", "return")
-COLUMNS = ("from", "allocation", "offset", "value", "in", "out")
+KINDS = ("shuffle", "vote", "warp_barrier", "block_barrier", "shared_load", "shared_store", "global_load", "global_store",
+         "atomic", "return")
+WORDS, NUMBERS = ("value", "in", "out"), ("from", "allocation", "offset")
 
 
 def _cell(column, cell):
-    """What a column says of a lane that takes part: a whole number, or a value's bits as one; None where nobody knows."""
-    if column in ("value", "in") and cell is None:
-        return None
-    if column in ("value", "in", "out"):
-        if not cell.startswith("0x") or len(cell) > 34:
+    """What a column says of a lane that takes part: a whole number; of a word its bits, None where nobody knows them."""
+    if column in NUMBERS:
+        if not isinstance(cell, int) or not -1 <= cell < (32 if column == "from" else 10**15):
             raise ValueError(cell)
-        return int(cell[2:], 16)
-    if not isinstance(cell, int) or not -1 <= cell < 10**15 or (column == "from" and cell > 31):
+        return cell
+    if cell is None and column != "out":
+        return None
+    if not cell.startswith("0x") or len(cell) > 34:
         raise ValueError(cell)
-    return cell
+    return int(cell[2:], 16)
 
 
 def _check_event(event):
@@ -31,10 +31,8 @@ def _check_event(event):
     if event["kind"] not in KINDS or not 1 <= mask < 1 << 32 or not 0 <= event["warp"] < 32:
         raise ValueError(event["kind"])
     event["active"] = [lane for lane in LANES if mask >> lane & 1]
-    for column in COLUMNS:
-        if column in event:
-            cells = event[column]
-            event[column] = [_cell(column, cells[lane]) if mask >> lane & 1 else None for lane in LANES]
+    for column in set(WORDS + NUMBERS) & set(event):
+        event[column] = [_cell(column, event[column][lane]) if mask >> lane & 1 else None for lane in LANES]
     if event["kind"] == "shuffle":
         event["from"] = [lane if source in (None, -1) else source for lane, source in enumerate(event["from"])]
         if any(event["out"][lane] != event["in"][event["from"][lane]] for lane in event["active"]):
@@ -78,10 +76,8 @@ def as_int(word):
 def short_number(word):
     """A value in at most four characters, if it is of a usual size: .634, 1.03, -inf; whole numbers as they are."""
     value = as_float(word)
-    if math.isinf(value):
-        return f"{value}"
     if 1e-5 <= abs(value) < 1:
         return "-" * (value < 0) + f"{abs(value):.3f}".lstrip("0")[:4]
     if 1 <= abs(value) < 100:
         return f"{value:.2f}"
-    return f"{value:.4g}" if 1e-9 <= abs(value) < 1e9 else f"{as_int(word)}"
+    return f"{value:.4g}" if 1e-9 <= abs(value) < 1e9 or math.isinf(value) else f"{as_int(word)}"

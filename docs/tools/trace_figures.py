@@ -30,19 +30,17 @@ def _arrows(ax, left, right, pairs, colour, width, head):
     lines(ax, [(left + 1, _middle(read), right - 1, _middle(reader)) for read, reader in pairs], colour, width, head)
 
 
-# --- butterflies and sorts ----------------------------------------------------------------------------------------------
-
-def _fills(data, step, lanes_together, sorts):
+def _fills(data, step):
     """The cells' grounds: the bluer the larger in a sort; else blue for the best of those that exchange with each other."""
-    values, ids, last = [as_float(word) for word in data["values"][step]], data["ids"][step], data["ids"][-1]
-    if sorts:
+    values, ids, together = [as_float(word) for word in data["values"][step]], data["ids"], data["lanes_together"]
+    if data["sorts"]:
         return [f"rank_{sum(other < value for other in values) * 6 // 32}" for value in values]
-    return ["rank_5" if ids[lane] == last[lane - lane % lanes_together] else "ground" for lane in LANES]
+    return ["rank_5" if ids[step][lane] == ids[-1][lane - lane % together] else "ground" for lane in LANES]
 
 
-def _draw_step(ax, data, step, left, right, sorts):
+def _draw_step(ax, data, step, left, right):
     """The lines between two columns: those that bring a lane something new stand out."""
-    distance, taken = data["distances"][step], data["taken"][step]
+    distance, taken, sorts = data["distances"][step], data["taken"][step], data["sorts"]
     kept = [(lane if sorts else lane ^ distance, lane) for lane in LANES if not taken[lane]]
     _arrows(ax, left, right, kept, "pale", 0.8, 0 if sorts else 5)
     _arrows(ax, left, right, [(lane ^ distance, lane) for lane in LANES if taken[lane]], "vermillion", 1.5, 6)
@@ -51,8 +49,11 @@ def _draw_step(ax, data, step, left, right, sorts):
     write(ax, (left + right) / 2, 66, f"^ {distance}", "center", bold=begins)
 
 
-def _draw_exchange(data, title, width, gaps, note, lanes_together=32, sorts=False):
-    left = 90 if lanes_together == 32 else 154
+def draw_exchange(data, title):
+    """A butterfly or a sort: lanes in rows, steps from left to right."""
+    sorts, together, width = data["sorts"], data["lanes_together"], 31 if data["sorts"] else 42
+    gaps = {1: 13, 2: 15, 4: 17, 8: 22, 16: 34} if sorts else dict.fromkeys((1, 2, 4, 8, 16), 90 if together == 32 else 110)
+    left = 90 if together == 32 else 154
     columns = [left + 8]
     for distance in data["distances"]:
         columns.append(columns[-1] + width + gaps[distance])
@@ -62,34 +63,20 @@ def _draw_exchange(data, title, width, gaps, note, lanes_together=32, sorts=Fals
     write(ax, 14, 66, "reads lane")
     write(ax, columns[0], TOP - 7, "score + bias")
     write(ax, end, TOP - 7, "sorted" if sorts else "the best", "right")
-    write(ax, 14, BOTTOM + 18, note)
     _lane_numbers(ax, left - 50)
     for x, step in (left, 0), (end + 46, -1):
         _lane_numbers(ax, x, "expert", ["-" if id_ == 0x7fffffff else id_ for id_ in data["ids"][step]])
     for step, x in enumerate(columns):
-        _lane_cells(ax, x, width, list(map(short_number, data["values"][step])), _fills(data, step, lanes_together, sorts))
+        _lane_cells(ax, x, width, list(map(short_number, data["values"][step])), _fills(data, step))
         if x != columns[-1]:
-            _draw_step(ax, data, step, x + width, columns[step + 1], sorts)
-    for lane in LANES[::lanes_together] if lanes_together < 32 else ():
-        write(ax, 14, _middle(lane) + ROW * (lanes_together // 2) - 4, f"token {lane // lanes_together}", bold=True)
+            _draw_step(ax, data, step, x + width, columns[step + 1])
+    for lane in LANES[::together] if together < 32 else ():
+        write(ax, 14, _middle(lane) + ROW * (together // 2) - 4, f"token {lane // together}", bold=True)
         lines(ax, [(14, TOP + ROW * lane - 1, end + 46, TOP + ROW * lane - 1)] if lane else [], "ink", 1.5)
+    takes = "Thick red line: the lane takes what it reads. Grey line: it keeps its own. The bluer a cell, the larger its value."
+    better = "Thick red line: what the lane reads is better. Thin grey line: it reads, and keeps its own. Blue: the best."
+    write(ax, 14, BOTTOM + 18, takes if sorts else better)
     return ax
-
-
-BETTER = "Thick red line: what the lane reads is better. Thin grey line: it reads, and keeps its own. Blue: the best."
-TAKES = "Thick red line: the lane takes what it reads. Grey line: it keeps its own. The bluer a cell, the larger its value."
-
-
-def draw_butterfly(data, title):
-    return _draw_exchange(data, title, 42, dict.fromkeys((16, 8, 4, 2, 1), 90), BETTER)
-
-
-def draw_bitonic(data, title):
-    return _draw_exchange(data, title, 31, {1: 13, 2: 15, 4: 17, 8: 22, 16: 34}, TAKES, sorts=True)
-
-
-def draw_tokens(data, title):
-    return _draw_exchange(data, title, 42, dict.fromkeys((4, 2, 1), 110), BETTER, lanes_together=8)
 
 
 def draw_split(data, title):
@@ -109,8 +96,6 @@ def draw_split(data, title):
     return ax
 
 
-# --- a scan of two levels, a tree ---------------------------------------------------------------------------------------
-
 def _draw_warp_scan(ax, left, warp, scan, begins):
     write(ax, left, 48, f"Warp {warp}", bold=True)
     write(ax, left + 74, 48, "each lane adds the lane 1, 2, 4, 8, 16 before it")
@@ -119,7 +104,8 @@ def _draw_warp_scan(ax, left, warp, scan, begins):
     x, width = left + 34, 27
     for step, gap in enumerate((20, 22, 24, 30, 40)):
         _lane_cells(ax, x, width, scan[step], ["ground"] * 32)
-        _arrows(ax, x + width, x + width + gap, [(lane - (1 << step), lane) for lane in LANES[1 << step:]], "vermillion", 0.9, 5)
+        pairs = [(lane - (1 << step), lane) for lane in LANES[1 << step:]]
+        _arrows(ax, x + width, x + width + gap, pairs, "vermillion", 0.9, 5)
         write(ax, x + width + gap / 2, 66, f"\u2212 {1 << step}", "center")
         x += width + gap
     _lane_cells(ax, x, width, scan[5], ["ground"] * 31 + ["rank_5"])
@@ -175,8 +161,6 @@ def draw_tree(data, title):
     return ax
 
 
-# --- who waits for whom -------------------------------------------------------------------------------------------------
-
 def _draw_warps(ax, y, intervals, begins, unit, longest, colours):
     """What the warps of one row do: operations as wide as they are many, as high as lanes take part; and how they wait."""
     for i, runs in enumerate(intervals):
@@ -214,8 +198,6 @@ def draw_timeline(data, title):
     write(ax, 14, bottom + 67, "There is no time here, only what must wait for what.")
     return ax
 
-
-# --- memory and blocks --------------------------------------------------------------------------------------------------
 
 def draw_stores(data, title):
     left, width, pitch, y, sectors = 76, 24, 22, 56, data["num_sectors"]
