@@ -2,11 +2,11 @@
 # An exercise: it is complete, fails unsolved with the message its README shows, passes solved, and refuses every wrong answer for
 # the reason given in it.
 #
-#   sh tests/test_exercises.sh build/cpu/grade_answer 02_warp_maximum
+# run: $b/cpu/grade_answer exercises/[0-9][0-9]_*
 set -u
 . "$(dirname "$0")/tap.sh"
 grade=$1
-name=$2
+name=$(basename "$2")
 folder=exercises/$name
 
 # grade ARGUMENT...: grades the exercise; then $status is the exit status, $said what it said and $log the compiler's words
@@ -26,7 +26,7 @@ unsolved() {
 for file in README.md exercise.cu solution.txt wrong_answers.txt hints.md grader.c; do
     succeeds "$name: has $file" test -s "$folder/$file"
 done
-succeeds "$name: is in the catalogue" grep -q "^EXERCISE(\"$name\", " exercises/learn/catalogue.h
+succeeds "$name: is in the catalogue" grep -q "^    {\"$name\", " "$(dirname "$grade")/obj/catalogue.c"
 matches "$name: has two or three hints" "[23]" "$(grep -c '^## [1-9]$' "$folder/hints.md")"
 equal "$name: its README shows one line of unsolved output" 1 "$(unsolved | wc -l | tr -d ' ')"
 
