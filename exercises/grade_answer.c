@@ -255,8 +255,7 @@ static int grade_request(const struct request *request, struct texts_of_exercise
         return cannot(request->exercise, error.text);
     if (!request->answers)
         return build_and_run(request, request->exercise, &texts->exercise);
-    if (!read_text(texts->solution_path, &texts->solution, &error) ||
-        !read_text(request->answers, &answers, &error))
+    if (!read_text(texts->solution_path, &texts->solution, &error) || !read_text(request->answers, &answers, &error))
         return cannot(request->exercise, error.text);
     code = grade_answers(request, texts, answers.text);
     free((char *)answers.text);

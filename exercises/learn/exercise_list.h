@@ -12,7 +12,7 @@ enum exercise_kind { WRITE, MEND, BUDGET, PREDICT, EXTEND };
 struct exercise {
     const char *name; /**< its folder's */
     enum exercise_kind kind;
-    int difficulty; /**< 1 to 3 */
+    int difficulty;    /**< 1 to 3 */
     const char *title; /**< what it is about, in at most 44 characters */
 };
 
