@@ -44,10 +44,9 @@ equal "$name: compiles solved without a warning" "0 " "$status $log"
 sed -n 's/^=== //p' "$folder/wrong_answers.txt" >"$scratch/names"
 sed -n '/^=== /{n; s|^// refused because: ||; t end; s/.*//; :end p}' "$folder/wrong_answers.txt" >"$scratch/reasons"
 grade "$folder/wrong_answers.txt" --seed 1
-paste "$scratch/names" "$scratch/reasons" "$scratch/said" >"$scratch/answers"
-tab=$(printf '\t')
+paste -d '\n' "$scratch/names" "$scratch/reasons" "$scratch/said" >"$scratch/answers"
 wrong=0
-while IFS=$tab read -r what reason said; do
+while read -r what && read -r reason && read -r said; do
     wrong=$((wrong + 1))
     matches "$name: $what: is refused" "$name: $what: refused: *" "$said"
     matches "$name: $what: says why it is" "?*" "$reason"
@@ -55,5 +54,6 @@ while IFS=$tab read -r what reason said; do
     matches "$name: $what: for what it is" "$name: $what: refused: *$reason*" "$said"
 done <"$scratch/answers"
 equal "$name: every wrong answer was tried" "$(grep -c '^=== ' "$folder/wrong_answers.txt")" "$(wc -l <"$scratch/said" | tr -d ' ')"
+[ "$tap_failed" -eq 0 ] || printf '%s\n' "$log" | sed 's/^/# /'
 succeeds "$name: has eight wrong answers or more" test "$wrong" -ge 8
 finish
