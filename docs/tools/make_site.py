@@ -70,7 +70,7 @@ def _patch(html, page_ids):
     for path in html.glob("globals*.html"):
         path.unlink()  # lists of all names, to which nothing leads
     for path in [path for path in html.iterdir() if path.suffix in (".html", ".js", ".css")]:
-        before = text = path.read_text()
+        text = path.read_text()
         if path.stem in page_ids:
             text = _let_commands_flow(_one_level_down(text))
         for name, pattern, replacement in PATCHES:
@@ -78,8 +78,7 @@ def _patch(html, page_ids):
                 text = re.sub(pattern, replacement, text)
         if MACROS in text and 'id="define-members"' not in text:
             text = re.sub(f".*{MACROS}.*\n", "", text)
-        if text != before:
-            path.write_text(text)
+        path.write_text(text)
 
 
 def _add_to_search(html, words):

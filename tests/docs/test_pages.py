@@ -1,5 +1,6 @@
 # run: $b
-"""Pages of the site from Markdown files: what becomes of their lines, and everything that must stop them from being made."""
+"""Pages of the site from Markdown files: what becomes of their lines, and everything that must stop them from being
+made."""
 import json
 import pathlib
 
@@ -25,11 +26,13 @@ class TinyCourse(course.Course):
         write("common/data/router/README.md", "# Data\n")
         write("docs/figures/a.svg", "picture\n")
         write("docs/results/a.json", "[]\n")
-        write("docs/pages/glossary.md", "# Terms {#glossary}\n\n## Warp {#term_warp}\n<!-- words: warp, warps -->\nText.\n")
+        write("docs/pages/glossary.md",
+              "# Terms {#glossary}\n\n## Warp {#term_warp}\n<!-- words: warp, warps -->\nText.\n")
         write("docs/pages/main_page.md", "# Course {#mainpage}\n\n<!-- chapters -->\n")
         write("exercises/README.md", "# Exercises\n\n[One](01_one/README.md)\n")
         write("exercises/AUTHORING.md", "# How to add one\n\nCopy [it](01_one).\n")
-        write("exercises/01_one/README.md", "# 01_one: what it is about\n\nAfter [one](../../chapters/01_first/README.md).\n")
+        write("exercises/01_one/README.md",
+              "# 01_one: what it is about\n\nAfter [one](../../chapters/01_first/README.md).\n")
         self.first()
 
     def first(self, *lines):
@@ -76,7 +79,8 @@ class Lines(TinyCourse):
                      'alt="A &quot;b&quot;" loading="lazy"/></a></figure>@endhtmlonly', '![A "b"](../../docs/figures/a.svg)')
 
     def test_snippets_say_where_they_come_from_once(self):
-        self.becomes(r"\snippet chapters/01_first/gate.c sum", "[sum in gate.c](gate.c)", r"\snippet chapters/01_first/gate.c sum")
+        self.becomes(r"\snippet chapters/01_first/gate.c sum", "[sum in gate.c](gate.c)",
+                     r"\snippet chapters/01_first/gate.c sum")
         text = self.make()["chapter_01.md"]
         self.assertEqual(text.count('href="gate_8c_source.html#l00002">gate.c, lines 2 to 3<'), 1)
         self.assertNotIn("sum in gate.c", text)
@@ -90,7 +94,8 @@ class Lines(TinyCourse):
         lines = self.make()["chapter_01.md"].splitlines()
         self.assertIn("A [warp](@ref term_warp) and a warp, in Warps.", lines, "the first use leads to the glossary")
         self.assertIn("## A heading, too {#chapter_01_a_heading_too}", lines)
-        self.assertIn("`warp` [warp](gate_8c_source.html)", lines, "code and links hold no terms; a source has its page")
+        self.assertIn("`warp` [warp](gate_8c_source.html)", lines,
+                      "code and links hold no terms; a source has its page")
 
 
 class Pages(TinyCourse):
@@ -134,15 +139,19 @@ class Refusals(TinyCourse):
         self.refuses(f"{FIRST}:6: chapters/01_first/none.c: No such file or directory", "",
                      r"\snippet chapters/01_first/none.c sum")
         for tag, count in (("none", 0), ("once", 1)):
-            self.refuses(f"{FIRST}:5: the tag [{tag}] stands in chapters/01_first/gate.c {count} times; it must stand there twice",
+            self.refuses(f"{FIRST}:5: the tag [{tag}] stands in chapters/01_first/gate.c {count} times; it must "
+                         "stand there twice",
                          rf"\snippet chapters/01_first/gate.c {tag}")
         self.refuses(rf"{FIRST}:5: a snippet is '\snippet path tag': '\snippet chapters/01_first/gate.c'",
                      r"\snippet chapters/01_first/gate.c")
-        self.refuses(f"{FIRST}:5: docs/other.c is not among the sources that the site shows", r"\snippet docs/other.c sum")
+        self.refuses(f"{FIRST}:5: docs/other.c is not among the sources that the site shows",
+                     r"\snippet docs/other.c sum")
 
     def test_pictures(self):
-        self.refuses(f"{FIRST}:5: the picture '../../docs/figures/none.svg' does not exist", "![A](../../docs/figures/none.svg)")
-        self.refuses(f"{FIRST}:5: a picture must be '![what it shows](path)' on a line of its own: '![](a.svg)'", "![](a.svg)")
+        self.refuses(f"{FIRST}:5: the picture '../../docs/figures/none.svg' does not exist",
+                     "![A](../../docs/figures/none.svg)")
+        self.refuses(f"{FIRST}:5: a picture must be '![what it shows](path)' on a line of its own: '![](a.svg)'",
+                     "![](a.svg)")
         self.refuses(f"{FIRST}:5: the picture 'gate.c' is not in docs/figures", "![A](gate.c)")
 
     def test_links(self):
@@ -170,15 +179,17 @@ class Refusals(TinyCourse):
             glossary.write("<!-- words: Warp -->\n")
         self.refuses("docs/pages/glossary.md: 'Warp' leads to term_warp and to term_warp")
         write("docs/pages/glossary.md", "# Terms\n\n## Warp\n<!-- words: warp -->\n")
-        self.refuses("docs/pages/glossary.md: '<!-- words: warp -->' ends without -->, or is behind no heading with an {#id}")
+        self.refuses("docs/pages/glossary.md: '<!-- words: warp -->' ends without -->, or is behind no heading "
+                     "with an {#id}")
         pathlib.Path("docs/pages/glossary.md").unlink()
         self.refuses("docs/pages/glossary.md: No such file or directory")
 
 
 class Gains(TinyCourse):
     def record(self, **more):
-        run = {"chapter": "02_second", "before": "01_cpu_baseline", "device": "GPU", "toolkit": "CUDA 1", "date": "2026-01-02T03",
-               "command": "build/gpu/02_second --bench", "distribution": "router", "cache": "warm", "problem": {"dtype": "f32"},
+        run = {"chapter": "02_second", "before": "01_cpu_baseline", "device": "GPU", "toolkit": "CUDA 1",
+               "date": "2026-01-02T03", "command": "build/gpu/02_second --bench", "distribution": "router",
+               "cache": "warm", "problem": {"dtype": "f32"},
                "kernel_source_sha256": results.source_hash(pathlib.Path("chapters/02_second/gate.cu")), **more}
         write(RECORDED, json.dumps([run]))
 
@@ -190,7 +201,8 @@ class Gains(TinyCourse):
         self.record(rows=[{"num_tokens": 1, "here": {"median_us": 2.5}, "before": {"median_us": 5}},
                           {"num_tokens": 65536, "here": {"median_us": 99.96}, "before": {"median_us": 12345}}])
         self.assertEqual(self.row("| [02"), "| [02 Second](@ref chapter_02) | Its idea. | 2.50 | 100 | 2.00, 123 |")
-        self.assertEqual(self.row("| [01"), "| [01 First](@ref chapter_01) | The idea. | 5.00 | 12,300 |  |", "timed by the next")
+        self.assertEqual(self.row("| [01"), "| [01 First](@ref chapter_01) | The idea. | 5.00 | 12,300 |  |",
+                         "timed by the next")
         write("chapters/02_second/gate.cu", "// changed\nint changed;\n")
         self.assertIn("(times of an older kernel)", self.row("| [02"))
 

@@ -1,8 +1,8 @@
 # run: $b
 # takes: long
 # needs: pygments
-"""The documentation site as a whole: it is made without a warning, its links lead somewhere, it looks as it should in a browser; and
-what must stop it from being made. In a copy of the course, in which things can be broken."""
+"""The documentation site as a whole: it is made without a warning, its links lead somewhere, it looks as it should
+in a browser; and what must stop it from being made. In a copy of the course, in which things can be broken."""
 import os
 import pathlib
 import re
@@ -76,8 +76,8 @@ class TheSite(Site):
             self.assertTrue((self.html / f"chapter_{path.parent.name[:2]}.html").is_file(), path)
 
     def test_no_link_leads_nowhere_and_nothing_is_fetched_from_elsewhere(self):
-        done = subprocess.run([sys.executable, course.ROOT / "tests/check_site.py", self.html], capture_output=True, text=True,
-                              check=False)
+        done = subprocess.run([sys.executable, course.ROOT / "tests/check_site.py", self.html],
+                              capture_output=True, text=True, check=False)
         self.assertEqual((done.stdout, done.returncode), ("", 0))
 
     def test_the_search_knows_a_chapter_by_its_name_and_a_term(self):
@@ -108,15 +108,18 @@ class Stops(Site):
     def test_what_is_committed(self):
         self.stops(f"tables: {CHAPTER}:.*this is not what would be written now", CHAPTER,
                    r"\| 02_warp_per_group \| 3", "| 02_warp_per_group | 1")
-        self.stops(f"tables: {CHAPTER}:.*is no chapter with a gate", CHAPTER, "<!-- times: f32 -->", "<!-- times: f32 99_none -->")
+        self.stops(f"tables: {CHAPTER}:.*is no chapter with a gate", CHAPTER, "<!-- times: f32 -->",
+                   "<!-- times: f32 99_none -->")
 
     def test_what_a_page_names(self):
-        self.stops(rf"make_site: {CHAPTER}:.*the tag \[none\] stands in", CHAPTER, r"gate.cu warp_best\n", "gate.cu none\n")
+        self.stops(rf"make_site: {CHAPTER}:.*the tag \[none\] stands in", CHAPTER, r"gate.cu warp_best\n",
+                   "gate.cu none\n")
         self.stops(f"make_site: {CHAPTER}:.*the picture", CHAPTER, r"\Z", "![A](../../docs/figures/none.svg)\n")
 
     def test_what_doxygen_warns_of(self):
         self.stops("unable to resolve", "docs/pages/primer.md", r"\n\Z", " See @ref no_page_has_this_name.\n")
-        self.stops("unable to resolve", "common/harness/error.h", "Formats the line", "See @ref no_page_has_this_name. Formats")
+        self.stops("unable to resolve", "common/harness/error.h", "Formats the line",
+                   "See @ref no_page_has_this_name. Formats")
 
     def test_a_site_without_its_style(self):
         status, said = make(DOXYGEN_AWESOME="/none")

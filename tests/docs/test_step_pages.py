@@ -1,7 +1,7 @@
 # run: $b
 # needs: pygments
-"""Pages that show what a step changed: those of the course, against the files that they are made from; and what becomes of changed
-lines, and of inputs that are missing or not what they must be."""
+"""Pages that show what a step changed: those of the course, against the files that they are made from; and what
+becomes of changed lines, and of inputs that are missing or not what they must be."""
 import html.parser
 import json
 import os
@@ -66,7 +66,8 @@ class TheCourse(unittest.TestCase):
         site = page_text.Site(pages.find_pages(), page_text.find_sources(), page_text.read_terms())
         cls.recorded = results.load()
         cls.pages = {name[5:7]: text for name, text in step_pages.write_pages(site, cls.recorded, BUILD).items()}
-        cls.kernels = {page.path[9:11]: results.kernel_of(page.path.split("/")[1]) for page in site.pages if pages.number_of(page)}
+        cls.kernels = {page.path[9:11]: results.kernel_of(page.path.split("/")[1])
+                       for page in site.pages if pages.number_of(page)}
 
     def test_each_step_has_its_page(self):
         """The first of align begins another operator."""
@@ -83,21 +84,25 @@ class TheCourse(unittest.TestCase):
             with self.subTest(number):
                 self.assertEqual(Side("before", page).text, before.read_text())
                 self.assertEqual(Side("after", page).text, after.read_text())
-                signs = subprocess.run(["diff", "--minimal", before, after], capture_output=True, text=True, check=False).stdout
+                signs = subprocess.run(["diff", "--minimal", before, after], capture_output=True, text=True,
+                                       check=False).stdout
                 self.assertEqual((page.count('"before removed"'), page.count('"after added"')),
                                  (len(re.findall("^<", signs, re.M)), len(re.findall("^>", signs, re.M))))
 
     def csv(self, program, counter):
-        report = subprocess.run([f"{BUILD}/cpu/{program}", "--format", "csv"], capture_output=True, text=True, check=True).stdout
+        report = subprocess.run([f"{BUILD}/cpu/{program}", "--format", "csv"], capture_output=True, text=True,
+                                check=True).stdout
         names, values = (line.split(",") for line in report.splitlines()[:2])
         return int(values[names.index(counter)])
 
     def test_counters_are_as_in_the_csv(self):
         per_token = table_rows(self.pages["04"], "Counters for each token")["shuffles"]
-        expected = [f"{self.csv(program, 'shuffles') // 2048:,}" for program in ("03_divergence_free", "04_bitonic_sort")]
+        expected = [f"{self.csv(program, 'shuffles') // 2048:,}"
+                    for program in ("03_divergence_free", "04_bitonic_sort")]
         self.assertEqual(per_token, [*expected, "-29 %"])
         in_all = table_rows(self.pages["09"], "Counters of all launches")
-        expected = [f"{self.csv(program, 'block_barriers'):,}" for program in ("08_align_blelloch", "09_align_warp_scan")]
+        expected = [f"{self.csv(program, 'block_barriers'):,}"
+                    for program in ("08_align_blelloch", "09_align_warp_scan")]
         self.assertEqual(in_all["block barriers"], [*expected, "-72 %"])
         self.assertEqual(in_all["shuffles"], ["0", "165", "new"])
         host = table_rows(self.pages["02"], "Counters for each token")["shuffles"]
@@ -124,7 +129,8 @@ class TheCourse(unittest.TestCase):
         self.assertIn("if (other.value", re.sub("<[^>]*>", "", row))
 
 
-KERNEL = ("/**\n * @file gate.cu\n * @brief Chapter 03: <the> third.\n *\n * Before: 2.\n * Now:    3.\n * Watch:  it.\n */\n" +
+KERNEL = ("/**\n * @file gate.cu\n * @brief Chapter 03: <the> third.\n *\n"
+          " * Before: 2.\n * Now:    3.\n * Watch:  it.\n */\n" +
           "".join(f"// same {number}\n" for number in range(1, 21)) +
           'int a = b < c && "d";\n/* a comment\n   of two lines */\nint gone;\n')
 THIRD, FOURTH = "chapters/03_third/gate.cu", "chapters/04_fourth/gate.cu"
@@ -138,8 +144,8 @@ class Step(course.Course):
         write("chapters/03_third/README.md", "# 03 Third & more\n")
         write("chapters/04_fourth/README.md", "# 04 Fourth\n")
         write(THIRD, KERNEL)
-        after = KERNEL.replace("Chapter 03: <the> third", 'Chapter 04: a <b> & "c",\n * in two lines').replace("b < c", "b < e")
-        write(FOURTH, after.replace("int gone;\n", '#define MORE "<x>" // */\n'))
+        after = KERNEL.replace("Chapter 03: <the> third", 'Chapter 04: a <b> & "c",\n * in two lines')
+        write(FOURTH, after.replace("b < c", "b < e").replace("int gone;\n", '#define MORE "<x>" // */\n'))
         write("common/data/router/README.md", "# Data\n")
         write("docs/pages/main_page.md", "# Course {#mainpage}\n")
         self.report("03_third", 6)
@@ -156,9 +162,9 @@ class Step(course.Course):
         rows = [{"num_tokens": 2048, "here": {"median_us": 5}, "before": {"median_us": 12345}},
                 {"num_tokens": 1, "here": {"median_us": 5}}]
         write(RECORDED, json.dumps([{
-            "chapter": "04_fourth", "before": "03_third", "device": "GPU", "toolkit": "CUDA 1.2", "command": "gpu/04_fourth --bench",
-            "date": "2026-01-02", "kernel_source_sha256": results.source_hash(pathlib.Path(FOURTH)), "distribution": "router",
-            "cache": "warm", "problem": {"dtype": "f32"}, "rows": rows, **more}]))
+            "chapter": "04_fourth", "before": "03_third", "device": "GPU", "toolkit": "CUDA 1.2", "date": "2026-01-02",
+            "command": "gpu/04_fourth --bench", "kernel_source_sha256": results.source_hash(pathlib.Path(FOURTH)),
+            "distribution": "router", "cache": "warm", "problem": {"dtype": "f32"}, "rows": rows, **more}]))
 
     def make(self):
         results.source_hash.cache_clear()
@@ -171,11 +177,13 @@ class Step(course.Course):
         self.assertEqual(page.count("The chapter before: 03 Third &amp; more"), 2)
 
     def test_counters(self):
-        self.assertEqual(table_rows(self.make(), "Counters"), {"shuffles": ["1.50", "1", "-33 %"]}, "and none that is not there")
+        self.assertEqual(table_rows(self.make(), "Counters"), {"shuffles": ["1.50", "1", "-33 %"]},
+                         "and none that is not there")
 
     def test_times(self):
         page = self.make()
-        self.assertEqual(table_rows(page, "Microseconds"), {"2,048": ["12,300", "5.00", "2,470"], "1": ["-", "5.00", "-"]})
+        self.assertEqual(table_rows(page, "Microseconds"),
+                         {"2,048": ["12,300", "5.00", "2,470"], "1": ["-", "5.00", "-"]})
         self.assertIn("\nGPU, CUDA 1.2, recorded on 2026-01-02 by `gpu/NAME --bench`.\n", page)
         self.assertNotIn("older", page)
         write(FOURTH, pathlib.Path(FOURTH).read_text() + "int changed;\n")

@@ -1,7 +1,8 @@
 # run: $b
 # takes: long
-"""The pages that play a run: their size, their words, what they show at the end, in a browser, and what the JavaScript makes of
-the trace. Each page shows the command it was made by; the test compares with what that writes."""
+"""The pages that play a run: their size, their words, what they show at the end, in a browser, and what the
+JavaScript makes of the trace. Each page shows the command it was made by; the test compares with what that
+writes."""
 import array
 import ast
 import base64
@@ -86,7 +87,8 @@ def outputs_of(command):
 
 
 def shown_events(path):
-    """The events that the page should have: kind, warp, line, and of each lane that takes part where it reads and its values."""
+    """The events that the page should have: kind, warp, line, and of each lane that takes part where it reads and
+    its values."""
     trace, barriers, events = traces.read(path), 0, []
     for event in trace["events"]:
         is_barrier = event["kind"] == "block_barrier"
