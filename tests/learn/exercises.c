@@ -1,5 +1,5 @@
-/** @file learn_exercises.c  The exercises that tests of build/learn have: each is a copy of the first one, and of no other's business. */
-#include "../exercises/learn/exercise_list.h"
+/** @file exercises.c  The exercises that tests of build/learn have: each is a copy of the first one, and of no other's business. */
+#include "../../exercises/learn/exercise_list.h"
 
 const struct exercise exercise_list[] = {
     {"02_warp_maximum", WRITE, 1, "the largest of a warp's scores, and whose"},
