@@ -1,12 +1,9 @@
-"""Makes the documentation site in BUILD/docs/html, from the repository's root: python3 docs/tools/make_site.py
---build BUILD
+"""Makes the documentation site in BUILD/docs/html: python3 docs/tools/make_site.py --build BUILD, from the root.
 
 The programs that the pages run are built before (ninja docs). It fails, with a line that says why, where a page
 names something that is not there, where a committed table or figure is not what the tools make now, and at
-Doxygen's first warning.
-
---steppers makes only the pages on which a reader steps through a run, as BUILD/docs/stepper/stepper_NN.html, which
-need no site.
+Doxygen's first warning. --steppers makes only the pages on which a reader steps through a run, which need no site:
+BUILD/docs/stepper/stepper_NN.html.
 """
 import argparse
 import fcntl
