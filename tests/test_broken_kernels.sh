@@ -1,7 +1,7 @@
 #!/bin/sh
 # Breaks one line of chapter 02's kernel at a time: the program must refuse the run and name the file and the line.
 #
-#   sh tests/test_broken_kernels.sh build/cpu/02_warp_per_group
+# run: $b/cpu/02_warp_per_group
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/breaks.sh"

@@ -1,11 +1,10 @@
 #!/bin/sh
 # Runs chapter programs on the real data and over the grid of shapes, types and distributions; every run verifies itself.
 #
-#   sh tests/test_chapters.sh build/cpu/02_warp_per_group build/cpu/06_align_serial...     (or build/gpu/...)
+# run: $b/cpu/[0-9][0-9]_*
 #
 # LARGEST is the most tokens a run has: 2048, as the data has rows, unless the environment says otherwise.
 set -u
-[ $# -gt 0 ] || { echo "usage: $0 PROGRAM..." >&2; exit 2; }
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/operators.sh"
 

@@ -2,7 +2,7 @@
 # Tables of counters in Markdown, as ninja tables writes them: in the course they give what the programs count; and what they do
 # with a report, or a GPU's counters, that is not as it should be.
 #
-#   sh tests/test_counter_tables.sh BUILD
+# run: $b
 # shellcheck disable=SC2016 # quotes are Markdown's
 . tests/tap.sh
 build=$(realpath "$1")

@@ -1,7 +1,8 @@
 #!/bin/sh
 # The documentation site: what becomes of a page, everything that must stop it from being made, and the site as a whole.
 #
-#   sh tests/test_docs.sh BUILD   what `ninja docs` needs is there in BUILD
+# run: $b
+# takes: long
 . tests/tap.sh
 build=$(realpath "$1")
 root=$PWD

@@ -2,11 +2,11 @@
 # An exercise: it is complete, fails unsolved with the message its README shows, passes solved, and refuses every wrong answer for
 # the reason given in it.
 #
-#   sh tests/test_exercises.sh build/cpu/grade_answer 02_warp_maximum
+# run: $b/cpu/grade_answer exercises/[0-9][0-9]_*
 set -u
 . "$(dirname "$0")/tap.sh"
 grade=$1
-name=$2
+name=$(basename "$2")
 folder=exercises/$name
 
 # grade ARGUMENT...: grades the exercise; then $status is the exit status, $said its first line and $log the compiler's words

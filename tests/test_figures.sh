@@ -1,7 +1,7 @@
 #!/bin/sh
 # The pictures of real runs, and the tool that draws them.
 #
-#   sh tests/test_figures.sh build/cpu/trace_figure build/cpu/stepper_page build/docs
+# run: $b/cpu/trace_figure $b/cpu/stepper_page $b/docs
 . tests/tap.sh
 tool=$1
 stepper=$2

@@ -2,7 +2,7 @@
 # The learner's program: every command and every bad input, passing and failing, two at once, and watching. It works in a copy
 # of the tree whose four exercises are all the first one by other names.
 #
-#   sh tests/test_learn.sh BUILD
+# run: $b
 set -u
 . tests/tap.sh
 . tests/learn_tree.sh

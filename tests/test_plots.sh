@@ -1,7 +1,7 @@
 #!/bin/sh
 # The plots of docs/figures: that they show the recorded numbers, and that one that does not is found.
 #
-#   sh tests/test_plots.sh build/cpu/plot_data build/docs/plots build/run
+# run: $b/cpu/plot_data $b/docs/plots $b/run
 . tests/tap.sh
 tool=$1
 made=$2

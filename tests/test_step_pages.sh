@@ -2,7 +2,9 @@
 # Pages that show what a step changed: those of the course, against the files that they are made from; and what docs/step_page.c
 # does with changed lines, and with inputs that are missing or not what they must be.
 #
-#   sh tests/test_step_pages.sh BUILD   `ninja steps` has made the pages in BUILD/docs/steps
+# run: $b
+#
+# `ninja steps` has made the pages in $b/docs/steps.
 . tests/tap.sh
 build=$(realpath "$1")
 step_page=$build/cpu/step_page

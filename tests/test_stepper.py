@@ -1,3 +1,4 @@
+# run: $b/docs/stepper
 """The pages that play a run, in a browser: python3 tests/test_stepper.py PAGES. TAP on stdout.
 
 PAGES holds stepper_NN.html, stepper.js and stepper.css. Each page shows the command it was made by; the test runs that

@@ -1,6 +1,8 @@
+# run: $b/cpu/01_cpu_baseline $b/tests/check_answer
+# needs: numpy, torch
 """Puts random gate problems to PyTorch and to a chapter's program, and compares: TAP on stdout.
 
-    python3 tests/pytorch/compare_answers.py PROGRAM CHECK_ANSWER [--count N] [--seed S] [--device cpu|cuda]
+    python3 tests/pytorch/test_answers.py PROGRAM CHECK_ANSWER [--count N] [--seed S] [--device cpu|cuda]
 
 Each answer must pass the checker on its own. Beyond that, wherever PyTorch's own choices are all distinct the ids must be
 the same, except where two choices are closer than a score's rounding; and the weights must agree to that rounding.

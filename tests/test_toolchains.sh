@@ -1,14 +1,18 @@
-# toolchains.sh [clang|aarch64 ...]: builds the simulator's tests and the chapters with other toolchains and runs them;
-# each program is one test here. A toolchain that is not installed is skipped. `ninja cpu build/tests/print_counts` comes
-# first.
+#!/bin/sh
+# Builds the simulator's tests and the chapters with another toolchain and runs them; each program is one test here. A
+# toolchain that is not installed is skipped. `ninja cpu build/tests/print_counts` comes first.
 #
 # build.ninja is used as it is but for the variables at its top.
+#
+# run: clang
+# run: aarch64
+# takes: long
 
 . tests/tap.sh
 . tests/operators.sh
 
 chapters=$(ls chapters)
-programs="simt_collectives simt_cooperative simt_counters simt_host_api simt_order simt_refusals"
+programs="test_collectives test_cooperative test_counters test_host_api test_order test_refusals"
 
 # toolchain NAME SED-SCRIPT RUNNER: builds into build/NAME and runs each program by RUNNER
 toolchain() {
@@ -17,10 +21,10 @@ toolchain() {
     sed -e "s|^b = .*|b = build/$1|" -e "$2" build.ninja > "$tap_ninja"
     # shellcheck disable=SC2046 # the targets are words
     succeeds "$1: builds" ninja -f "$tap_ninja" "build/$1/tests/print_counts" \
-        $(for program in $programs; do echo "build/$1/tests/$program"; done) || return
+        $(for program in $programs; do echo "build/$1/tests/simt/$program"; done) || return
     for program in $programs; do
         # shellcheck disable=SC2086 # the runner may have arguments or be empty
-        succeeds "$1: $program" $3 "build/$1/tests/$program"
+        succeeds "$1: $program" $3 "build/$1/tests/simt/$program"
     done
     # shellcheck disable=SC2086
     $3 "build/$1/tests/print_counts" > "build/$1/counts.txt"

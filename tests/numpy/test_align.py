@@ -1,6 +1,8 @@
+# run: $b/cpu/*_align_*
+# needs: numpy
 """Puts random align problems to NumPy and to programs, and compares: TAP on stdout.
 
-    python3 tests/numpy/compare_align.py PROGRAM... [--count N] [--seed S]
+    python3 tests/numpy/test_align.py PROGRAM... [--count N] [--seed S]
 
 num_tokens_post_padded and expert_ids must be equal element by element; so must sorted_token_ids, once the positions of
 each expert are in ascending order: a program may leave them in any.
