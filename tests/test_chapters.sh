@@ -10,7 +10,7 @@ set -u
 
 # run_gate PROGRAM
 run_gate() {
-    for num_tokens in 0 1 2 31 2047 "${LARGEST:-2048}"; do
+    for num_tokens in 0 1 2 31 511 "${LARGEST:-2048}"; do # 511 and 2047 leave the same in the last block of any chapter
         for dtype in f32 f16 bf16; do
             succeeds "$1 verifies $num_tokens tokens of the real data as $dtype" \
                 "$1" --num-tokens "$num_tokens" --dtype "$dtype"

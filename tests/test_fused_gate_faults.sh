@@ -9,7 +9,7 @@ set -u
 . "$(dirname "$0")/breaks.sh"
 source=chapters/05_fused_gate/gate.cu
 program=$1
-breaks_start "$program" "$source"
+breaks_start "$program" "$source" "$only_f32"
 
 # --- a weight written by one lane and read by another, with nothing between ---
 breaks "the choices are read with no order after the write" '/__syncwarp();/d' "shared memory race" "*my_chosen*"
@@ -51,7 +51,7 @@ if sh common/nvcc.sh arch "$scratch/arch" >/dev/null 2>&1; then
     echo sm_90 >"$scratch/arch"
     # stack SOURCE: the largest stack frame of any of its kernels, in bytes, and its spills
     stack() {
-        sh common/nvcc.sh compile "$scratch/arch" -std=c++17 -O3 -Icommon -Xptxas -v -c "$1" -o "$scratch/stack.o" 2>&1 |
+        sh common/nvcc.sh compile "$scratch/arch" -std=c++17 -O3 -Icommon -Xptxas -v -cubin "$1" -o "$scratch/stack.o" 2>&1 |
             sed -n 's/^ *\([0-9]*\) bytes stack frame, \([0-9]*\) bytes spill stores.*/\1 \2/p' | sort -n | tail -n 1
     }
     for chapter in chapters/0[2-9]*/gate.cu; do
