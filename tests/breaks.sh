@@ -16,10 +16,10 @@ breaks_start() {
     breaks_source=$scratch/unbroken
     sed "${3:-}" "$2" >"$breaks_source"
     breaks_kernel=$(basename "$2" .cu)
-    breaks_objects=$(dirname "$1")/$(basename "$1" | cut -c1-2)
-    ninja ${NINJA_FILE:+-f "$NINJA_FILE"} -t commands "$1" | grep "$breaks_objects/$breaks_kernel" |
-        sed "s|$2|$scratch/$breaks_kernel.cu|g; s|$breaks_objects/$breaks_kernel\.|$scratch/$breaks_kernel.|g
-            s|-o $1|-o $scratch/program|" >"$scratch/build.sh"
+    breaks_object=$(dirname "$1")/obj/$(basename "$1")/$breaks_kernel.o
+    ninja -t commands "$1" | grep -F "$breaks_object" |
+        sed "s|$2|$scratch/$breaks_kernel.cu|; s|$breaks_object|$scratch/$breaks_kernel.o|g; s|-o $1 |-o $scratch/program |" \
+            >"$scratch/build.sh"
 }
 
 rebuild() {

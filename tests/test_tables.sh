@@ -2,7 +2,7 @@
 # What ninja tables writes: in the course's Markdown it is what docs/results gives and the programs print; and the program that
 # writes it.
 #
-# run: $b/cpu/tables $b/tests/scan_tree
+# run: $b/cpu/tables $b/tests/simt/scan_tree
 . tests/tap.sh
 tables=$(realpath "$1")
 scan_tree=$(realpath "$2")

@@ -1,7 +1,7 @@
 #!/bin/sh
 # The program that shows how an array in shared memory changes: steps by hand, and what it refuses.
 #
-# run: $b/cpu/tree_steps $b/tests/scan_tree
+# run: $b/cpu/tree_steps $b/tests/simt/scan_tree
 . tests/tap.sh
 tree_steps=$1
 scan_tree=$2

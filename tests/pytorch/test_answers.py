@@ -1,4 +1,4 @@
-# run: $b/cpu/01_cpu_baseline $b/tests/check_answer
+# run: $b/cpu/01_cpu_baseline $b/tests/pytorch/check_answer
 # needs: numpy, torch
 """Puts random gate problems to PyTorch and to a chapter's program, and compares: TAP on stdout.
 
