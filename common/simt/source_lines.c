@@ -1,8 +1,10 @@
 /**
- * @file locate.c
+ * @file source_lines.c
  * @brief From a program counter to file and line, by addr2line of binutils, which comes with every compiler.
  */
-#include "engine.h"
+#include "source_lines.h"
+
+#include "program_image.h"
 
 #include <dlfcn.h>
 #include <inttypes.h>
@@ -19,7 +21,7 @@ extern char **environ;
 #define OWN_DIRECTORY "common/simt/"
 
 /** Starts addr2line on the program and the addresses in `input`; its output comes from *read_end. The process, or -1. */
-static pid_t start(const char *tool, int input, int *read_end)
+static pid_t start_addr2line(const char *tool, int input, int *read_end)
 {
     static char program[4096];
     char *const arguments[] = {(char *)tool, "-a", "-i", "-e", program, NULL};
@@ -90,7 +92,7 @@ static int address_file(const uintptr_t *pc, size_t count)
     bool good = file >= 0;
 
     for (size_t i = 0; i < count && good; i++)
-        good = dprintf(file, "0x%" PRIxPTR "\n", pc[i] - 1 - simt_image.bias) > 0;
+        good = dprintf(file, "0x%" PRIxPTR "\n", pc[i] - 1 - simt_program.bias) > 0;
     if (good && lseek(file, 0, SEEK_SET) == 0)
         return file;
     if (file >= 0)
@@ -99,7 +101,7 @@ static int address_file(const uintptr_t *pc, size_t count)
 }
 
 /** Whether the tool knows the place of any of them. */
-static bool ask(const char *tool, const uintptr_t *pc, size_t count, bool ours, char (*text)[PLACE_TEXT])
+static bool run_addr2line(const char *tool, const uintptr_t *pc, size_t count, bool ours, char (*text)[PLACE_TEXT])
 {
     const int input = address_file(pc, count);
     bool found = false;
@@ -110,7 +112,7 @@ static bool ask(const char *tool, const uintptr_t *pc, size_t count, bool ours, 
         text[i][0] = 0;
     if (input < 0)
         return false;
-    const pid_t child = start(tool, input, &read_end);
+    const pid_t child = start_addr2line(tool, input, &read_end);
 
     close(input);
     if (child < 0)
@@ -133,10 +135,10 @@ static const char *build_directory(const char *tool)
 {
     static char directory[PLACE_TEXT];
     static bool known;
-    const uintptr_t own = (uintptr_t)simt_locate + 1;
+    const uintptr_t own = (uintptr_t)simt_source_line + 1;
     char here[1][PLACE_TEXT];
 
-    if (!known && ask(tool, &own, 1, true, here)) {
+    if (!known && run_addr2line(tool, &own, 1, true, here)) {
         char *name = strstr(here[0], __FILE__);
 
         if (name && __FILE__[0] != '/') {
@@ -164,12 +166,12 @@ static void name_function(uintptr_t pc, char text[PLACE_TEXT])
     if (pc && dladdr((void *)pc, &info) && info.dli_sname)
         snprintf(text, PLACE_TEXT, "%s+0x%" PRIxPTR, info.dli_sname, pc - (uintptr_t)info.dli_saddr);
     else if (pc)
-        snprintf(text, PLACE_TEXT, "program+0x%" PRIxPTR, pc - simt_image.bias);
+        snprintf(text, PLACE_TEXT, "program+0x%" PRIxPTR, pc - simt_program.bias);
     else
         snprintf(text, PLACE_TEXT, "?");
 }
 
-void simt_locate_all(const uintptr_t *pc, size_t count, char (*text)[PLACE_TEXT])
+void simt_source_lines(const uintptr_t *pc, size_t count, char (*text)[PLACE_TEXT])
 {
 #if defined __aarch64__
     static const char *const tools[] = {"addr2line", "aarch64-linux-gnu-addr2line", "llvm-addr2line"};
@@ -179,7 +181,7 @@ void simt_locate_all(const uintptr_t *pc, size_t count, char (*text)[PLACE_TEXT]
     bool found = false;
 
     for (size_t i = 0; !found && i < sizeof tools / sizeof *tools; i++) {
-        found = ask(tools[i], pc, count, false, text);
+        found = run_addr2line(tools[i], pc, count, false, text);
         for (size_t j = 0; found && j < count; j++)
             strip_build_directory(tools[i], text[j]);
     }
@@ -189,7 +191,7 @@ void simt_locate_all(const uintptr_t *pc, size_t count, char (*text)[PLACE_TEXT]
     }
 }
 
-void simt_locate(uintptr_t pc, char text[PLACE_TEXT])
+void simt_source_line(uintptr_t pc, char text[PLACE_TEXT])
 {
     enum { REMEMBERED = 16 };
     static struct place {
@@ -207,7 +209,7 @@ void simt_locate(uintptr_t pc, char text[PLACE_TEXT])
     }
     place->pc = pc;
     if (pc)
-        simt_locate_all(&pc, 1, place->text);
+        simt_source_lines(&pc, 1, place->text);
     else
         name_function(pc, place->text[0]);
     memcpy(text, place->text[0], PLACE_TEXT);

@@ -1,13 +1,15 @@
 /**
- * @file image.c
+ * @file program_image.c
  * @brief Where the program's own segments are: code, data, constants, and the thread-local block that is shared memory.
  */
-#include "shadow.h"
+#include "program_image.h"
 
 #include <link.h>
-#include <stdlib.h>
 
-struct image simt_image;
+struct program_image simt_program;
+
+/* Kernels see these as constants, which they are to each thread: the compiler may keep them, and reads are not traffic. */
+__attribute__((section("simt_index"))) uint3 simt_thread_idx, simt_block_idx, simt_block_dim, simt_grid_dim;
 
 /* The dynamic shared array of every kernel, whatever it calls it. */
 extern __thread unsigned char simt_dynamic_shared[];
@@ -21,7 +23,21 @@ extern const char __stop_simt_constant[] __attribute__((weak));
 extern const char __start_simt_index[];
 extern const char __stop_simt_index[];
 
-static void add_segment(struct image *image, const ElfW(Phdr) * segment)
+uint3 simt_thread_index(unsigned thread)
+{
+    const uint3 block = simt_block_dim;
+
+    return (uint3){thread % block.x, thread / block.x % block.y, thread / (block.x * block.y)};
+}
+
+uint3 simt_block_index(uint32_t block)
+{
+    const uint3 grid = simt_grid_dim;
+
+    return (uint3){block % grid.x, block / grid.x % grid.y, block / grid.x / grid.y};
+}
+
+static void add_segment(struct program_image *image, const ElfW(Phdr) * segment)
 {
     const uintptr_t low = image->bias + segment->p_vaddr;
     const uintptr_t high = low + segment->p_memsz;
@@ -41,7 +57,7 @@ static void add_segment(struct image *image, const ElfW(Phdr) * segment)
 /** dl_iterate_phdr visits the program first; libraries are of no interest. */
 static int find_program(struct dl_phdr_info *info, size_t size, void *result)
 {
-    struct image *image = result;
+    struct program_image *image = result;
 
     (void)size;
     image->bias = info->dlpi_addr;
@@ -52,20 +68,18 @@ static int find_program(struct dl_phdr_info *info, size_t size, void *result)
     return 1;
 }
 
-bool simt_image_find(void)
+bool simt_program_find(void)
 {
     static bool found;
 
     if (found)
         return true;
-    dl_iterate_phdr(find_program, &simt_image);
-    simt_image.constant_low = (uintptr_t)__start_simt_constant;
-    simt_image.constant_high = (uintptr_t)__stop_simt_constant;
-    simt_image.index_low = (uintptr_t)__start_simt_index;
-    simt_image.index_high = (uintptr_t)__stop_simt_index;
-    simt_image.data_shadow = simt_map((simt_image.data_high - simt_image.data_low + 16) / 4 *
-                                      sizeof(struct shadow_cell));
-    found = simt_image.low != 0 && simt_image.data_shadow != NULL;
+    dl_iterate_phdr(find_program, &simt_program);
+    simt_program.constant_low = (uintptr_t)__start_simt_constant;
+    simt_program.constant_high = (uintptr_t)__stop_simt_constant;
+    simt_program.index_low = (uintptr_t)__start_simt_index;
+    simt_program.index_high = (uintptr_t)__stop_simt_index;
+    found = simt_program.low != 0;
     return found;
 }
 

@@ -1,14 +1,19 @@
 /**
- * @file log.c
+ * @file trace.c
  * @brief What the warps of the first block of a launch did, in the order of the replay, and the values they did it with.
  */
-#include "log.h"
+#include "trace.h"
+
+#include "device_memory.h"
+#include "pages.h"
+#include "simt.h"
+#include "source_lines.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { DATA_OFFSET_SHIFT = 46, OUTSIDE = -1 };
+enum { NO_ALLOCATION = -1 };
 
 enum entry_kind {
     ENTRY_SHUFFLE,
@@ -68,18 +73,15 @@ struct value {
 };
 
 struct queue {
-    struct value value[TRACE_EVENTS];
+    struct value value[LANE_EVENTS];
     uint32_t pushed;
     uint32_t settled; /**< none before this one is pending */
     uint32_t popped;
-    bool unknown;      /**< in the middle of an access with more pieces than a trace has events */
     uintptr_t last_pc; /**< of the last entry that the lane was in */
 };
 
-bool simt_logging;
-
-static struct log {
-    bool armed;       /**< a launch is to be logged */
+static struct trace {
+    bool armed;       /**< a launch is to be traced */
     const char *only; /**< of the kernel of that name, or NULL */
     bool on;          /**< that launch runs */
     bool truncated;
@@ -99,31 +101,31 @@ static struct log {
     size_t cells;
     size_t cell_room;
     uint32_t barriers;
-} log_;
+} trace;
 
 /* --- begin and end ------------------------------------------------------------------------------------------------ */
 
-static void log_clear(void)
+static void trace_clear(void)
 {
-    simt_unmap(log_.queue, BLOCK_THREADS * sizeof *log_.queue);
-    free(log_.kernel);
-    free(log_.entry);
-    free(log_.cell);
-    log_ = (struct log){0};
+    pages_unmap(trace.queue, BLOCK_THREADS * sizeof *trace.queue);
+    free(trace.kernel);
+    free(trace.entry);
+    free(trace.cell);
+    trace = (struct trace){0};
 }
 
 bool simt_trace_begin(size_t most_events)
 {
-    log_clear();
-    log_.queue = simt_map(BLOCK_THREADS * sizeof *log_.queue);
-    log_.most_entries = most_events;
-    log_.armed = log_.queue != NULL;
-    return log_.armed;
+    trace_clear();
+    trace.queue = pages_map(BLOCK_THREADS * sizeof *trace.queue);
+    trace.most_entries = most_events;
+    trace.armed = trace.queue != NULL;
+    return trace.armed;
 }
 
 void simt_trace_only(const char *kernel)
 {
-    log_.only = kernel;
+    trace.only = kernel;
 }
 
 /** Whether a launch's name, up to its template arguments, is the one that the trace waits for. */
@@ -131,44 +133,32 @@ static bool is_wanted(const char *name)
 {
     const size_t length = strcspn(name, "<");
 
-    return !log_.only || (strlen(log_.only) == length && strncmp(name, log_.only, length) == 0);
+    return !trace.only || (strlen(trace.only) == length && strncmp(name, trace.only, length) == 0);
 }
 
-/** Other blocks, and this one once the log is full, go the quick way. */
-static void log_set(bool logging)
-{
-    simt_logging = logging;
-    simt_now.arena_quick = logging ? 0 : simt_now.arena_bytes;
-    simt_now.shared_quick = logging ? 0 : simt_now.shared_bytes;
-}
-
-void simt_log_launch(const struct launch *launch, const void *kernel)
+bool simt_tracing_begin(const struct launch *launch)
 {
     uintptr_t shared;
     size_t shared_bytes;
 
-    if (!log_.armed || !is_wanted(launch->name))
-        return;
-    log_.armed = false;
-    log_.on = true;
-    log_.kernel = strdup(launch->name);
-    log_.no_memory = !log_.kernel;
-    log_.kernel_pc = (uintptr_t)kernel + 1;
-    log_.grid = launch->grid;
-    log_.block = launch->block;
-    simt_shared_find(&shared, &shared_bytes, &log_.dynamic_offset);
-    log_.dynamic_bytes = launch->dynamic_shared;
+    trace.on = trace.armed && is_wanted(launch->name);
+    if (!trace.on)
+        return false;
+    trace.armed = false;
+    trace.kernel = strdup(launch->name);
+    trace.no_memory = !trace.kernel;
+    trace.kernel_pc = (uintptr_t)launch->kernel + 1;
+    trace.grid = launch->grid;
+    trace.block = launch->block;
+    simt_shared_find(&shared, &shared_bytes, &trace.dynamic_offset);
+    trace.dynamic_bytes = launch->dynamic_shared;
+    return true;
 }
 
-void simt_log_launched(void)
+/** Other blocks, and this one once the trace is full, go the quick way. */
+static void trace_block(uint32_t number)
 {
-    log_.on = false;
-    simt_logging = false;
-}
-
-void simt_log_block(uint32_t block)
-{
-    log_set(log_.on && block == 0);
+    simt_memory_watch(trace.on && number == 0);
 }
 
 /* --- values ------------------------------------------------------------------------------------------------------- */
@@ -176,7 +166,7 @@ void simt_log_block(uint32_t block)
 static void settle(struct queue *queue)
 {
     for (; queue->settled != queue->pushed; queue->settled++) {
-        struct value *value = &queue->value[queue->settled % TRACE_EVENTS];
+        struct value *value = &queue->value[queue->settled % LANE_EVENTS];
 
         if (value->pending)
             memcpy(value->word, value->address, value->bytes);
@@ -188,7 +178,7 @@ static void settle(struct queue *queue)
 static bool overlaps_pending(const struct queue *queue, uintptr_t address, unsigned bytes)
 {
     for (uint32_t i = queue->settled; i != queue->pushed; i++) {
-        const struct value *value = &queue->value[i % TRACE_EVENTS];
+        const struct value *value = &queue->value[i % LANE_EVENTS];
         const uintptr_t other = (uintptr_t)value->address;
 
         if (value->pending && address < other + value->bytes && other < address + bytes)
@@ -197,53 +187,37 @@ static bool overlaps_pending(const struct queue *queue, uintptr_t address, unsig
     return false;
 }
 
-void simt_log_access(const void *address, unsigned bytes, enum event_kind kind)
+static void trace_access(const void *address, unsigned bytes, enum event_kind kind)
 {
     const struct lane *lane = simt_now.lane;
-    struct queue *queue = &log_.queue[lane->thread];
+    struct queue *queue = &trace.queue[lane->thread];
     const bool store = kind == EVENT_GLOBAL_STORE || kind == EVENT_SHARED_STORE;
     const bool load = kind == EVENT_GLOBAL_LOAD || kind == EVENT_SHARED_LOAD;
 
-    /* A lane that stopped in record() would have its store replayed before it is done. */
-    if (lane->cursor + 1 == lane->limit)
-        simt_lane_leave();
-    if (!simt_logging) /* the log has become full meanwhile */
+    if (!simt_memory.watched) /* the trace has become full meanwhile */
         return;
     if (!load && overlaps_pending(queue, (uintptr_t)address, bytes))
         settle(queue);
 
-    struct value *value = &queue->value[queue->pushed++ % TRACE_EVENTS];
+    struct value *value = &queue->value[queue->pushed++ % LANE_EVENTS];
 
-    *value = (struct value){.address = address, .bytes = (uint8_t)bytes, .known = !(store && queue->unknown)};
+    *value = (struct value){.address = address, .bytes = (uint8_t)bytes, .known = !(store && lane->in_pieces)};
     value->pending = store && value->known;
     if (!store)
         memcpy(value->word, address, bytes);
 }
 
-void simt_log_pieces(size_t count)
+static void trace_stop(const struct warp *warp)
 {
-    const struct lane *lane = simt_now.lane;
-
-    if (count >= TRACE_EVENTS / 2)
-        log_.queue[lane->thread].unknown = true;
-    else if ((size_t)(lane->limit - lane->cursor) <= count + 1)
-        simt_lane_leave();
-}
-
-void simt_log_whole(void)
-{
-    log_.queue[simt_now.lane->thread].unknown = false;
-}
-
-void simt_log_settle(const struct warp *warp)
-{
-    for (uint32_t left = warp->lanes; left; left &= left - 1)
-        settle(&log_.queue[warp->first + (unsigned)__builtin_ctz(left)]);
+    if (!simt_memory.watched)
+        return;
+    FOR_EACH_LANE (i, warp->lanes)
+        settle(&trace.queue[warp->first + i]);
 }
 
 /* --- entries ------------------------------------------------------------------------------------------------------ */
 
-/** Room for `needed` elements; false and the log as it was if there is no memory. */
+/** Room for `needed` elements; false and the trace as it was if there is no memory. */
 static bool grow(void **memory, size_t *room, size_t needed, size_t size)
 {
     if (needed <= *room)
@@ -258,28 +232,28 @@ static bool grow(void **memory, size_t *room, size_t needed, size_t size)
     return true;
 }
 
-/** Appends an entry and returns its cells, to be filled; NULL if it found no room, and the log ends here. */
+/** Appends an entry and returns its cells, to be filled; NULL if it found no room, and the trace ends here. */
 static struct cell *append(struct entry entry)
 {
     const size_t lanes = (size_t)__builtin_popcount(entry.lanes);
 
-    if (log_.entries == log_.most_entries) {
-        log_.truncated = true;
-    } else if (!grow((void **)&log_.entry, &log_.entry_room, log_.entries + 1, sizeof *log_.entry) ||
-               !grow((void **)&log_.cell, &log_.cell_room, log_.cells + lanes, sizeof *log_.cell)) {
-        log_.no_memory = true;
+    if (trace.entries == trace.most_entries) {
+        trace.truncated = true;
+    } else if (!grow((void **)&trace.entry, &trace.entry_room, trace.entries + 1, sizeof *trace.entry) ||
+               !grow((void **)&trace.cell, &trace.cell_room, trace.cells + lanes, sizeof *trace.cell)) {
+        trace.no_memory = true;
     } else {
-        struct cell *cell = log_.cell + log_.cells;
+        struct cell *cell = trace.cell + trace.cells;
 
         memset(cell, 0, lanes * sizeof *cell);
-        log_.entry[log_.entries++] = entry;
-        log_.cells += lanes;
-        for (uint32_t left = entry.lanes; left; left &= left - 1)
-            log_.queue[(unsigned)entry.warp * WARP_LANES + (unsigned)__builtin_ctz(left)].last_pc = entry.pc;
+        trace.entry[trace.entries++] = entry;
+        trace.cells += lanes;
+        FOR_EACH_LANE (i, entry.lanes)
+            trace.queue[(unsigned)entry.warp * WARP_LANES + i].last_pc = entry.pc;
         return cell;
     }
-    log_.on = false;
-    log_set(false);
+    trace.on = false;
+    simt_memory_watch(false);
     return NULL;
 }
 
@@ -288,96 +262,70 @@ static uint16_t warp_number(void)
     return (uint16_t)(simt_now.warp_lane->thread / WARP_LANES);
 }
 
-/** Where the first of the lanes called from. */
-static uintptr_t site_of(uint32_t group)
+static void trace_request(const struct request *request)
 {
-    return simt_now.warp_lane[__builtin_ctz(group)].site;
-}
-
-static enum entry_kind request_kind(enum event_kind kind)
-{
-    switch (kind) {
-    case EVENT_GLOBAL_LOAD:
-        return ENTRY_GLOBAL_LOAD;
-    case EVENT_GLOBAL_STORE:
-        return ENTRY_GLOBAL_STORE;
-    case EVENT_SHARED_LOAD:
-        return ENTRY_SHARED_LOAD;
-    case EVENT_SHARED_STORE:
-        return ENTRY_SHARED_STORE;
-    default:
-        return ENTRY_ATOMIC;
-    }
-}
-
-void simt_log_request(enum event_kind kind, unsigned bytes, uint32_t group, size_t at)
-{
-    const struct lane *lanes = simt_now.warp_lane;
+    static const enum entry_kind kinds[] = {
+        [EVENT_GLOBAL_LOAD] = ENTRY_GLOBAL_LOAD, [EVENT_GLOBAL_STORE] = ENTRY_GLOBAL_STORE,
+        [EVENT_SHARED_LOAD] = ENTRY_SHARED_LOAD, [EVENT_SHARED_STORE] = ENTRY_SHARED_STORE,
+        [EVENT_GLOBAL_ATOMIC] = ENTRY_ATOMIC,    [EVENT_SHARED_ATOMIC] = ENTRY_ATOMIC,
+    };
+    const enum event_kind kind = request->kind;
     const bool global = kind == EVENT_GLOBAL_LOAD || kind == EVENT_GLOBAL_STORE || kind == EVENT_GLOBAL_ATOMIC;
-    struct cell *cell = append((struct entry){.kind = request_kind(kind),
-                                              .bytes = (uint8_t)bytes,
+
+    if (!simt_memory.watched)
+        return;
+    struct cell *cell = append((struct entry){.kind = kinds[kind],
+                                              .bytes = (uint8_t)request->bytes,
                                               .in_global = global,
                                               .warp = warp_number(),
-                                              .lanes = group,
-                                              .pc = lanes[__builtin_ctz(group)].head[at].key & EVENT_PC_MASK});
+                                              .lanes = request->lanes,
+                                              .pc = request->pc});
 
-    for (uint32_t left = group; cell && left; left &= left - 1, cell++) {
-        const struct lane *lane = &lanes[__builtin_ctz(left)];
-        struct queue *queue = &log_.queue[lane->thread];
-        const struct value *value = &queue->value[queue->popped++ % TRACE_EVENTS];
-        const uint64_t offset = lane->head[at].access & EVENT_OFFSET_MASK;
+    for (unsigned i = 0; cell && i < request->count; i++, cell++) {
+        struct queue *queue = &trace.queue[simt_now.warp_lane[request->lane[i]].thread];
+        const struct value *value = &queue->value[queue->popped++ % LANE_EVENTS];
+        const uint64_t offset = request->offset[i];
 
         *cell = (struct cell){.offset = offset, .in = value->word[0], .out = value->word[1], .known = value->known};
-        if (global && offset >> DATA_OFFSET_SHIFT)
-            *cell = (struct cell){offset & ~(UINT64_C(1) << DATA_OFFSET_SHIFT), cell->in, cell->out, OUTSIDE,
-                                  cell->known};
-        else if (global)
+        if (global && offset & EVENT_OUTSIDE) {
+            cell->offset = offset & ~EVENT_OUTSIDE;
+            cell->number = NO_ALLOCATION;
+        } else if (global) {
             cell->number = simt_arena_allocation(offset, &cell->offset);
+        }
     }
 }
 
-void simt_log_shuffle(const struct warp *warp, uint32_t group, const char *name, unsigned bytes, const int8_t *from,
-                      const uint64_t *in)
+static void trace_meeting(const struct meeting *meeting)
 {
-    struct cell *cell = append((struct entry){.kind = ENTRY_SHUFFLE,
-                                              .bytes = (uint8_t)bytes,
-                                              .warp = warp_number(),
-                                              .lanes = group,
-                                              .pc = site_of(group),
-                                              .operation = name});
+    static const enum entry_kind kinds[] = {
+        [MEETING_SHUFFLE] = ENTRY_SHUFFLE, [MEETING_VOTE] = ENTRY_VOTE, [MEETING_SYNCWARP] = ENTRY_WARP_BARRIER};
 
-    for (uint32_t left = group; cell && left; left &= left - 1) {
-        const int lane = __builtin_ctz(left);
-
-        *cell++ = (struct cell){.in = in[lane], .out = warp->value[lane], .number = from[lane], .known = true};
-    }
-}
-
-void simt_log_vote(const struct warp *warp, uint32_t group, const char *name, const uint64_t *in)
-{
-    struct cell *cell = append((struct entry){
-        .kind = ENTRY_VOTE, .warp = warp_number(), .lanes = group, .pc = site_of(group), .operation = name});
-
-    for (uint32_t left = group; cell && left; left &= left - 1) {
-        const int lane = __builtin_ctz(left);
-
-        *cell++ = (struct cell){.in = in[lane], .out = warp->value[lane], .known = true};
-    }
-}
-
-void simt_log_syncwarp(uint32_t group)
-{
-    append((struct entry){.kind = ENTRY_WARP_BARRIER, .warp = warp_number(), .lanes = group, .pc = site_of(group)});
-}
-
-void simt_log_barrier(const struct block *block)
-{
-    const uint32_t barrier = log_.barriers;
-
-    if (!log_.on || block->number != 0)
+    if (!simt_memory.watched)
         return;
-    log_.barriers++;
-    for (unsigned i = 0; i < block->warps && log_.on; i++) {
+    struct cell *cell = append((struct entry){.kind = kinds[meeting->kind],
+                                              .bytes = (uint8_t)meeting->bytes,
+                                              .warp = warp_number(),
+                                              .lanes = meeting->lanes,
+                                              .pc = simt_now.warp_lane[__builtin_ctz(meeting->lanes)].site,
+                                              .operation = meeting->name});
+
+    FOR_EACH_LANE (lane, cell ? meeting->lanes : 0) {
+        *cell = (struct cell){.in = meeting->in[lane], .out = meeting->warp->value[lane], .known = true};
+        if (meeting->kind == MEETING_SHUFFLE)
+            cell->number = meeting->from[lane];
+        cell++;
+    }
+}
+
+static void trace_barrier(const struct block *block)
+{
+    const uint32_t barrier = trace.barriers;
+
+    if (!trace.on || block->number != 0)
+        return;
+    trace.barriers++;
+    for (unsigned i = 0; i < block->warps && trace.on; i++) {
         const struct warp *warp = &block->warp[i];
 
         append((struct entry){.kind = ENTRY_BLOCK_BARRIER,
@@ -389,16 +337,28 @@ void simt_log_barrier(const struct block *block)
     }
 }
 
-void simt_log_return(uint32_t group)
+static void trace_return(uint32_t lanes)
 {
-    const struct lane *lane = &simt_now.warp_lane[__builtin_ctz(group)];
-    const bool has_event = lane->head > lane->limit - TRACE_EVENTS;
+    const struct lane *lane = &simt_now.warp_lane[__builtin_ctz(lanes)];
+    const bool has_event = lane->head > lane->limit - LANE_EVENTS;
 
+    if (!simt_memory.watched)
+        return;
     append((struct entry){.kind = ENTRY_RETURN,
                           .warp = warp_number(),
-                          .lanes = group,
-                          .pc = has_event ? lane->head[-1].key & EVENT_PC_MASK : log_.queue[lane->thread].last_pc});
+                          .lanes = lanes,
+                          .pc = has_event ? lane->head[-1].key & EVENT_PC_MASK : trace.queue[lane->thread].last_pc});
 }
+
+const struct observer simt_tracing = {
+    .block_runs = trace_block,
+    .lane_accesses = trace_access,
+    .lanes_stopped = trace_stop,
+    .lanes_returned = trace_return,
+    .request_issued = trace_request,
+    .lanes_met = trace_meeting,
+    .barrier_opens = trace_barrier,
+};
 
 /* --- writing ------------------------------------------------------------------------------------------------------ */
 
@@ -427,21 +387,21 @@ static bool places_find(struct places *places)
 {
     size_t count = 0;
 
-    *places = (struct places){.pc = malloc((log_.entries + 1) * sizeof *places->pc)};
+    *places = (struct places){.pc = malloc((trace.entries + 1) * sizeof *places->pc)};
     if (!places->pc)
         return false;
-    places->pc[0] = log_.kernel_pc;
-    for (size_t i = 0; i < log_.entries; i++)
-        places->pc[i + 1] = log_.entry[i].pc;
-    qsort(places->pc, log_.entries + 1, sizeof *places->pc, compare_pcs);
-    for (size_t i = 0; i <= log_.entries; i++) {
+    places->pc[0] = trace.kernel_pc;
+    for (size_t i = 0; i < trace.entries; i++)
+        places->pc[i + 1] = trace.entry[i].pc;
+    qsort(places->pc, trace.entries + 1, sizeof *places->pc, compare_pcs);
+    for (size_t i = 0; i <= trace.entries; i++) {
         if (count == 0 || places->pc[count - 1] != places->pc[i])
             places->pc[count++] = places->pc[i];
     }
     places->count = count;
     places->text = calloc(count, sizeof *places->text);
     if (places->text)
-        simt_locate_all(places->pc, count, places->text);
+        simt_source_lines(places->pc, count, places->text);
     else
         places_free(places);
     return places->text != NULL;
@@ -562,25 +522,25 @@ static void write_entry(FILE *stream, const struct entry *entry, const struct ce
     putc('}', stream);
 }
 
-static void write_log(FILE *stream, const struct places *places)
+static void write_trace(FILE *stream, const struct places *places)
 {
-    const struct cell *cell = log_.cell;
+    const struct cell *cell = trace.cell;
     char source[PLACE_TEXT];
     unsigned long line;
 
     fputs("{\"kernel\": ", stream);
-    write_string(stream, log_.kernel);
+    write_string(stream, trace.kernel);
     fprintf(stream,
             ",\n\"grid\": [%u,%u,%u], \"block\": [%u,%u,%u], \"traced_block\": [0,0,0], "
             "\"dynamic_shared\": {\"offset\": %zu, \"bytes\": %zu},\n\"source\": ",
-            log_.grid.x, log_.grid.y, log_.grid.z, log_.block.x, log_.block.y, log_.block.z, log_.dynamic_offset,
-            log_.dynamic_bytes);
-    write_string(stream, place_of(places, log_.kernel_pc, source, &line));
-    fprintf(stream, ",\n\"truncated\": %s,\n\"events\": [", log_.truncated ? "true" : "false");
-    for (size_t i = 0; i < log_.entries; i++) {
+            trace.grid.x, trace.grid.y, trace.grid.z, trace.block.x, trace.block.y, trace.block.z, trace.dynamic_offset,
+            trace.dynamic_bytes);
+    write_string(stream, place_of(places, trace.kernel_pc, source, &line));
+    fprintf(stream, ",\n\"truncated\": %s,\n\"events\": [", trace.truncated ? "true" : "false");
+    for (size_t i = 0; i < trace.entries; i++) {
         fputs(i > 0 ? ",\n" : "\n", stream);
-        write_entry(stream, &log_.entry[i], cell, places, source);
-        cell += __builtin_popcount(log_.entry[i].lanes);
+        write_entry(stream, &trace.entry[i], cell, places, source);
+        cell += __builtin_popcount(trace.entry[i].lanes);
     }
     fputs("\n]}\n", stream);
 }
@@ -590,11 +550,11 @@ bool simt_trace_end(FILE *stream)
     struct places places = {0};
     bool good = !stream;
 
-    if (stream && log_.kernel && !log_.no_memory && places_find(&places)) {
-        write_log(stream, &places);
+    if (stream && trace.kernel && !trace.no_memory && places_find(&places)) {
+        write_trace(stream, &places);
         places_free(&places);
         good = !ferror(stream);
     }
-    log_clear();
+    trace_clear();
     return good;
 }

@@ -1,10 +1,10 @@
 /**
- * @file limits.c
+ * @file limitations.c
  * @brief What the simulator cannot see, in words.
  */
 #include "simt.h"
 
-const char *simt_limits(void)
+const char *simt_limitations(void)
 {
     return "The simulator runs the source, not a GPU's instructions. It has no time, no caches, no registers and no\n"
            "occupancy. Branches are the source's: a GPU compiler may predicate a short one or merge neighbouring "

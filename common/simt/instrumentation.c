@@ -1,14 +1,16 @@
 /**
- * @file hooks.c
+ * @file instrumentation.c
  * @brief The functions that the compiler's instrumentation calls: every load, store, basic block and call of a kernel file.
  *
  * The names are the thread sanitizer's and the coverage sanitizer's; no sanitizer runtime is linked. Host code in kernel
- * files calls them too: outside kernels the ranges in simt_now are empty and there is no lane.
+ * files calls them too: outside kernels the ranges in simt_memory are empty and there is no lane.
  */
-#include "log.h"
+#include "kernel_calls.h"
+
+#include "fault.h"
+#include "observer.h"
 #include "shadow.h"
 
-#include <inttypes.h>
 #include <string.h>
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
@@ -30,11 +32,22 @@ ALWAYS_INLINE uint64_t access_of(enum event_kind kind, unsigned bytes, uint64_t 
     return (uint64_t)kind << EVENT_KIND_SHIFT | (uint64_t)bytes << EVENT_BYTES_SHIFT | offset;
 }
 
-/** As record(), where a test more does not matter: a log takes down the value. */
+/** Tells observers what the running lane is about to do to memory; it records an event for it next. */
+static void announce(const void *address, unsigned bytes, enum event_kind kind)
+{
+    const struct lane *lane = simt_now.lane;
+
+    /* A lane that stopped in record() would have its store replayed before it is done. */
+    if (lane->cursor + 1 == lane->limit)
+        simt_lane_leave();
+    OBSERVE(lane_accesses, address, bytes, kind);
+}
+
+/** As record(), where a test more does not matter. */
 static void record_slowly(uintptr_t pc, const void *address, enum event_kind kind, unsigned bytes, uint64_t offset)
 {
-    if (simt_logging)
-        simt_log_access(address, bytes, kind);
+    if (simt_memory.watched)
+        announce(address, bytes, kind);
     record(pc, access_of(kind, bytes, offset));
 }
 
@@ -80,29 +93,29 @@ static _Noreturn void fault_shared_bounds(unsigned bytes, bool store, uintptr_t 
 
 /** An access to global memory or to shared memory, if it is one. */
 ALWAYS_INLINE bool access_ranges(uintptr_t address, unsigned bytes, bool store, uintptr_t pc, size_t arena_bytes,
-                                 size_t shared_bytes, bool logged)
+                                 size_t shared_bytes, bool watched)
 {
-    const uintptr_t global = address - simt_now.arena;
+    const uintptr_t global = address - simt_memory.arena;
 
     if (SIMT_LIKELY(global < arena_bytes)) {
         if (bytes > 1 && SIMT_UNLIKELY(global % bytes != 0))
             fault_misaligned(address, bytes, store, pc);
-        shadow_access(simt_now.arena_shadow, simt_now.arena, address, bytes, store, 0, pc, SPACE_GLOBAL);
-        if (logged)
-            simt_log_access((const void *)address, bytes, store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD);
+        shadow_access(simt_memory.arena_shadow, simt_memory.arena, address, bytes, store, 0, pc, SPACE_GLOBAL);
+        if (watched)
+            announce((const void *)address, bytes, store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD);
         record(pc, access_of(store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD, bytes, global));
         return true;
     }
-    const uintptr_t shared = address - simt_now.shared;
+    const uintptr_t shared = address - simt_memory.shared;
 
     if (SIMT_LIKELY(shared < shared_bytes)) {
         if (bytes > 1 && SIMT_UNLIKELY(address % bytes != 0))
             fault_misaligned(address, bytes, store, pc);
-        if (SIMT_UNLIKELY(shared + bytes > simt_now.shared_end && shared < simt_now.shared_resume))
+        if (SIMT_UNLIKELY(shared + bytes > simt_memory.shared_end && shared < simt_memory.shared_resume))
             fault_shared_bounds(bytes, store, pc);
-        shadow_access(simt_now.shared_shadow, simt_now.shared, address, bytes, store, 0, pc, SPACE_SHARED);
-        if (logged)
-            simt_log_access((const void *)address, bytes, store ? EVENT_SHARED_STORE : EVENT_SHARED_LOAD);
+        shadow_access(simt_memory.shared_shadow, simt_memory.shared, address, bytes, store, 0, pc, SPACE_SHARED);
+        if (watched)
+            announce((const void *)address, bytes, store ? EVENT_SHARED_STORE : EVENT_SHARED_LOAD);
         record(pc, access_of(store ? EVENT_SHARED_STORE : EVENT_SHARED_LOAD, bytes, shared));
         return true;
     }
@@ -113,10 +126,10 @@ ALWAYS_INLINE bool access_ranges(uintptr_t address, unsigned bytes, bool store, 
 static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
 {
     const struct lane *lane = simt_now.lane;
-    const struct image *image = &simt_image;
+    const struct program_image *image = &simt_program;
 
-    if (SIMT_UNLIKELY(simt_logging) &&
-        access_ranges(address, bytes, store, pc, simt_now.arena_bytes, simt_now.shared_bytes, true))
+    if (SIMT_UNLIKELY(simt_memory.watched) &&
+        access_ranges(address, bytes, store, pc, simt_memory.arena_bytes, simt_memory.shared_bytes, true))
         return;
 
     if (!lane || address - lane->stack < FIBER_STACK_BYTES ||
@@ -133,9 +146,9 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
 
         if (SIMT_UNLIKELY(address % 4 + bytes > 4 && address % bytes != 0))
             return;
-        shadow_access(image->data_shadow, image->data_low, address, bytes, store, 0, pc, SPACE_GLOBAL);
+        shadow_access(simt_memory.data_shadow, image->data_low, address, bytes, store, 0, pc, SPACE_GLOBAL);
         record_slowly(pc, (const void *)address, store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD, bytes,
-                      offset | UINT64_C(1) << 46);
+                      offset | EVENT_OUTSIDE);
         return;
     }
     if (address - image->low < image->high - image->low) {
@@ -146,7 +159,7 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
     }
     if (!store && address - (uintptr_t)simt_current.arguments < simt_current.argument_bytes)
         return;
-    if (simt_now.shared - address <= SHARED_BYTES_DEFAULT)
+    if (simt_memory.shared - address <= SHARED_BYTES_DEFAULT)
         simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "%s %u bytes before the first shared variable",
                         store ? "writes" : "reads", bytes);
     if (address < 4096)
@@ -162,7 +175,7 @@ ALWAYS_INLINE void access_memory(const void *pointer, unsigned bytes, bool store
 {
     const uintptr_t address = (uintptr_t)pointer;
 
-    if (!access_ranges(address, bytes, store, pc, simt_now.arena_quick, simt_now.shared_quick, false))
+    if (!access_ranges(address, bytes, store, pc, simt_memory.arena_quick, simt_memory.shared_quick, false))
         access_elsewhere(address, bytes, store, pc);
 }
 
@@ -170,11 +183,14 @@ ALWAYS_INLINE void access_memory(const void *pointer, unsigned bytes, bool store
 static void access_pieces(const void *pointer, size_t bytes, bool store, uintptr_t pc)
 {
     const unsigned char *at = pointer;
+    const size_t most_events = bytes / 4 + bytes % 4 + 6;
+    struct lane *lane = simt_now.lane;
 
-    if (!simt_now.lane)
+    if (!lane)
         return;
-    if (simt_logging)
-        simt_log_pieces(bytes / 4 + bytes % 4 + 6);
+    lane->in_pieces = most_events >= LANE_EVENTS / 2;
+    if (simt_memory.watched && !lane->in_pieces && (size_t)(lane->limit - lane->cursor) <= most_events + 1)
+        simt_lane_leave();
     while (bytes > 0) {
         if (bytes >= 4 && (uintptr_t)at % 4 == 0) {
             access_memory(at, 4, store, pc);
@@ -186,45 +202,40 @@ static void access_pieces(const void *pointer, size_t bytes, bool store, uintptr
             bytes -= 1;
         }
     }
-    if (simt_logging)
-        simt_log_whole();
+    lane->in_pieces = false;
 }
 
-bool simt_access_atomic(const void *pointer, unsigned bytes, uintptr_t pc)
+void simt_access_atomic(const void *pointer, unsigned bytes, uintptr_t pc)
 {
     const uintptr_t address = (uintptr_t)pointer;
-    const uintptr_t global = address - simt_now.arena;
-    const uintptr_t shared = address - simt_now.shared;
-    const uintptr_t data = address - simt_image.data_low;
+    const uintptr_t global = address - simt_memory.arena;
+    const uintptr_t shared = address - simt_memory.shared;
+    const uintptr_t data = address - simt_program.data_low;
 
     if (!simt_now.lane)
-        return false;
+        return;
     if (address % bytes != 0)
         fault_misaligned(address, bytes, true, pc);
-    if (global < simt_now.arena_bytes) {
-        shadow_access(simt_now.arena_shadow, simt_now.arena, address, bytes, true, CELL_ATOMIC, pc, SPACE_GLOBAL);
+    if (global < simt_memory.arena_bytes) {
+        shadow_access(simt_memory.arena_shadow, simt_memory.arena, address, bytes, true, CELL_ATOMIC, pc, SPACE_GLOBAL);
         record_slowly(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, global);
-    } else if (shared < simt_now.shared_bytes) {
-        if (shared + bytes > simt_now.shared_end && shared < simt_now.shared_resume)
+    } else if (shared < simt_memory.shared_bytes) {
+        if (shared + bytes > simt_memory.shared_end && shared < simt_memory.shared_resume)
             fault_shared_bounds(bytes, true, pc);
-        shadow_access(simt_now.shared_shadow, simt_now.shared, address, bytes, true, CELL_ATOMIC, pc, SPACE_SHARED);
+        shadow_access(simt_memory.shared_shadow, simt_memory.shared, address, bytes, true, CELL_ATOMIC, pc,
+                      SPACE_SHARED);
         record_slowly(pc, pointer, EVENT_SHARED_ATOMIC, bytes, shared);
-    } else if (data < simt_image.data_high - simt_image.data_low) {
-        shadow_access(simt_image.data_shadow, simt_image.data_low, address, bytes, true, CELL_ATOMIC, pc, SPACE_GLOBAL);
-        record_slowly(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, data | UINT64_C(1) << 46);
+    } else if (data < simt_program.data_high - simt_program.data_low) {
+        shadow_access(simt_memory.data_shadow, simt_program.data_low, address, bytes, true, CELL_ATOMIC, pc,
+                      SPACE_GLOBAL);
+        record_slowly(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, data | EVENT_OUTSIDE);
     } else {
         access_elsewhere(address, bytes, true, pc);
     }
-    simt_now.acquire_end = simt_now.tick;
-    return true;
+    simt_order_acquire();
 }
 
 /* --- what compilers call ------------------------------------------------------------------------------------------ */
-
-void __tsan_init(void);
-void __tsan_func_entry(void *caller);
-void __tsan_func_exit(void);
-void __sanitizer_cov_trace_pc(void);
 
 void __tsan_init(void)
 {
@@ -250,12 +261,10 @@ void __sanitizer_cov_trace_pc(void)
 }
 
 #define HOOK_ALIGNED(bytes)                                  \
-    void __tsan_read##bytes(void *address);                  \
     void __tsan_read##bytes(void *address)                   \
     {                                                        \
         access_memory(address, bytes, false, SIMT_CALLER()); \
     }                                                        \
-    void __tsan_write##bytes(void *address);                 \
     void __tsan_write##bytes(void *address)                  \
     {                                                        \
         access_memory(address, bytes, true, SIMT_CALLER());  \
@@ -268,12 +277,10 @@ HOOK_ALIGNED(8)
 HOOK_ALIGNED(16)
 
 #define HOOK_UNALIGNED(bytes)                                \
-    void __tsan_unaligned_read##bytes(void *address);        \
     void __tsan_unaligned_read##bytes(void *address)         \
     {                                                        \
         access_pieces(address, bytes, false, SIMT_CALLER()); \
     }                                                        \
-    void __tsan_unaligned_write##bytes(void *address);       \
     void __tsan_unaligned_write##bytes(void *address)        \
     {                                                        \
         access_pieces(address, bytes, true, SIMT_CALLER());  \
@@ -283,14 +290,6 @@ HOOK_UNALIGNED(2)
 HOOK_UNALIGNED(4)
 HOOK_UNALIGNED(8)
 HOOK_UNALIGNED(16)
-
-void __tsan_read_range(void *address, size_t bytes);
-void __tsan_write_range(void *address, size_t bytes);
-void __tsan_vptr_update(void **address, void *value);
-void __tsan_vptr_read(void **address);
-void *__tsan_memcpy(void *to, const void *from, size_t bytes);
-void *__tsan_memmove(void *to, const void *from, size_t bytes);
-void *__tsan_memset(void *to, int value, size_t bytes);
 
 void __tsan_read_range(void *address, size_t bytes)
 {

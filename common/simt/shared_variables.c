@@ -1,16 +1,19 @@
 /**
- * @file variables.c
+ * @file shared_variables.c
  * @brief Which words of shared memory belong to a `__shared__` variable, by the program's own symbol table.
  *
  * Shared memory is the program's block of thread-local storage. A word of it that no variable of a kernel has is marked in
  * the shadow as one that every thread of every block is still to read: no store goes by such a word without a look at who
  * read it, and no load without a look at who wrote it. So the marks cost nothing where no mark is.
  */
-#include "shadow.h"
+#include "device_memory.h"
+
+#include "fault.h"
+#include "pages.h"
+#include "program_image.h"
 
 #include <elf.h>
 #include <fcntl.h>
-#include <inttypes.h>
 #include <link.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,7 +24,7 @@
 enum { NAME_TEXT = 64 };
 
 /* A tick that never comes: start_ticks() in grid.c begins again long before. */
-static const uint32_t TICK_NOBODYS = UINT32_MAX;
+static const uint32_t TICK_UNOWNED = UINT32_MAX;
 
 struct variable {
     size_t begin, end; /**< offsets in shared memory */
@@ -164,7 +167,7 @@ static int by_begin(const void *a, const void *b)
 
 static bool take_variables(const struct symbols *symbols)
 {
-    struct variable *variable = simt_map((symbols->count + 1) * sizeof *variable);
+    struct variable *variable = pages_map((symbols->count + 1) * sizeof *variable);
     size_t count = 0;
 
     if (!variable)
@@ -185,7 +188,7 @@ static bool take_variables(const struct symbols *symbols)
     return true;
 }
 
-void simt_variables_find(size_t bytes, size_t dynamic)
+void simt_shared_variables_find(size_t bytes, size_t dynamic)
 {
     static bool looked;
     struct symbols symbols;
@@ -206,12 +209,12 @@ void simt_variables_find(size_t bytes, size_t dynamic)
 static void mark(struct shadow_cell *shadow, size_t begin, size_t end)
 {
     for (size_t word = (begin + 3) / 4; word < end / 4; word++) {
-        shadow[word].read_tick = TICK_NOBODYS;
+        shadow[word].read_tick = TICK_UNOWNED;
         shadow[word].read = CELL_BYTES | (uint32_t)READERS_IN_GRID << CELL_READERS_SHIFT;
     }
 }
 
-void simt_variables_mark(struct shadow_cell *shadow, size_t dynamic)
+void simt_shared_variables_mark(struct shadow_cell *shadow, size_t dynamic)
 {
     const size_t dynamic_end = dynamic + SHARED_BYTES_LIMIT;
     size_t begin = 0;
@@ -233,9 +236,9 @@ void simt_variables_mark(struct shadow_cell *shadow, size_t dynamic)
     }
 }
 
-bool simt_is_nobodys(const struct shadow_cell *cell)
+bool simt_is_unowned(const struct shadow_cell *cell)
 {
-    return cell->read_tick == TICK_NOBODYS;
+    return cell->read_tick == TICK_UNOWNED;
 }
 
 /* --- faults --------------------------------------------------------------------------------------------------------- */
@@ -267,7 +270,7 @@ static void describe(size_t offset, char *text, size_t size)
         snprintf(text, size, "of shared memory that no variable has");
 }
 
-_Noreturn void simt_fault_nobodys(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access,
+_Noreturn void simt_fault_unowned(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access,
                                   uintptr_t pc)
 {
     static const char *const does[] = {"reads", "writes", "updates atomically"};
@@ -275,7 +278,7 @@ _Noreturn void simt_fault_nobodys(const struct shadow_cell *cell, uint32_t bytes
     const int count = __builtin_popcount(mask);
     char where[160];
 
-    describe((size_t)(cell - simt_now.shared_shadow) * 4 + (size_t)__builtin_ctz(mask), where, sizeof where);
+    describe((size_t)(cell - simt_memory.shared_shadow) * 4 + (size_t)__builtin_ctz(mask), where, sizeof where);
     simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access", "%s %d byte%s %s", does[access], count,
                     count == 1 ? "" : "s", where);
 }

@@ -1,12 +1,16 @@
 /**
- * @file memory.c
+ * @file device_memory.c
  * @brief Device memory: one reserved arena, its shadow, and the functions that hand it out and copy to and from it.
  *
  * Allocations are 256-byte aligned with at least 256 bytes off limits behind each. Offsets in the arena depend on nothing
  * but the order of calls, so what is counted from them is the same in every run.
  */
+#include "device_memory.h"
+
 #include "available_memory.h"
-#include "shadow.h"
+#include "errors.h"
+#include "fault.h"
+#include "program_image.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -35,22 +39,11 @@ static struct arena {
     size_t capacity;
 } arena;
 
-void *simt_map(size_t bytes)
-{
-    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-
-    return memory == MAP_FAILED ? NULL : memory;
-}
-
-void simt_unmap(void *memory, size_t bytes)
-{
-    if (memory)
-        munmap(memory, bytes);
-}
+struct memory_ranges simt_memory;
 
 /* --- bytes that kernels may touch --------------------------------------------------------------------------------- */
 
-static void block_bytes(size_t from, size_t to)
+static void forbid_bytes(size_t from, size_t to)
 {
     for (size_t at = from; at < to;) {
         const size_t next = (at / 4 + 1) * 4 < to ? (at / 4 + 1) * 4 : to;
@@ -61,7 +54,7 @@ static void block_bytes(size_t from, size_t to)
     }
 }
 
-static void unblock_slot(size_t from, size_t bytes)
+static void allow_slot(size_t from, size_t bytes)
 {
     memset(&arena.shadow[from / 4], 0, (bytes + 3) / 4 * sizeof *arena.shadow);
 }
@@ -71,7 +64,7 @@ void simt_forbid(const void *begin, size_t bytes)
     const size_t offset = (uintptr_t)begin - (uintptr_t)arena.base;
 
     if (arena.base && offset < arena.top && bytes <= arena.top - offset)
-        block_bytes(offset, offset + bytes);
+        forbid_bytes(offset, offset + bytes);
 }
 
 void simt_arena_forget_ticks(void)
@@ -186,7 +179,7 @@ bool simt_arena_reserve(void)
         if (reserve(bytes)) {
             if (!commit(RED_ZONE))
                 return false;
-            block_bytes(0, RED_ZONE);
+            forbid_bytes(0, RED_ZONE);
             arena.top = RED_ZONE;
             return true;
         }
@@ -194,19 +187,18 @@ bool simt_arena_reserve(void)
     return false;
 }
 
-uintptr_t simt_arena_base(void)
+void simt_arena_open(void)
 {
-    return (uintptr_t)arena.base;
+    simt_memory.arena = (uintptr_t)arena.base;
+    simt_memory.arena_bytes = arena.top;
+    simt_memory.arena_shadow = arena.shadow;
 }
 
-size_t simt_arena_used(void)
+void simt_memory_watch(bool watched)
 {
-    return arena.top;
-}
-
-struct shadow_cell *simt_arena_shadow(void)
-{
-    return arena.shadow;
+    simt_memory.watched = watched;
+    simt_memory.arena_quick = watched ? 0 : simt_memory.arena_bytes;
+    simt_memory.shared_quick = watched ? 0 : simt_memory.shared_bytes;
 }
 
 static size_t physical_memory(void)
@@ -282,8 +274,8 @@ cudaError_t cudaMalloc(void **pointer, size_t bytes)
     if (!commit(offset + slot))
         return simt_set_error(cudaErrorMemoryAllocation);
     if (offset < arena.top)
-        unblock_slot(offset, bytes);
-    block_bytes(offset + bytes, offset + slot);
+        allow_slot(offset, bytes);
+    forbid_bytes(offset + bytes, offset + slot);
     if (offset + slot > arena.top)
         arena.top = offset + slot;
     memmove(&arena.allocation[index + 1], &arena.allocation[index], (arena.count - index) * sizeof *arena.allocation);
@@ -307,7 +299,7 @@ cudaError_t cudaFree(void *pointer)
         return simt_set_error(cudaErrorInvalidValue);
     const struct allocation gone = arena.allocation[index];
 
-    block_bytes(gone.offset, gone.offset + gone.bytes);
+    forbid_bytes(gone.offset, gone.offset + gone.bytes);
     arena.in_use -= gone.bytes;
     arena.count--;
     memmove(&arena.allocation[index], &arena.allocation[index + 1], (arena.count - index) * sizeof *arena.allocation);
@@ -329,7 +321,8 @@ int32_t simt_arena_allocation(uint64_t offset, uint64_t *inside)
     return (int32_t)index;
 }
 
-void simt_arena_describe(uintptr_t address, char *text, size_t size)
+/** Which allocation `address` is in, before or behind, in a few words. */
+static void describe(uintptr_t address, char *text, size_t size)
 {
     const size_t offset = address - (uintptr_t)arena.base;
     const size_t after = find_after(offset);
@@ -350,6 +343,16 @@ void simt_arena_describe(uintptr_t address, char *text, size_t size)
         snprintf(text, size, "in memory that has been freed");
 }
 
+_Noreturn void simt_fault_forbidden(uintptr_t address, uint32_t bytes, bool write, uintptr_t pc)
+{
+    const int count = __builtin_popcount(bytes);
+    char where[160];
+
+    describe(address, where, sizeof where);
+    simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds global access", "%s %d byte%s %s",
+                    write ? "writes" : "reads", count, count == 1 ? "" : "s", where);
+}
+
 /* --- copies ------------------------------------------------------------------------------------------------------- */
 
 static bool is_device(const void *pointer)
@@ -361,8 +364,8 @@ static bool in_program_data(const void *pointer, size_t bytes)
 {
     const uintptr_t address = (uintptr_t)pointer;
 
-    return simt_image_find() && address >= simt_image.data_low && address < simt_image.data_high &&
-           bytes <= simt_image.data_high - address;
+    return simt_program_find() && address >= simt_program.data_low && address < simt_program.data_high &&
+           bytes <= simt_program.data_high - address;
 }
 
 /** Whether all the bytes lie in one live allocation, or in a __device__ variable. */
