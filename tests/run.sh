@@ -8,8 +8,8 @@
 # A TEST is a part of a test's path and arguments ("test_chapters", "02_warp"), a file, or a file and arguments in one word.
 # Comments at the very top of a script say more about it:
 #
-#   # run: ARGUMENT...    how it is run, once for each such line; $b is BUILD (build). Where the last argument is a pattern, once
-#                         for each file that fits.
+#   # run: ARGUMENT...    how it is run, once for each such line; $b is BUILD (build). Where the last argument is a pattern,
+#                         once for each file that fits.
 #   # takes: long         it begins before the others
 #   # needs: a, b         a Python test is skipped if there is no python3 with these modules
 #
@@ -72,24 +72,17 @@ header() {
     sed -n "/^#/!q; s/^# $1: *//p" "$2"
 }
 
-# python_with FILE: a python3 that has the modules which FILE needs
-python_with() {
-    modules=$(header needs "$1" | tr -d ,)
-    for python in python3 /usr/bin/python3; do
-        # shellcheck disable=SC2086 # modules are words
-        "$python" -c 'import importlib.util, sys; sys.exit(None in map(importlib.util.find_spec, sys.argv[1:]))' $modules \
-            2>/dev/null && echo "$python" && return
-    done
-}
-
 # start WORD...: runs a test by what runs it
 start() {
     case $1 in
     *.sh) exec sh "$@" ;;
     *.py)
-        python=$(python_with "$1")
-        [ -z "$python" ] || exec "$python" -B "$(dirname "$0")/tap.py" "$@"
-        echo "1..0 # SKIP no python3 here has $(header needs "$1") (common/setup.sh docs checks)"
+        modules=$(header needs "$1" | tr -d ' ')
+        python=$(dirname "$0")/../common/python.sh
+        if reason=$(sh "$python" "$modules" -c '' 2>&1); then
+            exec sh "$python" "$modules" -B "$(dirname "$0")/tap.py" "$@"
+        fi
+        echo "1..0 # SKIP $reason"
         ;;
     *) CMOCKA_MESSAGE_OUTPUT=TAP exec "$@" ;;
     esac

@@ -208,7 +208,7 @@ ok      test_prints  1 passed
 1 passed, 0 failed, 0 skipped' "$(run_found test_prints)"
 echo '# needs: json, no_such_module' >"$scratch/tests/test_needs.py"
 equal 'Python: without a module that it needs' \
-    'skipped: test_needs: all of it: no python3 here has json, no_such_module (common/setup.sh docs checks)
+    'skipped: test_needs: all of it: no python3 here has json,no_such_module: sh common/setup.sh docs checks installs it
 1 passed, 0 failed, 1 skipped' "$(run_found test_needs test_prints | tail -n 2)"
 echo '# needs: json, unittest.mock' >"$scratch/tests/test_needs.py"
 equal 'Python: with the modules that it needs, but no test' '1 passed, 1 failed, 0 skipped' \

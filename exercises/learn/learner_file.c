@@ -1,4 +1,4 @@
-#include "learn/learner_file.h"
+#include "learner_file.h"
 
 #include "harness/whole_file.h"
 
