@@ -50,6 +50,7 @@ needs_of_run() {
     need ninja-build 'ninja 1.10 or newer' command -v ninja
     need libc6-dev "the C library's headers" header stdio.h
     need libcmocka-dev cmocka header cmocka.h
+    need python3 'Python 3.9 or newer' python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))'
 }
 
 needs_of_docs() {

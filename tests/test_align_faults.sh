@@ -2,9 +2,8 @@
 # Puts the faults of the align that chapters 06 to 10 started from back into their kernels, one at a time, and shows
 # that the simulator or the checker refuses each.
 #
-#   sh tests/test_align_faults.sh build/cpu     (the folder of the programs)
+# run: $b/cpu
 set -u
-[ $# -eq 1 ] || { echo "usage: $0 FOLDER" >&2; exit 2; }
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/breaks.sh"
 programs=$1
@@ -116,6 +115,6 @@ breaks "10: scatters while the pads are on their way" \
 breaks "10: scatters before the groups' beginnings are known" \
     '/\*num_tokens_post_padded = offsets\[num_experts\];/,/__syncthreads/{/__syncthreads/d}' "race" "*offsets*" "$@"
 breaks "10: the block that counts scatters beside the blocks that fill" \
-    's/^        \*num_tokens_post_padded = counts.*/&  for (int e = first; e < past; e++)  sorted_token_ids[counts[e]] = e;/' \
+    's/^        \*num_tokens_post_padded = counts.*/&  for (int e = first; e < end; e++)  sorted_token_ids[counts[e]] = e;/' \
     "blocks are not ordered" "*aligned*" --counts 3,1,7,2,4,1,6,3 --kernel large
 finish

@@ -75,6 +75,14 @@ fake g++ 'echo 11.4.0'
 setup >"$scratch/said"
 equal 'headers missing and a compiler too old' 'g++ binutils libc6-dev libcmocka-dev' "$(installs)"
 
+machine python3
+setup >"$scratch/said"
+equal 'Python missing' 'python3' "$(installs)"
+machine
+fake python3 'case "$*" in *version_info*) exit 1 ;; esac'
+setup >"$scratch/said"
+equal 'Python too old' 'python3' "$(installs)"
+
 machine dot clang-format qemu-aarch64
 equal 'what docs and checks need does not matter to run' '0 setup: nothing is missing' "$(setup)"
 setup docs >"$scratch/said"

@@ -36,7 +36,7 @@ static const struct argp_option all_options[] = {
     {"expert-map", KEY_EXPERT_MAP, "MAP", 0,
      "none, random or FILE.npy: [experts] the local id of each, -1 elsewhere (default none)", 1},
     {"capacity", KEY_CAPACITY, "N", 0, "Places of sorted_token_ids (default: what the chapter allocates)", 1},
-    {"offset", KEY_OFFSET, "N", 0, "Words, 0 to 3, that sorted_token_ids begins past 16 bytes (default 0)", 1},
+    {"misalign", KEY_OFFSET, "N", 0, "Words, 0 to 3, that sorted_token_ids begins past 16 bytes (default 0)", 1},
     {"kernel", KEY_KERNEL, "WHICH", 0, "auto, large, or small where there is one for few ids (default auto)", 1},
     {NULL, 0, NULL, 0, "The input (default: what the gate chooses from the real router's logits)", 2},
     {"topk-ids", KEY_TOPK_IDS, "FILE.npy", 0,
@@ -147,7 +147,7 @@ static bool parse_one(int key, const char *text, struct align_options *options, 
         options->capacity_given = true;
         return option_integer("capacity", text, 0, INT32_MAX, &problem->capacity, error);
     case KEY_OFFSET:
-        return option_int("offset", text, 0, ALIGN_OFFSETS - 1, &options->offset, error);
+        return option_int("misalign", text, 0, ALIGN_OFFSETS - 1, &options->offset, error);
     case KEY_KERNEL:
         good = option_word("kernel", text, kernel_names, 3, &word, error);
         problem->kernel = (enum align_kernel)word;

@@ -42,10 +42,10 @@ enum program_key {
     {"seed", PROGRAM_KEY_SEED, "S", 0, "Seed of generated input (default 1)", 2}, {NULL, 0, NULL, 0, "The output", 3}, \
         {"out", PROGRAM_KEY_OUT, "DIR", 0, out_does, 3},                                                               \
         {"format", PROGRAM_KEY_FORMAT, "FORMAT", 0, "table, json or csv (default table)", 3},                          \
-        {"grid", PROGRAM_KEY_GRID, NULL, 0, grid_does, 3},                                                             \
+        {"check-all", PROGRAM_KEY_GRID, NULL, 0, grid_does, 3},                                                        \
         {"bench", PROGRAM_KEY_BENCH, NULL, 0, "Times over a sweep of sizes, beside the chapter before and the floor",  \
          3},                                                                                                           \
-        {"cold", PROGRAM_KEY_COLD, NULL, 0, "With --bench: overwrite the L2 cache before each launch", 3},             \
+        {"flush-l2", PROGRAM_KEY_COLD, NULL, 0, "With --bench: overwrite the L2 cache before each launch", 3},         \
         {"trace",                                                                                                      \
          PROGRAM_KEY_TRACE,                                                                                            \
          "FILE.json",                                                                                                  \

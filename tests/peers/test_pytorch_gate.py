@@ -1,3 +1,4 @@
+# needs: numpy, torch
 """Tests of pytorch_gate.py on a CPU: what it measures, reports and refuses, and what it does when a way fails. TAP."""
 import argparse
 import io
