@@ -2,7 +2,7 @@
 #ifndef CODE_TEXT_H
 #define CODE_TEXT_H
 
-#include "harness/error.h"
+#include "harness/core/error.h"
 
 #include <stddef.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 
 #include "svg.h"
 
-#include "harness/npy.h"
+#include "harness/core/npy.h"
 
 #include <stdlib.h>
 #include <string.h>

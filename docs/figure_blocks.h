@@ -2,7 +2,7 @@
 #ifndef FIGURE_BLOCKS_H
 #define FIGURE_BLOCKS_H
 
-#include "harness/error.h"
+#include "harness/core/error.h"
 
 #include <stdio.h>
 

@@ -3,7 +3,7 @@
 #include "svg.h"
 
 #include "harness/json.h"
-#include "harness/npy.h"
+#include "harness/core/npy.h"
 
 #include <math.h>
 #include <stdlib.h>

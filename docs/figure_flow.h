@@ -2,7 +2,7 @@
 #ifndef FIGURE_FLOW_H
 #define FIGURE_FLOW_H
 
-#include "harness/error.h"
+#include "harness/core/error.h"
 
 #include <stdio.h>
 

@@ -2,7 +2,7 @@
 #ifndef GAINS_H
 #define GAINS_H
 
-#include "harness/error.h"
+#include "harness/core/error.h"
 
 #include <stdio.h>
 

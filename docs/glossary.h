@@ -2,7 +2,7 @@
 #ifndef GLOSSARY_H
 #define GLOSSARY_H
 
-#include "harness/error.h"
+#include "harness/core/error.h"
 
 #include <stddef.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef LINE_DIFF_H
 #define LINE_DIFF_H
 
-#include "harness/error.h"
+#include "harness/core/error.h"
 
 /** A line of either file or of both. */
 struct diff_line {

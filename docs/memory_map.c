@@ -1,6 +1,6 @@
 #include "memory_map.h"
 
-#include "harness/memory.h"
+#include "harness/core/memory.h"
 
 #include <ctype.h>
 #include <stdio.h>

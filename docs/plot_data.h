@@ -4,7 +4,7 @@
 
 #include "times.h"
 
-#include "harness/error.h"
+#include "harness/core/error.h"
 
 #include <stdio.h>
 

@@ -1,8 +1,8 @@
 #include "plot_data.h"
 
 #include "harness/json.h"
-#include "harness/npy.h"
-#include "harness/report.h"
+#include "harness/core/npy.h"
+#include "harness/core/report.h"
 
 #include <stdlib.h>
 #include <string.h>

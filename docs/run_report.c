@@ -1,6 +1,6 @@
 #include "run_report.h"
 
-#include "harness/report.h"
+#include "harness/core/report.h"
 
 #include <math.h>
 #include <string.h>

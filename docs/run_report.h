@@ -4,7 +4,7 @@
 
 #include "texts.h"
 
-#include "harness/error.h"
+#include "harness/core/error.h"
 #include "harness/json.h"
 
 enum { RUN_PATH_SIZE = 512, RUN_NUMBER_SIZE = 32 };

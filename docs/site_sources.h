@@ -2,7 +2,7 @@
 #ifndef SITE_SOURCES_H
 #define SITE_SOURCES_H
 
-#include "harness/error.h"
+#include "harness/core/error.h"
 
 #include <stddef.h>
 

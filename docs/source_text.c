@@ -2,7 +2,7 @@
 
 #include "text_file.h"
 
-#include "harness/memory.h"
+#include "harness/core/memory.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,7 +2,7 @@
 #ifndef SOURCE_TEXT_H
 #define SOURCE_TEXT_H
 
-#include "harness/error.h"
+#include "harness/core/error.h"
 
 enum { SNIPPET_NAME_SIZE = 48, SNIPPET_MAX_NESTED = 4 };
 

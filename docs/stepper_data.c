@@ -1,6 +1,6 @@
 #include "stepper_data.h"
 
-#include "harness/memory.h"
+#include "harness/core/memory.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

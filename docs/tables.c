@@ -32,7 +32,7 @@
 #include "times.h"
 #include "trees.h"
 
-#include "harness/memory.h"
+#include "harness/core/memory.h"
 
 #include <errno.h>
 #include <stdlib.h>

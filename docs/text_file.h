@@ -2,7 +2,7 @@
 #ifndef TEXT_FILE_H
 #define TEXT_FILE_H
 
-#include "harness/error.h"
+#include "harness/core/error.h"
 
 #include <stddef.h>
 

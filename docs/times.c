@@ -2,9 +2,9 @@
 
 #include "texts.h"
 
-#include "harness/align_input.h"
+#include "harness/align/input.h"
 #include "harness/json.h"
-#include "harness/report.h"
+#include "harness/core/report.h"
 
 #include <ctype.h>
 #include <dirent.h>

@@ -2,7 +2,7 @@
 #ifndef TIMES_H
 #define TIMES_H
 
-#include "harness/error.h"
+#include "harness/core/error.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
 #include "trace.h"
 
 #include "harness/json.h"
-#include "harness/memory.h"
+#include "harness/core/memory.h"
 
 #include <inttypes.h>
 #include <math.h>

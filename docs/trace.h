@@ -2,7 +2,7 @@
 #ifndef TRACE_H
 #define TRACE_H
 
-#include "harness/error.h"
+#include "harness/core/error.h"
 
 #include <stddef.h>
 #include <stdint.h>

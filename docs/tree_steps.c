@@ -1,7 +1,7 @@
 #include "tree_steps.h"
 
 #include "harness/json.h"
-#include "harness/memory.h"
+#include "harness/core/memory.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

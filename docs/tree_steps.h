@@ -2,7 +2,7 @@
 #ifndef TREE_STEPS_H
 #define TREE_STEPS_H
 
-#include "harness/error.h"
+#include "harness/core/error.h"
 
 #include <stdio.h>
 

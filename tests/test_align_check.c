@@ -1,6 +1,6 @@
 /** @file test_align_check.c  The reference gives right answers; the checker knows them and names what is wrong. */
-#include "harness/align_check.h"
-#include "harness/align_problem.h"
+#include "harness/align/check.h"
+#include "harness/align/problem.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

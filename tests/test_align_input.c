@@ -1,7 +1,7 @@
 /** @file test_align_input.c  Limits are said in one line each; generated ids and maps are what they are called. */
-#include "harness/align_input.h"
-#include "harness/align_problem.h"
-#include "harness/align_reference.h"
+#include "harness/align/input.h"
+#include "harness/align/problem.h"
+#include "harness/align/reference.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,5 +1,5 @@
 /** @file test_device_buffer.c  Guard bands: where they lie, and that a write to either is seen. */
-#include "harness/device_buffer.h"
+#include "harness/core/device_buffer.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -224,7 +224,7 @@ stops 'a snippet that is not there' "1 chapter_page: $one:*the tag \[none\] stan
     's/gate.cu warp_best$/gate.cu none/'
 stops 'a picture that is not there' "1 chapter_page: $one:*the picture*" "$one" '$a ![A](../../docs/figures/none.svg)'
 stops 'a link to a page that is not there' "1 *unable to resolve*" docs/pages/primer.md '$s/$/ See @ref no_page_has_this_name./'
-stops 'a comment that Doxygen warns of' '1 *' common/harness/error.h 's/Formats the line/See @ref no_page_has_this_name. Formats/'
+stops 'a comment that Doxygen warns of' '1 *' common/harness/core/error.h 's/Formats the line/See @ref no_page_has_this_name. Formats/'
 said=$(cd "$copy" && DOXYGEN_AWESOME=/none sh docs/site.sh build 2>&1)
 equal 'without the style' '1 doxygen or doxygen-awesome-css is missing: sh common/setup.sh docs installs what the site needs' \
     "$? $said"

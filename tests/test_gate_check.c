@@ -1,8 +1,8 @@
 /** @file test_gate_check.c  The gate's checker passes right answers and refuses each kind of wrong one, by its name. */
-#include "harness/gate_check.h"
-#include "harness/gate_input.h"
-#include "harness/gate_problem.h"
-#include "harness/gate_reference.h"
+#include "harness/gate/check.h"
+#include "harness/gate/input.h"
+#include "harness/gate/problem.h"
+#include "harness/gate/reference.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,8 +1,8 @@
 /** @file test_gate_compute.c  Chapter 01 on random shapes and types, every distribution among them, by the checker. */
-#include "harness/gate_check.h"
-#include "harness/gate_input.h"
-#include "harness/gate_problem.h"
-#include "harness/random.h"
+#include "harness/gate/check.h"
+#include "harness/gate/input.h"
+#include "harness/gate/problem.h"
+#include "harness/core/random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -1,10 +1,10 @@
 /** @file test_gate_golden.c  The checker, the reference and chapter 01 against PyTorch's own answers (tests/golden). */
-#include "harness/gate_check.h"
-#include "harness/gate_load.h"
-#include "harness/gate_options.h"
-#include "harness/gate_problem.h"
-#include "harness/gate_reference.h"
-#include "harness/npy.h"
+#include "harness/gate/check.h"
+#include "harness/gate/load.h"
+#include "harness/gate/options.h"
+#include "harness/gate/problem.h"
+#include "harness/gate/reference.h"
+#include "harness/core/npy.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

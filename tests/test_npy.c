@@ -1,5 +1,5 @@
 /** @file test_npy.c  .npy files: what is read, what is refused and in which words, and that a written file is whole or absent. */
-#include "harness/npy.h"
+#include "harness/core/npy.h"
 
 #include <errno.h>
 #include <fcntl.h>

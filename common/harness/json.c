@@ -1,6 +1,6 @@
 #include "harness/json.h"
 
-#include "harness/memory.h"
+#include "harness/core/memory.h"
 
 #include <ctype.h>
 #include <errno.h>

@@ -2,7 +2,7 @@
 #ifndef JSON_H
 #define JSON_H
 
-#include "harness/error.h"
+#include "harness/core/error.h"
 
 #include <stddef.h>
 

@@ -2,8 +2,8 @@
 #include "grade/grade.h"
 
 #include "grade/grade_state.h"
-#include "harness/memory.h"
-#include "harness/run_result.h"
+#include "harness/core/memory.h"
+#include "harness/core/run_result.h"
 
 #include <stdarg.h>
 #include <stdio.h>

@@ -2,7 +2,7 @@
 #ifndef GRADE_FILL_H
 #define GRADE_FILL_H
 
-#include "harness/random.h"
+#include "harness/core/random.h"
 
 /** Fills `counts` [num_experts]. */
 typedef void grade_fill(struct random *random, int32_t *counts, int num_experts);

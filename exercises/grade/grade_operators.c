@@ -1,10 +1,10 @@
 /** @file grade_operators.c  The gate and align as a whole: generated input, one checked run. */
 #include "grade/grade.h"
 #include "grade/grade_state.h"
-#include "harness/align_problem.h"
-#include "harness/align_run.h"
-#include "harness/gate_problem.h"
-#include "harness/gate_run.h"
+#include "harness/align/problem.h"
+#include "harness/align/run.h"
+#include "harness/gate/problem.h"
+#include "harness/gate/run.h"
 
 #include <string.h>
 

@@ -6,7 +6,7 @@
 #include "learn/commands.h"
 #include "learn/interrupt.h"
 
-#include "harness/options.h"
+#include "harness/core/options.h"
 
 #include <signal.h>
 #include <stdio.h>

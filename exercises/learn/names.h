@@ -2,7 +2,7 @@
 #ifndef NAMES_H
 #define NAMES_H
 
-#include "harness/error.h"
+#include "harness/core/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -1,6 +1,6 @@
 #include "learn/progress.h"
 
-#include "harness/whole_file.h"
+#include "harness/core/whole_file.h"
 #include "learn/learner_file.h"
 
 #include <errno.h>

@@ -5,11 +5,11 @@
  * DIR holds topk_ids.npy and topk_weights.npy. The flags state the problem, --logits and --bias its operands. Ties may
  * fall either way. Exit codes as a chapter's program has them.
  */
-#include "harness/gate_check.h"
-#include "harness/gate_load.h"
-#include "harness/gate_options.h"
-#include "harness/gate_problem.h"
-#include "harness/npy.h"
+#include "harness/gate/check.h"
+#include "harness/gate/load.h"
+#include "harness/gate/options.h"
+#include "harness/gate/problem.h"
+#include "harness/core/npy.h"
 
 #include <stdio.h>
 

@@ -1,0 +1,137 @@
+#include "harness/align/reference.h"
+
+#include "harness/align/problem.h"
+#include "harness/core/memory.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool align_output_allocate(const struct align_problem *problem, struct align_output *output, struct error *error)
+{
+    memset(output, 0, sizeof *output);
+    if (memory_allocate((void **)&output->sorted_token_ids, align_sorted_token_ids_bytes(problem), error) &&
+        memory_allocate((void **)&output->expert_ids, align_expert_ids_bytes(problem), error) &&
+        memory_allocate((void **)&output->num_tokens_post_padded, sizeof *output->num_tokens_post_padded, error))
+        return true;
+    align_output_free(output);
+    return false;
+}
+
+void align_output_free(struct align_output *output)
+{
+    free(output->sorted_token_ids);
+    free(output->expert_ids);
+    free(output->num_tokens_post_padded);
+    memset(output, 0, sizeof *output);
+}
+
+/* --- groups ------------------------------------------------------------------------------------------------------- */
+
+static int64_t round_up(int64_t count, int multiple)
+{
+    return (count + multiple - 1) / multiple * multiple;
+}
+
+bool align_groups_count(const struct align_problem *problem, const void *topk_ids, struct align_groups *groups,
+                        struct error *error)
+{
+    const size_t num_experts = (size_t)problem->num_experts;
+
+    memset(groups, 0, sizeof *groups);
+    if (!memory_allocate((void **)&groups->counts, num_experts * sizeof *groups->counts, error) ||
+        !memory_allocate((void **)&groups->offsets, (num_experts + 1) * sizeof *groups->offsets, error)) {
+        align_groups_free(groups);
+        return false;
+    }
+    memset(groups->counts, 0, num_experts * sizeof *groups->counts);
+    for (int64_t i = 0; i < problem->numel; i++) {
+        const int64_t id = align_load_id(problem, topk_ids, i);
+
+        if (align_id_is_valid(problem, id))
+            groups->counts[id]++;
+        else
+            groups->skipped++;
+    }
+    groups->offsets[0] = 0;
+    for (size_t e = 0; e < num_experts; e++)
+        groups->offsets[e + 1] = groups->offsets[e] + round_up(groups->counts[e], problem->block_size);
+    return true;
+}
+
+void align_groups_free(struct align_groups *groups)
+{
+    free(groups->counts);
+    free(groups->offsets);
+    memset(groups, 0, sizeof *groups);
+}
+
+int64_t align_required_capacity(const struct align_problem *problem, const struct align_groups *groups)
+{
+    return groups->offsets[problem->num_experts];
+}
+
+bool align_capacity_check(const struct align_problem *problem, const struct align_groups *groups, struct error *error)
+{
+    const int64_t required = align_required_capacity(problem, groups);
+
+    return problem->capacity >= required ||
+           error_set(error, "--capacity: %" PRId64 "; these ids need at least %" PRId64 " places", problem->capacity,
+                     required);
+}
+
+int align_busiest_expert(const struct align_problem *problem, const struct align_groups *groups)
+{
+    int busiest = 0;
+
+    for (int e = 1; e < problem->num_experts; e++)
+        if (groups->counts[e] > groups->counts[busiest])
+            busiest = e;
+    return busiest;
+}
+
+/* --- the answer --------------------------------------------------------------------------------------------------- */
+
+/** Puts every position after those its group has already. Moves each group's offset to the end of its positions. */
+static void sort_positions(const struct align_problem *problem, const void *topk_ids, struct align_groups *groups,
+                           int32_t *sorted_token_ids)
+{
+    for (int64_t place = 0; place < problem->capacity; place++)
+        sorted_token_ids[place] = (int32_t)problem->numel;
+    for (int64_t i = 0; i < problem->numel; i++) {
+        const int64_t id = align_load_id(problem, topk_ids, i);
+
+        if (align_id_is_valid(problem, id))
+            sorted_token_ids[groups->offsets[id]++] = (int32_t)i;
+    }
+}
+
+static void name_blocks(const struct align_problem *problem, const int32_t *expert_map,
+                        const struct align_groups *groups, int32_t *expert_ids)
+{
+    int64_t block = 0;
+
+    for (int e = 0; e < problem->num_experts; e++)
+        for (; block < groups->offsets[e + 1] / problem->block_size; block++)
+            expert_ids[block] = expert_map ? expert_map[e] : e;
+    for (; block < align_blocks(problem); block++)
+        expert_ids[block] = -1;
+}
+
+bool align_reference_compute(const struct align_problem *problem, const struct align_input *input,
+                             const struct align_output *output, struct error *error)
+{
+    struct align_groups groups;
+    bool done;
+
+    if (!align_groups_count(problem, input->topk_ids, &groups, error))
+        return false;
+    done = align_capacity_check(problem, &groups, error);
+    if (done) {
+        *output->num_tokens_post_padded = (int32_t)align_required_capacity(problem, &groups);
+        name_blocks(problem, input->expert_map, &groups, output->expert_ids);
+        sort_positions(problem, input->topk_ids, &groups, output->sorted_token_ids);
+    }
+    align_groups_free(&groups);
+    return done;
+}

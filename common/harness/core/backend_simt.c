@@ -1,0 +1,117 @@
+/** @file backend_simt.c  The CPU simulator as a backend: counters and faults, no times. */
+#include "harness/core/backend.h"
+#include "simt/simt.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool backend_open(struct backend *backend, struct error *error)
+{
+    (void)error;
+    memset(backend, 0, sizeof *backend);
+    snprintf(backend->device, sizeof backend->device, "CPU simulator");
+    backend->has_counters = true;
+    return true;
+}
+
+void backend_reset_counters(void)
+{
+    simt_counters_reset();
+}
+
+/** Gives the simulator's counters their names; returns how many there are. */
+static int name_counters(const struct simt_counters *c, struct counter counters[MAX_COUNTERS])
+{
+    const struct counter all[] = {
+        {"launches", c->launches},
+        {"blocks", c->blocks},
+        {"shuffles", c->shuffles},
+        {"votes", c->votes},
+        {"warp_barriers", c->warp_barriers},
+        {"block_barriers", c->block_barriers},
+        {"basic_blocks", c->basic_blocks},
+        {"lanes_active", c->lanes_active},
+        {"lanes_possible", c->lanes_possible},
+        {"divergent_branches", c->divergent_branches},
+        {"global_load_requests", c->global_load_requests},
+        {"global_load_sectors", c->global_load_sectors},
+        {"global_store_requests", c->global_store_requests},
+        {"global_store_sectors", c->global_store_sectors},
+        {"shared_load_requests", c->shared_load_requests},
+        {"shared_load_wavefronts", c->shared_load_wavefronts},
+        {"shared_store_requests", c->shared_store_requests},
+        {"shared_store_wavefronts", c->shared_store_wavefronts},
+        {"shared_conflicts", c->shared_conflicts},
+        {"atomic_requests", c->atomic_requests},
+        {"atomic_conflicts", c->atomic_conflicts},
+    };
+
+    _Static_assert(sizeof all / sizeof *all <= MAX_COUNTERS, "room for every counter");
+    memcpy(counters, all, sizeof all);
+    return sizeof all / sizeof *all;
+}
+
+int backend_counters(struct counter counters[MAX_COUNTERS])
+{
+    struct simt_counters sum;
+
+    simt_counters_read(&sum);
+    return name_counters(&sum, counters);
+}
+
+int backend_kernels(struct kernel_counters kernels[MAX_KERNELS])
+{
+    struct simt_counters counters;
+    const char *name;
+    int count = 0;
+
+    for (; count < MAX_KERNELS && simt_kernel_counters(count, &name, &counters); count++) {
+        snprintf(kernels[count].name, sizeof kernels[count].name, "%s", name);
+        name_counters(&counters, kernels[count].counters);
+    }
+    return count;
+}
+
+void backend_forbid(const void *begin, size_t bytes)
+{
+    simt_forbid(begin, bytes);
+}
+
+const char *backend_fault(void)
+{
+    return simt_fault();
+}
+
+const char *backend_limits(void)
+{
+    return simt_limits();
+}
+
+bool backend_trace_begin(const char *kernel, struct error *error)
+{
+    enum { MAX_EVENTS = 100000 }; /* some 100 MB of text, more than a figure can show */
+
+    if (!simt_trace_begin(MAX_EVENTS))
+        return error_set(error, "--trace: out of memory");
+    simt_trace_only(kernel);
+    return true;
+}
+
+bool backend_trace_end(FILE *stream, struct error *error)
+{
+    return simt_trace_end(stream) ||
+           error_set(error, "--trace: the trace cannot be written, or no such kernel was launched");
+}
+
+bool backend_time(backend_launch *launch, void *context, enum backend_cache cache, struct timing *timing,
+                  struct error *error)
+{
+    (void)launch, (void)context, (void)cache, (void)timing;
+    return error_set(error, "the CPU simulator has no times");
+}
+
+bool backend_measure_floor(struct floor_figures *figures, struct error *error)
+{
+    (void)figures;
+    return error_set(error, "the CPU simulator has no times");
+}

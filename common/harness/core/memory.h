@@ -1,0 +1,15 @@
+/** @file memory.h  Host memory that says no in time. */
+#ifndef MEMORY_H
+#define MEMORY_H
+
+#include "harness/core/error.h"
+
+#include <stddef.h>
+
+/**
+ * Allocates `bytes` (at least one) for the caller to free(). Refuses what this machine's memory cannot hold, since
+ * Linux would hand it out and kill the process later. Returns false with a reason.
+ */
+bool memory_allocate(void **memory, size_t bytes, struct error *error);
+
+#endif
