@@ -89,7 +89,7 @@ int main(int argc, char **argv)
     char *text = NULL;
     size_t size = 0;
     FILE *const out = open_memstream(&text, &size); /* nothing is printed of what then fails */
-    struct error error = {"there is no memory for its text"};
+    struct error error = {.text = "there is no memory for its text"};
     bool known = true;
 
     bool good = out && write_data(out, elsewhere ? argv[2] : "docs/results/h200", argc - skipped, argv + skipped,

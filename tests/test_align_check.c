@@ -30,7 +30,7 @@ static struct align_problem problem_of(int64_t numel, int num_experts, int block
 
 static void allocate(struct align_problem problem, bool has_map, struct bench *bench)
 {
-    struct error error = {""};
+    struct error error = {0};
 
     bench->problem = problem;
     if (!align_problem_check(&problem, &error) || !align_input_allocate(&problem, has_map, &bench->input, &error) ||
@@ -41,7 +41,7 @@ static void allocate(struct align_problem problem, bool has_map, struct bench *b
 /** Fills the answer with the reference's own. */
 static void answer(struct bench *bench)
 {
-    struct error error = {""};
+    struct error error = {0};
 
     memset(bench->output.sorted_token_ids, ALIGN_POISON, align_sorted_token_ids_bytes(&bench->problem));
     memset(bench->output.expert_ids, ALIGN_POISON, align_expert_ids_bytes(&bench->problem));
@@ -95,7 +95,7 @@ static struct bench skipped_case(void)
 
 static enum align_verdict verdict_of(const struct bench *bench, bool ascending, struct align_failure *failure)
 {
-    struct error error = {""};
+    struct error error = {0};
 
     memset(failure, 0, sizeof *failure);
     return align_check(&bench->problem, &bench->input, &bench->output, ascending, failure, &error);
@@ -207,7 +207,7 @@ static void check_one_problem(struct align_problem problem, enum align_dist dist
 {
     struct align_groups groups;
     struct bench bench;
-    struct error error = {""};
+    struct error error = {0};
     int64_t valid = 0;
 
     allocate(problem, has_map, &bench);
@@ -521,7 +521,7 @@ static void a_capacity_that_is_too_small_is_named(void **state)
 {
     struct bench bench = worked_case();
     struct align_failure failure;
-    struct error error = {""};
+    struct error error = {0};
 
     (void)state;
     bench.problem.capacity = 15;

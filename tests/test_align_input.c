@@ -26,7 +26,7 @@ static struct align_problem problem_of(int64_t numel, int num_experts, int block
 static void *generated(const struct align_problem *problem, int topk, enum align_dist dist, uint64_t seed)
 {
     void *const topk_ids = malloc(align_topk_ids_bytes(problem) + 1);
-    struct error error = {""};
+    struct error error = {0};
 
     assert_non_null(topk_ids);
     if (!align_generate_ids(problem, topk, dist, seed, topk_ids, &error))
@@ -67,7 +67,7 @@ static int times_in_token(const struct align_problem *problem, const void *topk_
 
 static void assert_refused(struct align_problem problem, const char *line)
 {
-    struct error error = {""};
+    struct error error = {0};
 
     assert_false(align_problem_check(&problem, &error));
     assert_string_equal(error.text, line);
@@ -96,7 +96,7 @@ static void limits_are_named(void **state)
 static void the_ends_of_the_limits_are_allowed(void **state)
 {
     struct align_problem problem = {.numel = INT32_MAX, .num_experts = 1 << 20, .block_size = INT32_MAX};
-    struct error error = {""};
+    struct error error = {0};
 
     (void)state;
     assert_true(align_shape_check(&problem, &error));
@@ -110,7 +110,7 @@ static void the_ends_of_the_limits_are_allowed(void **state)
 
 static void ids_are_counted_without_overflow(void **state)
 {
-    struct error error = {""};
+    struct error error = {0};
     int64_t numel = -1;
 
     (void)state;
@@ -445,7 +445,7 @@ static void wrong_counts_are_refused(void **state)
 {
     static const int64_t negative[] = {3, -1}, many[] = {2147483647, 0, 1}, huge[] = {INT64_MAX, INT64_MAX};
     static const int64_t most[] = {2147483646, 1};
-    struct error error = {""};
+    struct error error = {0};
     int64_t numel;
 
     (void)state;
@@ -505,7 +505,7 @@ static void half_of_the_experts_are_local(void **state)
         const int num_experts = sizes[i];
         int32_t map[2048], other[2048];
         int num_local = 0, in_order = 0;
-        struct error error = {""};
+        struct error error = {0};
 
         align_generate_map(num_experts, 3, map);
         for (int e = 0; e < num_experts; e++) {
@@ -529,7 +529,7 @@ static void assert_map_refused(const int32_t *map, int64_t length, int num_exper
 {
     int64_t wide[4];
     int32_t copy[4];
-    struct error error = {""};
+    struct error error = {0};
 
     assert_false(align_check_map(map, length, num_experts, &error));
     assert_string_equal(error.text, line);
@@ -562,7 +562,7 @@ static void maps_are_converted(void **state)
     static const int64_t wide[] = {-1, 1, 0, -1}, beyond[] = {0, -1, (int64_t)1 << 32, -1};
     static const int32_t narrow[] = {-1, 1, 0, -1}, nobody[] = {-1, -1};
     int32_t map[4] = {7, 7, 7, 7};
-    struct error error = {""};
+    struct error error = {0};
 
     (void)state;
     assert_true(align_convert_map(wide, true, 4, 4, map, &error));

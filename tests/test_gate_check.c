@@ -78,7 +78,7 @@ static void tear_down(struct bench *bench)
 static enum gate_verdict verdict_of(const struct bench *bench, enum gate_ties ties, struct gate_failure *failure)
 {
     const struct gate_buffers buffers = buffers_of(bench);
-    struct error error = {""};
+    struct error error = {0};
 
     memset(failure, 0, sizeof *failure);
     return gate_check(&bench->problem, &buffers, ties, failure, &error);

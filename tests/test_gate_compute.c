@@ -40,7 +40,7 @@ static void check_problem(const struct gate_problem *problem, enum gate_dist dis
 {
     struct gate_input input;
     struct gate_failure failure;
-    struct error error = {""};
+    struct error error = {0};
     float *const weights = malloc(gate_choices(problem) * sizeof *weights + 1);
     int32_t *const ids = malloc(gate_choices(problem) * sizeof *ids + 1);
 

@@ -56,7 +56,7 @@ static size_t write_npy(const char *header, size_t data_bytes)
 static void expect_refusal(const char *reason)
 {
     struct npy_array array;
-    struct error error = {""}, expected;
+    struct error error = {0}, expected;
 
     error_set(&expected, "%s: %s", path, reason);
     assert_false(npy_read(path, &array, &error));
@@ -285,7 +285,7 @@ static void refuses_more_than_memory_holds(void **state)
 static void expect_array_or_line(const void *bytes, size_t size)
 {
     struct npy_array array;
-    struct error error = {""};
+    struct error error = {0};
 
     write_file(bytes, size);
     if (npy_read(path, &array, &error)) {
@@ -403,7 +403,7 @@ static void aligns_the_data(void **state)
 static void expect_write_refused(const char *target, const struct npy_array *array, const char *reason)
 {
     const int before = num_entries();
-    struct error error = {""}, expected;
+    struct error error = {0}, expected;
 
     error_set(&expected, "%s: %s", target, reason);
     assert_false(npy_write(target, array, &error));
@@ -454,7 +454,7 @@ static void keeps_the_old_file_at_the_size_limit(void **state)
     write_file("old", 3);
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
-    struct error error = {""};
+    struct error error = {0};
     const bool written = npy_write(path, &array, &error);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
     assert_false(written);
@@ -479,7 +479,7 @@ static int on_a_small_disk(void)
     static float data[16384];
     const struct npy_array large = {NPY_F32, 1, {16384}, data}, small = {NPY_F32, 1, {16}, data};
     char map[32];
-    struct error error = {""};
+    struct error error = {0};
 
     snprintf(map, sizeof map, "0 %d 1", (int)geteuid());
     if (geteuid() != 0 || unshare(CLONE_NEWNS) != 0) {

@@ -180,7 +180,7 @@ void *grade_output(struct grade *grade, const char *name, size_t bytes)
 
 const void *grade_result(struct grade *grade, const void *device)
 {
-    struct error error = {"the grader asks for an array that it did not make"};
+    struct error error = {.text = "the grader asks for an array that it did not make"};
 
     for (int i = 0; i < grade->num_arrays; i++) {
         const struct device_buffer *const buffer = &grade->arrays[i].buffer;

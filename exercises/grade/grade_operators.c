@@ -69,7 +69,7 @@ void grade_gate(struct grade *grade, grade_gate_launch *launch, const struct gat
 {
     const uint64_t seed = random_bits(&grade->random);
     char described[GRADE_GIVEN_SIZE - 40];
-    struct error error = {""};
+    struct error error = {0};
 
     if (!gate_problem_check(problem, &error))
         grade_give_up(grade, &error);
@@ -118,7 +118,7 @@ void grade_align(struct grade *grade, const struct align_step *step, const struc
     struct align_problem whole = *problem;
     struct align_step watched = *step;
     char described[GRADE_GIVEN_SIZE - 60];
-    struct error error = {""};
+    struct error error = {0};
 
     if (!align_shape_check(&whole, &error))
         grade_give_up(grade, &error);

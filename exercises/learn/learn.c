@@ -138,7 +138,7 @@ static bool has_word(int argc, char **argv, const char *long_word, const char *s
 static int run_command(const struct command *command, const char *program, const struct command_words *words)
 {
     struct learn learn = {.command = program, .out = terminal_open(stdout), .lock = -1};
-    struct error error = {""};
+    struct error error = {0};
     int code;
 
     if (!place_find(&learn.place, &error) || !interrupt_open(&error))
@@ -161,7 +161,7 @@ static int finish(int code)
 int main(int argc, char **argv)
 {
     struct command_words words = {0};
-    struct error error = {""};
+    struct error error = {0};
     const struct command *command;
     int code;
 

@@ -127,7 +127,7 @@ static bool parse(char *text, struct progress *progress, struct error *error)
 static void move_aside(const char *path, struct error *notice)
 {
     char aside[4096], kept[4096];
-    struct error why = {""};
+    struct error why = {0};
 
     /* The first is PATH.damaged; later ones are numbered. */
     if (snprintf(aside, sizeof aside, "%s.damaged", path) < (int)sizeof aside &&

@@ -32,7 +32,7 @@ static int check(const struct gate_options *options, const struct gate_input *in
     const size_t choices = gate_choices(&options->problem);
     struct npy_array ids = {0}, weights = {0};
     struct gate_failure failure;
-    struct error error = {""};
+    struct error error = {0};
     int code = 2;
 
     if (read_answer(directory, "topk_ids.npy", NPY_I32, choices, &ids, &error) &&
@@ -56,7 +56,7 @@ int main(int argc, char **argv)
     static const struct gate_chapter chapter = {.step = {.name = "check_answer"}};
     struct gate_options options;
     struct gate_input input;
-    struct error error = {""};
+    struct error error = {0};
     int code;
 
     if (argc < 2) {

@@ -2,7 +2,6 @@
 
 #include "harness/align/problem.h"
 #include "harness/core/memory.h"
-#include "harness/core/say.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -12,8 +11,7 @@
 /** An answer under examination, and what the examiner needs. */
 struct examination {
     const struct align_problem *problem;
-    const struct align_input *input;
-    const struct align_output *output;
+    const struct align_buffers *buffers;
     bool ascending;
     struct align_groups groups;
     int32_t *placed_at; /* [numel] where sorted_token_ids holds this position; -1: not seen yet */
@@ -24,7 +22,7 @@ static bool examination_start(struct examination *exam, struct error *error)
 {
     const size_t bytes = (size_t)exam->problem->numel * sizeof *exam->placed_at;
 
-    if (!align_groups_count(exam->problem, exam->input->topk_ids, &exam->groups, error) ||
+    if (!align_groups_count(exam->problem, exam->buffers->topk_ids, &exam->groups, error) ||
         !align_capacity_check(exam->problem, &exam->groups, error) ||
         !memory_allocate((void **)&exam->placed_at, bytes, error))
         return false;
@@ -40,7 +38,7 @@ static void examination_end(struct examination *exam)
 
 static int64_t id_at(const struct examination *exam, int64_t position)
 {
-    return align_load_id(exam->problem, exam->input->topk_ids, position);
+    return align_load_id(exam->problem, exam->buffers->topk_ids, position);
 }
 
 static bool is_position(const struct examination *exam, int32_t element)
@@ -48,7 +46,7 @@ static bool is_position(const struct examination *exam, int32_t element)
     return element >= 0 && element < exam->problem->numel;
 }
 
-/* --- saying what is wrong ----------------------------------------------------------------------------------------- */
+/* --- what is wrong ----------------------------------------------------------------------------------------- */
 
 /** What is expected and what was got are in the failure already. */
 static bool fail(struct examination *exam, const char *array, int64_t index, const char *rule)
@@ -62,27 +60,27 @@ static bool fail(struct examination *exam, const char *array, int64_t index, con
 }
 
 /** A number, and whether it is what the buffer held before the launch. */
-static void say_value(char (*text)[96], int32_t value)
+static void describe_value(error_words *text, int32_t value)
 {
     int32_t poison;
 
     memset(&poison, ALIGN_POISON, sizeof poison);
-    say(text, "%" PRId32 "%s", value, value == poison ? ", as before the launch: nothing was written" : "");
+    error_words_set(text, "%" PRId32 "%s", value, value == poison ? ", as before the launch: nothing was written" : "");
 }
 
 /** An element of sorted_token_ids and what it stands for. */
-static void say_element(char (*text)[96], const struct examination *exam, int32_t element)
+static void describe_element(error_words *text, const struct examination *exam, int32_t element)
 {
     if (element == exam->problem->numel)
-        say(text, "%" PRId32 ", a pad", element);
+        error_words_set(text, "%" PRId32 ", a pad", element);
     else if (!is_position(exam, element))
-        say_value(text, element);
+        describe_value(text, element);
     else if (!align_id_is_valid(exam->problem, id_at(exam, element)))
-        say(text, "position %" PRId32 ", whose id %" PRId64 " names no expert", element, id_at(exam, element));
+        error_words_set(text, "position %" PRId32 ", whose id %" PRId64 " names no expert", element, id_at(exam, element));
     else if (exam->placed_at[element] >= 0)
-        say(text, "position %" PRId32 ", already placed at %" PRId32, element, exam->placed_at[element]);
+        error_words_set(text, "position %" PRId32 ", already placed at %" PRId32, element, exam->placed_at[element]);
     else
-        say(text, "position %" PRId32 " of expert %" PRId64, element, id_at(exam, element));
+        error_words_set(text, "position %" PRId32 " of expert %" PRId64, element, id_at(exam, element));
 }
 
 /** The lowest position of the expert that its group lacks; -1 if it has all. Looks at `place` and what comes after. */
@@ -91,7 +89,7 @@ static int64_t missing_position(struct examination *exam, int expert, int64_t pl
     int64_t position = 0;
 
     for (; place < exam->groups.offsets[expert + 1]; place++) {
-        const int32_t element = exam->output->sorted_token_ids[place];
+        const int32_t element = exam->buffers->sorted_token_ids[place];
 
         if (is_position(exam, element))
             exam->placed_at[element] = (int32_t)place;
@@ -115,12 +113,12 @@ static bool fail_position(struct examination *exam, int64_t place, int expert, c
 {
     int64_t missing;
 
-    say_element(&exam->failure->got, exam, exam->output->sorted_token_ids[place]);
+    describe_element(&exam->failure->got, exam, exam->buffers->sorted_token_ids[place]);
     missing = missing_position(exam, expert, place);
     if (missing >= 0)
-        say(&exam->failure->expected, "a position of expert %d (%" PRId64 " is missing)", expert, missing);
+        error_words_set(&exam->failure->expected, "a position of expert %d (%" PRId64 " is missing)", expert, missing);
     else
-        say(&exam->failure->expected, "a position of expert %d", expert);
+        error_words_set(&exam->failure->expected, "a position of expert %d", expert);
     return fail_place(exam, place, expert, rule);
 }
 
@@ -129,25 +127,25 @@ static bool fail_position(struct examination *exam, int64_t place, int expert, c
 static bool total_is_right(struct examination *exam)
 {
     const int64_t right = align_required_capacity(exam->problem, &exam->groups);
-    const int32_t got = *exam->output->num_tokens_post_padded;
+    const int32_t got = *exam->buffers->num_tokens_post_padded;
 
     if (got == right)
         return true;
-    say(&exam->failure->expected, "%" PRId64, right);
-    say_value(&exam->failure->got, got);
+    error_words_set(&exam->failure->expected, "%" PRId64, right);
+    describe_value(&exam->failure->got, got);
     return fail(exam, "num_tokens_post_padded", 0, "it is the sum of the groups, each rounded up to whole blocks");
 }
 
 static bool owner_is_right(struct examination *exam, int64_t block, int expert)
 {
-    const int32_t *const expert_map = exam->input->expert_map;
+    const int32_t *const expert_map = exam->buffers->expert_map;
     const int32_t right = expert < 0 ? -1 : expert_map ? expert_map[expert] : expert;
-    const int32_t got = exam->output->expert_ids[block];
+    const int32_t got = exam->buffers->expert_ids[block];
 
     if (got == right)
         return true;
-    say(&exam->failure->expected, "%" PRId32, right);
-    say_value(&exam->failure->got, got);
+    error_words_set(&exam->failure->expected, "%" PRId32, right);
+    describe_value(&exam->failure->got, got);
     fail(exam, "expert_ids", block,
          expert < 0   ? "past the last block it is -1"
          : expert_map ? "it is what expert_map says of the block's expert"
@@ -176,7 +174,7 @@ static bool owners_are_right(struct examination *exam)
 
 static bool position_is_right(struct examination *exam, int64_t place, int expert)
 {
-    const int32_t element = exam->output->sorted_token_ids[place];
+    const int32_t element = exam->buffers->sorted_token_ids[place];
 
     if (element == exam->problem->numel)
         return fail_position(exam, place, expert, "a group's positions come before its pads");
@@ -195,23 +193,23 @@ static bool position_is_right(struct examination *exam, int64_t place, int exper
 /** The element before this one is right, and of the same expert. */
 static bool position_ascends(struct examination *exam, int64_t place, int expert)
 {
-    const int32_t before = exam->output->sorted_token_ids[place - 1], element = exam->output->sorted_token_ids[place];
+    const int32_t before = exam->buffers->sorted_token_ids[place - 1], element = exam->buffers->sorted_token_ids[place];
 
     if (element > before)
         return true;
-    say(&exam->failure->expected, "a position above %" PRId32, before);
-    say(&exam->failure->got, "position %" PRId32, element);
+    error_words_set(&exam->failure->expected, "a position above %" PRId32, before);
+    error_words_set(&exam->failure->got, "position %" PRId32, element);
     return fail_place(exam, place, expert, "positions ascend inside a group");
 }
 
 static bool pad_is_right(struct examination *exam, int64_t place, int expert)
 {
-    const int32_t element = exam->output->sorted_token_ids[place];
+    const int32_t element = exam->buffers->sorted_token_ids[place];
 
     if (element == exam->problem->numel)
         return true;
-    say(&exam->failure->expected, "%" PRId64 ", a pad", exam->problem->numel);
-    say_element(&exam->failure->got, exam, element);
+    error_words_set(&exam->failure->expected, "%" PRId64 ", a pad", exam->problem->numel);
+    describe_element(&exam->failure->got, exam, element);
     return fail_place(exam, place, expert,
                       expert < 0 ? "past the last block every element is numel"
                                  : "after its last position a group holds numel");
@@ -251,20 +249,19 @@ static bool every_id_is_placed_or_skipped(struct examination *exam)
         const bool placed = exam->placed_at[i] >= 0;
 
         if (placed != align_id_is_valid(exam->problem, id_at(exam, i))) {
-            say(&exam->failure->expected, "its position %s", placed ? "skipped" : "placed");
-            say(&exam->failure->got, "its position %s", placed ? "placed" : "nowhere");
+            error_words_set(&exam->failure->expected, "its position %s", placed ? "skipped" : "placed");
+            error_words_set(&exam->failure->got, "its position %s", placed ? "placed" : "nowhere");
             return fail(exam, "topk_ids", i, "an id that names an expert is placed, any other is skipped");
         }
     }
     return true;
 }
 
-enum align_verdict align_check(const struct align_problem *problem, const struct align_input *input,
-                               const struct align_output *output, bool ascending, struct align_failure *failure,
-                               struct error *error)
+enum align_verdict align_check(const struct align_problem *problem, const struct align_buffers *buffers,
+                               bool ascending, struct align_failure *failure, struct error *error)
 {
     struct examination exam = {
-        .problem = problem, .input = input, .output = output, .ascending = ascending, .failure = failure};
+        .problem = problem, .buffers = buffers, .ascending = ascending, .failure = failure};
     enum align_verdict verdict = ALIGN_UNCHECKED;
 
     if (examination_start(&exam, error))

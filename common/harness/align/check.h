@@ -19,8 +19,8 @@ struct align_failure {
     int64_t block;     /**< that the element belongs to; -1 where no one block is meant */
     int expert;        /**< that the block belongs to; -1 past the last block and where none is meant */
     char rule[160];    /**< what had to hold */
-    char expected[96];
-    char got[96];
+    error_words expected;
+    error_words got;
 };
 
 /**
@@ -30,9 +30,8 @@ struct align_failure {
  * Returns ALIGN_WRONG and describes the first failure, or ALIGN_UNCHECKED with an error when memory is short or the
  * capacity holds no right answer.
  */
-enum align_verdict align_check(const struct align_problem *problem, const struct align_input *input,
-                               const struct align_output *output, bool ascending, struct align_failure *failure,
-                               struct error *error);
+enum align_verdict align_check(const struct align_problem *problem, const struct align_buffers *buffers,
+                               bool ascending, struct align_failure *failure, struct error *error);
 
 /** Writes the failure as one line. */
 void align_failure_describe(const struct align_failure *failure, char *text, size_t size);

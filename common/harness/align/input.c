@@ -12,31 +12,8 @@
 /* Streams of random numbers; a distribution's is its own number. */
 enum { STREAM_COUNTS = 100, STREAM_MAP };
 
-const char *align_dist_name(enum align_dist dist)
-{
-    static const char *const names[ALIGN_DIST_COUNT] = {"balanced", "uniform",  "zipf",   "one",
-                                                        "sparse",   "repeated", "invalid"};
-
-    return names[dist];
-}
-
-bool align_input_allocate(const struct align_problem *problem, bool has_map, struct align_input *input,
-                          struct error *error)
-{
-    memset(input, 0, sizeof *input);
-    if (memory_allocate(&input->topk_ids, align_topk_ids_bytes(problem), error) &&
-        (!has_map || memory_allocate((void **)&input->expert_map, align_expert_map_bytes(problem), error)))
-        return true;
-    align_input_free(input);
-    return false;
-}
-
-void align_input_free(struct align_input *input)
-{
-    free(input->topk_ids);
-    free(input->expert_map);
-    memset(input, 0, sizeof *input);
-}
+const char *const align_dist_names[] = {"balanced", "uniform",  "zipf",    "one",
+                                        "sparse",   "repeated", "invalid", NULL};
 
 /* --- storing and shuffling ---------------------------------------------------------------------------------------- */
 
@@ -326,13 +303,13 @@ void align_generate_counts(const struct align_problem *problem, const int64_t *c
     shuffle_ids(problem, topk_ids, 0, problem->numel, &random);
 }
 
-void align_convert_ids(const struct align_problem *problem, const void *source, bool source_is_wide, int64_t count,
-                       void *topk_ids)
+void align_convert_ids(const struct align_problem *problem, const struct npy_array *source, void *topk_ids)
 {
-    const struct align_problem from = {.wide_ids = source_is_wide};
+    const struct align_problem from = {.wide_ids = source->dtype == DTYPE_I64};
+    const int64_t count = npy_count(source);
 
     for (int64_t i = 0; i < problem->numel; i++)
-        store_any_id(problem, topk_ids, i, align_load_id(&from, source, i % count));
+        store_any_id(problem, topk_ids, i, align_load_id(&from, source->data, i % count));
 }
 
 /* --- maps --------------------------------------------------------------------------------------------------------- */
@@ -346,12 +323,6 @@ void align_generate_map(int num_experts, uint64_t seed, int32_t *expert_map)
     for (int e = 0; e < num_experts; e++)
         if (expert_map[e] >= num_local)
             expert_map[e] = -1;
-}
-
-static bool check_map_length(int64_t length, int num_experts, struct error *error)
-{
-    return length == num_experts || error_set(error, "--expert-map: %" PRId64 " value%s for %d expert%s", length,
-                                              length == 1 ? "" : "s", num_experts, num_experts == 1 ? "" : "s");
 }
 
 /** Checks the values; first_at [num_experts] is for the check alone. */
@@ -383,33 +354,27 @@ static bool check_local_ids(const int32_t *expert_map, int num_experts, int32_t 
     return true;
 }
 
-bool align_check_map(const int32_t *expert_map, int64_t length, int num_experts, struct error *error)
+bool align_convert_map(const struct npy_array *source, int num_experts, int32_t *expert_map, struct error *error)
 {
+    const struct align_problem from = {.wide_ids = source->dtype == DTYPE_I64};
+    const int64_t length = npy_count(source);
     int32_t *first_at;
     bool right;
 
-    if (!check_map_length(length, num_experts, error) ||
-        !memory_allocate((void **)&first_at, (size_t)num_experts * sizeof *first_at, error))
-        return false;
-    right = check_local_ids(expert_map, num_experts, first_at, error);
-    free(first_at);
-    return right;
-}
-
-bool align_convert_map(const void *source, bool source_is_wide, int64_t length, int num_experts, int32_t *expert_map,
-                       struct error *error)
-{
-    const struct align_problem from = {.wide_ids = source_is_wide};
-
-    if (!check_map_length(length, num_experts, error))
-        return false;
+    if (length != num_experts)
+        return error_set(error, "--expert-map: %" PRId64 " value%s for %d expert%s", length, length == 1 ? "" : "s",
+                         num_experts, num_experts == 1 ? "" : "s");
     for (int e = 0; e < num_experts; e++) {
-        const int64_t local = align_load_id(&from, source, e);
+        const int64_t local = align_load_id(&from, source->data, e);
 
         if (local < INT32_MIN || local > INT32_MAX)
             return error_set(error, "--expert-map: %" PRId64 " at index %d; a local expert is below %d, others are -1",
                              local, e, num_experts);
         expert_map[e] = (int32_t)local;
     }
-    return align_check_map(expert_map, length, num_experts, error);
+    if (!memory_allocate((void **)&first_at, (size_t)num_experts * sizeof *first_at, error))
+        return false;
+    right = check_local_ids(expert_map, num_experts, first_at, error);
+    free(first_at);
+    return right;
 }

@@ -3,7 +3,7 @@
 #define ALIGN_INPUT_H
 
 #include "harness/align/align.h"
-#include "harness/core/error.h"
+#include "harness/core/npy.h"
 
 /** How generated ids are spread over the experts. "Distinct": no expert twice in a token, as long as topk allows it. */
 enum align_dist {
@@ -18,21 +18,8 @@ enum align_dist {
     ALIGN_DIST_COUNT
 };
 
-/** "balanced", "uniform", ... */
-const char *align_dist_name(enum align_dist dist);
-
-/** Operands in host memory. */
-struct align_input {
-    void *topk_ids;      /**< [numel] in the problem's type */
-    int32_t *expert_map; /**< [num_experts]; NULL without a map */
-};
-
-/** Allocates the operands of a checked problem, not filled. Returns false, owning nothing, when memory is short. */
-bool align_input_allocate(const struct align_problem *problem, bool has_map, struct align_input *input,
-                          struct error *error);
-
-/** Frees both. */
-void align_input_free(struct align_input *input);
+/** "balanced", "uniform", ..., in the order of the enum; NULL ends them. */
+extern const char *const align_dist_names[];
 
 /**
  * Fills topk_ids with the distribution, in tokens of `topk` ids, of which numel may cut the last one short. The same
@@ -51,21 +38,16 @@ void align_generate_counts(const struct align_problem *problem, const int64_t *c
 void align_generate_map(int num_experts, uint64_t seed, int32_t *expert_map);
 
 /**
- * Fills topk_ids from `source` [count], i64 or i32: element i is source[i % count]. A value that the problem's type
- * does not hold becomes -1: either way it names no expert. `count` may be 0 if numel is.
+ * Fills topk_ids from an array of i32 or i64: element i is its element i % count. A value that the problem's type does not
+ * hold becomes -1: either way it names no expert. The array may be empty if numel is 0.
  */
-void align_convert_ids(const struct align_problem *problem, const void *source, bool source_is_wide, int64_t count,
-                       void *topk_ids);
+void align_convert_ids(const struct align_problem *problem, const struct npy_array *source, void *topk_ids);
 
 /**
- * Checks a map of experts from outside: `length` must be num_experts and the values other than -1 must be 0 .. L-1,
- * each once, where L is how many there are. False with one line that names --expert-map, the index and the value, or
- * when memory is short.
+ * Checks a map of i32 or i64 from outside and copies it to expert_map [num_experts]: there must be num_experts values, and
+ * those other than -1 must be 0 .. L-1, each once, where L is how many there are. False with one line that names
+ * --expert-map, the index and the value, or when memory is short.
  */
-bool align_check_map(const int32_t *expert_map, int64_t length, int num_experts, struct error *error);
-
-/** Checks a map [length] of i64 or i32 values in the same way and copies it to expert_map [num_experts]. */
-bool align_convert_map(const void *source, bool source_is_wide, int64_t length, int num_experts, int32_t *expert_map,
-                       struct error *error);
+bool align_convert_map(const struct npy_array *source, int num_experts, int32_t *expert_map, struct error *error);
 
 #endif

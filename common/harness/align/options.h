@@ -1,17 +1,16 @@
-/** @file align_options.h  An align program's command line. */
+/** @file options.h  An align program's command line. */
 #ifndef ALIGN_OPTIONS_H
 #define ALIGN_OPTIONS_H
 
 #include "harness/align/align.h"
 #include "harness/align/input.h"
-#include "harness/core/error.h"
-#include "harness/core/program_options.h"
+#include "harness/core/program.h"
 
 enum align_source { ALIGN_SOURCE_ROUTER, ALIGN_SOURCE_FILE, ALIGN_SOURCE_GENERATED, ALIGN_SOURCE_COUNTS };
 enum align_map { ALIGN_MAP_NONE, ALIGN_MAP_RANDOM, ALIGN_MAP_FILE };
 
 /* So many 4-byte words are 16 bytes: where sorted_token_ids begins matters up to there. */
-enum { ALIGN_OFFSETS = 4 };
+enum { ALIGN_MISALIGNMENTS = 4 };
 
 /** What was asked for. Strings belong to argv. */
 struct align_options {
@@ -23,7 +22,7 @@ struct align_options {
     bool topk_given;
     bool ids_given;
     bool capacity_given;
-    int offset; /**< words that sorted_token_ids begins past a 16-byte boundary */
+    int misalign; /**< words that sorted_token_ids begins past a 16-byte boundary */
     enum align_source source;
     const char *ids_path; /**< ALIGN_SOURCE_FILE */
     enum align_dist dist; /**< ALIGN_SOURCE_GENERATED */
@@ -43,8 +42,8 @@ bool align_options_parse(int argc, char **argv, const struct align_chapter *chap
 /** What an empty command line asks for: the real router's choices. */
 struct align_options align_options_default(void);
 
-/** "auto", "large" or "small". */
-const char *align_kernel_name(enum align_kernel kernel);
+/** "auto", "large", "small", in the order of the enum; NULL ends them. */
+extern const char *const align_kernel_names[];
 
 /** One word for where the ids come from: the distribution's name, "router", "file" or "counts". */
 const char *align_source_name(const struct align_options *options);

@@ -40,40 +40,10 @@ bool align_problem_check(const struct align_problem *problem, struct error *erro
     return true;
 }
 
-int64_t align_blocks(const struct align_problem *problem)
-{
-    return problem->capacity / problem->block_size;
-}
-
-size_t align_topk_ids_bytes(const struct align_problem *problem)
-{
-    return (size_t)problem->numel * (problem->wide_ids ? sizeof(int64_t) : sizeof(int32_t));
-}
-
-size_t align_expert_map_bytes(const struct align_problem *problem)
-{
-    return (size_t)problem->num_experts * sizeof(int32_t);
-}
-
-size_t align_sorted_token_ids_bytes(const struct align_problem *problem)
-{
-    return (size_t)problem->capacity * sizeof(int32_t);
-}
-
-size_t align_expert_ids_bytes(const struct align_problem *problem)
-{
-    return (size_t)align_blocks(problem) * sizeof(int32_t);
-}
-
-const char *align_ids_name(const struct align_problem *problem)
-{
-    return problem->wide_ids ? "i64" : "i32";
-}
-
 void align_problem_describe(const struct align_problem *problem, char *text, size_t size)
 {
     snprintf(text, size, "%" PRId64 " %s id%s of %d expert%s in blocks of %d, %" PRId64 " place%s", problem->numel,
-             align_ids_name(problem), problem->numel == 1 ? "" : "s", problem->num_experts,
+             dtype_name(align_ids_dtype(problem)), problem->numel == 1 ? "" : "s", problem->num_experts,
              problem->num_experts == 1 ? "" : "s", problem->block_size, problem->capacity,
              problem->capacity == 1 ? "" : "s");
 }

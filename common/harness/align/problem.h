@@ -17,12 +17,11 @@ bool align_shape_check(const struct align_problem *problem, struct error *error)
 /** Checks everything: the shape, then that the capacity is a multiple of block_size from 0 to 2147483647. */
 bool align_problem_check(const struct align_problem *problem, struct error *error);
 
-/** The number of elements or bytes of each array. Only for problems that passed align_problem_check(). */
-int64_t align_blocks(const struct align_problem *problem); /**< elements of expert_ids: capacity / block_size */
-size_t align_topk_ids_bytes(const struct align_problem *problem);
-size_t align_expert_map_bytes(const struct align_problem *problem);
-size_t align_sorted_token_ids_bytes(const struct align_problem *problem);
-size_t align_expert_ids_bytes(const struct align_problem *problem);
+/** The elements of expert_ids. Only for problems that passed align_problem_check(). */
+static inline int64_t align_blocks(const struct align_problem *problem)
+{
+    return problem->capacity / problem->block_size;
+}
 
 /** Reads and writes element `index` of topk_ids, [numel] in the problem's type. The value must fit the type. */
 static inline int64_t align_load_id(const struct align_problem *problem, const void *topk_ids, int64_t index)
@@ -44,8 +43,11 @@ static inline bool align_id_is_valid(const struct align_problem *problem, int64_
     return id >= 0 && id < problem->num_experts;
 }
 
-/** "i32" or "i64". */
-const char *align_ids_name(const struct align_problem *problem);
+/** The type of topk_ids. */
+static inline enum dtype align_ids_dtype(const struct align_problem *problem)
+{
+    return problem->wide_ids ? DTYPE_I64 : DTYPE_I32;
+}
 
 /** Writes one line for people: "16384 i32 ids of 256 experts in blocks of 64, 32512 places". */
 void align_problem_describe(const struct align_problem *problem, char *text, size_t size);

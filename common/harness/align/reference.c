@@ -7,25 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool align_output_allocate(const struct align_problem *problem, struct align_output *output, struct error *error)
-{
-    memset(output, 0, sizeof *output);
-    if (memory_allocate((void **)&output->sorted_token_ids, align_sorted_token_ids_bytes(problem), error) &&
-        memory_allocate((void **)&output->expert_ids, align_expert_ids_bytes(problem), error) &&
-        memory_allocate((void **)&output->num_tokens_post_padded, sizeof *output->num_tokens_post_padded, error))
-        return true;
-    align_output_free(output);
-    return false;
-}
-
-void align_output_free(struct align_output *output)
-{
-    free(output->sorted_token_ids);
-    free(output->expert_ids);
-    free(output->num_tokens_post_padded);
-    memset(output, 0, sizeof *output);
-}
-
 /* --- groups ------------------------------------------------------------------------------------------------------- */
 
 static int64_t round_up(int64_t count, int multiple)
@@ -118,19 +99,19 @@ static void name_blocks(const struct align_problem *problem, const int32_t *expe
         expert_ids[block] = -1;
 }
 
-bool align_reference_compute(const struct align_problem *problem, const struct align_input *input,
-                             const struct align_output *output, struct error *error)
+bool align_reference_compute(const struct align_problem *problem, const struct align_buffers *buffers,
+                             struct error *error)
 {
     struct align_groups groups;
     bool done;
 
-    if (!align_groups_count(problem, input->topk_ids, &groups, error))
+    if (!align_groups_count(problem, buffers->topk_ids, &groups, error))
         return false;
     done = align_capacity_check(problem, &groups, error);
     if (done) {
-        *output->num_tokens_post_padded = (int32_t)align_required_capacity(problem, &groups);
-        name_blocks(problem, input->expert_map, &groups, output->expert_ids);
-        sort_positions(problem, input->topk_ids, &groups, output->sorted_token_ids);
+        *buffers->num_tokens_post_padded = (int32_t)align_required_capacity(problem, &groups);
+        name_blocks(problem, buffers->expert_map, &groups, buffers->expert_ids);
+        sort_positions(problem, buffers->topk_ids, &groups, buffers->sorted_token_ids);
     }
     align_groups_free(&groups);
     return done;

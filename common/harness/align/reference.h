@@ -2,21 +2,8 @@
 #ifndef ALIGN_REFERENCE_H
 #define ALIGN_REFERENCE_H
 
-#include "harness/align/input.h"
+#include "harness/align/align.h"
 #include "harness/core/error.h"
-
-/** An answer in host memory. */
-struct align_output {
-    int32_t *sorted_token_ids;       /**< [capacity] */
-    int32_t *expert_ids;             /**< [capacity / block_size] */
-    int32_t *num_tokens_post_padded; /**< [1] */
-};
-
-/** Allocates an answer to a checked problem, not filled. Returns false, owning nothing, when memory is short. */
-bool align_output_allocate(const struct align_problem *problem, struct align_output *output, struct error *error);
-
-/** Frees all of it. */
-void align_output_free(struct align_output *output);
 
 /** Where each expert's group lies, for some ids. */
 struct align_groups {
@@ -42,8 +29,8 @@ bool align_capacity_check(const struct align_problem *problem, const struct alig
 /** The expert that has most ids, the lowest of them if several do. */
 int align_busiest_expert(const struct align_problem *problem, const struct align_groups *groups);
 
-/** The answer, ascending inside each group. False when memory is short or the capacity is. */
-bool align_reference_compute(const struct align_problem *problem, const struct align_input *input,
-                             const struct align_output *output, struct error *error);
+/** The answer, ascending inside each group; host addresses. False when memory is short or the capacity is. */
+bool align_reference_compute(const struct align_problem *problem, const struct align_buffers *buffers,
+                             struct error *error);
 
 #endif

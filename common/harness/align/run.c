@@ -2,135 +2,89 @@
 
 #include "harness/align/check.h"
 #include "harness/align/problem.h"
-#include "harness/core/backend.h"
 
-#include <string.h>
-
-/* --- on the device ------------------------------------------------------------------------------------------------ */
-
-static bool allocate(const struct align_problem *problem, const struct align_step *step, int offset, bool has_map,
-                     struct align_device *device, struct error *error)
+bool align_operands_allocate(const struct align_problem *problem, const struct align_step *step, bool has_map,
+                             int misalign, struct operands *operands, struct error *error)
 {
-    const size_t map_bytes = has_map ? align_expert_map_bytes(problem) : 0;
-    const size_t workspace_bytes = step->workspace_bytes ? step->workspace_bytes(problem) : 0;
+    const size_t workspace_bytes = step && step->workspace_bytes ? step->workspace_bytes(problem) : 0;
 
-    return device_buffer_allocate(&device->topk_ids, align_topk_ids_bytes(problem), error) &&
-           device_buffer_allocate(&device->expert_map, map_bytes, error) &&
-           device_buffer_allocate_at(&device->sorted_token_ids, offset * sizeof(int32_t),
-                                     align_sorted_token_ids_bytes(problem), error) &&
-           device_buffer_allocate(&device->expert_ids, align_expert_ids_bytes(problem), error) &&
-           device_buffer_allocate(&device->num_tokens_post_padded, sizeof(int32_t), error) &&
-           device_buffer_allocate(&device->workspace, workspace_bytes, error);
-}
-
-bool align_device_start(const struct align_problem *problem, const struct align_step *step, int offset,
-                        const struct align_input *input, struct align_device *device, struct error *error)
-{
-    memset(device, 0, sizeof *device);
-    if (allocate(problem, step, offset, input->expert_map != NULL, device, error) &&
-        device_buffer_upload(&device->topk_ids, input->topk_ids, error) &&
-        device_buffer_upload(&device->expert_map, input->expert_map, error))
-        return true;
-    align_device_end(device);
-    return false;
-}
-
-void align_device_end(struct align_device *device)
-{
-    device_buffer_free(&device->topk_ids);
-    device_buffer_free(&device->expert_map);
-    device_buffer_free(&device->sorted_token_ids);
-    device_buffer_free(&device->expert_ids);
-    device_buffer_free(&device->num_tokens_post_padded);
-    device_buffer_free(&device->workspace);
-}
-
-struct align_buffers align_device_buffers(const struct align_input *input, const struct align_device *device)
-{
-    const struct align_buffers buffers = {
-        .topk_ids = device->topk_ids.data,
-        .expert_map = input->expert_map ? device->expert_map.data : NULL,
-        .sorted_token_ids = device->sorted_token_ids.data,
-        .expert_ids = device->expert_ids.data,
-        .num_tokens_post_padded = device->num_tokens_post_padded.data,
-        .workspace = device->workspace.data,
+    *operands = (struct operands){
+        .list = {{.name = "topk_ids", .host = {align_ids_dtype(problem), 1, {problem->numel}, NULL}},
+                 {.name = "expert_map",
+                  .host = {DTYPE_I32, 1, {problem->num_experts}, NULL},
+                  .absent = !has_map},
+                 {.name = "sorted_token_ids",
+                  .role = OPERAND_OUTPUT,
+                  .host = {DTYPE_I32, 1, {problem->capacity}, NULL},
+                  .misalign = (size_t)misalign * sizeof(int32_t)},
+                 {.name = "expert_ids", .role = OPERAND_OUTPUT, .host = {DTYPE_I32, 1, {align_blocks(problem)}, NULL}},
+                 {.name = "num_tokens_post_padded", .role = OPERAND_OUTPUT, .host = {DTYPE_I32, 1, {1}, NULL}},
+                 {.name = "workspace", .role = OPERAND_WORKSPACE, .host = {DTYPE_U8, 1, {(int64_t)workspace_bytes}, NULL}}},
+        .count = NUM_ALIGN_OPERANDS,
+        .poison = ALIGN_POISON,
     };
-    return buffers;
+    return operands_allocate(operands, error);
 }
 
-bool align_device_poison(const struct align_device *device, struct error *error)
+bool align_operands_like(const struct operands *like, const struct align_problem *problem,
+                         const struct align_step *step, struct operands *operands, struct error *error)
 {
-    return device_buffer_fill(&device->sorted_token_ids, ALIGN_POISON, error) &&
-           device_buffer_fill(&device->expert_ids, ALIGN_POISON, error) &&
-           device_buffer_fill(&device->num_tokens_post_padded, ALIGN_POISON, error) &&
-           device_buffer_fill(&device->workspace, ALIGN_POISON, error);
+    const int misalign = (int)(like->list[ALIGN_SORTED_TOKEN_IDS].misalign / sizeof(int32_t));
+
+    if (!align_operands_allocate(problem, step, !like->list[ALIGN_EXPERT_MAP].absent, misalign, operands, error))
+        return false;
+    operands_copy_inputs(operands, like);
+    return true;
 }
 
-/** Everything outside the outputs and the workspace is as it was. */
-static bool surroundings_hold(const struct align_input *input, const struct align_device *device, struct error *error)
+struct align_buffers align_buffers_at(const struct operands *operands, enum operand_place place)
 {
-    return device_buffer_guards_hold(&device->topk_ids, "topk_ids", error) &&
-           device_buffer_guards_hold(&device->expert_map, "expert_map", error) &&
-           device_buffer_guards_hold(&device->sorted_token_ids, "sorted_token_ids", error) &&
-           device_buffer_guards_hold(&device->expert_ids, "expert_ids", error) &&
-           device_buffer_guards_hold(&device->num_tokens_post_padded, "num_tokens_post_padded", error) &&
-           device_buffer_guards_hold(&device->workspace, "workspace", error) &&
-           device_buffer_equals(&device->topk_ids, input->topk_ids, "topk_ids", error) &&
-           device_buffer_equals(&device->expert_map, input->expert_map, "expert_map", error);
+    return (struct align_buffers){
+        .topk_ids = operand_data(operands, ALIGN_TOPK_IDS, place),
+        .expert_map = operand_data(operands, ALIGN_EXPERT_MAP, place),
+        .sorted_token_ids = operand_data(operands, ALIGN_SORTED_TOKEN_IDS, place),
+        .expert_ids = operand_data(operands, ALIGN_EXPERT_IDS, place),
+        .num_tokens_post_padded = operand_data(operands, ALIGN_NUM_TOKENS_POST_PADDED, place),
+        .workspace = operand_data(operands, ALIGN_WORKSPACE, place),
+    };
 }
 
-/* --- checking ----------------------------------------------------------------------------------------------------- */
-
-enum run_result align_device_verify(const struct align_problem *problem, const struct align_step *step,
-                                    const struct align_input *input, const struct align_device *device,
-                                    const struct align_output *output, struct error *error)
+static cudaError_t call_step(const struct launch *launch, const struct operands *operands, cudaStream_t stream)
 {
+    const struct align_step *const step = launch->step;
+    const struct align_buffers buffers = align_buffers_at(operands, OPERAND_DEVICE);
+
+    return step->launch(launch->problem, &buffers, stream);
+}
+
+struct launch align_launch_of(const struct align_problem *problem, const struct align_step *step)
+{
+    return (struct launch){.call = call_step, .problem = problem, .step = step};
+}
+
+bool align_verify(const struct align_problem *problem, const struct align_step *step, const struct operands *operands,
+                  struct error *error)
+{
+    const struct align_buffers buffers = align_buffers_at(operands, OPERAND_HOST);
     struct align_failure failure;
 
-    if (!device_buffer_download(&device->sorted_token_ids, output->sorted_token_ids, error) ||
-        !device_buffer_download(&device->expert_ids, output->expert_ids, error) ||
-        !device_buffer_download(&device->num_tokens_post_padded, output->num_tokens_post_padded, error) ||
-        !surroundings_hold(input, device, error))
-        return RUN_WRONG;
-    switch (align_check(problem, input, output, step->ascending, &failure, error)) {
+    switch (align_check(problem, &buffers, step->ascending, &failure, error)) {
     case ALIGN_RIGHT:
-        return RUN_VERIFIED;
+        return true;
     case ALIGN_WRONG:
         align_failure_describe(&failure, error->text, sizeof error->text);
-        return RUN_WRONG;
+        error->result = RUN_WRONG;
+        return false;
     default:
-        return RUN_NO_DEVICE;
+        error->result = RUN_NO_DEVICE;
+        return false;
     }
 }
 
-/* --- running ------------------------------------------------------------------------------------------------------ */
-
-static enum run_result launch(const struct align_problem *problem, const struct align_step *step,
-                              const struct align_input *input, const struct align_device *device, struct error *error)
+bool align_run(const struct align_problem *problem, const struct align_step *step, struct operands *operands,
+               struct error *error)
 {
-    const struct align_buffers buffers = align_device_buffers(input, device);
-    cudaError_t status;
+    const struct launch launch = align_launch_of(problem, step);
 
-    if (!align_device_poison(device, error))
-        return RUN_NO_DEVICE;
-    backend_reset_counters();
-    status = step->launch(problem, &buffers, NULL);
-    if (status == cudaSuccess)
-        status = cudaDeviceSynchronize();
-    return status == cudaSuccess ? RUN_READY : run_launch_failed(status, error);
-}
-
-enum run_result align_run(const struct align_problem *problem, const struct align_step *step, int offset,
-                          const struct align_input *input, const struct align_output *output, struct error *error)
-{
-    struct align_device device;
-    enum run_result result;
-
-    if (!align_device_start(problem, step, offset, input, &device, error))
-        return RUN_NO_DEVICE;
-    result = launch(problem, step, input, &device, error);
-    if (result == RUN_READY)
-        result = align_device_verify(problem, step, input, &device, output, error);
-    align_device_end(&device);
-    return result;
+    return launch_run(&launch, operands, error) && align_verify(problem, step, operands, error);
 }

@@ -1,40 +1,44 @@
-/** @file align_run.h  One checked run of a step: poisoned memory, guard bands, inputs compared afterwards. */
+/** @file run.h  Align's operands, and one checked run of a step over them. */
 #ifndef ALIGN_RUN_H
 #define ALIGN_RUN_H
 
-#include "harness/align/reference.h"
-#include "harness/core/device_buffer.h"
-#include "harness/core/run_result.h"
+#include "harness/align/align.h"
+#include "harness/core/run.h"
 
-/** The operands of a launch on the device. */
-struct align_device {
-    struct device_buffer topk_ids, expert_map, sorted_token_ids, expert_ids, num_tokens_post_padded, workspace;
+/** Align's operands, in their order. */
+enum {
+    ALIGN_TOPK_IDS,
+    ALIGN_EXPERT_MAP,
+    ALIGN_SORTED_TOKEN_IDS,
+    ALIGN_EXPERT_IDS,
+    ALIGN_NUM_TOKENS_POST_PADDED,
+    ALIGN_WORKSPACE,
+    NUM_ALIGN_OPERANDS
 };
 
 /**
- * Allocates the operands, sorted_token_ids `offset` words past a 16-byte boundary and the workspace that `step` asks
- * for, and uploads the inputs. False, owning nothing, with the reason.
+ * Lists the operands of a checked problem and allocates them on the host: sorted_token_ids begins `misalign` words past a 16-byte
+ * boundary on the device; the workspace is what `step` asks for (NULL: none). False, owning nothing, without memory.
  */
-bool align_device_start(const struct align_problem *problem, const struct align_step *step, int offset,
-                        const struct align_input *input, struct align_device *device, struct error *error);
-void align_device_end(struct align_device *device);
+bool align_operands_allocate(const struct align_problem *problem, const struct align_step *step, bool has_map,
+                             int misalign, struct operands *operands, struct error *error);
 
-/** Where the kernel finds its operands. */
-struct align_buffers align_device_buffers(const struct align_input *input, const struct align_device *device);
+/** The same for another problem or step with the inputs of `like`, which are copied. */
+bool align_operands_like(const struct operands *like, const struct align_problem *problem,
+                         const struct align_step *step, struct operands *operands, struct error *error);
 
-/** Overwrites outputs and workspace, so that nothing of an earlier run can pass for this one's. */
-bool align_device_poison(const struct align_device *device, struct error *error);
+/** Where a kernel, or a checker, finds them. */
+struct align_buffers align_buffers_at(const struct operands *operands, enum operand_place place);
 
-/** Fetches the answer, looks at every guard band and compares the inputs with what they were, then checks. */
-enum run_result align_device_verify(const struct align_problem *problem, const struct align_step *step,
-                                    const struct align_input *input, const struct align_device *device,
-                                    const struct align_output *output, struct error *error);
+/** The step's launch, for launch_run() and for timing. */
+struct launch align_launch_of(const struct align_problem *problem, const struct align_step *step);
 
-/**
- * Runs the step once on the input and checks its answer. RUN_WRONG: `error` has the fault or the first failure.
- * RUN_NO_DEVICE: memory or the device does not suffice.
- */
-enum run_result align_run(const struct align_problem *problem, const struct align_step *step, int offset,
-                          const struct align_input *input, const struct align_output *output, struct error *error);
+/** Checks the outputs on the host. False, as RUN_WRONG, with the first failure, or without memory to look. */
+bool align_verify(const struct align_problem *problem, const struct align_step *step, const struct operands *operands,
+                  struct error *error);
+
+/** Runs the step once and checks its answer. */
+bool align_run(const struct align_problem *problem, const struct align_step *step, struct operands *operands,
+               struct error *error);
 
 #endif

@@ -78,7 +78,7 @@ typedef cudaError_t backend_launch(void *context, int turn, cudaStream_t stream)
 
 enum backend_cache {
     BACKEND_WARM, /**< launches follow one another: what one left in L2 is there for the next */
-    BACKEND_COLD, /**< L2 is overwritten before each launch */
+    BACKEND_FLUSHED, /**< L2 is overwritten before each launch */
 };
 
 /** Microseconds per launch over the replays of a graph. */

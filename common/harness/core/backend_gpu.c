@@ -27,7 +27,7 @@ bool backend_open(struct backend *backend, struct error *error)
     memset(backend, 0, sizeof *backend);
     status = cudaGetDeviceCount(&count);
     if (status != cudaSuccess || count == 0)
-        return error_set(error, "no GPU: %s; build/cpu holds the same program for the CPU",
+        return error_set_as(error, RUN_NO_DEVICE, "no GPU: %s; build/cpu holds the same program for the CPU",
                          status == cudaSuccess ? "none is visible" : cudaGetErrorString(status));
     status = cudaGetDeviceProperties(&properties, 0);
     if (status == cudaSuccess)
@@ -35,10 +35,10 @@ bool backend_open(struct backend *backend, struct error *error)
     if (status != cudaSuccess)
         return device_error(error, "the GPU cannot be opened", status);
     if (!floor_kernel_runs())
-        return error_set(error,
-                         "%s has compute capability %d.%d; this program was compiled for another: set GPU_ARCH "
-                         "to sm_%d%d and run ninja gpu",
-                         properties.name, properties.major, properties.minor, properties.major, properties.minor);
+        return error_set_as(error, RUN_NO_DEVICE,
+                            "%s has compute capability %d.%d; this program was compiled for another: set GPU_ARCH "
+                            "to sm_%d%d and run ninja gpu",
+                            properties.name, properties.major, properties.minor, properties.major, properties.minor);
 
     cudaDriverGetVersion(&driver);
     cudaRuntimeGetVersion(&toolkit);
@@ -155,7 +155,7 @@ static cudaError_t replay_start(struct replay *replay, backend_launch *launch, v
         status = cudaEventCreate(&replay->begin);
     if (status == cudaSuccess)
         status = cudaEventCreate(&replay->end);
-    if (status == cudaSuccess && cache == BACKEND_COLD)
+    if (status == cudaSuccess && cache == BACKEND_FLUSHED)
         status = replay_allocate_flush(replay);
     return status == cudaSuccess ? replay_capture(replay, launch, context) : status;
 }

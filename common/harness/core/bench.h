@@ -2,13 +2,7 @@
 #ifndef BENCH_H
 #define BENCH_H
 
-#include "harness/core/backend.h"
-#include "harness/core/device_buffer.h"
-#include "harness/core/program_options.h"
-#include "harness/core/run_result.h"
-
-#include <stdint.h>
-#include <stdio.h>
+#include "harness/core/program.h"
 
 /** One size. Times in microseconds; a median of 0 says not measured. */
 struct bench_row {
@@ -21,53 +15,42 @@ struct bench_row {
 
 enum { BENCH_MAX_ROWS = 24 };
 
-/** A benchmark. Whoever runs it fills everything but the rows, then bench_sweep() fills those. */
+/** A benchmark. Whoever runs it fills what comes first; the rest begins as zeros. */
 struct bench {
     const char *chapter;
     const char *before;            /**< NULL in the first */
-    bool on_host;                  /**< the chapter computes on the host */
-    const struct backend *backend; /**< of a chapter that launches */
+    const struct backend *backend; /**< NULL for a chapter that computes on the host */
     const struct program_options *options;
     const char *distribution; /**< of the input, one word */
     int host_threads;         /**< of whatever computes on the host; 0 if nothing does */
+    int64_t only;             /**< the one size, in tokens; negative: the sweep, 1 to 65,536 */
+
     struct floor_figures floor;
     int num_rows;
     struct bench_row rows[BENCH_MAX_ROWS];
 };
 
-/** What is timed: `launch` reads its largest input at `input`, so that copies of it can take turns. */
-struct bench_launch {
-    cudaError_t (*launch)(const void *context, const void *input, cudaStream_t stream);
-    const void *context;
-    const struct device_buffer *input;
-};
+/** Finds out what nothing can be faster than. False, with a reason for people, if the backend has no times. */
+bool bench_begin(struct bench *bench, struct error *error);
 
-/** Finds out what nothing can be faster than. RUN_BAD_INPUT if the backend has no times, with a reason for people. */
-enum run_result bench_measure_floor(struct bench *bench, struct error *error);
-
-/** The time it takes to move so many bytes, or an empty kernel's, whichever is longer. */
-double bench_floor_us(const struct bench *bench, double bytes);
-
-/** Times the launch, on a warm cache or, as --flush-l2 asks, behind a flush. False with the reason. */
-bool bench_time(const struct bench *bench, const struct bench_launch *launch, struct timing *timing,
-                struct error *error);
+/** The row of the next size, to be filled; NULL after the last. */
+struct bench_row *bench_next(struct bench *bench);
 
 /**
- * Times the launch on copies of its input in turn, so many that they exceed every cache. Leaves `timing` as it is where
- * --flush-l2 flushes the cache anyway, where too many copies would be needed and where memory does not suffice for them.
+ * Times a launch: warm, or with L2 flushed, as the options say; with `rotated` also on copies of its largest input in turn, so
+ * many that they exceed every cache. Leaves `rotated` as it is where L2 is flushed anyway, where too many copies would be needed
+ * and where memory does not suffice for them. The outputs are in host memory afterwards, for the operator to check again.
  */
-bool bench_time_rotated(const struct bench *bench, const struct bench_launch *launch, struct timing *timing,
-                        struct error *error);
+bool bench_time(const struct bench *bench, const struct launch *launch, struct operands *operands, struct timing *here,
+                struct timing *rotated, struct error *error);
 
-/** Loads, verifies and times one size: fills the row's times. RUN_BAD_INPUT or RUN_NO_DEVICE ends the sweep. */
-typedef enum run_result bench_size(const struct bench *bench, void *context, int64_t num_tokens, struct bench_row *row,
-                                   struct error *error);
+/** The time it takes to move inputs and outputs once, or an empty kernel's, whichever is longer; 0 on the host. */
+double bench_floor_us(const struct bench *bench, const struct operands *operands);
 
-/** Times `only` tokens or, if that is negative, the sweep: 1 to 65,536. Stops at a result that is not RUN_VERIFIED. */
-enum run_result bench_sweep(struct bench *bench, int64_t only, bench_size *size, void *context, struct error *error);
+/** Adds what the report begins with; `describe` says which problem the last row is. The operator adds "problem", then: */
+void bench_report_head(const struct bench *bench, const char *describe, const char *command, struct record *report);
 
-/** Writes the report: `describe` says which problem the last row is, `problem` is that as a JSON object. */
-void bench_write(const struct bench *bench, const char *describe, const char *problem, const char *command,
-                 FILE *stream);
+/** Adds the rows, writes the report to standard output and frees it. */
+bool bench_end(const struct bench *bench, struct record *report, struct error *error);
 
 #endif

@@ -1,7 +1,5 @@
 #include "harness/core/counters.h"
 
-#include "harness/core/report.h"
-
 #include <inttypes.h>
 #include <string.h>
 
@@ -14,98 +12,52 @@ void counters_read(struct run_counters *counters)
     counters->num_kernels = backend_kernels(counters->kernels);
 }
 
-/* --- table ------------------------------------------------------------------------------------------------------------ */
-
-/** "block_barriers" as "block barriers". */
-static void print_words(FILE *stream, const char *name, int width)
-{
-    int length = 0;
-
-    for (; name[length]; length++)
-        putc(name[length] == '_' ? ' ' : name[length], stream);
-    fprintf(stream, "%*s", width - length, "");
-}
-
-/** How many kernels have a column: one alone has done all. */
-static int num_columns(const struct run_counters *counters)
-{
-    return counters->num_kernels > 1 ? counters->num_kernels : 0;
-}
-
-/** The width of a kernel's column: what its name needs, and no less than the others have. */
-static int column_width(const struct kernel_counters *kernel)
-{
-    const int length = (int)strlen(kernel->name);
-
-    return length > KERNEL_WIDTH ? length : KERNEL_WIDTH;
-}
-
-static void write_row(FILE *stream, const struct run_counters *counters, int index, double num_tokens)
+/** A line of the table. One kernel alone has done all: it gets no column. */
+static void add_row(const struct run_counters *counters, int index, double num_tokens, struct record *row)
 {
     const struct counter *const total = &counters->total[index];
-    char text[32];
+    char text[64];
 
-    print_words(stream, total->name, NAME_WIDTH);
-    fprintf(stream, " %15s", report_count(total->value, text));
+    snprintf(text, sizeof text, "%s", total->name);
+    for (char *c = text; (c = strchr(c, '_'));)
+        *c = ' ';
+    record_column(row, -NAME_WIDTH, "counter", "%s", text);
+    record_column(row, 15, "total", "%s", grouped_digits(total->value, text));
     if (num_tokens > 0)
-        fprintf(stream, " %12.2f", (double)total->value / num_tokens);
-    for (int k = 0; k < num_columns(counters); k++) {
+        record_column(row, 12, "per token", "%.2f", (double)total->value / num_tokens);
+    for (int k = 0; counters->num_kernels > 1 && k < counters->num_kernels; k++) {
         const struct kernel_counters *const kernel = &counters->kernels[k];
+        const int length = (int)strlen(kernel->name);
 
-        fprintf(stream, " %*s", column_width(kernel), report_count(kernel->counters[index].value, text));
+        record_column(row, length > KERNEL_WIDTH ? length : KERNEL_WIDTH, kernel->name, "%s",
+                      grouped_digits(kernel->counters[index].value, text));
     }
-    putc('\n', stream);
 }
 
-void counters_write_table(FILE *stream, const struct run_counters *counters, double num_tokens)
+static void add_values(const struct counter *counters, int count, struct record *values)
 {
-    if (counters->num_counters == 0)
-        return;
-    fprintf(stream, "\n%-*s %15s", NAME_WIDTH, "counter", "total");
-    if (num_tokens > 0)
-        fprintf(stream, " %12s", "per token");
-    for (int k = 0; k < num_columns(counters); k++)
-        fprintf(stream, " %*s", column_width(&counters->kernels[k]), counters->kernels[k].name);
-    putc('\n', stream);
-    for (int i = 0; i < counters->num_counters; i++)
-        write_row(stream, counters, i, num_tokens);
-    if (backend_limits())
-        fprintf(stream, "\n%s\n", backend_limits());
-}
-
-/* --- JSON and CSV ----------------------------------------------------------------------------------------------------- */
-
-static void write_object(FILE *stream, const struct counter *counters, int count)
-{
-    putc('{', stream);
     for (int i = 0; i < count; i++)
-        fprintf(stream, "%s\"%s\": %" PRIu64, i ? ", " : "", counters[i].name, counters[i].value);
-    putc('}', stream);
+        record_number(values, IN_DATA, counters[i].name, "%" PRIu64, counters[i].value);
 }
 
-void counters_write_json(FILE *stream, const struct run_counters *counters)
+void counters_report(const struct run_counters *counters, double num_tokens, struct record *report)
 {
-    fputs("\"counters\": ", stream);
-    write_object(stream, counters->total, counters->num_counters);
-    fputs(",\n  \"kernels\": [", stream);
-    for (int k = 0; k < counters->num_kernels; k++) {
-        fputs(k ? ",\n    {\"name\": " : "\n    {\"name\": ", stream);
-        report_json_string(stream, counters->kernels[k].name);
-        fputs(", \"counters\": ", stream);
-        write_object(stream, counters->kernels[k].counters, counters->num_counters);
-        putc('}', stream);
+    struct record *list;
+
+    if (counters->num_counters > 0) {
+        record_text(report, IN_TABLE, NULL, "%s", "");
+        list = record_list(report, IN_TABLE, NULL);
+        for (int i = 0; i < counters->num_counters; i++)
+            add_row(counters, i, num_tokens, record_object(list, IN_TABLE, NULL));
+        if (backend_limits())
+            record_text(report, IN_TABLE, NULL, "\n%s", backend_limits());
     }
-    fputs(counters->num_kernels ? "\n  ]" : "]", stream);
-}
+    add_values(counters->total, counters->num_counters, record_object(report, IN_DATA, "counters"));
+    list = record_list(report, IN_JSON, "kernels");
+    for (int k = 0; k < counters->num_kernels; k++) {
+        struct record *const kernel = record_object(list, IN_JSON, NULL);
 
-void counters_write_csv_names(FILE *stream, const struct run_counters *counters)
-{
-    for (int i = 0; i < counters->num_counters; i++)
-        fprintf(stream, ",%s", counters->total[i].name);
-}
-
-void counters_write_csv_values(FILE *stream, const struct run_counters *counters)
-{
-    for (int i = 0; i < counters->num_counters; i++)
-        fprintf(stream, ",%" PRIu64, counters->total[i].value);
+        record_text(kernel, IN_JSON, "name", "%s", counters->kernels[k].name);
+        add_values(counters->kernels[k].counters, counters->num_counters, record_object(kernel, IN_JSON, "counters"));
+    }
 }

@@ -1,10 +1,9 @@
-/** @file counters.h  What a run's launches counted, and how reports show it: table, JSON, CSV. */
+/** @file counters.h  What a run's launches counted, as fields of a report. */
 #ifndef COUNTERS_H
 #define COUNTERS_H
 
 #include "harness/core/backend.h"
-
-#include <stdio.h>
+#include "harness/core/record.h"
 
 /** The counters of a run. All zero: nothing was counted, as on a GPU. */
 struct run_counters {
@@ -18,16 +17,10 @@ struct run_counters {
 void counters_read(struct run_counters *counters);
 
 /**
- * Writes a table, the total and what that is per token (nothing if `num_tokens` is 0), with a column for each kernel if there
- * are several, and below it what the counters cannot see. Writes nothing if nothing was counted.
+ * Adds them to a report. Table: the total and what that is per token (nothing if `num_tokens` is 0), with a column for each
+ * kernel if there are several, and below it what the counters cannot see; nothing if nothing was counted. JSON: "counters" and,
+ * for each kernel, "kernels". CSV: the totals. The counters must outlive the report.
  */
-void counters_write_table(FILE *stream, const struct run_counters *counters, double num_tokens);
-
-/** Writes the members "counters" and "kernels" of a JSON object, in `{"name": value, ...}` and a list of such with names. */
-void counters_write_json(FILE *stream, const struct run_counters *counters);
-
-/** Writes the fields at the end of a CSV header, and of its line: a comma and the counter's name, or its total, for each. */
-void counters_write_csv_names(FILE *stream, const struct run_counters *counters);
-void counters_write_csv_values(FILE *stream, const struct run_counters *counters);
+void counters_report(const struct run_counters *counters, double num_tokens, struct record *report);
 
 #endif

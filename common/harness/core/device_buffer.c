@@ -1,26 +1,19 @@
 #include "harness/core/device_buffer.h"
 
 #include "harness/core/backend.h"
-#include "harness/core/memory.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { GUARD_BYTES = 1024, GUARD_VALUE = 0xc3 };
 
 bool device_error(struct error *error, const char *doing, cudaError_t status)
 {
-    return error_set(error, "%s: %s", doing, cudaGetErrorString(status));
+    return error_set_as(error, RUN_NO_DEVICE, "%s: %s", doing, cudaGetErrorString(status));
 }
 
-bool device_buffer_allocate(struct device_buffer *buffer, size_t bytes, struct error *error)
+bool device_buffer_allocate(struct device_buffer *buffer, size_t bytes, size_t misalign, struct error *error)
 {
-    return device_buffer_allocate_at(buffer, 0, bytes, error);
-}
-
-bool device_buffer_allocate_at(struct device_buffer *buffer, size_t offset, size_t bytes, struct error *error)
-{
-    const size_t before = GUARD_BYTES + offset; /* the first guard band ends where the data begins */
+    const size_t before = GUARD_BYTES + misalign; /* the first guard band ends where the data begins */
     cudaError_t status;
 
     memset(buffer, 0, sizeof *buffer);
@@ -28,7 +21,7 @@ bool device_buffer_allocate_at(struct device_buffer *buffer, size_t offset, size
     if (status != cudaSuccess) {
         buffer->base = NULL;
         cudaGetLastError(); /* the next call starts clean */
-        return error_set(error, "%zu bytes of device memory: %s", bytes, cudaGetErrorString(status));
+        return error_set_as(error, RUN_NO_DEVICE, "%zu bytes of device memory: %s", bytes, cudaGetErrorString(status));
     }
     buffer->data = (char *)buffer->base + before;
     buffer->bytes = bytes;
@@ -88,23 +81,25 @@ bool device_buffer_guards_hold(const struct device_buffer *buffer, const char *n
         return device_error(error, "reading guard bands", status);
     for (int i = 0; i < 2 * GUARD_BYTES; i++)
         if (guards[i] != GUARD_VALUE)
-            return i < GUARD_BYTES ? error_set(error, "%s: written %d bytes before its start", name, GUARD_BYTES - i)
-                                   : error_set(error, "%s: written %d bytes past its end", name, i - GUARD_BYTES + 1);
+            return i < GUARD_BYTES
+                       ? error_set_as(error, RUN_WRONG, "%s: written %d bytes before its start", name, GUARD_BYTES - i)
+                       : error_set_as(error, RUN_WRONG, "%s: written %d bytes past its end", name, i - GUARD_BYTES + 1);
     return true;
 }
 
 bool device_buffer_equals(const struct device_buffer *buffer, const void *host, const char *name, struct error *error)
 {
-    void *copy;
+    unsigned char piece[1 << 18]; /* no copy of the whole: inputs are large */
 
-    if (buffer->bytes == 0)
-        return true;
-    if (!memory_allocate(&copy, buffer->bytes, error))
-        return false;
+    for (size_t done = 0, bytes; done < buffer->bytes; done += bytes) {
+        bytes = buffer->bytes - done < sizeof piece ? buffer->bytes - done : sizeof piece;
 
-    const bool copied = device_buffer_download(buffer, copy, error);
-    const bool equal = copied && memcmp(copy, host, buffer->bytes) == 0;
+        const cudaError_t status = cudaMemcpy(piece, (char *)buffer->data + done, bytes, cudaMemcpyDeviceToHost);
 
-    free(copy);
-    return equal || (copied ? error_set(error, "%s: the kernel wrote to its input", name) : false);
+        if (status != cudaSuccess)
+            return device_error(error, "copying from the device", status);
+        if (memcmp(piece, (const char *)host + done, bytes) != 0)
+            return error_set_as(error, RUN_WRONG, "%s: the kernel wrote to its input", name);
+    }
+    return true;
 }

@@ -8,20 +8,17 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/** What outputs are filled with before a launch: NaN as a float, an impossible index as an integer. */
-enum { DEVICE_POISON = 0xff };
-
 struct device_buffer {
     void *base;   /**< of the allocation; NULL in an empty buffer */
     void *data;   /**< what the kernel gets */
     size_t bytes; /**< usable at `data` */
 };
 
-/** Allocates `bytes` (or 0) at a multiple of 256 and both guard bands. False, owning nothing, with the reason. */
-bool device_buffer_allocate(struct device_buffer *buffer, size_t bytes, struct error *error);
-
-/** The same, `offset` bytes past a multiple of 256. */
-bool device_buffer_allocate_at(struct device_buffer *buffer, size_t offset, size_t bytes, struct error *error);
+/**
+ * Allocates `bytes` (or 0), `misalign` bytes past a multiple of 256, and both guard bands. False, owning nothing, with the
+ * reason.
+ */
+bool device_buffer_allocate(struct device_buffer *buffer, size_t bytes, size_t misalign, struct error *error);
 void device_buffer_free(struct device_buffer *buffer);
 
 /** Fills the usable bytes with one byte value. */

@@ -1,4 +1,4 @@
-/** @file dtype.h  The three number types of a router's logits, by name, size and rounding. */
+/** @file dtype.h  The types of arrays by name and size; the three float types by rounding too. */
 #ifndef DTYPE_H
 #define DTYPE_H
 
@@ -12,18 +12,21 @@
 extern "C" {
 #endif
 
-enum dtype { DTYPE_F32, DTYPE_F16, DTYPE_BF16 };
+/** The float types come first: elsewhere, "a dtype" is one of those. DTYPE_U8: bytes of no type, a workspace. */
+enum dtype { DTYPE_F32, DTYPE_F16, DTYPE_BF16, DTYPE_I32, DTYPE_I64, DTYPE_U8, NUM_DTYPES };
 
 /** Bytes of one element. */
 static inline size_t dtype_size(enum dtype dtype)
 {
-    return dtype == DTYPE_F32 ? 4 : 2;
+    return dtype == DTYPE_I64 ? 8 : dtype == DTYPE_U8 ? 1 : dtype == DTYPE_F32 || dtype == DTYPE_I32 ? 4 : 2;
 }
 
-/** "f32", "f16" or "bf16". */
+/** "f32", "f16", "bf16", ... */
 static inline const char *dtype_name(enum dtype dtype)
 {
-    return dtype == DTYPE_F32 ? "f32" : dtype == DTYPE_F16 ? "f16" : "bf16";
+    static const char *const names[NUM_DTYPES] = {"f32", "f16", "bf16", "i32", "i64", "u8"};
+
+    return names[dtype];
 }
 
 /** The nearest value of the type, ties to even. */

@@ -8,7 +8,7 @@
 
 /**
  * Allocates `bytes` (at least one) for the caller to free(). Refuses what this machine's memory cannot hold, since
- * Linux would hand it out and kill the process later. Returns false with a reason.
+ * Linux would hand it out and kill the process later. Returns false with a reason, RUN_NO_DEVICE.
  */
 bool memory_allocate(void **memory, size_t bytes, struct error *error);
 

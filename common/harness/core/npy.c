@@ -19,23 +19,11 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, ".npy data is read and
 static const char magic[] = {'\x93', 'N', 'U', 'M', 'P', 'Y'};
 enum { PREFIX_BYTES = 10, ALIGNMENT = 64 };
 
-static const struct {
-    const char *name;
-    size_t size;
-} types[] = {[NPY_F16] = {"<f2", 2}, [NPY_F32] = {"<f4", 4}, [NPY_I32] = {"<i4", 4}, [NPY_I64] = {"<i8", 8}};
-enum { NUM_TYPES = sizeof types / sizeof *types };
+/* What the file calls a type. NumPy has no bf16, and here nothing is kept as bytes. */
+static const char *const descr_names[NUM_DTYPES] = {
+    [DTYPE_F16] = "<f2", [DTYPE_F32] = "<f4", [DTYPE_I32] = "<i4", [DTYPE_I64] = "<i8"};
 
 #define ALLOWED_TYPES "'<f2', '<f4', '<i4' and '<i8' are read"
-
-const char *npy_dtype_name(enum npy_dtype dtype)
-{
-    return types[dtype].name;
-}
-
-size_t npy_dtype_size(enum npy_dtype dtype)
-{
-    return types[dtype].size;
-}
 
 int64_t npy_count(const struct npy_array *array)
 {
@@ -131,11 +119,10 @@ static bool take_descr(struct cursor *cursor, struct npy_array *array)
 
     if (!take_string(cursor, "a plain type such as '<f4'", &text, &length))
         return false;
-    for (int type = 0; type < NUM_TYPES; type++) {
-        if (is_text(text, length, types[type].name)) {
-            array->dtype = (enum npy_dtype)type;
+    for (int dtype = 0; dtype < NUM_DTYPES; dtype++) {
+        array->dtype = (enum dtype)dtype;
+        if (descr_names[dtype] && is_text(text, length, descr_names[dtype]))
             return true;
-        }
     }
     const char *kind = length > 0 && text[0] == '>' ? "big-endian type" : "type";
     return error_set(cursor->error, "%s: %s '%.*s'; only " ALLOWED_TYPES, cursor->path, kind, length < 16 ? length : 16,
@@ -244,7 +231,7 @@ static bool parse_header(struct cursor *cursor, struct npy_array *array)
 /** The data's bytes, or -1 if the dimensions that are not 0 make too many. */
 static int64_t data_bytes(const struct npy_array *array)
 {
-    int64_t bytes = (int64_t)types[array->dtype].size;
+    int64_t bytes = (int64_t)dtype_size(array->dtype);
     bool empty = false;
 
     for (int i = 0; i < array->ndim; i++) {
@@ -356,7 +343,7 @@ bool npy_read_kind(const char *path, enum npy_kind kind, int least_dims, int mos
     if (!npy_read(path, array, error))
         return false;
 
-    const bool floats = array->dtype == NPY_F16 || array->dtype == NPY_F32;
+    const bool floats = array->dtype == DTYPE_F16 || array->dtype == DTYPE_F32;
 
     if (floats && kind == NPY_INTEGERS)
         error_set(error, "%s: holds floats; i4 or i8 is needed", path);
@@ -373,24 +360,12 @@ bool npy_read_kind(const char *path, enum npy_kind kind, int least_dims, int mos
 
 /* --- writing ---------------------------------------------------------------------------------------------------------- */
 
-static bool write_bytes(int file, const void *buffer, size_t bytes)
-{
-    for (size_t done = 0; done < bytes;) {
-        const ssize_t put = write(file, (const char *)buffer + done, bytes - done);
-
-        if (put < 0 && errno != EINTR)
-            return false;
-        done += put > 0 ? (size_t)put : 0;
-    }
-    return true;
-}
-
 /** Fills in what stands before the data: a multiple of ALIGNMENT bytes, which it returns. */
 static size_t make_header(const struct npy_array *array, char header[4 * ALIGNMENT])
 {
     size_t size = PREFIX_BYTES + (size_t)sprintf(header + PREFIX_BYTES,
                                                  "{'descr': '%s', 'fortran_order': False, 'shape': (",
-                                                 types[array->dtype].name);
+                                                 descr_names[array->dtype]);
 
     for (int i = 0; i < array->ndim; i++)
         size += (size_t)sprintf(header + size, "%" PRId64 "%s", array->shape[i],
@@ -410,44 +385,16 @@ static size_t make_header(const struct npy_array *array, char header[4 * ALIGNME
     return size;
 }
 
-static bool write_array(int file, const struct npy_array *array)
-{
-    char header[4 * ALIGNMENT];
-    const size_t size = make_header(array, header);
-
-    return write_bytes(file, header, size) && write_bytes(file, array->data, (size_t)data_bytes(array)) &&
-           (fsync(file) == 0 || errno == EINVAL); /* EINVAL: this file system has no fsync */
-}
-
 bool npy_write(const char *path, const struct npy_array *array, struct error *error)
 {
-    struct stat status;
-    char *temporary;
+    char header[4 * ALIGNMENT];
+    struct whole_file file;
 
-    if (array->ndim < 0 || array->ndim > NPY_MAX_DIMS || data_bytes(array) < 0)
+    if (array->ndim < 0 || array->ndim > NPY_MAX_DIMS || !descr_names[array->dtype] || data_bytes(array) < 0)
         return error_set(error, "%s: an array of this shape cannot be written", path);
-    if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
-        return error_set(error, "%s: %s is there; only a regular file is replaced", path,
-                         S_ISDIR(status.st_mode) ? "a directory" : "a device, a pipe or a socket");
-
-    const int file = whole_file_temporary(path, &temporary);
-    int reason = errno;
-    if (file < 0) {
-        free(temporary);
-        return error_set(error, "%s: it cannot be written: %s", path, strerror(reason));
-    }
-    bool good = write_array(file, array);
-    reason = errno;
-    if (close(file) != 0 && good) {
-        good = false;
-        reason = errno;
-    }
-    if (good && rename(temporary, path) != 0) {
-        good = false;
-        reason = errno;
-    }
-    if (!good)
-        unlink(temporary);
-    free(temporary);
-    return good || error_set(error, "%s: it cannot be written: %s", path, strerror(reason));
+    if (!whole_file_open(&file, NULL, path, error))
+        return false;
+    fwrite(header, 1, make_header(array, header), file.stream);
+    fwrite(array->data, 1, (size_t)data_bytes(array), file.stream);
+    return whole_file_keep(&file, NULL, error); /* which sees whether all was written */
 }

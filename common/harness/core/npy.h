@@ -7,6 +7,7 @@
 #ifndef NPY_H
 #define NPY_H
 
+#include "harness/core/dtype.h"
 #include "harness/core/error.h"
 
 #include <stddef.h>
@@ -18,20 +19,12 @@ extern "C" {
 
 enum { NPY_MAX_DIMS = 4 };
 
-enum npy_dtype { NPY_F16, NPY_F32, NPY_I32, NPY_I64 };
-
 struct npy_array {
-    enum npy_dtype dtype;
+    enum dtype dtype;            /**< f16, f32, i32 or i64 in a file */
     int ndim;                    /**< 0 (one element) to NPY_MAX_DIMS */
     int64_t shape[NPY_MAX_DIMS]; /**< each 0 or more; their product times the element's size fits 63 bits */
-    void *data;                  /**< C order; f2 as its bits, uint16_t */
+    void *data;                  /**< C order; f16 as its bits, uint16_t */
 };
-
-/** What the file calls the type: "<f4". */
-const char *npy_dtype_name(enum npy_dtype dtype);
-
-/** Bytes of one element. */
-size_t npy_dtype_size(enum npy_dtype dtype);
 
 /** The number of elements. */
 int64_t npy_count(const struct npy_array *array);

@@ -1,95 +1,143 @@
 #include "harness/core/program.h"
 
-#include "harness/core/output.h"
-#include "harness/core/whole_file.h"
-
+#include <errno.h>
 #include <signal.h>
-#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
-int program_give_up(const char *name, enum run_result result, const char *reason)
+/* --- options ------------------------------------------------------------------------------------------------------ */
+
+void program_doc(const char *name, const char *does, char *text, size_t size)
 {
-    fprintf(stderr, "%s: %s\n", name, reason);
-    return result;
+    snprintf(
+        text, size,
+        "Chapter %s of MoE routing, kernel by kernel: %s.\vExit status: 0 verified, 1 wrong result, 2 bad usage or "
+        "input, 3 no device that can run it.",
+        name, does);
 }
 
-/** Runs, and writes the trace of a verified run if one is asked for. */
-static enum run_result run_traced(const struct program *program, struct error *error)
+bool program_options_check(const struct program_options *options, struct error *error)
 {
-    const char *const path = program->options->trace;
-    struct whole_file file = {0};
-    enum run_result result;
-
-    if (!path)
-        return program->actions->run(program->context, error);
-    if (!backend_trace_begin(program->options->trace_kernel, error) || !whole_file_open(&file, "trace", path, error)) {
-        backend_trace_end(NULL, &(struct error){""});
-        return RUN_BAD_INPUT;
-    }
-    result = program->actions->run(program->context, error);
-    if (result != RUN_VERIFIED)
-        backend_trace_end(NULL, &(struct error){""});
-    else if (!backend_trace_end(file.stream, error) || !whole_file_keep(&file, "trace", error))
-        result = RUN_BAD_INPUT;
-    whole_file_drop(&file);
-    return result;
+    if (options->flush_l2 && !options->bench)
+        return error_set(error, "--flush-l2: only times know a cache; add --bench");
+    if (options->check_all && (options->bench || options->out))
+        return error_set(error, "--check-all: checks many problems; leave out %s",
+                         options->bench ? "--bench" : "--out");
+    if (options->trace && (options->check_all || options->bench))
+        return error_set(error, "--trace: traces one launch; leave out %s",
+                         options->check_all ? "--check-all" : "--bench");
+    if (options->trace_kernel && !options->trace)
+        return error_set(error, "--trace-kernel: says what --trace traces; add --trace FILE.json");
+    if (options->bench && options->out)
+        return error_set(error, "--out: a benchmark writes no arrays; leave out --bench");
+    return true;
 }
 
-/** Reports a run whose answer was checked; returns the exit code. */
-static int report(const struct program *program, enum run_result result, const struct error *error)
+bool program_open(bool launches, struct backend *backend, struct error *error)
 {
-    const char *const failure = result == RUN_WRONG ? error->text : "";
-    char command[PROGRAM_COMMAND_SIZE];
-
-    program->actions->command(program->context, command, sizeof command);
-    program->actions->report(program->context, result, failure, command);
-    if (fflush(stdout) != 0 || ferror(stdout))
-        return program_give_up(program->name, RUN_BAD_INPUT, "standard output: cannot be written");
-    if (result == RUN_WRONG)
-        fprintf(stderr, "%s: wrong: %s\n%s: repeat it with: %s\n", program->name, failure, program->name, command);
-    return result;
-}
-
-/** Runs loaded operands, writes what is asked for and reports; returns the exit code. */
-static int run_loaded(const struct program *program)
-{
-    const char *const out = program->options->out;
-    struct error error = {""};
-    enum run_result result;
-
-    if (out && !output_directory_ready(out, &error))
-        return program_give_up(program->name, RUN_BAD_INPUT, error.text);
-    result = run_traced(program, &error);
-    if (result == RUN_VERIFIED && out && !program->actions->write_answer(program->context, out, &error))
-        result = RUN_BAD_INPUT;
-    if (result == RUN_VERIFIED || result == RUN_WRONG)
-        return report(program, result, &error);
-    return program_give_up(program->name, result, error.text);
-}
-
-static int run_once(const struct program *program)
-{
-    struct error error = {""};
-    const enum run_result loaded = program->actions->load(program->context, &error);
-    int code;
-
-    if (loaded != RUN_READY)
-        return program_give_up(program->name, loaded, error.text);
-    code = run_loaded(program);
-    program->actions->unload(program->context);
-    return code;
-}
-
-int program_main(const struct program *program, struct backend *backend)
-{
-    const struct program_options *const options = program->options;
-    struct error error = {""};
-    enum run_result result;
-
     signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is an error to report, not a reason to die */
-    if (program->launches && !backend_open(backend, &error))
-        return program_give_up(program->name, RUN_NO_DEVICE, error.text);
-    if (!options->grid && !options->bench)
-        return run_once(program);
-    result = (options->grid ? program->actions->grid : program->actions->bench)(program->context, &error);
-    return result == RUN_VERIFIED ? 0 : program_give_up(program->name, result, error.text);
+    return !launches || backend_open(backend, error);
+}
+
+/* --- files -------------------------------------------------------------------------------------------------------- */
+
+/** Creates the directory if its parent exists, and makes sure that files can be made in it. */
+static bool directory_ready(const char *directory, struct error *error)
+{
+    struct stat status;
+
+    if ((mkdir(directory, 0777) != 0 && errno != EEXIST) || stat(directory, &status) != 0)
+        return error_set(error, "--out: %s: %s", directory, strerror(errno));
+    if (!S_ISDIR(status.st_mode))
+        return error_set(error, "--out: %s: not a directory", directory);
+    return access(directory, W_OK | X_OK) == 0 || error_set(error, "--out: %s: %s", directory, strerror(errno));
+}
+
+bool program_begin(const struct program_options *options, struct whole_file *trace, struct error *error)
+{
+    *trace = (struct whole_file){0};
+    if (options->out && !directory_ready(options->out, error))
+        return false;
+    if (!options->trace || (backend_trace_begin(options->trace_kernel, error) &&
+                            whole_file_open(trace, "trace", options->trace, error)))
+        return true;
+    backend_trace_end(NULL, &(struct error){0});
+    return false;
+}
+
+void program_keep(const struct program_options *options, const struct operands *operands, struct whole_file *trace,
+                  struct error *error)
+{
+    if (options->trace && error->result != RUN_VERIFIED)
+        backend_trace_end(NULL, &(struct error){0});
+    else if (options->trace && backend_trace_end(trace->stream, error))
+        whole_file_keep(trace, "trace", error);
+    whole_file_drop(trace);
+    if (options->out && error->result == RUN_VERIFIED)
+        operands_write(operands, options->out, error);
+}
+
+int program_failed(const char *name, const struct error *error)
+{
+    fprintf(stderr, "%s: %s\n", name, error->text);
+    return error->result;
+}
+
+/* --- report ------------------------------------------------------------------------------------------------------- */
+
+void program_report_head(const struct program_run *run, struct record *report)
+{
+    const bool verified = run->error->result == RUN_VERIFIED;
+    struct counter counters[MAX_COUNTERS];
+
+    record_text(report, IN_TABLE, NULL, "%s on %s%s", run->name,
+                !run->device || backend_counters(counters) ? "the " : "", run->device ? run->device : "host");
+    record_text(report, IN_DATA, "chapter", "%s", run->name);
+    record_text(report, IN_DATA, "before", "%s", run->before ? run->before : "");
+    record_text(report, IN_DATA, "device", "%s", run->device ? run->device : "host");
+    record_boolean(report, IN_CSV, "verified", verified);
+    record_text(report, IN_JSON, "command", "%s", run->command);
+    record_text(report, IN_TABLE, "problem", "%s", run->problem);
+    record_text(report, IN_TABLE | IN_JSON, "input", "%s", run->input);
+}
+
+void program_report_result(const struct program_run *run, struct record *report)
+{
+    const bool verified = run->error->result == RUN_VERIFIED;
+
+    record_text(report, IN_TABLE, "verified", verified ? "yes: %s" : "NO: %s",
+                verified ? run->verified : run->error->text);
+    record_boolean(report, IN_JSON, "verified", verified);
+    record_text(report, IN_JSON, "failure", "%s", verified ? "" : run->error->text);
+}
+
+int program_end(const struct program_run *run, enum record_format format, struct record *report)
+{
+    const bool finished = run->error->result == RUN_VERIFIED || run->error->result == RUN_WRONG;
+    struct error error = *run->error;
+    const bool written = finished && record_write(report, format, stdout, &error);
+
+    record_free(report);
+    if (!written)
+        return program_failed(run->name, &error);
+    if (run->error->result == RUN_WRONG)
+        fprintf(stderr, "%s: wrong: %s\n%s: repeat it with: %s\n", run->name, run->error->text, run->name,
+                run->command);
+    return run->error->result;
+}
+
+/* --- many problems ------------------------------------------------------------------------------------------------ */
+
+bool check_all_end(const struct check_all *tally, const char *name, struct error *error)
+{
+    printf("%s: %d problems verified, %d not supported\n", name, tally->verified, tally->unsupported);
+    return (fflush(stdout) == 0 && !ferror(stdout)) || error_set(error, "standard output: cannot be written");
+}
+
+bool check_all_failed(const char *command, struct error *error)
+{
+    const struct error reason = *error;
+
+    return error_set_as(error, reason.result, "%s (repeat it with: %s)", reason.text, command);
 }

@@ -3,7 +3,6 @@
 #include "harness/gate/problem.h"
 #include "harness/gate/reference.h"
 #include "harness/core/memory.h"
-#include "harness/core/say.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -54,7 +53,7 @@ static void examination_end(struct examination *exam)
     free(exam->open);
 }
 
-/* --- saying what is wrong ----------------------------------------------------------------------------------------- */
+/* --- what is wrong ----------------------------------------------------------------------------------------- */
 
 static bool fail(struct examination *exam, int group, int expert, const char *rule)
 {
@@ -66,12 +65,12 @@ static bool fail(struct examination *exam, int group, int expert, const char *ru
 }
 
 /** "expert 17 (choice 0.81250)", or why it has none. */
-static void say_expert(char (*text)[96], const struct examination *exam, int expert)
+static void describe_expert(error_words *text, const struct examination *exam, int expert)
 {
     if (exam->row.invalid[expert])
-        say(text, "expert %d (its choice is NaN)", expert);
+        error_words_set(text, "expert %d (its choice is NaN)", expert);
     else
-        say(text, "expert %d (choice %.9g)", expert, exam->row.choice[expert].value);
+        error_words_set(text, "expert %d (choice %.9g)", expert, exam->row.choice[expert].value);
 }
 
 /* --- rules that need no reference --------------------------------------------------------------------------------- */
@@ -85,13 +84,13 @@ static bool ids_are_distinct_and_in_range(struct examination *exam)
         const int32_t id = exam->ids[k];
 
         if (id < 0 || id >= problem->num_experts) {
-            say(&exam->failure.expected, "0 to %d", problem->num_experts - 1);
-            say(&exam->failure.got, "%" PRId32 " at place %d", id, k);
+            error_words_set(&exam->failure.expected, "0 to %d", problem->num_experts - 1);
+            error_words_set(&exam->failure.got, "%" PRId32 " at place %d", id, k);
             return fail(exam, -1, -1, "every id names an expert");
         }
         if (exam->chosen[id]) {
-            say(&exam->failure.expected, "%d different experts", problem->topk);
-            say(&exam->failure.got, "expert %" PRId32 " again at place %d", id, k);
+            error_words_set(&exam->failure.expected, "%d different experts", problem->topk);
+            error_words_set(&exam->failure.got, "expert %" PRId32 " again at place %d", id, k);
             return fail(exam, id / gate_experts_per_group(problem), id, "no expert is chosen twice");
         }
         exam->chosen[id] = true;
@@ -111,8 +110,8 @@ static bool groups_are_few_enough(struct examination *exam)
         groups += !exam->used[group];
         exam->used[group] = true;
         if (groups > problem->topk_group) {
-            say(&exam->failure.expected, "experts from %d groups", problem->topk_group);
-            say(&exam->failure.got, "one from group %d as well", group);
+            error_words_set(&exam->failure.expected, "experts from %d groups", problem->topk_group);
+            error_words_set(&exam->failure.got, "one from group %d as well", group);
             return fail(exam, group, exam->ids[k], "choices come from the groups that stay");
         }
     }
@@ -181,8 +180,8 @@ static bool fail_choice(struct examination *exam, int got, const char *rule)
     gate_row_choose(exam->problem, &exam->row, exam->right_ids);
     while (place < exam->problem->topk - 1 && exam->chosen[exam->right_ids[place]])
         place++;
-    say_expert(&exam->failure.expected, exam, exam->right_ids[place]);
-    say_expert(&exam->failure.got, exam, got);
+    describe_expert(&exam->failure.expected, exam, exam->right_ids[place]);
+    describe_expert(&exam->failure.got, exam, got);
     return fail(exam, got / size, got, rule);
 }
 
@@ -207,8 +206,8 @@ static bool fail_group(struct examination *exam)
 
         for (int g = 0; g < problem->num_expert_group; g++)
             if (!exam->used[g] && gate_group_certainly_before(&exam->row, g, got)) {
-                say(&exam->failure.expected, "group %d (score %.9g)", g, exam->row.group[g].value);
-                say(&exam->failure.got, "group %d (score %.9g)", got, exam->row.group[got].value);
+                error_words_set(&exam->failure.expected, "group %d (score %.9g)", g, exam->row.group[g].value);
+                error_words_set(&exam->failure.got, "group %d (score %.9g)", got, exam->row.group[got].value);
                 return fail(exam, got, exam->ids[k], "the best groups stay");
             }
     }
@@ -229,8 +228,8 @@ static bool groups_are_the_best(struct examination *exam)
 
         exam->open[g] = wronged < 0;
         if (exam->used[g] && wronged >= 0) {
-            say_expert(&exam->failure.expected, exam, wronged);
-            say_expert(&exam->failure.got, exam, last_chosen(exam));
+            describe_expert(&exam->failure.expected, exam, wronged);
+            describe_expert(&exam->failure.got, exam, last_chosen(exam));
             return fail(exam, g, wronged, "inside the groups that stay the best experts are chosen");
         }
     }
@@ -253,8 +252,8 @@ static bool order_is_descending(struct examination *exam)
         const int before = exam->ids[k - 1], after = exam->ids[k];
 
         if (gate_expert_certainly_before(&exam->row, after, before)) {
-            say_expert(&exam->failure.expected, exam, after);
-            say_expert(&exam->failure.got, exam, before);
+            describe_expert(&exam->failure.expected, exam, after);
+            describe_expert(&exam->failure.got, exam, before);
             return fail(exam, before / gate_experts_per_group(exam->problem), before, "choices come best first");
         }
     }
@@ -271,8 +270,8 @@ static bool weights_are_right(struct examination *exam)
 
         if (nan_is_right || (got >= right.low && got <= right.high))
             continue;
-        say(&exam->failure.expected, "weight %.9g (%.9g to %.9g)", right.value, right.low, right.high);
-        say(&exam->failure.got, "%.9g at place %d", got, k);
+        error_words_set(&exam->failure.expected, "weight %.9g (%.9g to %.9g)", right.value, right.low, right.high);
+        error_words_set(&exam->failure.got, "%.9g at place %d", got, k);
         return fail(exam, exam->ids[k] / gate_experts_per_group(exam->problem), exam->ids[k],
                     "a weight is the chosen expert's score, divided and scaled as asked");
     }

@@ -16,8 +16,8 @@ struct gate_failure {
     int group;      /**< -1 where no one group is meant */
     int expert;     /**< -1 where no one expert is meant */
     char rule[160]; /**< what had to hold */
-    char expected[96];
-    char got[96];
+    error_words expected;
+    error_words got;
 };
 
 /**

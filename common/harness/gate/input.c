@@ -1,39 +1,12 @@
 #include "harness/gate/input.h"
 
 #include "harness/gate/problem.h"
-#include "harness/core/memory.h"
 #include "harness/core/random.h"
 
 #include <float.h>
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
 
-const char *gate_dist_name(enum gate_dist dist)
-{
-    static const char *const names[GATE_DIST_COUNT] = {"normal", "uniform", "zipf", "ties", "equal", "extreme", "nan"};
-
-    return names[dist];
-}
-
-bool gate_input_allocate(const struct gate_problem *problem, struct gate_input *input, struct error *error)
-{
-    memset(input, 0, sizeof *input);
-    if (!memory_allocate(&input->gating_output, gate_logits_bytes(problem), error))
-        return false;
-    if (problem->has_bias && !memory_allocate(&input->correction_bias, gate_bias_bytes(problem), error)) {
-        gate_input_free(input);
-        return false;
-    }
-    return true;
-}
-
-void gate_input_free(struct gate_input *input)
-{
-    free(input->gating_output);
-    free(input->correction_bias);
-    memset(input, 0, sizeof *input);
-}
+const char *const gate_dist_names[] = {"normal", "uniform", "zipf", "ties", "equal", "extreme", "nan", NULL};
 
 /** One of a few experts far ahead: expert e's place in this row's order decides its logit. */
 static float zipf_logit(struct random *random, int num_experts)
@@ -134,19 +107,4 @@ void gate_generate_bias(const struct gate_problem *problem, enum gate_dist dist,
     for (int e = 0; e < problem->num_experts; e++)
         dtype_store(problem->bias_dtype, correction_bias, e,
                     generate_bias(dist, e / gate_experts_per_group(problem), &random));
-}
-
-void gate_repeat_logits(const struct gate_problem *problem, const float *source, int64_t rows, void *gating_output)
-{
-#pragma omp parallel for if (problem->num_tokens >= GATE_ROWS_WORTH_A_THREAD)
-    for (int64_t row = 0; row < problem->num_tokens; row++)
-        for (int e = 0; e < problem->num_experts; e++)
-            dtype_store(problem->dtype, gating_output, (size_t)row * problem->num_experts + e,
-                        source[(size_t)(row % rows) * problem->num_experts + e]);
-}
-
-void gate_convert_bias(const struct gate_problem *problem, const float *source, void *correction_bias)
-{
-    for (int e = 0; e < problem->num_experts; e++)
-        dtype_store(problem->bias_dtype, correction_bias, e, source[e]);
 }

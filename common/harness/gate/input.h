@@ -17,20 +17,8 @@ enum gate_dist {
     GATE_DIST_COUNT
 };
 
-/** "normal", "uniform", ... */
-const char *gate_dist_name(enum gate_dist dist);
-
-/** Operands in host memory, in the problem's types. */
-struct gate_input {
-    void *gating_output;
-    void *correction_bias; /**< NULL without a bias */
-};
-
-/** Allocates both operands for a checked problem, not filled. Returns false, owning nothing, when memory is short. */
-bool gate_input_allocate(const struct gate_problem *problem, struct gate_input *input, struct error *error);
-
-/** Frees both. */
-void gate_input_free(struct gate_input *input);
+/** "normal", "uniform", ..., in the order of the enum; NULL ends them. */
+extern const char *const gate_dist_names[];
 
 /** Fills gating_output with the distribution. */
 void gate_generate_logits(const struct gate_problem *problem, enum gate_dist dist, uint64_t seed, void *gating_output);
@@ -40,11 +28,5 @@ void gate_generate_logits(const struct gate_problem *problem, enum gate_dist dis
  * extreme logits larger ones of both signs, and -infinity for every third group, which excludes it as a whole.
  */
 void gate_generate_bias(const struct gate_problem *problem, enum gate_dist dist, uint64_t seed, void *correction_bias);
-
-/** Converts [rows, num_experts] f32 values to the problem's type; row r of the result is row r % rows of the source. */
-void gate_repeat_logits(const struct gate_problem *problem, const float *source, int64_t rows, void *gating_output);
-
-/** Converts [num_experts] f32 values to the bias's type. */
-void gate_convert_bias(const struct gate_problem *problem, const float *source, void *correction_bias);
 
 #endif

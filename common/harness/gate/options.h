@@ -1,11 +1,10 @@
-/** @file gate_options.h  A gate program's command line. */
+/** @file options.h  A gate program's command line. */
 #ifndef GATE_OPTIONS_H
 #define GATE_OPTIONS_H
 
-#include "harness/core/error.h"
+#include "harness/core/program.h"
 #include "harness/gate/gate.h"
 #include "harness/gate/input.h"
-#include "harness/core/program_options.h"
 
 enum gate_source { GATE_SOURCE_ROUTER, GATE_SOURCE_FILE, GATE_SOURCE_GENERATED };
 enum gate_bias { GATE_BIAS_DEFAULT, GATE_BIAS_NONE, GATE_BIAS_RANDOM, GATE_BIAS_FILE };
@@ -21,7 +20,7 @@ struct gate_options {
     const char *logits_path; /**< GATE_SOURCE_FILE */
     enum gate_dist dist;     /**< GATE_SOURCE_GENERATED */
     enum gate_bias bias;
-    const char *bias_path; /**< GATE_BIAS_FILE */
+    const char *bias_path; /**< as given: "none", "random" or a file */
     struct program_options program;
 };
 

@@ -4,6 +4,8 @@
 #include <math.h>
 #include <stdio.h>
 
+const char *const gate_score_names[] = {"sigmoid", "softmax", "none", NULL};
+
 /* Ids travel as int32_t, and chapters number an invalid expert id + num_experts. */
 enum { MAX_EXPERTS = 1 << 20 };
 
@@ -71,24 +73,9 @@ bool gate_problem_check(const struct gate_problem *problem, struct error *error)
     return true;
 }
 
-size_t gate_logits_bytes(const struct gate_problem *problem)
+const char *gate_bias_name(const struct gate_problem *problem)
 {
-    return (size_t)problem->num_tokens * problem->num_experts * dtype_size(problem->dtype);
-}
-
-size_t gate_bias_bytes(const struct gate_problem *problem)
-{
-    return problem->has_bias ? problem->num_experts * dtype_size(problem->bias_dtype) : 0;
-}
-
-size_t gate_choices(const struct gate_problem *problem)
-{
-    return (size_t)problem->num_tokens * problem->topk;
-}
-
-const char *gate_score_name(enum gate_score score)
-{
-    return score == GATE_SCORE_SIGMOID ? "sigmoid" : score == GATE_SCORE_SOFTMAX ? "softmax" : "none";
+    return problem->has_bias ? dtype_name(problem->bias_dtype) : "none";
 }
 
 void gate_problem_describe(const struct gate_problem *problem, char *text, size_t size)
@@ -98,6 +85,6 @@ void gate_problem_describe(const struct gate_problem *problem, char *text, size_
              "x %g",
              problem->num_tokens, problem->num_tokens == 1 ? "" : "s", problem->num_experts, problem->num_expert_group,
              problem->num_expert_group == 1 ? "" : "s", problem->topk, problem->topk_group, dtype_name(problem->dtype),
-             gate_score_name(problem->score), problem->has_bias ? dtype_name(problem->bias_dtype) : "none",
+             gate_score_names[problem->score], gate_bias_name(problem),
              problem->renormalize ? "renormalised" : "as scored", problem->routed_scaling_factor);
 }

@@ -16,18 +16,22 @@ bool num_tokens_check(int64_t num_tokens, struct error *error);
 bool num_experts_check(int num_experts, struct error *error);
 bool topk_check(int topk, struct error *error);
 
-/** Bytes of each array. Only for problems that passed gate_problem_check(), so nothing overflows. */
-size_t gate_logits_bytes(const struct gate_problem *problem);
-size_t gate_bias_bytes(const struct gate_problem *problem);
-size_t gate_choices(const struct gate_problem *problem); /**< num_tokens * topk */
+/** num_tokens * topk. Only for problems that passed gate_problem_check(), so nothing overflows. */
+static inline size_t gate_choices(const struct gate_problem *problem)
+{
+    return (size_t)problem->num_tokens * problem->topk;
+}
 
 static inline int gate_experts_per_group(const struct gate_problem *problem)
 {
     return problem->num_experts / problem->num_expert_group;
 }
 
-/** "sigmoid", "softmax" or "none". */
-const char *gate_score_name(enum gate_score score);
+/** "sigmoid", "softmax", "none", in the order of the enum; NULL ends them. */
+extern const char *const gate_score_names[];
+
+/** "none", or the type of the bias. */
+const char *gate_bias_name(const struct gate_problem *problem);
 
 /** Writes one line for people: "2048 tokens, 256 experts in 8 groups, ...". */
 void gate_problem_describe(const struct gate_problem *problem, char *text, size_t size);

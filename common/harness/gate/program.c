@@ -1,0 +1,231 @@
+/** @file program.c  A gate chapter's program, from the command line to the exit code. */
+#include "harness/core/bench.h"
+#include "harness/core/counters.h"
+#include "harness/gate/load.h"
+#include "harness/gate/problem.h"
+#include "harness/gate/problems_to_try.h"
+#include "harness/gate/run.h"
+
+#include <inttypes.h>
+#include <omp.h>
+#include <stdlib.h>
+
+/* --- report ------------------------------------------------------------------------------------------------------- */
+
+static const char *input_name(const struct gate_options *options, char *text, size_t size)
+{
+    if (options->source == GATE_SOURCE_ROUTER)
+        return "the real router's logits";
+    if (options->source == GATE_SOURCE_FILE)
+        return options->logits_path;
+    snprintf(text, size, "generated: %s, seed %" PRIu64, gate_dist_names[options->dist], options->program.seed);
+    return text;
+}
+
+/** Adds the problem: all of it, or, for a benchmark, what does not change from row to row. */
+static void report_problem(const struct gate_problem *problem, bool all, struct record *report)
+{
+    struct record *const fields = record_object(report, IN_DATA, "problem");
+
+    if (all)
+        record_number(fields, IN_DATA, "num_tokens", "%" PRId64, problem->num_tokens);
+    record_number(fields, IN_DATA, "num_experts", "%d", problem->num_experts);
+    record_number(fields, IN_JSON, "num_expert_group", "%d", problem->num_expert_group);
+    record_number(fields, IN_JSON, "topk_group", "%d", problem->topk_group);
+    record_number(fields, IN_JSON, "topk", "%d", problem->topk);
+    record_text(fields, IN_DATA, "dtype", "%s", dtype_name(problem->dtype));
+    record_text(fields, IN_DATA, "score", "%s", gate_score_names[problem->score]);
+    record_text(fields, IN_DATA, "bias", "%s", gate_bias_name(problem));
+    if (!all)
+        return;
+    record_number(fields, IN_JSON, "renormalize", "%s", problem->renormalize ? "true" : "false");
+    record_number(fields, IN_JSON, "routed_scaling_factor", "%g", problem->routed_scaling_factor);
+}
+
+/** Adds how verified choices are spread over the experts. */
+static void report_load(const struct gate_problem *problem, const int32_t *topk_ids, struct record *report)
+{
+    uint64_t *const choices = calloc(problem->num_experts, sizeof *choices);
+    struct record *fields;
+    char most[32], all[32];
+    int busiest = 0, idle = 0;
+
+    if (!choices)
+        return;
+    for (size_t i = 0; i < gate_choices(problem); i++)
+        choices[topk_ids[i]]++;
+    for (int e = 0; e < problem->num_experts; e++) {
+        idle += choices[e] == 0;
+        if (choices[e] > choices[busiest])
+            busiest = e;
+    }
+    record_text(report, IN_TABLE, "load", "expert %d is the busiest: %s of %s choices; %d experts get none", busiest,
+                grouped_digits(choices[busiest], most), grouped_digits(gate_choices(problem), all), idle);
+    fields = record_object(report, IN_JSON, "load");
+    record_number(fields, IN_JSON, "busiest_expert", "%d", busiest);
+    record_number(fields, IN_JSON, "choices", "%" PRIu64, choices[busiest]);
+    record_number(fields, IN_JSON, "idle_experts", "%d", idle);
+    free(choices);
+}
+
+/* --- what a program does: one run, all problems, or times --------------------------------------------------------- */
+
+static int run_once(const struct gate_chapter *chapter, struct gate_options *options, const struct backend *backend,
+                    const char *program)
+{
+    const struct gate_problem *const problem = &options->problem;
+    char command[PROGRAM_COMMAND_SIZE], described[256], input[256], choices[32], verified[64];
+    struct error error = {0};
+    struct run_counters counters = {0};
+    struct record report = {0};
+    struct operands operands;
+    struct whole_file trace;
+
+    if (!gate_load(options, &chapter->step, &operands, &error))
+        return program_failed(chapter->step.name, &error);
+    if (program_begin(&options->program, &trace, &error)) {
+        gate_run(problem, &chapter->step, &operands, &error);
+        program_keep(&options->program, &operands, &trace, &error);
+    }
+    gate_options_command(options, program, command, sizeof command);
+    gate_problem_describe(problem, described, sizeof described);
+    snprintf(verified, sizeof verified, "%s choices and their weights", grouped_digits(gate_choices(problem), choices));
+
+    const struct program_run run = {
+        .name = chapter->step.name,
+        .before = chapter->before.name,
+        .device = chapter->step.launch ? backend->device : NULL,
+        .command = command,
+        .problem = described,
+        .input = input_name(options, input, sizeof input),
+        .verified = verified,
+        .error = &error,
+    };
+
+    if (chapter->step.launch)
+        counters_read(&counters);
+    program_report_head(&run, &report);
+    report_problem(problem, true, &report);
+    program_report_result(&run, &report);
+    if (error.result == RUN_VERIFIED)
+        report_load(problem, operands.list[GATE_TOPK_IDS].host.data, &report);
+    counters_report(&counters, (double)problem->num_tokens, &report);
+    operands_free(&operands);
+    return program_end(&run, options->program.format, &report);
+}
+
+static bool check_all(const struct gate_chapter *chapter, const struct gate_options *asked, const char *program,
+                      struct error *error)
+{
+    const struct gate_step *const step = &chapter->step;
+    struct check_all tally = {0};
+    struct gate_options options;
+    struct operands operands;
+
+    for (int number = 0; gate_problem_to_try(number, asked->program.seed, &options); number++) {
+        char command[PROGRAM_COMMAND_SIZE];
+        bool right;
+
+        if (!gate_problem_is_worth_trying(&options))
+            continue;
+        if (step->unsupported_reason && step->unsupported_reason(&options.problem)) {
+            tally.unsupported++;
+            continue;
+        }
+        right = gate_load(&options, step, &operands, error);
+        if (right) {
+            right = gate_run(&options.problem, step, &operands, error);
+            operands_free(&operands);
+        }
+        gate_options_command(&options, program, command, sizeof command);
+        if (!right)
+            return check_all_failed(command, error);
+        tally.verified++;
+    }
+    return check_all_end(&tally, step->name, error);
+}
+
+/** Times a step; what it left behind is checked once more. */
+static bool time_step(const struct bench *bench, const struct gate_problem *problem, const struct gate_step *step,
+                      struct operands *operands, struct timing *here, struct timing *rotated, struct error *error)
+{
+    const struct launch launch = gate_launch_of(problem, step);
+
+    return bench_time(bench, &launch, operands, here, rotated, error) && gate_verify(problem, operands, error);
+}
+
+/** The chapter before, on the same input. Missing times are not an error. */
+static void time_before(const struct bench *bench, const struct gate_problem *problem, const struct gate_step *before,
+                        struct operands *operands, struct timing *timing)
+{
+    if (!before->name || (before->unsupported_reason && before->unsupported_reason(problem)))
+        return;
+    if (!time_step(bench, problem, before, operands, timing, NULL, &(struct error){0}))
+        *timing = (struct timing){0.0, 0.0, 0.0};
+}
+
+static bool bench_size(const struct bench *bench, const struct gate_chapter *chapter, struct gate_options *options,
+                       struct bench_row *row, struct error *error)
+{
+    const struct gate_problem *const problem = &options->problem;
+    struct operands operands;
+    bool good;
+
+    options->problem.num_tokens = row->num_tokens;
+    options->num_tokens_given = true;
+    if (!gate_load(options, &chapter->step, &operands, error))
+        return false;
+    good = gate_run(problem, &chapter->step, &operands, error) &&
+           time_step(bench, problem, &chapter->step, &operands, &row->here, &row->rotated, error);
+    if (good)
+        time_before(bench, problem, &chapter->before, &operands, &row->before);
+    row->floor_us = bench_floor_us(bench, &operands);
+    operands_free(&operands);
+    return good;
+}
+
+static bool bench(const struct gate_chapter *chapter, struct gate_options *options, const struct backend *backend,
+                  const char *program, struct error *error)
+{
+    const bool one = options->num_tokens_given;
+    struct bench bench = {
+        .chapter = chapter->step.name,
+        .before = chapter->before.name,
+        .backend = chapter->step.launch ? backend : NULL,
+        .options = &options->program,
+        .distribution = options->source == GATE_SOURCE_GENERATED ? gate_dist_names[options->dist] : "router",
+        .host_threads = chapter->step.compute || chapter->before.compute ? omp_get_max_threads() : 0,
+        .only = one ? options->problem.num_tokens : -1,
+    };
+    char command[PROGRAM_COMMAND_SIZE], described[256];
+    struct record report = {0};
+
+    if (!bench_begin(&bench, error))
+        return false;
+    for (struct bench_row *row; (row = bench_next(&bench));)
+        if (!bench_size(&bench, chapter, options, row, error))
+            return false;
+    options->num_tokens_given = one;
+    gate_options_command(options, program, command, sizeof command);
+    gate_problem_describe(&options->problem, described, sizeof described);
+    bench_report_head(&bench, described, command, &report);
+    report_problem(&options->problem, false, &report);
+    return bench_end(&bench, &report, error);
+}
+
+int gate_main(int argc, char **argv, const struct gate_chapter *chapter)
+{
+    struct gate_options options;
+    struct backend backend;
+    struct error error = {0};
+    bool done;
+
+    if (!gate_options_parse(argc, argv, chapter, &options, &error) ||
+        !program_open(chapter->step.launch != NULL, &backend, &error))
+        return program_failed(chapter->step.name, &error);
+    if (!options.program.check_all && !options.program.bench)
+        return run_once(chapter, &options, &backend, argv[0]);
+    done = options.program.check_all ? check_all(chapter, &options, argv[0], &error)
+                                     : bench(chapter, &options, &backend, argv[0], &error);
+    return done ? 0 : program_failed(chapter->step.name, &error);
+}
