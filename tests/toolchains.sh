@@ -1,5 +1,5 @@
 # toolchains.sh [clang|aarch64 ...]: builds the simulator's tests and the chapters with other toolchains and runs them;
-# each program is one test here. A toolchain that is not installed is skipped. `ninja cpu build/tests/print_counts` comes
+# each program is one test here. A toolchain that is not installed is skipped. `ninja cpu build/tests/simt/print_counts` comes
 # first.
 #
 # build.ninja is used as it is but for the variables at its top.
@@ -8,7 +8,7 @@
 . tests/operators.sh
 
 chapters=$(ls chapters)
-programs="simt_collectives simt_cooperative simt_counters simt_host_api simt_order simt_refusals"
+programs="simt/test_collectives simt/test_cooperative simt/test_counters simt/test_host_api simt/test_order simt/test_refusals"
 
 # toolchain NAME SED-SCRIPT RUNNER: builds into build/NAME and runs each program by RUNNER
 toolchain() {
@@ -16,14 +16,14 @@ toolchain() {
     mkdir -p "build/$1"
     sed -e "s|^b = .*|b = build/$1|" -e "$2" build.ninja > "$tap_ninja"
     # shellcheck disable=SC2046 # the targets are words
-    succeeds "$1: builds" ninja -f "$tap_ninja" "build/$1/tests/print_counts" \
+    succeeds "$1: builds" ninja -f "$tap_ninja" "build/$1/tests/simt/print_counts" \
         $(for program in $programs; do echo "build/$1/tests/$program"; done) || return
     for program in $programs; do
         # shellcheck disable=SC2086 # the runner may have arguments or be empty
         succeeds "$1: $program" $3 "build/$1/tests/$program"
     done
     # shellcheck disable=SC2086
-    $3 "build/$1/tests/print_counts" > "build/$1/counts.txt"
+    $3 "build/$1/tests/simt/print_counts" > "build/$1/counts.txt"
     succeeds "$1: the chapters build" ninja -f "$tap_ninja" cpu || return
     for chapter in $chapters; do
         case $(operator_of "build/cpu/$chapter") in
@@ -84,7 +84,7 @@ with_aarch64() {
     aarch64-linux-gnu-gcc -O2 -isystem $cross -c tests/cross_cmocka.c -o $cross/cmocka.o &&
         aarch64-linux-gnu-ar rcs $cross/libcmocka.a $cross/cmocka.o
     # The rewriter runs here, not there.
-    succeeds "aarch64: the rewriter" cc -O2 common/simt/rewrite_launch.c -o $cross/rewrite_launch || return
+    succeeds "aarch64: the rewriter" cc -O2 common/simt/rewriter/rewrite_launch.c -o $cross/rewrite_launch || return
     toolchain aarch64 "
         s|^cc = .*|cc = aarch64-linux-gnu-gcc|
         s|^cxx = .*|cxx = aarch64-linux-gnu-g++ -isystem $cross|
@@ -96,7 +96,7 @@ with_aarch64() {
 for name in "$@"; do
     "with_$name"
     if [ -s "build/$name/counts.txt" ]; then
-        equal "$name: collectives and barriers are counted as with gcc" "$(build/tests/print_counts | collectives)" \
+        equal "$name: collectives and barriers are counted as with gcc" "$(build/tests/simt/print_counts | collectives)" \
             "$(collectives < "build/$name/counts.txt")"
     fi
 done

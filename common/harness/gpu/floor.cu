@@ -1,5 +1,5 @@
 /** @file floor.cu  A kernel that does nothing: what every launch costs. */
-#include "harness/core/floor.h"
+#include "harness/gpu/floor.h"
 
 static __global__ void empty_kernel(void)
 {

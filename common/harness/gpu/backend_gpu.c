@@ -2,7 +2,7 @@
 #include "harness/core/backend.h"
 
 #include "harness/core/device_buffer.h"
-#include "harness/core/floor.h"
+#include "harness/gpu/floor.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,0 +1,43 @@
+#!/bin/sh
+# Makes one library of all C files in some folders: adding a source is adding a file.
+#
+#   sh common/ninja/library.sh OUT.a 'COMPILER FLAGS' FOLDER...
+#
+# Compiles, as many at once as there are processors, the files that are newer than their objects or include one that is.
+# OUT.a.d names for Ninja all that the library is made of. Each object has its entry for compile_commands.json beside it.
+set -eu
+out=$1
+compile=$2
+shift 2
+objects=$out.objects/$(echo "$compile" | cksum | cut -d ' ' -f 1) # other flags are other objects
+mkdir -p "$objects"
+export compile
+
+# object_of SOURCE: common/harness/gate/check.c is common_harness_gate_check.o
+object_of() {
+    echo "$objects/$(echo "${1%.c}" | tr / _).o"
+}
+
+# is_current OBJECT: it is there, and nothing that it was made of is missing or newer
+is_current() {
+    # shellcheck disable=SC2046 # what the object was made of is words
+    [ -f "$1" ] && [ -f "$1.d" ] &&
+        [ -z "$(find $(sed 's/^[^:]*://; s/\\$//' "$1.d") -newer "$1" 2>&1)" ]
+}
+
+made=
+for source in $(find "$@" -maxdepth 1 -name '*.c' | sort); do
+    object=$(object_of "$source")
+    made="$made $object"
+    is_current "$object" || printf '%s\n%s\n' "$source" "$object"
+done >"$objects/stale"
+# shellcheck disable=SC2016 # the inner shell expands them
+xargs -r -n 2 -P "$(nproc)" sh -c '
+    printf "{\"directory\": \"%s\", \"command\": \"%s\", \"file\": \"%s\"}\n" "$PWD" "$compile -c $0 -o $1" "$0" >"$1.json"
+    $compile -MMD -MF "$1.d.tmp" -c "$0" -o "$1" && mv "$1.d.tmp" "$1.d"' <"$objects/stale"
+for object in $made; do
+    sed "1s|^[^:]*:|$out:|" "$object.d"
+done >"$out.d"
+rm -f "$out"
+# shellcheck disable=SC2086 # objects are words
+ar rcs "$out" $made

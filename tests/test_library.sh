@@ -1,0 +1,45 @@
+#!/bin/sh
+# A library made of folders: what is compiled again, and when. TAP on stdout.
+. tests/tap.sh
+
+# library FOLDER...: makes it; prints the sources that were compiled
+library() {
+    sh common/ninja/library.sh "$scratch/lib.a" "${compile:-gcc -O1}" "$@" 2>"$scratch/errors" || { echo "exit status $?"; return; }
+    sed -n 'p;n' "$scratch"/lib.a.objects/"$(echo "${compile:-gcc -O1}" | cksum | cut -d ' ' -f 1)"/stale | xargs -r -n 1 basename
+}
+
+# older: everything made so far is older than what comes
+older() {
+    find "$scratch" -type f -exec touch -d '1 hour ago' {} +
+}
+
+mkdir "$scratch/a" "$scratch/b"
+echo 'enum { ONE = 1 };' >"$scratch/a/one.h"
+printf '#include "one.h"\nint one(void) { return ONE; }\n' >"$scratch/a/one.c"
+echo 'int two(void) { return 2; }' >"$scratch/a/two.c"
+echo 'int three(void) { return 3; }' >"$scratch/b/three.c"
+
+equal 'all files of all folders' 'one.c two.c three.c' "$(echo $(library "$scratch/a" "$scratch/b"))"
+equal 'and all are in it' 'one.o three.o two.o' "$(echo $(ar t "$scratch/lib.a" | sed 's/.*_//' | sort))"
+equal 'nothing a second time' '' "$(library "$scratch/a" "$scratch/b")"
+older
+touch "$scratch/a/two.c"
+equal 'a file that changed' 'two.c' "$(library "$scratch/a" "$scratch/b")"
+older
+touch "$scratch/a/one.h"
+equal 'a file whose header changed' 'one.c' "$(library "$scratch/a" "$scratch/b")"
+equal 'other flags' 'one.c two.c three.c' "$(echo $(compile='gcc -O0' library "$scratch/a" "$scratch/b"))"
+echo 'int four(void) { return 4; }' >"$scratch/b/four.c"
+equal 'a new file' 'four.c' "$(library "$scratch/a" "$scratch/b")"
+rm "$scratch/a/two.c"
+equal 'a file less' '' "$(library "$scratch/a" "$scratch/b")"
+equal 'is not in it any more' 'four.o one.o three.o' "$(echo $(ar t "$scratch/lib.a" | sed 's/.*_//' | sort))"
+matches 'Ninja is told of headers' "*$scratch/a/one.h*" "$(cat "$scratch/lib.a.d")"
+older
+echo 'int four(void) { return; ' >"$scratch/b/four.c"
+matches 'a mistake ends it' 'exit status *' "$(library "$scratch/a" "$scratch/b")"
+matches 'with what the compiler says' '*four.c:1:*' "$(cat "$scratch/errors")"
+rm "$scratch/a/one.h"
+echo 'int four(void) { return 4; }' >"$scratch/b/four.c"
+matches 'a header that is gone' 'exit status *' "$(library "$scratch/a" "$scratch/b")"
+finish
