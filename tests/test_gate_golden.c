@@ -4,7 +4,7 @@
 #include "harness/gate/options.h"
 #include "harness/gate/problem.h"
 #include "harness/gate/reference.h"
-#include "harness/core/npy.h"
+#include "harness/gate/run.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -26,7 +26,7 @@ enum { MAX_WORDS = 64 };
 /** One case: the problem as its `arguments` state it, and what PyTorch answered. */
 struct golden {
     struct gate_options options;
-    struct gate_input input;
+    struct operands operands;
     struct npy_array ids, weights;
 };
 
@@ -39,7 +39,7 @@ static void load_case(const char *name, struct golden *golden)
     char path[512], arguments[1024], logits[512], bias[512];
     char *words[MAX_WORDS] = {"golden", "--logits", logits, "--bias", "none"};
     int count = 5;
-    struct error error;
+    struct error error = {0};
     FILE *file;
 
     snprintf(logits, sizeof logits, GOLDEN "/%s/logits.npy", name);
@@ -57,7 +57,7 @@ static void load_case(const char *name, struct golden *golden)
     words[count] = NULL;
     if (!gate_options_parse(count, words, &chapter, &golden->options, &error))
         fail_msg("%s: %s", name, error.text);
-    if (gate_load(&golden->options, &anything, &golden->input, &error) != RUN_READY)
+    if (!gate_load(&golden->options, &anything, &golden->operands, &error))
         fail_msg("%s: %s", name, error.text);
     snprintf(path, sizeof path, GOLDEN "/%s/topk_ids.npy", name);
     if (!npy_read(path, &golden->ids, &error))
@@ -71,17 +71,27 @@ static void load_case(const char *name, struct golden *golden)
 
 static void free_case(struct golden *golden)
 {
-    gate_input_free(&golden->input);
+    operands_free(&golden->operands);
     npy_free(&golden->ids);
     npy_free(&golden->weights);
+}
+
+/** The case's input, and an answer. */
+static struct gate_buffers buffers_of(const struct golden *golden, float *weights, int32_t *ids)
+{
+    struct gate_buffers buffers = gate_buffers_at(&golden->operands, OPERAND_HOST);
+
+    buffers.topk_weights = weights;
+    buffers.topk_ids = ids;
+    return buffers;
 }
 
 static void assert_right(const char *name, const char *whose, const struct golden *golden, float *weights, int32_t *ids,
                          enum gate_ties ties)
 {
-    const struct gate_buffers buffers = {golden->input.gating_output, golden->input.correction_bias, weights, ids};
+    const struct gate_buffers buffers = buffers_of(golden, weights, ids);
     struct gate_failure failure;
-    struct error error;
+    struct error error = {0};
     char text[640];
 
     if (gate_check(&golden->options.problem, &buffers, ties, &failure, &error) == GATE_RIGHT)
@@ -125,7 +135,7 @@ static void check_case(const char *name)
     assert_non_null(weights);
     assert_non_null(ids);
 
-    const struct gate_buffers buffers = {golden.input.gating_output, golden.input.correction_bias, weights, ids};
+    const struct gate_buffers buffers = buffers_of(&golden, weights, ids);
 
     assert_right(name, "PyTorch's", &golden, golden.weights.data, golden.ids.data, GATE_TIES_FREE);
     assert_true(gate_reference_compute(problem, &buffers));

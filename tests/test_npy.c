@@ -82,13 +82,13 @@ static void reads_every_type(void **state)
 {
     static const struct {
         const char *header;
-        enum npy_dtype dtype;
+        enum dtype dtype;
         size_t size;
     } cases[] = {
-        {HEADER("<f2", "False", "(2, 3)"), NPY_F16, 2},
-        {HEADER("<f4", "False", "(2, 3)"), NPY_F32, 4},
-        {HEADER("<i4", "False", "(2, 3)"), NPY_I32, 4},
-        {HEADER("<i8", "False", "(2, 3)"), NPY_I64, 8},
+        {HEADER("<f2", "False", "(2, 3)"), DTYPE_F16, 2},
+        {HEADER("<f4", "False", "(2, 3)"), DTYPE_F32, 4},
+        {HEADER("<i4", "False", "(2, 3)"), DTYPE_I32, 4},
+        {HEADER("<i8", "False", "(2, 3)"), DTYPE_I64, 8},
     };
 
     (void)state;
@@ -99,7 +99,7 @@ static void reads_every_type(void **state)
         write_npy(cases[i].header, 6 * cases[i].size);
         assert_true(npy_read(path, &array, &error));
         assert_int_equal(array.dtype, cases[i].dtype);
-        assert_int_equal(npy_dtype_size(array.dtype), cases[i].size);
+        assert_int_equal(dtype_size(array.dtype), cases[i].size);
         assert_int_equal(array.ndim, 2);
         assert_int_equal(array.shape[0], 2);
         assert_int_equal(array.shape[1], 3);
@@ -289,7 +289,7 @@ static void expect_array_or_line(const void *bytes, size_t size)
 
     write_file(bytes, size);
     if (npy_read(path, &array, &error)) {
-        const size_t data_bytes = (size_t)npy_count(&array) * npy_dtype_size(array.dtype);
+        const size_t data_bytes = (size_t)npy_count(&array) * dtype_size(array.dtype);
         volatile unsigned char sum = 0;
 
         assert_true(data_bytes <= size);
@@ -350,9 +350,9 @@ static void writes_what_it_reads(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof data; i++)
         data[i] = (unsigned char)(i * 31);
-    for (int dtype = NPY_F16; dtype <= NPY_I64; dtype++) {
+    for (int dtype = DTYPE_F16; dtype <= DTYPE_I64; dtype++) {
         for (size_t i = 0; i < 5; i++) {
-            array.dtype = (enum npy_dtype)dtype;
+            array.dtype = (enum dtype)dtype;
             array.ndim = ndims[i];
             memcpy(array.shape, shapes[i], sizeof array.shape);
             assert_true(npy_write(path, &array, &error));
@@ -361,7 +361,7 @@ static void writes_what_it_reads(void **state)
             assert_int_equal(back.dtype, dtype);
             assert_int_equal(back.ndim, array.ndim);
             assert_memory_equal(back.shape, array.shape, sizeof array.shape);
-            assert_memory_equal(back.data, data, (size_t)npy_count(&array) * npy_dtype_size(array.dtype));
+            assert_memory_equal(back.data, data, (size_t)npy_count(&array) * dtype_size(array.dtype));
             npy_free(&back);
         }
     }
@@ -370,7 +370,7 @@ static void writes_what_it_reads(void **state)
 static void writes_with_the_usual_rights(void **state)
 {
     int32_t value = 1;
-    const struct npy_array array = {NPY_I32, 0, {0}, &value};
+    const struct npy_array array = {DTYPE_I32, 0, {0}, &value};
     const mode_t mask = umask(027);
     struct error error;
     struct stat status;
@@ -385,7 +385,7 @@ static void writes_with_the_usual_rights(void **state)
 static void aligns_the_data(void **state)
 {
     float value = 1;
-    const struct npy_array array = {NPY_F32, 4, {1, 1, 1, 1}, &value};
+    const struct npy_array array = {DTYPE_F32, 4, {1, 1, 1, 1}, &value};
     struct error error;
     unsigned char bytes[256];
 
@@ -414,7 +414,7 @@ static void expect_write_refused(const char *target, const struct npy_array *arr
 static void refuses_to_write(void **state)
 {
     float value = 1;
-    struct npy_array array = {NPY_F32, 0, {0}, &value};
+    struct npy_array array = {DTYPE_F32, 0, {0}, &value};
     char inside[80];
 
     (void)state;
@@ -427,7 +427,7 @@ static void refuses_to_write(void **state)
     write_file("x", 1);
     snprintf(inside, sizeof inside, "%s/a.npy", path);
     expect_write_refused(inside, &array, "it cannot be written: Not a directory");
-    array = (struct npy_array){NPY_F32, 2, {INT64_C(1) << 40, INT64_C(1) << 40}, &value};
+    array = (struct npy_array){DTYPE_F32, 2, {INT64_C(1) << 40, INT64_C(1) << 40}, &value};
     expect_write_refused(path, &array, "an array of this shape cannot be written");
 }
 
@@ -447,7 +447,7 @@ static void expect_untouched(void)
 static void keeps_the_old_file_at_the_size_limit(void **state)
 {
     static float data[4096];
-    const struct npy_array array = {NPY_F32, 1, {4096}, data};
+    const struct npy_array array = {DTYPE_F32, 1, {4096}, data};
     const struct rlimit limit = {5000, RLIM_INFINITY}, none = {RLIM_INFINITY, RLIM_INFINITY};
 
     (void)state;
@@ -477,7 +477,7 @@ static void write_text(const char *file, const char *text)
 static int on_a_small_disk(void)
 {
     static float data[16384];
-    const struct npy_array large = {NPY_F32, 1, {16384}, data}, small = {NPY_F32, 1, {16}, data};
+    const struct npy_array large = {DTYPE_F32, 1, {16384}, data}, small = {DTYPE_F32, 1, {16}, data};
     char map[32];
     struct error error = {0};
 
@@ -526,7 +526,7 @@ static void agrees_with_numpy(void **state)
         "assert a.dtype == np.float32 and a.shape == (2, 3) and a.tolist() == [[0, 1, 2], [3, 4, 5]], a\n"
         "np.save(path, (np.arange(24).reshape(2, 3, 4) - 5).astype(np.int64))\n";
     float data[] = {0, 1, 2, 3, 4, 5};
-    const struct npy_array array = {NPY_F32, 2, {2, 3}, data};
+    const struct npy_array array = {DTYPE_F32, 2, {2, 3}, data};
     struct npy_array back;
     struct error error;
     char command[1024];
@@ -540,7 +540,7 @@ static void agrees_with_numpy(void **state)
     snprintf(command, sizeof command, "%s -c '%s' '%s'", python, script, path);
     assert_int_equal(system(command), 0);
     assert_true(npy_read(path, &back, &error));
-    assert_int_equal(back.dtype, NPY_I64);
+    assert_int_equal(back.dtype, DTYPE_I64);
     assert_int_equal(back.ndim, 3);
     for (int64_t i = 0; i < 24; i++)
         assert_int_equal(((int64_t *)back.data)[i], i - 5);

@@ -3,7 +3,7 @@
 
 #include "grade/grade_state.h"
 #include "harness/core/memory.h"
-#include "harness/core/run_result.h"
+#include "harness/core/run.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -136,7 +136,7 @@ static struct grade_array *add_array(struct grade *grade, const char *name, size
         error_set(&error, "the grader makes more than %d arrays", GRADE_MAX_ARRAYS);
         grade_give_up(grade, &error);
     }
-    if (!device_buffer_allocate(&array->buffer, bytes, &error))
+    if (!device_buffer_allocate(&array->buffer, bytes, 0, &error))
         grade_give_up(grade, &error);
     array->name = name;
     array->input = NULL;
@@ -211,7 +211,7 @@ void grade_ran(struct grade *grade, cudaError_t status)
     if (status == cudaSuccess)
         status = cudaDeviceSynchronize();
     if (status != cudaSuccess) {
-        run_launch_failed(status, &error);
+        launch_failed(status, &error);
         grade_fault(grade, status, error.text);
     }
     grade_count(grade);

@@ -132,7 +132,7 @@ static void show(const struct learn *learn, const struct attempt *attempt)
 /** Grades what was read, between learn_begin() and learn_end(), and shows it after. */
 static int grade_read(struct learn *learn, struct attempt *attempt)
 {
-    struct error error = {0}, unsaved = {""};
+    struct error error = {0}, unsaved = {0};
     int code = build_and_run(attempt, &error);
 
     if (interrupt_seen()) {

@@ -6,7 +6,7 @@
 #include "learn/commands.h"
 #include "learn/interrupt.h"
 
-#include "harness/core/options.h"
+#include "harness/core/option.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -155,7 +155,7 @@ static int finish(int code)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return code;
-    return learn_refuse(&(struct error){"standard output: cannot be written"});
+    return learn_refuse(&(struct error){.text = "standard output: cannot be written"});
 }
 
 int main(int argc, char **argv)
