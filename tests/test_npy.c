@@ -343,6 +343,7 @@ static void writes_what_it_reads(void **state)
 {
     static const int64_t shapes[][NPY_MAX_DIMS] = {{0}, {7}, {3, 5}, {2, 0, 3}, {2, 3, 4, 5}};
     static const int ndims[] = {0, 1, 2, 3, 4};
+    static const enum dtype dtypes[] = {DTYPE_F16, DTYPE_F32, DTYPE_I32, DTYPE_I64};
     static unsigned char data[8 * 120];
     struct npy_array array = {.data = data}, back;
     struct error error;
@@ -350,21 +351,32 @@ static void writes_what_it_reads(void **state)
     (void)state;
     for (size_t i = 0; i < sizeof data; i++)
         data[i] = (unsigned char)(i * 31);
-    for (int dtype = DTYPE_F16; dtype <= DTYPE_I64; dtype++) {
+    for (size_t type = 0; type < sizeof dtypes / sizeof *dtypes; type++) {
         for (size_t i = 0; i < 5; i++) {
-            array.dtype = (enum dtype)dtype;
+            array.dtype = dtypes[type];
             array.ndim = ndims[i];
             memcpy(array.shape, shapes[i], sizeof array.shape);
             assert_true(npy_write(path, &array, &error));
             assert_int_equal(num_entries(), 1);
             assert_true(npy_read(path, &back, &error));
-            assert_int_equal(back.dtype, dtype);
+            assert_int_equal(back.dtype, array.dtype);
             assert_int_equal(back.ndim, array.ndim);
             assert_memory_equal(back.shape, array.shape, sizeof array.shape);
             assert_memory_equal(back.data, data, (size_t)npy_count(&array) * dtype_size(array.dtype));
             npy_free(&back);
         }
     }
+}
+
+static void a_type_that_numpy_lacks_is_not_written(void **state)
+{
+    uint16_t data[3] = {0};
+    const struct npy_array array = {DTYPE_BF16, 1, {3}, data};
+    struct error error;
+
+    (void)state;
+    assert_false(npy_write(path, &array, &error));
+    assert_int_equal(num_entries(), 0);
 }
 
 static void writes_with_the_usual_rights(void **state)
@@ -583,6 +595,7 @@ int main(void)
         cmocka_unit_test_teardown(refuses_more_than_memory_holds, remove_file),
         cmocka_unit_test_teardown(survives_any_damage, remove_file),
         cmocka_unit_test_teardown(writes_what_it_reads, remove_file),
+        cmocka_unit_test_teardown(a_type_that_numpy_lacks_is_not_written, remove_file),
         cmocka_unit_test_teardown(writes_with_the_usual_rights, remove_file),
         cmocka_unit_test_teardown(aligns_the_data, remove_file),
         cmocka_unit_test_teardown(refuses_to_write, remove_file),

@@ -236,20 +236,12 @@ static bool check_all(const struct align_chapter *chapter, const struct align_op
     return check_all_end(&tally, chapter->step.name, error);
 }
 
-/** Times a step; what it left behind is checked once more. */
-static bool time_step(const struct bench *bench, const struct align_problem *problem, const struct align_step *step,
-                      struct operands *operands, struct timing *here, struct timing *rotated, struct error *error)
-{
-    const struct launch launch = align_launch_of(problem, step);
-
-    return bench_time(bench, &launch, operands, here, rotated, error) && align_verify(problem, step, operands, error);
-}
-
-/** The chapter before, with the capacity and the workspace that it would get. Missing times are not an error. */
+/** Times the chapter before, with the capacity and the workspace that it would get. */
 static void time_before(const struct bench *bench, const struct align_options *options, const struct align_step *before,
-                        const struct operands *operands, struct timing *timing)
+                        const struct operands *operands, struct bench_row *row)
 {
     struct align_problem problem = options->problem;
+    const struct launch launch = align_launch_of(&problem, before);
     struct operands own;
     struct error ignored = {0};
 
@@ -258,18 +250,17 @@ static void time_before(const struct bench *bench, const struct align_options *o
     if (!options->capacity_given)
         problem.capacity = before->capacity(&problem);
     if (!align_problem_check(&problem, &ignored) ||
-        (before->unsupported_reason && before->unsupported_reason(&problem)))
+        (before->unsupported_reason && before->unsupported_reason(&problem)) ||
+        !align_operands_like(operands, &problem, before, &own, &ignored))
         return;
-    if (!align_operands_like(operands, &problem, before, &own, &ignored) ||
-        !time_step(bench, &problem, before, &own, timing, NULL, &ignored))
-        *timing = (struct timing){0.0, 0.0, 0.0};
+    bench_before(bench, &launch, &own, row);
     operands_free(&own);
 }
 
 static bool bench_size(const struct bench *bench, const struct align_chapter *chapter, struct align_options *options,
                        struct bench_row *row, struct error *error)
 {
-    const struct align_problem *const problem = &options->problem;
+    const struct launch launch = align_launch_of(&options->problem, &chapter->step);
     struct operands operands;
     struct align_groups groups;
     bool good;
@@ -278,12 +269,10 @@ static bool bench_size(const struct bench *bench, const struct align_chapter *ch
     options->num_tokens_given = true;
     if (!align_load(options, chapter, &operands, &groups, error))
         return false;
-    good = align_run(problem, &chapter->step, &operands, error) &&
-           time_step(bench, problem, &chapter->step, &operands, &row->here, &row->rotated, error);
-    if (good)
-        time_before(bench, options, &chapter->before, &operands, &row->before);
     row->num_tokens = options->num_tokens; /* --counts has its own */
-    row->floor_us = bench_floor_us(bench, &operands);
+    good = bench_step(bench, &launch, &operands, row, error);
+    if (good)
+        time_before(bench, options, &chapter->before, &operands, row);
     align_groups_free(&groups);
     operands_free(&operands);
     return good;

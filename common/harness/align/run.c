@@ -57,18 +57,13 @@ static cudaError_t call_step(const struct launch *launch, const struct operands 
     return step->launch(launch->problem, &buffers, stream);
 }
 
-struct launch align_launch_of(const struct align_problem *problem, const struct align_step *step)
+static bool verify(const struct launch *launch, const struct operands *operands, struct error *error)
 {
-    return (struct launch){.call = call_step, .problem = problem, .step = step};
-}
-
-bool align_verify(const struct align_problem *problem, const struct align_step *step, const struct operands *operands,
-                  struct error *error)
-{
+    const struct align_step *const step = launch->step;
     const struct align_buffers buffers = align_buffers_at(operands, OPERAND_HOST);
     struct align_failure failure;
 
-    switch (align_check(problem, &buffers, step->ascending, &failure, error)) {
+    switch (align_check(launch->problem, &buffers, step->ascending, &failure, error)) {
     case ALIGN_RIGHT:
         return true;
     case ALIGN_WRONG:
@@ -81,10 +76,15 @@ bool align_verify(const struct align_problem *problem, const struct align_step *
     }
 }
 
+struct launch align_launch_of(const struct align_problem *problem, const struct align_step *step)
+{
+    return (struct launch){.call = call_step, .verify = verify, .problem = problem, .step = step};
+}
+
 bool align_run(const struct align_problem *problem, const struct align_step *step, struct operands *operands,
                struct error *error)
 {
     const struct launch launch = align_launch_of(problem, step);
 
-    return launch_run(&launch, operands, error) && align_verify(problem, step, operands, error);
+    return launch_run(&launch, operands, error);
 }

@@ -30,12 +30,8 @@ bool align_operands_like(const struct operands *like, const struct align_problem
 /** Where a kernel, or a checker, finds them. */
 struct align_buffers align_buffers_at(const struct operands *operands, enum operand_place place);
 
-/** The step's launch, for launch_run() and for timing. */
+/** The step's launch and check, for running and timing. */
 struct launch align_launch_of(const struct align_problem *problem, const struct align_step *step);
-
-/** Checks the outputs on the host. False, as RUN_WRONG, with the first failure, or without memory to look. */
-bool align_verify(const struct align_problem *problem, const struct align_step *step, const struct operands *operands,
-                  struct error *error);
 
 /** Runs the step once and checks its answer. */
 bool align_run(const struct align_problem *problem, const struct align_step *step, struct operands *operands,

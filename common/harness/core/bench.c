@@ -33,7 +33,8 @@ struct bench_row *bench_next(struct bench *bench)
     return row;
 }
 
-double bench_floor_us(const struct bench *bench, const struct operands *operands)
+/** The time it takes to move inputs and outputs once, or an empty kernel's, whichever is longer; 0 on the host. */
+static double floor_us(const struct bench *bench, const struct operands *operands)
 {
     const double moving = bench->backend ? 1e6 * operands_bytes_to_move(operands) / bench->floor.bytes_per_second : 0.0;
 
@@ -146,15 +147,18 @@ static bool make_copies(struct turns *turns)
     return false;
 }
 
-bool bench_time(const struct bench *bench, const struct launch *launch, struct operands *operands, struct timing *here,
-                struct timing *rotated, struct error *error)
+/** Times and verifies a launch; `rotated` may be NULL. */
+static bool time_launch(const struct bench *bench, const struct launch *launch, struct operands *operands,
+                        struct timing *here, struct timing *rotated, struct error *error)
 {
     const enum backend_cache cache = bench->options->flush_l2 ? BACKEND_FLUSHED : BACKEND_WARM;
     struct turns turns = {.launch = launch};
     bool good;
 
-    if (launch->on_host)
-        return time_on_host(launch, operands, here) || error_set_as(error, RUN_NO_DEVICE, "out of memory");
+    if (launch->on_host) {
+        good = time_on_host(launch, operands, here) || error_set_as(error, RUN_NO_DEVICE, "out of memory");
+        return good && launch->verify(launch, operands, error);
+    }
     if (!operands_to_device(operands, error))
         return false;
     turns.operands = *operands;
@@ -166,7 +170,22 @@ bool bench_time(const struct bench *bench, const struct launch *launch, struct o
     }
     good = good && operands_fetch(operands, error);
     operands_leave_device(operands);
-    return good;
+    return good && launch->verify(launch, operands, error);
+}
+
+bool bench_step(const struct bench *bench, const struct launch *launch, struct operands *operands,
+                struct bench_row *row, struct error *error)
+{
+    row->floor_us = floor_us(bench, operands);
+    return launch_run(launch, operands, error) &&
+           time_launch(bench, launch, operands, &row->here, &row->rotated, error);
+}
+
+void bench_before(const struct bench *bench, const struct launch *launch, struct operands *operands,
+                  struct bench_row *row)
+{
+    if (!time_launch(bench, launch, operands, &row->before, NULL, &(struct error){0}))
+        row->before = (struct timing){0.0, 0.0, 0.0};
 }
 
 /* --- writing ------------------------------------------------------------------------------------------------------ */

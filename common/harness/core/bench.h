@@ -37,15 +37,16 @@ bool bench_begin(struct bench *bench, struct error *error);
 struct bench_row *bench_next(struct bench *bench);
 
 /**
- * Times a launch: warm, or with L2 flushed, as the options say; with `rotated` also on copies of its largest input in turn, so
- * many that they exceed every cache. Leaves `rotated` as it is where L2 is flushed anyway, where too many copies would be needed
- * and where memory does not suffice for them. The outputs are in host memory afterwards, for the operator to check again.
+ * Runs and verifies a launch, times it, and verifies what it left behind once more: fills the row's times but for `before`.
+ * Rotated: on copies of the largest input in turn, so many that they exceed every cache; not measured where L2 is flushed anyway,
+ * where too many copies would be needed and where memory does not suffice for them.
  */
-bool bench_time(const struct bench *bench, const struct launch *launch, struct operands *operands, struct timing *here,
-                struct timing *rotated, struct error *error);
+bool bench_step(const struct bench *bench, const struct launch *launch, struct operands *operands,
+                struct bench_row *row, struct error *error);
 
-/** The time it takes to move inputs and outputs once, or an empty kernel's, whichever is longer; 0 on the host. */
-double bench_floor_us(const struct bench *bench, const struct operands *operands);
+/** Times the chapter before in the same way, warm or flushed only. Missing times are not an error. */
+void bench_before(const struct bench *bench, const struct launch *launch, struct operands *operands,
+                  struct bench_row *row);
 
 /** Adds what the report begins with; `describe` says which problem the last row is. The operator adds "problem", then: */
 void bench_report_head(const struct bench *bench, const char *describe, const char *command, struct record *report);

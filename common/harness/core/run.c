@@ -22,8 +22,9 @@ bool launch_run(const struct launch *launch, struct operands *operands, struct e
 
     if (launch->on_host) {
         operands_poison_host(operands);
-        return launch->call(launch, operands, NULL) == cudaSuccess ||
+        good = launch->call(launch, operands, NULL) == cudaSuccess ||
                error_set_as(error, RUN_NO_DEVICE, "out of memory");
+        return good && launch->verify(launch, operands, error);
     }
     if (!operands_to_device(operands, error))
         return false;
@@ -33,5 +34,5 @@ bool launch_run(const struct launch *launch, struct operands *operands, struct e
         status = cudaDeviceSynchronize();
     good = status == cudaSuccess ? operands_fetch(operands, error) : launch_failed(status, error);
     operands_leave_device(operands);
-    return good;
+    return good && launch->verify(launch, operands, error);
 }

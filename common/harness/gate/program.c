@@ -145,29 +145,12 @@ static bool check_all(const struct gate_chapter *chapter, const struct gate_opti
     return check_all_end(&tally, step->name, error);
 }
 
-/** Times a step; what it left behind is checked once more. */
-static bool time_step(const struct bench *bench, const struct gate_problem *problem, const struct gate_step *step,
-                      struct operands *operands, struct timing *here, struct timing *rotated, struct error *error)
-{
-    const struct launch launch = gate_launch_of(problem, step);
-
-    return bench_time(bench, &launch, operands, here, rotated, error) && gate_verify(problem, operands, error);
-}
-
-/** The chapter before, on the same input. Missing times are not an error. */
-static void time_before(const struct bench *bench, const struct gate_problem *problem, const struct gate_step *before,
-                        struct operands *operands, struct timing *timing)
-{
-    if (!before->name || (before->unsupported_reason && before->unsupported_reason(problem)))
-        return;
-    if (!time_step(bench, problem, before, operands, timing, NULL, &(struct error){0}))
-        *timing = (struct timing){0.0, 0.0, 0.0};
-}
-
 static bool bench_size(const struct bench *bench, const struct gate_chapter *chapter, struct gate_options *options,
                        struct bench_row *row, struct error *error)
 {
+    const struct gate_step *const before = &chapter->before;
     const struct gate_problem *const problem = &options->problem;
+    const struct launch launch = gate_launch_of(problem, &chapter->step), other = gate_launch_of(problem, before);
     struct operands operands;
     bool good;
 
@@ -175,11 +158,9 @@ static bool bench_size(const struct bench *bench, const struct gate_chapter *cha
     options->num_tokens_given = true;
     if (!gate_load(options, &chapter->step, &operands, error))
         return false;
-    good = gate_run(problem, &chapter->step, &operands, error) &&
-           time_step(bench, problem, &chapter->step, &operands, &row->here, &row->rotated, error);
-    if (good)
-        time_before(bench, problem, &chapter->before, &operands, &row->before);
-    row->floor_us = bench_floor_us(bench, &operands);
+    good = bench_step(bench, &launch, &operands, row, error);
+    if (good && before->name && !(before->unsupported_reason && before->unsupported_reason(problem)))
+        bench_before(bench, &other, &operands, row);
     operands_free(&operands);
     return good;
 }

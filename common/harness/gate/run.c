@@ -39,17 +39,12 @@ static cudaError_t call_step(const struct launch *launch, const struct operands 
     return step->launch(launch->problem, &buffers, stream);
 }
 
-struct launch gate_launch_of(const struct gate_problem *problem, const struct gate_step *step)
-{
-    return (struct launch){call_step, problem, step, step->compute != NULL};
-}
-
-bool gate_verify(const struct gate_problem *problem, const struct operands *operands, struct error *error)
+static bool verify(const struct launch *launch, const struct operands *operands, struct error *error)
 {
     const struct gate_buffers buffers = gate_buffers_at(operands, OPERAND_HOST);
     struct gate_failure failure;
 
-    switch (gate_check(problem, &buffers, GATE_TIES_LOWER_FIRST, &failure, error)) {
+    switch (gate_check(launch->problem, &buffers, GATE_TIES_LOWER_FIRST, &failure, error)) {
     case GATE_RIGHT:
         return true;
     case GATE_WRONG:
@@ -61,10 +56,15 @@ bool gate_verify(const struct gate_problem *problem, const struct operands *oper
     }
 }
 
+struct launch gate_launch_of(const struct gate_problem *problem, const struct gate_step *step)
+{
+    return (struct launch){call_step, verify, problem, step, step->compute != NULL};
+}
+
 bool gate_run(const struct gate_problem *problem, const struct gate_step *step, struct operands *operands,
               struct error *error)
 {
     const struct launch launch = gate_launch_of(problem, step);
 
-    return launch_run(&launch, operands, error) && gate_verify(problem, operands, error);
+    return launch_run(&launch, operands, error);
 }

@@ -14,11 +14,8 @@ bool gate_operands_allocate(const struct gate_problem *problem, struct operands 
 /** Where a kernel, or a checker, finds them. */
 struct gate_buffers gate_buffers_at(const struct operands *operands, enum operand_place place);
 
-/** The step's launch, for launch_run() and for timing. */
+/** The step's launch and check, for running and timing. */
 struct launch gate_launch_of(const struct gate_problem *problem, const struct gate_step *step);
-
-/** Checks the outputs on the host. False, as RUN_WRONG, with the first failure, or without memory to look. */
-bool gate_verify(const struct gate_problem *problem, const struct operands *operands, struct error *error);
 
 /** Runs the step once and checks its answer. */
 bool gate_run(const struct gate_problem *problem, const struct gate_step *step, struct operands *operands,
