@@ -1,8 +1,8 @@
 /** @file test_gate_check.c  The gate's checker passes right answers and refuses each kind of wrong one, by its name. */
+#include "gate_reference_answer.h"
 #include "harness/gate/check.h"
 #include "harness/gate/input.h"
 #include "harness/gate/problem.h"
-#include "harness/gate/reference.h"
 #include "harness/gate/run.h"
 
 #include <setjmp.h>

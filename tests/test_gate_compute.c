@@ -11,7 +11,6 @@
 
 #include <cmocka.h>
 
-
 static struct gate_problem random_problem(struct random *random)
 {
     const int experts_per_group = 1 + (int)random_below(random, 40), groups = 1 + (int)random_below(random, 20);

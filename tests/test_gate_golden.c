@@ -1,9 +1,8 @@
 /** @file test_gate_golden.c  The checker, the reference and chapter 01 against PyTorch's own answers (tests/golden). */
+#include "gate_reference_answer.h"
 #include "harness/gate/check.h"
-#include "harness/gate/load.h"
 #include "harness/gate/options.h"
 #include "harness/gate/problem.h"
-#include "harness/gate/reference.h"
 #include "harness/gate/run.h"
 
 #include <setjmp.h>

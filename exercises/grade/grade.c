@@ -200,7 +200,7 @@ const void *grade_result(struct grade *grade, const void *device)
 
 void grade_count(struct grade *grade)
 {
-    counters_read(&grade->counters);
+    backend_read_counters(&grade->counters);
     backend_reset_counters();
 }
 

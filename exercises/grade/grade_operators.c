@@ -74,8 +74,8 @@ void grade_gate(struct grade *grade, grade_gate_launch *launch, const struct gat
 
 /* --- align -------------------------------------------------------------------------------------------------------- */
 
-static void run_align(const struct align_problem *problem, const struct align_step *step,
-                      const struct grade_ids *ids, uint64_t seed, struct error *error)
+static void run_align(const struct align_problem *problem, const struct align_step *step, const struct grade_ids *ids,
+                      uint64_t seed, struct error *error)
 {
     struct operands operands;
 

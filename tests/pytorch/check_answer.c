@@ -6,7 +6,6 @@
  * fall either way. Exit codes as a chapter's program has them.
  */
 #include "harness/gate/check.h"
-#include "harness/gate/load.h"
 #include "harness/gate/options.h"
 #include "harness/gate/problem.h"
 #include "harness/gate/run.h"

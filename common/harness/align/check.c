@@ -76,7 +76,8 @@ static void describe_element(error_words *text, const struct examination *exam, 
     else if (!is_position(exam, element))
         describe_value(text, element);
     else if (!align_id_is_valid(exam->problem, id_at(exam, element)))
-        error_words_set(text, "position %" PRId32 ", whose id %" PRId64 " names no expert", element, id_at(exam, element));
+        error_words_set(text, "position %" PRId32 ", whose id %" PRId64 " names no expert", element,
+                        id_at(exam, element));
     else if (exam->placed_at[element] >= 0)
         error_words_set(text, "position %" PRId32 ", already placed at %" PRId32, element, exam->placed_at[element]);
     else
@@ -257,11 +258,10 @@ static bool every_id_is_placed_or_skipped(struct examination *exam)
     return true;
 }
 
-enum align_verdict align_check(const struct align_problem *problem, const struct align_buffers *buffers,
-                               bool ascending, struct align_failure *failure, struct error *error)
+enum align_verdict align_check(const struct align_problem *problem, const struct align_buffers *buffers, bool ascending,
+                               struct align_failure *failure, struct error *error)
 {
-    struct examination exam = {
-        .problem = problem, .buffers = buffers, .ascending = ascending, .failure = failure};
+    struct examination exam = {.problem = problem, .buffers = buffers, .ascending = ascending, .failure = failure};
     enum align_verdict verdict = ALIGN_UNCHECKED;
 
     if (examination_start(&exam, error))

@@ -30,8 +30,8 @@ struct align_failure {
  * Returns ALIGN_WRONG and describes the first failure, or ALIGN_UNCHECKED with an error when memory is short or the
  * capacity holds no right answer.
  */
-enum align_verdict align_check(const struct align_problem *problem, const struct align_buffers *buffers,
-                               bool ascending, struct align_failure *failure, struct error *error);
+enum align_verdict align_check(const struct align_problem *problem, const struct align_buffers *buffers, bool ascending,
+                               struct align_failure *failure, struct error *error);
 
 /** Writes the failure as one line. */
 void align_failure_describe(const struct align_failure *failure, char *text, size_t size);

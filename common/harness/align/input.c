@@ -12,8 +12,7 @@
 /* Streams of random numbers; a distribution's is its own number. */
 enum { STREAM_COUNTS = 100, STREAM_MAP };
 
-const char *const align_dist_names[] = {"balanced", "uniform",  "zipf",    "one",
-                                        "sparse",   "repeated", "invalid", NULL};
+const char *const align_dist_names[] = {"balanced", "uniform", "zipf", "one", "sparse", "repeated", "invalid", NULL};
 
 /* --- storing and shuffling ---------------------------------------------------------------------------------------- */
 
@@ -165,9 +164,8 @@ static bool zipf_start(int size, struct zipf *zipf, struct error *error)
     double sum = 0.0;
 
     *zipf = (struct zipf){.size = size};
-    if (!memory_allocate((void **)&zipf->below, (size_t)size * sizeof *zipf->below, error) ||
-        !memory_allocate((void **)&zipf->deck, (size_t)size * sizeof *zipf->deck, error) ||
-        !memory_allocate((void **)&zipf->placed, (size_t)size * sizeof *zipf->placed, error))
+    if (!ALLOCATE_ARRAY(zipf->below, size, error) || !ALLOCATE_ARRAY(zipf->deck, size, error) ||
+        !ALLOCATE_ARRAY(zipf->placed, size, error))
         return false;
     for (int rank = 0; rank < size; rank++) {
         sum += 1.0 / (rank + 1);
@@ -247,7 +245,7 @@ bool align_generate_ids(const struct align_problem *problem, int topk, enum alig
     int32_t *experts; /* all of them, in any order: none is favoured for its number */
     bool done = true;
 
-    if (!memory_allocate((void **)&experts, (size_t)problem->num_experts * sizeof *experts, error))
+    if (!ALLOCATE_ARRAY(experts, problem->num_experts, error))
         return false;
     fill_shuffled(experts, problem->num_experts, &random);
     switch (dist) {
@@ -372,7 +370,7 @@ bool align_convert_map(const struct npy_array *source, int num_experts, int32_t 
                              local, e, num_experts);
         expert_map[e] = (int32_t)local;
     }
-    if (!memory_allocate((void **)&first_at, (size_t)num_experts * sizeof *first_at, error))
+    if (!ALLOCATE_ARRAY(first_at, num_experts, error))
         return false;
     right = check_local_ids(expert_map, num_experts, first_at, error);
     free(first_at);

@@ -1,10 +1,8 @@
-#include "harness/align/load.h"
 
 #include "harness/align/problem.h"
 #include "harness/align/run.h"
 #include "harness/core/memory.h"
 #include "harness/core/router_data.h"
-#include "harness/gate/load.h"
 #include "harness/gate/problem.h"
 #include "harness/gate/run.h"
 

@@ -66,7 +66,7 @@ static bool take_map(void *context, struct error *error)
 
 #define FIELD(member) .field = offsetof(struct align_options, member)
 #define GIVEN(member) .given = offsetof(struct align_options, member)
-#define COUNT .type = OPTION_INT, .least = 1, .most = INT_MAX
+#define COUNT         .type = OPTION_INT, .least = 1, .most = INT_MAX
 
 /* In the order of the command that repeats a run. */
 static const struct option_row table[] = {
@@ -80,8 +80,8 @@ static const struct option_row table[] = {
     {.help = "The input (default: what the gate chooses from the real router's logits)", .group = 2},
     {"topk-ids", "FILE.npy", "[tokens, topk] or [tokens], i4 or i8; rows repeat if --num-tokens asks for more", 2,
      OPTION_TEXT, FIELD(ids_path), .take = take_topk_ids, .repeats = FROM_FILE},
-    {"dist", "NAME", "Generate: balanced, uniform, zipf, one, sparse, repeated or invalid", 2, OPTION_WORD,
-     FIELD(dist), .words = align_dist_names, .take = take_dist, .repeats = GENERATED},
+    {"dist", "NAME", "Generate: balanced, uniform, zipf, one, sparse, repeated or invalid", 2, OPTION_WORD, FIELD(dist),
+     .words = align_dist_names, .take = take_dist, .repeats = GENERATED},
     {"counts", "N,N,...", "Generate: the first expert N times, and so on, in random order", 2, OPTION_TEXT,
      FIELD(counts), .take = take_counts, .repeats = FROM_COUNTS},
     {"block-size", "N", "Pad every expert's ids to a multiple of N (default 64)", 1, COUNT, FIELD(problem.block_size),

@@ -51,4 +51,13 @@ const char *align_source_name(const struct align_options *options);
 /** Writes the command that repeats this run, every choice spelled out. */
 void align_options_command(const struct align_options *options, const char *program, char *text, size_t size);
 
+/** How much room the ids get. */
+enum align_room { ALIGN_ROOM_BOUND, ALIGN_ROOM_EXACT, ALIGN_ROOM_SPARE, NUM_ALIGN_ROOMS };
+
+/**
+ * Problem number 0, 1, ..., as options. `room` says what its capacity is to be, once its ids are known. False: there is none of
+ * this number, it was the last before it.
+ */
+bool align_problem_to_try(int number, uint64_t seed, struct align_options *options, enum align_room *room);
+
 #endif

@@ -1,4 +1,4 @@
-#include "harness/align/problems_to_try.h"
+#include "harness/align/options.h"
 
 #include "harness/core/random.h"
 

@@ -1,7 +1,5 @@
 /** @file program.c  An align chapter's program, from the command line to the exit code. */
-#include "harness/align/load.h"
 #include "harness/align/problem.h"
-#include "harness/align/problems_to_try.h"
 #include "harness/align/run.h"
 #include "harness/core/bench.h"
 #include "harness/core/counters.h"
@@ -10,14 +8,14 @@
 
 /* --- report ------------------------------------------------------------------------------------------------------- */
 
-static const char *input_name(const struct align_options *options, char *text, size_t size)
+static void name_input(const struct align_options *options, char *text, size_t size)
 {
     if (options->source == ALIGN_SOURCE_ROUTER)
-        return "what the gate chooses from the real router's logits";
-    if (options->source == ALIGN_SOURCE_FILE)
-        return options->ids_path;
-    snprintf(text, size, "generated: %s, seed %" PRIu64, align_source_name(options), options->program.seed);
-    return text;
+        snprintf(text, size, "what the gate chooses from the real router's logits");
+    else if (options->source == ALIGN_SOURCE_FILE)
+        snprintf(text, size, "%s", options->ids_path);
+    else
+        snprintf(text, size, "generated: %s, seed %" PRIu64, align_source_name(options), options->program.seed);
 }
 
 static double percent(int64_t part, int64_t whole)
@@ -123,39 +121,31 @@ static int run_once(const struct align_chapter *chapter, struct align_options *o
                     const char *program)
 {
     const struct align_problem *const problem = &options->problem;
-    char command[PROGRAM_COMMAND_SIZE], described[256], whole[320], input[256], verified[192], places[64], blocks[64];
-    struct error error = {0};
+    struct program_run run = {.name = chapter->step.name,
+                              .before = chapter->before.name,
+                              .device = backend->device,
+                              .has_counters = backend->has_counters};
+    char described[256], places[64], blocks[64];
     struct run_counters counters;
     struct record report = {0};
     struct operands operands;
     struct align_groups groups;
     struct whole_file trace;
 
-    if (!align_load(options, chapter, &operands, &groups, &error))
-        return program_failed(chapter->step.name, &error);
-    if (program_begin(&options->program, &trace, &error)) {
-        align_run(problem, &chapter->step, &operands, &error);
-        program_keep(&options->program, &operands, &trace, &error);
+    if (!align_load(options, chapter, &operands, &groups, &run.error))
+        return program_failed(run.name, &run.error);
+    if (program_begin(&options->program, &trace, &run.error)) {
+        align_run(problem, &chapter->step, &operands, &run.error);
+        program_keep(&options->program, &operands, &trace, &run.error);
     }
-    align_options_command(options, program, command, sizeof command);
+    align_options_command(options, program, run.command, sizeof run.command);
     align_problem_describe(problem, described, sizeof described);
-    snprintf(whole, sizeof whole, "%" PRId64 " token%s, top %d: %s", options->num_tokens,
+    snprintf(run.problem, sizeof run.problem, "%" PRId64 " token%s, top %d: %s", options->num_tokens,
              options->num_tokens == 1 ? "" : "s", options->topk, described);
-    snprintf(verified, sizeof verified, "%s, the experts of %s, the padded size",
+    name_input(options, run.input, sizeof run.input);
+    snprintf(run.verified, sizeof run.verified, "%s, the experts of %s, the padded size",
              count_of(problem->capacity, "place", places), count_of(align_blocks(problem), "block", blocks));
-
-    const struct program_run run = {
-        .name = chapter->step.name,
-        .before = chapter->before.name,
-        .device = backend->device,
-        .command = command,
-        .problem = whole,
-        .input = input_name(options, input, sizeof input),
-        .verified = verified,
-        .error = &error,
-    };
-
-    counters_read(&counters);
+    backend_read_counters(&counters);
     program_report_head(&run, &report);
     report_problem(options, true, &report);
     program_report_result(&run, &report);

@@ -29,8 +29,4 @@ bool align_capacity_check(const struct align_problem *problem, const struct alig
 /** The expert that has most ids, the lowest of them if several do. */
 int align_busiest_expert(const struct align_problem *problem, const struct align_groups *groups);
 
-/** The answer, ascending inside each group; host addresses. False when memory is short or the capacity is. */
-bool align_reference_compute(const struct align_problem *problem, const struct align_buffers *buffers,
-                             struct error *error);
-
 #endif

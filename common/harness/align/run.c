@@ -10,16 +10,16 @@ bool align_operands_allocate(const struct align_problem *problem, const struct a
 
     *operands = (struct operands){
         .list = {{.name = "topk_ids", .host = {align_ids_dtype(problem), 1, {problem->numel}, NULL}},
-                 {.name = "expert_map",
-                  .host = {DTYPE_I32, 1, {problem->num_experts}, NULL},
-                  .absent = !has_map},
+                 {.name = "expert_map", .host = {DTYPE_I32, 1, {problem->num_experts}, NULL}, .absent = !has_map},
                  {.name = "sorted_token_ids",
                   .role = OPERAND_OUTPUT,
                   .host = {DTYPE_I32, 1, {problem->capacity}, NULL},
                   .misalign = (size_t)misalign * sizeof(int32_t)},
                  {.name = "expert_ids", .role = OPERAND_OUTPUT, .host = {DTYPE_I32, 1, {align_blocks(problem)}, NULL}},
                  {.name = "num_tokens_post_padded", .role = OPERAND_OUTPUT, .host = {DTYPE_I32, 1, {1}, NULL}},
-                 {.name = "workspace", .role = OPERAND_WORKSPACE, .host = {DTYPE_U8, 1, {(int64_t)workspace_bytes}, NULL}}},
+                 {.name = "workspace",
+                  .role = OPERAND_WORKSPACE,
+                  .host = {DTYPE_U8, 1, {(int64_t)workspace_bytes}, NULL}}},
         .count = NUM_ALIGN_OPERANDS,
         .poison = ALIGN_POISON,
     };

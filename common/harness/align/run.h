@@ -1,8 +1,9 @@
-/** @file run.h  Align's operands, and one checked run of a step over them. */
+/** @file run.h  Align's operands: what they are, filling them from the command line, a run over them. */
 #ifndef ALIGN_RUN_H
 #define ALIGN_RUN_H
 
-#include "harness/align/align.h"
+#include "harness/align/options.h"
+#include "harness/align/reference.h"
 #include "harness/core/run.h"
 
 /** Align's operands, in their order. */
@@ -29,6 +30,15 @@ bool align_operands_like(const struct operands *like, const struct align_problem
 
 /** Where a kernel, or a checker, finds them. */
 struct align_buffers align_buffers_at(const struct operands *operands, enum operand_place place);
+
+/**
+ * Completes `options` (tokens, experts, topk, the ids' type, the capacity) from the input it names, checks the problem, asks the
+ * chapter whether it supports it, allocates the operands and fills the inputs; `groups` are those of the ids. The real router's
+ * ids are what chapter->gate, launched and checked, makes of its logits. The caller frees both. False, owning nothing, with the
+ * reason: the arguments or a file, memory, the gate.
+ */
+bool align_load(struct align_options *options, const struct align_chapter *chapter, struct operands *operands,
+                struct align_groups *groups, struct error *error);
 
 /** The step's launch and check, for running and timing. */
 struct launch align_launch_of(const struct align_problem *problem, const struct align_step *step);

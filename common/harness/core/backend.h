@@ -21,7 +21,7 @@ struct backend {
     char driver[64];
     char toolkit[64];
     bool has_times;    /**< backend_time() works */
-    bool has_counters; /**< backend_counters() works */
+    bool has_counters; /**< backend_read_counters() finds any */
 };
 
 /** Finds the device. Returns false and the reason when there is none that can run the kernels. */
@@ -38,9 +38,6 @@ enum { MAX_COUNTERS = 32 };
 /** Sets all counters to 0. */
 void backend_reset_counters(void);
 
-/** Fills `counters` and returns how many there are: 0 on a GPU. */
-int backend_counters(struct counter counters[MAX_COUNTERS]);
-
 enum { MAX_KERNELS = 16, KERNEL_NAME_SIZE = 64 };
 
 /** What the launches of one kernel did. */
@@ -49,11 +46,17 @@ struct kernel_counters {
     struct counter counters[MAX_COUNTERS];
 };
 
-/**
- * Fills `kernels` in the order of their first launches, each with the same counters as backend_counters(), which has their
- * sums. Returns how many it filled: 0 on a GPU.
- */
-int backend_kernels(struct kernel_counters kernels[MAX_KERNELS]);
+/** The counters of a run. All zero: nothing was counted, as on a GPU. */
+struct run_counters {
+    struct counter total[MAX_COUNTERS]; /**< the sums of the kernels' */
+    int num_counters;
+    struct kernel_counters
+        kernels[MAX_KERNELS]; /**< in the order of their first launches; each has num_counters of them */
+    int num_kernels;
+};
+
+/** Reads what has been counted since backend_reset_counters(). */
+void backend_read_counters(struct run_counters *counters);
 
 /** Makes device memory off limits to kernels, if the backend can: guard bands. */
 void backend_forbid(const void *begin, size_t bytes);
@@ -77,7 +80,7 @@ bool backend_trace_end(FILE *stream, struct error *error);
 typedef cudaError_t backend_launch(void *context, int turn, cudaStream_t stream);
 
 enum backend_cache {
-    BACKEND_WARM, /**< launches follow one another: what one left in L2 is there for the next */
+    BACKEND_WARM,    /**< launches follow one another: what one left in L2 is there for the next */
     BACKEND_FLUSHED, /**< L2 is overwritten before each launch */
 };
 

@@ -5,13 +5,6 @@
 
 enum { NAME_WIDTH = 26, KERNEL_WIDTH = 13 };
 
-void counters_read(struct run_counters *counters)
-{
-    memset(counters, 0, sizeof *counters);
-    counters->num_counters = backend_counters(counters->total);
-    counters->num_kernels = backend_kernels(counters->kernels);
-}
-
 /** A line of the table. One kernel alone has done all: it gets no column. */
 static void add_row(const struct run_counters *counters, int index, double num_tokens, struct record *row)
 {

@@ -12,4 +12,7 @@
  */
 bool memory_allocate(void **memory, size_t bytes, struct error *error);
 
+/** The same for the array that a pointer is to have. */
+#define ALLOCATE_ARRAY(array, count, error) memory_allocate((void **)&(array), (size_t)(count) * sizeof *(array), error)
+
 #endif

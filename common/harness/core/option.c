@@ -89,7 +89,8 @@ static bool is_row(const struct option_row *option)
 }
 
 /** How many options the word `--name` may stand for; `found` is the exact or the last one. */
-static int match_option(const struct option_row *table, const char *name, size_t length, const struct option_row **found)
+static int match_option(const struct option_row *table, const char *name, size_t length,
+                        const struct option_row **found)
 {
     int matches = 0;
 
@@ -135,8 +136,8 @@ static bool is_help(const char *word)
 }
 
 /** Finds the option of argv[*i], and its value there or in the next word. */
-static const struct option_row *find_option(const struct option_row *table, int argc, char **argv, int *i, const char **value,
-                                        struct error *error)
+static const struct option_row *find_option(const struct option_row *table, int argc, char **argv, int *i,
+                                            const char **value, struct error *error)
 {
     const char *const word = argv[*i];
     const struct option_row *option = NULL;
@@ -188,7 +189,8 @@ bool options_parse(const struct option_row *table, const char *doc, int argc, ch
 static void write_value(const struct option_row *option, const void *field, char *text, size_t size)
 {
     if (option->words)
-        snprintf(text, size, "%s", option->words[option->type == OPTION_BOOL ? *(const bool *)field : *(const int *)field]);
+        snprintf(text, size, "%s",
+                 option->words[option->type == OPTION_BOOL ? *(const bool *)field : *(const int *)field]);
     else if (option->type == OPTION_TEXT)
         snprintf(text, size, "%s", *(const char *const *)field);
     else if (option->type == OPTION_INT64)
@@ -199,8 +201,8 @@ static void write_value(const struct option_row *option, const void *field, char
         snprintf(text, size, "%d", option->type == OPTION_BOOL ? *(const bool *)field : *(const int *)field);
 }
 
-void options_command(const struct option_row *table, const void *options, unsigned traits, const char *program, char *text,
-                     size_t size)
+void options_command(const struct option_row *table, const void *options, unsigned traits, const char *program,
+                     char *text, size_t size)
 {
     size_t used = (size_t)snprintf(text, size, "%s", program);
 

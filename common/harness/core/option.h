@@ -50,8 +50,8 @@ bool options_parse(const struct option_row *table, const char *doc, int argc, ch
                    struct error *error);
 
 /** Writes the command that repeats a run with these traits: the program and, in the table's order, its options. */
-void options_command(const struct option_row *table, const void *options, unsigned traits, const char *program, char *text,
-                     size_t size);
+void options_command(const struct option_row *table, const void *options, unsigned traits, const char *program,
+                     char *text, size_t size);
 
 /** Parses a decimal integer from `least` to `most`; the error names `--name`. */
 bool option_integer(const char *name, const char *text, int64_t least, int64_t most, int64_t *value,

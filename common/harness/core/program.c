@@ -59,8 +59,8 @@ bool program_begin(const struct program_options *options, struct whole_file *tra
     *trace = (struct whole_file){0};
     if (options->out && !directory_ready(options->out, error))
         return false;
-    if (!options->trace || (backend_trace_begin(options->trace_kernel, error) &&
-                            whole_file_open(trace, "trace", options->trace, error)))
+    if (!options->trace ||
+        (backend_trace_begin(options->trace_kernel, error) && whole_file_open(trace, "trace", options->trace, error)))
         return true;
     backend_trace_end(NULL, &(struct error){0});
     return false;
@@ -88,15 +88,12 @@ int program_failed(const char *name, const struct error *error)
 
 void program_report_head(const struct program_run *run, struct record *report)
 {
-    const bool verified = run->error->result == RUN_VERIFIED;
-    struct counter counters[MAX_COUNTERS];
-
-    record_text(report, IN_TABLE, NULL, "%s on %s%s", run->name,
-                !run->device || backend_counters(counters) ? "the " : "", run->device ? run->device : "host");
+    record_text(report, IN_TABLE, NULL, "%s on %s%s", run->name, run->device && !run->has_counters ? "" : "the ",
+                run->device ? run->device : "host");
     record_text(report, IN_DATA, "chapter", "%s", run->name);
     record_text(report, IN_DATA, "before", "%s", run->before ? run->before : "");
     record_text(report, IN_DATA, "device", "%s", run->device ? run->device : "host");
-    record_boolean(report, IN_CSV, "verified", verified);
+    record_text(report, IN_CSV, "verified", "%s", run->error.result == RUN_VERIFIED ? "yes" : "no");
     record_text(report, IN_JSON, "command", "%s", run->command);
     record_text(report, IN_TABLE, "problem", "%s", run->problem);
     record_text(report, IN_TABLE | IN_JSON, "input", "%s", run->input);
@@ -104,27 +101,26 @@ void program_report_head(const struct program_run *run, struct record *report)
 
 void program_report_result(const struct program_run *run, struct record *report)
 {
-    const bool verified = run->error->result == RUN_VERIFIED;
+    const bool verified = run->error.result == RUN_VERIFIED;
 
     record_text(report, IN_TABLE, "verified", verified ? "yes: %s" : "NO: %s",
-                verified ? run->verified : run->error->text);
-    record_boolean(report, IN_JSON, "verified", verified);
-    record_text(report, IN_JSON, "failure", "%s", verified ? "" : run->error->text);
+                verified ? run->verified : run->error.text);
+    record_number(report, IN_JSON, "verified", "%s", verified ? "true" : "false");
+    record_text(report, IN_JSON, "failure", "%s", verified ? "" : run->error.text);
 }
 
 int program_end(const struct program_run *run, enum record_format format, struct record *report)
 {
-    const bool finished = run->error->result == RUN_VERIFIED || run->error->result == RUN_WRONG;
-    struct error error = *run->error;
+    const bool finished = run->error.result == RUN_VERIFIED || run->error.result == RUN_WRONG;
+    struct error error = run->error;
     const bool written = finished && record_write(report, format, stdout, &error);
 
     record_free(report);
     if (!written)
         return program_failed(run->name, &error);
-    if (run->error->result == RUN_WRONG)
-        fprintf(stderr, "%s: wrong: %s\n%s: repeat it with: %s\n", run->name, run->error->text, run->name,
-                run->command);
-    return run->error->result;
+    if (error.result == RUN_WRONG)
+        fprintf(stderr, "%s: wrong: %s\n%s: repeat it with: %s\n", run->name, error.text, run->name, run->command);
+    return error.result;
 }
 
 /* --- many problems ------------------------------------------------------------------------------------------------ */

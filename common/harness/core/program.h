@@ -25,15 +25,20 @@ struct program_options {
 };
 
 /** Rows of an operator's table for its program_options, which are the member `program` of the type `options`. */
-#define PROGRAM_ROW(options, row_name, row_argument, row_type, member, row_repeats, row_help)                          \
-    {                                                                                                                  \
-        .name = row_name, .argument = row_argument, .type = row_type, .group = 3, .help = row_help,                    \
-        .field = offsetof(options, program.member), .repeats = row_repeats                                             \
+#define PROGRAM_ROW(options, row_name, row_argument, row_type, member, row_repeats, row_help)       \
+    {                                                                                               \
+        .name = row_name, .argument = row_argument, .type = row_type, .group = 3, .help = row_help, \
+        .field = offsetof(options, program.member), .repeats = row_repeats                          \
     }
 #define PROGRAM_OPTIONS(options, out_help, check_all_help)                                                             \
     {.help = "The output", .group = 3}, PROGRAM_ROW(options, "out", "DIR", OPTION_TEXT, out, 0, out_help),             \
-        {.name = "format", .argument = "FORMAT", .help = "table, json or csv (default table)", .group = 3,             \
-         .type = OPTION_WORD, .field = offsetof(options, program.format), .words = record_formats},                    \
+        {.name = "format",                                                                                             \
+         .argument = "FORMAT",                                                                                         \
+         .help = "table, json or csv (default table)",                                                                 \
+         .group = 3,                                                                                                   \
+         .type = OPTION_WORD,                                                                                          \
+         .field = offsetof(options, program.format),                                                                   \
+         .words = record_formats},                                                                                     \
         PROGRAM_ROW(options, "check-all", NULL, OPTION_FLAG, check_all, 0, check_all_help),                            \
         PROGRAM_ROW(options, "bench", NULL, OPTION_FLAG, bench, RUN_OF_ANY_KIND,                                       \
                     "Times over a sweep of sizes, beside the chapter before and the floor"),                           \
@@ -45,9 +50,11 @@ struct program_options {
                     "most 100,000 events"),                                                                            \
         PROGRAM_ROW(options, "trace-kernel", "NAME", OPTION_TEXT, trace_kernel, 0,                                     \
                     "With --trace: the first launch of this kernel, as the report names it")
-#define PROGRAM_SEED_OPTION(options, seed_repeats)                                                                     \
-    {.name = "seed", .argument = "S", .help = "Seed of generated input (default 1)", .group = 2, .type = OPTION_INT64, \
-     .field = offsetof(options, program.seed), .most = INT64_MAX, .repeats = seed_repeats}
+#define PROGRAM_SEED_OPTION(options, seed_repeats)                                                                 \
+    {                                                                                                              \
+        .name = "seed", .argument = "S", .help = "Seed of generated input (default 1)", .group = 2,                \
+        .type = OPTION_INT64, .field = offsetof(options, program.seed), .most = INT64_MAX, .repeats = seed_repeats \
+    }
 
 /** The --help text around the options: "Chapter NAME of ...: DOES." and what the exit status says. */
 void program_doc(const char *name, const char *does, char *text, size_t size);
@@ -68,16 +75,16 @@ void program_keep(const struct program_options *options, const struct operands *
 /** Prints the one line people get when a run did not end well, "NAME: REASON". Returns the exit code. */
 int program_failed(const char *name, const struct error *error);
 
-/** A finished run, as every report has it. */
+/** A run, as every report has it. The operator fills the texts. */
 struct program_run {
     const char *name;   /**< the chapter's */
     const char *before; /**< the chapter before it; NULL in the first */
     const char *device; /**< NULL: the host */
-    const char *command;
-    const char *problem; /**< one line for people */
-    const char *input;   /**< the same */
-    const char *verified; /**< what was found right, for people */
-    const struct error *error;
+    bool has_counters;
+    struct error error;
+    char command[PROGRAM_COMMAND_SIZE]; /**< repeats it */
+    char problem[320], input[256];      /**< for people */
+    char verified[192];                 /**< what was found right */
 };
 
 /**

@@ -7,14 +7,14 @@
 
 const char *const record_formats[] = {"table", "json", "csv", NULL};
 
-enum field_type { FIELD_TEXT, FIELD_NUMBER, FIELD_BOOLEAN, FIELD_OBJECT, FIELD_LIST };
+enum field_type { FIELD_TEXT, FIELD_NUMBER, FIELD_OBJECT, FIELD_LIST };
 
 struct field {
     enum field_type type;
     unsigned formats;
     int width; /* of a column */
     const char *name;
-    char *text; /* "yes" or "no" in a boolean */
+    char *text;
     struct record *record;
 };
 
@@ -76,13 +76,6 @@ void record_column(struct record *record, int width, const char *heading, const 
     va_end(arguments);
     if (field)
         field->width = width;
-}
-
-void record_boolean(struct record *record, unsigned formats, const char *name, bool value)
-{
-    record_text(record, formats, name, "%s", value ? "yes" : "no");
-    if (record && record->count)
-        record->fields[record->count - 1].type = FIELD_BOOLEAN;
 }
 
 static struct record *add_record(struct record *record, enum field_type type, unsigned formats, const char *name)
@@ -200,9 +193,6 @@ static void write_json(const struct record *record, const char *first, const cha
             break;
         case FIELD_NUMBER:
             fputs(field->text, stream);
-            break;
-        case FIELD_BOOLEAN:
-            fputs(field->text[0] == 'y' ? "true" : "false", stream);
             break;
         case FIELD_OBJECT:
             putc('{', stream);

@@ -38,7 +38,6 @@ __attribute__((format(printf, 4, 5))) void record_text(struct record *record, un
                                                        const char *format, ...);
 __attribute__((format(printf, 4, 5))) void record_number(struct record *record, unsigned formats, const char *name,
                                                          const char *format, ...);
-void record_boolean(struct record *record, unsigned formats, const char *name, bool value);
 
 /** Adds a record inside a record or, without a name, to a list. NULL when memory is short. */
 struct record *record_object(struct record *record, unsigned formats, const char *name);

@@ -22,7 +22,7 @@ struct examination {
     bool *chosen;                   /* [num_experts] */
     bool *used;                     /* [num_expert_group] holds a chosen expert */
     bool *stays;                    /* [num_expert_group] must be among the kept groups */
-    bool *open;                     /* [num_expert_group] may be among them */
+    bool *shut;                     /* [num_expert_group] cannot be among them */
     struct gate_failure failure;
 };
 
@@ -34,12 +34,12 @@ static bool examination_start(const struct gate_problem *problem, enum gate_ties
     if (!gate_row_allocate(problem, &exam->row, error))
         return false;
     exam->row.ties_are_free = ties == GATE_TIES_FREE;
-    return memory_allocate((void **)&exam->right_weights, problem->topk * sizeof *exam->right_weights, error) &&
-           memory_allocate((void **)&exam->right_ids, problem->topk * sizeof *exam->right_ids, error) &&
-           memory_allocate((void **)&exam->chosen, problem->num_experts * sizeof *exam->chosen, error) &&
-           memory_allocate((void **)&exam->used, problem->num_expert_group * sizeof *exam->used, error) &&
-           memory_allocate((void **)&exam->stays, problem->num_expert_group * sizeof *exam->stays, error) &&
-           memory_allocate((void **)&exam->open, problem->num_expert_group * sizeof *exam->open, error);
+    return ALLOCATE_ARRAY(exam->right_weights, problem->topk, error) &&
+           ALLOCATE_ARRAY(exam->right_ids, problem->topk, error) &&
+           ALLOCATE_ARRAY(exam->chosen, problem->num_experts, error) &&
+           ALLOCATE_ARRAY(exam->used, problem->num_expert_group, error) &&
+           ALLOCATE_ARRAY(exam->stays, problem->num_expert_group, error) &&
+           ALLOCATE_ARRAY(exam->shut, problem->num_expert_group, error);
 }
 
 static void examination_end(struct examination *exam)
@@ -50,7 +50,7 @@ static void examination_end(struct examination *exam)
     free(exam->chosen);
     free(exam->used);
     free(exam->stays);
-    free(exam->open);
+    free(exam->shut);
 }
 
 /* --- what is wrong ----------------------------------------------------------------------------------------- */
@@ -132,8 +132,11 @@ static int wronged_expert(const struct examination *exam, int group)
     return -1;
 }
 
-/** Marks every group that certainly ranks before a marked one, until nothing changes. Returns how many are marked. */
-static int close_upwards(const struct examination *exam, bool *marked)
+/**
+ * Marks every group that certainly ranks before (or, downwards, after) a marked one, until nothing changes. Returns how many are
+ * marked.
+ */
+static int close_marks(const struct examination *exam, bool downwards, bool *marked)
 {
     const int groups = exam->problem->num_expert_group;
     bool changed = true;
@@ -143,32 +146,11 @@ static int close_upwards(const struct examination *exam, bool *marked)
         changed = false;
         for (int a = 0; a < groups; a++)
             for (int b = 0; !marked[a] && b < groups; b++)
-                if (marked[b] && gate_group_certainly_before(&exam->row, a, b))
+                if (marked[b] && gate_group_certainly_before(&exam->row, downwards ? b : a, downwards ? a : b))
                     changed = marked[a] = true;
     }
     for (int g = 0; g < groups; g++)
         count += marked[g];
-    return count;
-}
-
-/** Removes from `open` every group that has one certainly before it which is not open. Returns how many stay open. */
-static int close_downwards(const struct examination *exam, bool *open)
-{
-    const int groups = exam->problem->num_expert_group;
-    bool changed = true;
-    int count = 0;
-
-    while (changed) {
-        changed = false;
-        for (int a = 0; a < groups; a++)
-            for (int b = 0; open[a] && b < groups; b++)
-                if (!open[b] && gate_group_certainly_before(&exam->row, b, a)) {
-                    open[a] = false;
-                    changed = true;
-                }
-    }
-    for (int g = 0; g < groups; g++)
-        count += open[g];
     return count;
 }
 
@@ -226,7 +208,7 @@ static bool groups_are_the_best(struct examination *exam)
     for (int g = 0; g < problem->num_expert_group; g++) {
         const int wronged = wronged_expert(exam, g);
 
-        exam->open[g] = wronged < 0;
+        exam->shut[g] = wronged >= 0;
         if (exam->used[g] && wronged >= 0) {
             describe_expert(&exam->failure.expected, exam, wronged);
             describe_expert(&exam->failure.got, exam, last_chosen(exam));
@@ -234,12 +216,12 @@ static bool groups_are_the_best(struct examination *exam)
         }
     }
     memcpy(exam->stays, exam->used, problem->num_expert_group * sizeof *exam->stays);
-    if (close_upwards(exam, exam->stays) > problem->topk_group)
+    if (close_marks(exam, false, exam->stays) > problem->topk_group)
         return fail_group(exam);
     for (int g = 0; g < problem->num_expert_group; g++)
-        if (exam->stays[g] && !exam->open[g])
+        if (exam->stays[g] && exam->shut[g])
             return fail_choice(exam, last_chosen(exam), "inside the groups that stay the best experts are chosen");
-    if (close_downwards(exam, exam->open) < problem->topk_group)
+    if (problem->num_expert_group - close_marks(exam, true, exam->shut) < problem->topk_group)
         return fail_choice(exam, last_chosen(exam), "inside the groups that stay the best experts are chosen");
     return true;
 }

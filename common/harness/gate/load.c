@@ -1,4 +1,3 @@
-#include "harness/gate/load.h"
 
 #include "harness/core/router_data.h"
 #include "harness/gate/problem.h"

@@ -44,7 +44,7 @@ static bool take_bias(void *context, struct error *error)
 
 #define FIELD(member) .field = offsetof(struct gate_options, member)
 #define GIVEN(member) .given = offsetof(struct gate_options, member)
-#define COUNT .type = OPTION_INT, .least = 1, .most = INT_MAX
+#define COUNT         .type = OPTION_INT, .least = 1, .most = INT_MAX
 
 /* In the order of the command that repeats a run. */
 static const struct option_row table[] = {

@@ -37,4 +37,10 @@ bool gate_options_parse(int argc, char **argv, const struct gate_chapter *chapte
 /** Writes the command that repeats this run, every choice spelled out. */
 void gate_options_command(const struct gate_options *options, const char *program, char *text, size_t size);
 
+/** Problem number 0, 1, ... of the grid, as options. False: there is none of this number, it was the last before it. */
+bool gate_problem_to_try(int number, uint64_t seed, struct gate_options *options);
+
+/** False for the few of them that make no sense, or are another one again. */
+bool gate_problem_is_worth_trying(const struct gate_options *options);
+
 #endif

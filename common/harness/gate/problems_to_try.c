@@ -1,4 +1,4 @@
-#include "harness/gate/problems_to_try.h"
+#include "harness/gate/options.h"
 
 #include "harness/gate/problem.h"
 

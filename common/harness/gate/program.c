@@ -1,9 +1,7 @@
 /** @file program.c  A gate chapter's program, from the command line to the exit code. */
 #include "harness/core/bench.h"
 #include "harness/core/counters.h"
-#include "harness/gate/load.h"
 #include "harness/gate/problem.h"
-#include "harness/gate/problems_to_try.h"
 #include "harness/gate/run.h"
 
 #include <inttypes.h>
@@ -12,14 +10,13 @@
 
 /* --- report ------------------------------------------------------------------------------------------------------- */
 
-static const char *input_name(const struct gate_options *options, char *text, size_t size)
+static void name_input(const struct gate_options *options, char *text, size_t size)
 {
-    if (options->source == GATE_SOURCE_ROUTER)
-        return "the real router's logits";
-    if (options->source == GATE_SOURCE_FILE)
-        return options->logits_path;
-    snprintf(text, size, "generated: %s, seed %" PRIu64, gate_dist_names[options->dist], options->program.seed);
-    return text;
+    if (options->source == GATE_SOURCE_GENERATED)
+        snprintf(text, size, "generated: %s, seed %" PRIu64, gate_dist_names[options->dist], options->program.seed);
+    else
+        snprintf(text, size, "%s",
+                 options->source == GATE_SOURCE_FILE ? options->logits_path : "the real router's logits");
 }
 
 /** Adds the problem: all of it, or, for a benchmark, what does not change from row to row. */
@@ -74,40 +71,34 @@ static int run_once(const struct gate_chapter *chapter, struct gate_options *opt
                     const char *program)
 {
     const struct gate_problem *const problem = &options->problem;
-    char command[PROGRAM_COMMAND_SIZE], described[256], input[256], choices[32], verified[64];
-    struct error error = {0};
-    struct run_counters counters = {0};
+    const bool on_host = chapter->step.compute != NULL;
+    struct program_run run = {.name = chapter->step.name,
+                              .before = chapter->before.name,
+                              .device = on_host ? NULL : backend->device,
+                              .has_counters = !on_host && backend->has_counters};
+    struct run_counters counters = {.num_counters = 0};
     struct record report = {0};
     struct operands operands;
     struct whole_file trace;
+    char choices[32];
 
-    if (!gate_load(options, &chapter->step, &operands, &error))
-        return program_failed(chapter->step.name, &error);
-    if (program_begin(&options->program, &trace, &error)) {
-        gate_run(problem, &chapter->step, &operands, &error);
-        program_keep(&options->program, &operands, &trace, &error);
+    if (!gate_load(options, &chapter->step, &operands, &run.error))
+        return program_failed(run.name, &run.error);
+    if (program_begin(&options->program, &trace, &run.error)) {
+        gate_run(problem, &chapter->step, &operands, &run.error);
+        program_keep(&options->program, &operands, &trace, &run.error);
     }
-    gate_options_command(options, program, command, sizeof command);
-    gate_problem_describe(problem, described, sizeof described);
-    snprintf(verified, sizeof verified, "%s choices and their weights", grouped_digits(gate_choices(problem), choices));
-
-    const struct program_run run = {
-        .name = chapter->step.name,
-        .before = chapter->before.name,
-        .device = chapter->step.launch ? backend->device : NULL,
-        .command = command,
-        .problem = described,
-        .input = input_name(options, input, sizeof input),
-        .verified = verified,
-        .error = &error,
-    };
-
-    if (chapter->step.launch)
-        counters_read(&counters);
+    gate_options_command(options, program, run.command, sizeof run.command);
+    gate_problem_describe(problem, run.problem, sizeof run.problem);
+    name_input(options, run.input, sizeof run.input);
+    snprintf(run.verified, sizeof run.verified, "%s choices and their weights",
+             grouped_digits(gate_choices(problem), choices));
+    if (!on_host)
+        backend_read_counters(&counters);
     program_report_head(&run, &report);
     report_problem(problem, true, &report);
     program_report_result(&run, &report);
-    if (error.result == RUN_VERIFIED)
+    if (run.error.result == RUN_VERIFIED)
         report_load(problem, operands.list[GATE_TOPK_IDS].host.data, &report);
     counters_report(&counters, (double)problem->num_tokens, &report);
     operands_free(&operands);

@@ -13,13 +13,10 @@ bool gate_row_allocate(const struct gate_problem *problem, struct gate_row *row,
     const size_t experts = problem->num_experts, groups = problem->num_expert_group;
 
     memset(row, 0, sizeof *row);
-    if (memory_allocate((void **)&row->score, experts * sizeof *row->score, error) &&
-        memory_allocate((void **)&row->choice, experts * sizeof *row->choice, error) &&
-        memory_allocate((void **)&row->invalid, experts * sizeof *row->invalid, error) &&
-        memory_allocate((void **)&row->bits, experts * sizeof *row->bits, error) &&
-        memory_allocate((void **)&row->group, groups * sizeof *row->group, error) &&
-        memory_allocate((void **)&row->group_bits, groups * sizeof *row->group_bits, error) &&
-        memory_allocate((void **)&row->group_settled, groups * sizeof *row->group_settled, error))
+    if (ALLOCATE_ARRAY(row->score, experts, error) && ALLOCATE_ARRAY(row->choice, experts, error) &&
+        ALLOCATE_ARRAY(row->invalid, experts, error) && ALLOCATE_ARRAY(row->bits, experts, error) &&
+        ALLOCATE_ARRAY(row->group, groups, error) && ALLOCATE_ARRAY(row->group_bits, groups, error) &&
+        ALLOCATE_ARRAY(row->group_settled, groups, error))
         return true;
     gate_row_free(row);
     return false;
@@ -345,7 +342,7 @@ void gate_row_weights(const struct gate_problem *problem, const struct gate_row 
     }
 }
 
-/* --- the reference's own answer ----------------------------------------------------------------------------------- */
+/* --- the reference's own choice ----------------------------------------------------------------------------------- */
 
 /** How many groups rank before group g; it stays if they are fewer than topk_group. */
 static int group_rank(const struct gate_problem *problem, const struct gate_row *row, int group)
@@ -377,30 +374,4 @@ void gate_row_choose(const struct gate_problem *problem, const struct gate_row *
         memmove(ids + place + 1, ids + place, (length - place - 1) * sizeof *ids);
         ids[place] = e;
     }
-}
-
-bool gate_reference_compute(const struct gate_problem *problem, const struct gate_buffers *buffers)
-{
-    struct error error;
-    struct gate_row row;
-    struct interval *weights;
-
-    if (!gate_row_allocate(problem, &row, &error))
-        return false;
-    if (!memory_allocate((void **)&weights, problem->topk * sizeof *weights, &error)) {
-        gate_row_free(&row);
-        return false;
-    }
-    for (int64_t r = 0; r < problem->num_tokens; r++) {
-        int32_t *ids = buffers->topk_ids + r * problem->topk;
-
-        gate_row_compute(problem, buffers->gating_output, buffers->correction_bias, r, &row);
-        gate_row_choose(problem, &row, ids);
-        gate_row_weights(problem, &row, ids, weights);
-        for (int k = 0; k < problem->topk; k++)
-            buffers->topk_weights[r * problem->topk + k] = weights[k].value;
-    }
-    free(weights);
-    gate_row_free(&row);
-    return true;
 }

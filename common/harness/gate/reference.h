@@ -49,7 +49,4 @@ void gate_row_weights(const struct gate_problem *problem, const struct gate_row 
 /** The reference's own choice, best first: `ids` [topk]. */
 void gate_row_choose(const struct gate_problem *problem, const struct gate_row *row, int32_t *ids);
 
-/** Computes every row with the reference alone: a slow, exact gate. Host buffers. */
-bool gate_reference_compute(const struct gate_problem *problem, const struct gate_buffers *buffers);
-
 #endif

@@ -15,6 +15,9 @@ enum {
     COPY_REPEATS = 5,
 };
 
+/* The next step, unless one before it failed. */
+#define AND_THEN(call) (status = status == cudaSuccess ? (call) : status)
+
 /* A copy this large passes through every cache. */
 static const size_t COPY_BYTES = (size_t)1 << 30;
 
@@ -28,10 +31,9 @@ bool backend_open(struct backend *backend, struct error *error)
     status = cudaGetDeviceCount(&count);
     if (status != cudaSuccess || count == 0)
         return error_set_as(error, RUN_NO_DEVICE, "no GPU: %s; build/cpu holds the same program for the CPU",
-                         status == cudaSuccess ? "none is visible" : cudaGetErrorString(status));
+                            status == cudaSuccess ? "none is visible" : cudaGetErrorString(status));
     status = cudaGetDeviceProperties(&properties, 0);
-    if (status == cudaSuccess)
-        status = cudaSetDevice(0);
+    AND_THEN(cudaSetDevice(0));
     if (status != cudaSuccess)
         return device_error(error, "the GPU cannot be opened", status);
     if (!floor_kernel_runs())
@@ -53,16 +55,9 @@ void backend_reset_counters(void)
 {
 }
 
-int backend_counters(struct counter counters[MAX_COUNTERS])
+void backend_read_counters(struct run_counters *counters)
 {
-    (void)counters;
-    return 0;
-}
-
-int backend_kernels(struct kernel_counters kernels[MAX_KERNELS])
-{
-    (void)kernels;
-    return 0;
+    memset(counters, 0, sizeof *counters);
 }
 
 void backend_forbid(const void *begin, size_t bytes)
@@ -151,10 +146,8 @@ static cudaError_t replay_start(struct replay *replay, backend_launch *launch, v
 
     memset(replay, 0, sizeof *replay);
     status = cudaStreamCreateWithFlags(&replay->stream, cudaStreamNonBlocking);
-    if (status == cudaSuccess)
-        status = cudaEventCreate(&replay->begin);
-    if (status == cudaSuccess)
-        status = cudaEventCreate(&replay->end);
+    AND_THEN(cudaEventCreate(&replay->begin));
+    AND_THEN(cudaEventCreate(&replay->end));
     if (status == cudaSuccess && cache == BACKEND_FLUSHED)
         status = replay_allocate_flush(replay);
     return status == cudaSuccess ? replay_capture(replay, launch, context) : status;
@@ -176,14 +169,10 @@ static cudaError_t replay_time(struct replay *replay, struct timing *timing)
         float ms = 0.0f;
         cudaError_t status = cudaEventRecord(replay->begin, replay->stream);
 
-        if (status == cudaSuccess)
-            status = cudaGraphLaunch(replay->executable, replay->stream);
-        if (status == cudaSuccess)
-            status = cudaEventRecord(replay->end, replay->stream);
-        if (status == cudaSuccess)
-            status = cudaEventSynchronize(replay->end);
-        if (status == cudaSuccess)
-            status = cudaEventElapsedTime(&ms, replay->begin, replay->end);
+        AND_THEN(cudaGraphLaunch(replay->executable, replay->stream));
+        AND_THEN(cudaEventRecord(replay->end, replay->stream));
+        AND_THEN(cudaEventSynchronize(replay->end));
+        AND_THEN(cudaEventElapsedTime(&ms, replay->begin, replay->end));
         if (status != cudaSuccess)
             return status;
         if (i >= 0)
@@ -200,8 +189,7 @@ static bool time_graph(backend_launch *launch, void *context, enum backend_cache
     struct replay replay;
     cudaError_t status = replay_start(&replay, launch, context, cache);
 
-    if (status == cudaSuccess)
-        status = replay_time(&replay, timing);
+    AND_THEN(replay_time(&replay, timing));
     replay_end(&replay);
     return status == cudaSuccess || device_error(error, "timing", status);
 }
@@ -240,26 +228,18 @@ static cudaError_t measure_copy(double *bytes_per_second)
     float best = 0.0f;
     cudaError_t status = cudaMalloc(&from, COPY_BYTES);
 
-    if (status == cudaSuccess)
-        status = cudaMalloc(&to, COPY_BYTES);
-    if (status == cudaSuccess)
-        status = cudaMemset(from, 1, COPY_BYTES);
-    if (status == cudaSuccess)
-        status = cudaEventCreate(&begin);
-    if (status == cudaSuccess)
-        status = cudaEventCreate(&end);
+    AND_THEN(cudaMalloc(&to, COPY_BYTES));
+    AND_THEN(cudaMemset(from, 1, COPY_BYTES));
+    AND_THEN(cudaEventCreate(&begin));
+    AND_THEN(cudaEventCreate(&end));
     for (int i = 0; status == cudaSuccess && i < COPY_REPEATS; i++) {
         float ms = 0.0f;
 
         status = cudaEventRecord(begin, NULL);
-        if (status == cudaSuccess)
-            status = cudaMemcpyAsync(to, from, COPY_BYTES, cudaMemcpyDeviceToDevice, NULL);
-        if (status == cudaSuccess)
-            status = cudaEventRecord(end, NULL);
-        if (status == cudaSuccess)
-            status = cudaEventSynchronize(end);
-        if (status == cudaSuccess)
-            status = cudaEventElapsedTime(&ms, begin, end);
+        AND_THEN(cudaMemcpyAsync(to, from, COPY_BYTES, cudaMemcpyDeviceToDevice, NULL));
+        AND_THEN(cudaEventRecord(end, NULL));
+        AND_THEN(cudaEventSynchronize(end));
+        AND_THEN(cudaEventElapsedTime(&ms, begin, end));
         if (i == 0 || ms < best)
             best = ms;
     }

@@ -51,25 +51,21 @@ static int name_counters(const struct simt_counters *c, struct counter counters[
     return sizeof all / sizeof *all;
 }
 
-int backend_counters(struct counter counters[MAX_COUNTERS])
-{
-    struct simt_counters sum;
-
-    simt_counters_read(&sum);
-    return name_counters(&sum, counters);
-}
-
-int backend_kernels(struct kernel_counters kernels[MAX_KERNELS])
+void backend_read_counters(struct run_counters *run)
 {
     struct simt_counters counters;
     const char *name;
-    int count = 0;
 
-    for (; count < MAX_KERNELS && simt_kernel_counters(count, &name, &counters); count++) {
-        snprintf(kernels[count].name, sizeof kernels[count].name, "%s", name);
-        name_counters(&counters, kernels[count].counters);
+    memset(run, 0, sizeof *run);
+    simt_counters_read(&counters);
+    run->num_counters = name_counters(&counters, run->total);
+    for (; run->num_kernels < MAX_KERNELS && simt_kernel_counters(run->num_kernels, &name, &counters);
+         run->num_kernels++) {
+        struct kernel_counters *const kernel = &run->kernels[run->num_kernels];
+
+        snprintf(kernel->name, sizeof kernel->name, "%s", name);
+        name_counters(&counters, kernel->counters);
     }
-    return count;
 }
 
 void backend_forbid(const void *begin, size_t bytes)
