@@ -5,6 +5,8 @@
  *
  * chapter_table FILE.csv...   exits 1 if a chapter is not verified, 2 if a file cannot be read.
  */
+#include "harness/core/record.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -150,52 +152,46 @@ static double figure(const struct table *table, const struct chapter *chapter, c
 /** The width of a column: nine places for figures, more if the heading needs them. */
 static int width(const struct column *column)
 {
-    return strlen(column->heading) > 9 ? (int)strlen(column->heading) : 9;
+    const int length = (int)strlen(column->heading);
+
+    return length > 9 ? length : 9;
 }
 
-static void print_head(const struct table *table)
+static void add_figures(const struct table *table, const struct chapter *chapter, struct record *row)
 {
-    printf("%-*s %-8s %8s", table->name_width, "chapter", "verified", "launches");
-    for (const struct column *column = table->columns; column->heading; column++)
-        printf(" %*s", width(column), column->heading);
-    printf(" %7s\n", "lanes");
-}
-
-static void print_figures(const struct table *table, const struct chapter *chapter)
-{
-    const double active = atof(field_or(chapter, "lanes_active", "0"));
     const double possible = atof(field_or(chapter, "lanes_possible", "0"));
 
-    printf("%-*s %-8s %8s", table->name_width, field_or(chapter, "chapter", ""), is_verified(chapter) ? "yes" : "NO",
-           field_or(chapter, "launches", "-"));
+    record_column(row, -table->name_width, "chapter", "%s", field_or(chapter, "chapter", ""));
+    record_column(row, -8, "verified", "%s", is_verified(chapter) ? "yes" : "NO");
+    record_column(row, 8, "launches", "%s", field_or(chapter, "launches", "-"));
     for (const struct column *column = table->columns; column->heading; column++) {
         const double value = figure(table, chapter, column);
 
         if (value < 0.0)
-            printf(" %*s", width(column), "-");
+            record_column(row, width(column), column->heading, "-");
         else
-            printf(" %*.*f", width(column), table->per_token ? 2 : 0, value);
+            record_column(row, width(column), column->heading, "%.*f", table->per_token ? 2 : 0, value);
     }
     if (possible > 0.0)
-        printf(" %6.1f%%\n", 100.0 * active / possible);
+        record_column(row, 7, "lanes", "%.1f%%", 100.0 * atof(field_or(chapter, "lanes_active", "0")) / possible);
     else
-        printf(" %7s\n", "-");
+        record_column(row, 7, "lanes", "-");
 }
 
-static void print_changes(const struct table *table, const struct chapter *chapter, const struct chapter *before)
+static void add_changes(const struct table *table, const struct chapter *chapter, const struct chapter *before,
+                        struct record *row)
 {
-    printf("%-*s %-8s %8s", table->name_width, "  against the last", "", "");
+    record_column(row, -table->name_width - 18, "", "  against the last");
     for (const struct column *column = table->columns; column->heading; column++) {
         const double now = figure(table, chapter, column), then = figure(table, before, column);
 
         if (now < 0.0 || then < 0.0 || now == then)
-            printf(" %*s", width(column), now < 0.0 || then < 0.0 ? "" : "=");
+            record_column(row, width(column), "", now < 0.0 || then < 0.0 ? "" : "=");
         else if (then == 0.0)
-            printf(" %+*.*f", width(column), table->per_token ? 2 : 0, now);
+            record_column(row, width(column), "", "%+.*f", table->per_token ? 2 : 0, now);
         else
-            printf(" %+*.1f%%", width(column) - 1, 100.0 * (now - then) / then);
+            record_column(row, width(column), "", "%+.1f%%", 100.0 * (now - then) / then);
     }
-    printf("\n");
 }
 
 static void print_notes(const char *notes, const struct chapter *chapter)
@@ -218,29 +214,31 @@ static const struct chapter *find_chapter(const struct chapter *chapters, int co
     return NULL;
 }
 
-/** The chapters that this table is for, if there are any. `follows`: another table stands above it. */
+/** Prints the chapters that this table is for, if there are any. `follows`: another table stands above it. */
 static bool print_table(const struct table *table, const struct chapter *chapters, int count, bool follows)
 {
+    struct record report = {0}, *const list = record_list(&report, IN_TABLE, NULL);
     const struct chapter *first = NULL;
+    struct error error;
 
     for (int i = 0; i < count; i++) {
         const struct chapter *const before = find_chapter(chapters, count, field_or(&chapters[i], "before", ""));
 
         if (!field(&chapters[i], table->field))
             continue;
-        if (!first) {
-            printf("%s", follows ? "\n" : "");
-            print_head(table);
-            first = &chapters[i];
-        }
-        print_figures(table, &chapters[i]);
+        first = first ? first : &chapters[i];
+        add_figures(table, &chapters[i], record_object(list, IN_TABLE, NULL));
         if (before)
-            print_changes(table, &chapters[i], before);
+            add_changes(table, &chapters[i], before, record_object(list, IN_TABLE, NULL));
     }
     if (first) {
+        fputs(follows ? "\n" : "", stdout);
+        if (!record_write(&report, RECORD_TABLE, stdout, &error))
+            exit(2);
         putchar('\n');
         print_notes(table->notes, first);
     }
+    record_free(&report);
     return first != NULL;
 }
 

@@ -1,5 +1,5 @@
 /**
- * @file align.h
+ * @file align/align.h
  * @brief Align: the tokens' choices, grouped by expert, each group padded to whole blocks.
  *
  * The gate has chosen topk experts for every token. A matrix multiplication wants its rows expert by expert, in blocks of

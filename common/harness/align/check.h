@@ -1,4 +1,4 @@
-/** @file align_check.h  Is an answer to an align problem right? */
+/** @file align/check.h  Is an answer to an align problem right? */
 #ifndef ALIGN_CHECK_H
 #define ALIGN_CHECK_H
 

@@ -1,4 +1,4 @@
-/** @file options.h  An align program's command line. */
+/** @file align/options.h  An align program's command line. */
 #ifndef ALIGN_OPTIONS_H
 #define ALIGN_OPTIONS_H
 

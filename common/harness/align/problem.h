@@ -1,4 +1,4 @@
-/** @file align_problem.h  Is an align problem well formed, how large are its arrays, and how does one name it. */
+/** @file align/problem.h  Is an align problem well formed, how large are its arrays, and how does one name it. */
 #ifndef ALIGN_PROBLEM_H
 #define ALIGN_PROBLEM_H
 

@@ -1,4 +1,4 @@
-/** @file program.c  An align chapter's program, from the command line to the exit code. */
+/** @file align/program.c  An align chapter's program, from the command line to the exit code. */
 #include "harness/align/problem.h"
 #include "harness/align/run.h"
 #include "harness/core/bench.h"

@@ -1,4 +1,4 @@
-/** @file align_reference.h  What align's right answer is: counting, a sum, a list, one id after the other. */
+/** @file align/reference.h  What align's right answer is: counting, a sum, a list, one id after the other. */
 #ifndef ALIGN_REFERENCE_H
 #define ALIGN_REFERENCE_H
 

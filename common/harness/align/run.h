@@ -1,4 +1,4 @@
-/** @file run.h  Align's operands: what they are, filling them from the command line, a run over them. */
+/** @file align/run.h  Align's operands: what they are, filling them from the command line, a run over them. */
 #ifndef ALIGN_RUN_H
 #define ALIGN_RUN_H
 

@@ -1,5 +1,5 @@
 /**
- * @file backend.h
+ * @file core/backend.h
  * @brief What runs the kernels: a GPU (backend_gpu.c) or the CPU simulator (backend_simt.c). A program links one.
  *
  * Everything else in the harness sees only CUDA's runtime API and this header.

@@ -1,4 +1,4 @@
-/** @file bench.h  Times over a sweep of sizes: taking them, and writing them down with where they come from. */
+/** @file core/bench.h  Times over a sweep of sizes: taking them, and writing them down with where they come from. */
 #ifndef BENCH_H
 #define BENCH_H
 

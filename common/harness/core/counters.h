@@ -1,4 +1,4 @@
-/** @file counters.h  What a run's launches counted, as fields of a report. */
+/** @file core/counters.h  What a run's launches counted, as fields of a report. */
 #ifndef COUNTERS_H
 #define COUNTERS_H
 

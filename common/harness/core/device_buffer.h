@@ -1,4 +1,4 @@
-/** @file device_buffer.h  Device memory between guard bands, so that a write past either end is seen. */
+/** @file core/device_buffer.h  Device memory between guard bands, so that a write past either end is seen. */
 #ifndef DEVICE_BUFFER_H
 #define DEVICE_BUFFER_H
 

@@ -1,4 +1,4 @@
-/** @file dtype.h  The types of arrays by name and size; the three float types by rounding too. */
+/** @file core/dtype.h  The types of arrays by name and size; the three float types by rounding too. */
 #ifndef DTYPE_H
 #define DTYPE_H
 

@@ -1,4 +1,4 @@
-/** @file error.h  An error as a value: one line for the user, and how the program ends with it. */
+/** @file core/error.h  An error as a value: one line for the user, and how the program ends with it. */
 #ifndef ERROR_H
 #define ERROR_H
 

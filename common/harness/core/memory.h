@@ -1,4 +1,4 @@
-/** @file memory.h  Host memory that says no in time. */
+/** @file core/memory.h  Host memory that says no in time. */
 #ifndef MEMORY_H
 #define MEMORY_H
 

@@ -1,5 +1,5 @@
 /**
- * @file npy.h
+ * @file core/npy.h
  * @brief NumPy's .npy files, version 1.0: f2, f4, i4 and i8, little-endian, C order.
  *
  * Errors are one line, "PATH: what was found and what is allowed". A reader trusts nothing in the file.

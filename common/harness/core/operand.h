@@ -1,5 +1,5 @@
 /**
- * @file operand.h
+ * @file core/operand.h
  * @brief The arrays of an operator, as data: what is done with all of them is done here, whatever the operator is.
  *
  * An operator lists its operands once for a problem; then each has a host copy (a workspace has none) and, during a run, a

@@ -1,5 +1,5 @@
 /**
- * @file option.h
+ * @file core/option.h
  * @brief A program's options as a table: from it come parsing, checks, --help and the command that repeats a run.
  */
 #ifndef OPTION_H

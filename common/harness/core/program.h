@@ -1,4 +1,4 @@
-/** @file program.h  What the programs of all operators share: options, the files of a run, the report's head, the exit. */
+/** @file core/program.h  What the programs of all operators share: options, the files of a run, the report's head, the exit. */
 #ifndef PROGRAM_H
 #define PROGRAM_H
 

@@ -1,5 +1,5 @@
 /**
- * @file record.h
+ * @file core/record.h
  * @brief A report as a record of named fields, which is written for people (a table) or for programs (JSON, CSV).
  *
  * Each field says in which formats it appears. A field that did not fit in memory is missing, and the writer says so.

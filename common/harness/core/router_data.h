@@ -1,4 +1,4 @@
-/** @file router_data.h  Where the real router's logits and bias are. */
+/** @file core/router_data.h  Where the real router's logits and bias are. */
 #ifndef ROUTER_DATA_H
 #define ROUTER_DATA_H
 

@@ -1,4 +1,4 @@
-/** @file run.h  One run of a step over its operands: poisoned outputs, guard bands, inputs compared afterwards. */
+/** @file core/run.h  One run of a step over its operands: poisoned outputs, guard bands, inputs compared afterwards. */
 #ifndef RUN_H
 #define RUN_H
 

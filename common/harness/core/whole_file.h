@@ -1,4 +1,4 @@
-/** @file whole_file.h  A file that is written as a whole or not at all: to a temporary beside it, then renamed. */
+/** @file core/whole_file.h  A file that is written as a whole or not at all: to a temporary beside it, then renamed. */
 #ifndef WHOLE_FILE_H
 #define WHOLE_FILE_H
 

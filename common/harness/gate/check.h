@@ -1,4 +1,4 @@
-/** @file gate_check.h  Is an answer to a gate problem right? */
+/** @file gate/check.h  Is an answer to a gate problem right? */
 #ifndef GATE_CHECK_H
 #define GATE_CHECK_H
 

@@ -1,5 +1,5 @@
 /**
- * @file gate.h
+ * @file gate/gate.h
  * @brief The gate: which experts a token goes to, and with what weight.
  *
  * A router gives every token one logit per expert (`gating_output`). The gate turns logits into scores, keeps the best

@@ -1,4 +1,4 @@
-/** @file gate_input.h  The gate's operands: the real router's, a file's, or generated ones with a known shape of trouble. */
+/** @file gate/input.h  The gate's operands: the real router's, a file's, or generated ones with a known shape of trouble. */
 #ifndef GATE_INPUT_H
 #define GATE_INPUT_H
 

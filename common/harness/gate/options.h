@@ -1,4 +1,4 @@
-/** @file options.h  A gate program's command line. */
+/** @file gate/options.h  A gate program's command line. */
 #ifndef GATE_OPTIONS_H
 #define GATE_OPTIONS_H
 

@@ -1,4 +1,4 @@
-/** @file gate_problem.h  Is a gate problem well formed, how large are its arrays, and how does one name it. */
+/** @file gate/problem.h  Is a gate problem well formed, how large are its arrays, and how does one name it. */
 #ifndef GATE_PROBLEM_H
 #define GATE_PROBLEM_H
 

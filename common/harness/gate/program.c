@@ -1,4 +1,4 @@
-/** @file program.c  A gate chapter's program, from the command line to the exit code. */
+/** @file gate/program.c  A gate chapter's program, from the command line to the exit code. */
 #include "harness/core/bench.h"
 #include "harness/core/counters.h"
 #include "harness/gate/problem.h"

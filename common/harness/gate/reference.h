@@ -1,5 +1,5 @@
 /**
- * @file gate_reference.h
+ * @file gate/reference.h
  * @brief What the gate's right answer is, and how far a right answer may be from it.
  *
  * Scores are computed in double. A kernel computes them in float, so each has an interval: what the score function's

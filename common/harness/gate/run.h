@@ -1,4 +1,4 @@
-/** @file run.h  The gate's operands: what they are, filling them from the command line, a run over them. */
+/** @file gate/run.h  The gate's operands: what they are, filling them from the command line, a run over them. */
 #ifndef GATE_RUN_H
 #define GATE_RUN_H
 

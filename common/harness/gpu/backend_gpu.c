@@ -1,4 +1,4 @@
-/** @file backend_gpu.c  A GPU as a backend: times by graph replay, no counters. */
+/** @file gpu/backend_gpu.c  A GPU as a backend: times by graph replay, no counters. */
 #include "harness/core/backend.h"
 
 #include "harness/core/device_buffer.h"

@@ -1,4 +1,4 @@
-/** @file floor.h  The least a launch can do. */
+/** @file gpu/floor.h  The least a launch can do. */
 #ifndef FLOOR_H
 #define FLOOR_H
 

@@ -1,4 +1,4 @@
-/** @file backend_simt.c  The CPU simulator as a backend: counters and faults, no times. */
+/** @file simt/backend_simt.c  The CPU simulator as a backend: counters and faults, no times. */
 #include "harness/core/backend.h"
 #include "simt/simt.h"
 
