@@ -1,5 +1,5 @@
 /** @file test_counters_report.c  Counters in reports, letter by letter, and what the simulator gives a program. */
-#include "harness/core/counters.h"
+#include "harness/core/program.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -90,13 +90,10 @@ static void assert_right(const char *name, const char *whose, const struct golde
 {
     const struct gate_buffers buffers = buffers_of(golden, weights, ids);
     struct gate_failure failure;
-    struct error error = {0};
-    char text[640];
+    struct error error;
 
-    if (gate_check(&golden->options.problem, &buffers, ties, &failure, &error) == GATE_RIGHT)
-        return;
-    gate_failure_describe(&failure, text, sizeof text);
-    fail_msg("%s: %s answer was refused: %s", name, whose, text);
+    if (!gate_check(&golden->options.problem, &buffers, ties, &failure, &error))
+        fail_msg("%s: %s answer was refused: %s", name, whose, error.text);
 }
 
 /** Rows whose ids are PyTorch's, in PyTorch's order. */

@@ -4,7 +4,6 @@
 
 #include "grade/grade.h"
 #include "harness/core/backend.h"
-#include "harness/core/counters.h"
 #include "harness/core/device_buffer.h"
 
 #include <setjmp.h>

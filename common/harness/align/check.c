@@ -258,22 +258,8 @@ static bool every_id_is_placed_or_skipped(struct examination *exam)
     return true;
 }
 
-enum align_verdict align_check(const struct align_problem *problem, const struct align_buffers *buffers, bool ascending,
-                               struct align_failure *failure, struct error *error)
-{
-    struct examination exam = {.problem = problem, .buffers = buffers, .ascending = ascending, .failure = failure};
-    enum align_verdict verdict = ALIGN_UNCHECKED;
-
-    if (examination_start(&exam, error))
-        verdict = total_is_right(&exam) && owners_are_right(&exam) && places_are_right(&exam) &&
-                          every_id_is_placed_or_skipped(&exam)
-                      ? ALIGN_RIGHT
-                      : ALIGN_WRONG;
-    examination_end(&exam);
-    return verdict;
-}
-
-void align_failure_describe(const struct align_failure *failure, char *text, size_t size)
+/** The failure as one line. */
+static bool set_error(const struct align_failure *failure, struct error *error)
 {
     char block[64] = "";
 
@@ -281,6 +267,22 @@ void align_failure_describe(const struct align_failure *failure, char *text, siz
         snprintf(block, sizeof block, " (block %" PRId64 ", of expert %d)", failure->block, failure->expert);
     else if (failure->block >= 0)
         snprintf(block, sizeof block, " (block %" PRId64 ", of no expert)", failure->block);
-    snprintf(text, size, "%s[%" PRId64 "]%s: %s; expected %s, got %s", failure->array, failure->index, block,
-             failure->rule, failure->expected, failure->got);
+    return error_set_as(error, RUN_WRONG, "%s[%" PRId64 "]%s: %s; expected %s, got %s", failure->array, failure->index,
+                        block, failure->rule, failure->expected, failure->got);
+}
+
+bool align_check(const struct align_problem *problem, const struct align_buffers *buffers, bool ascending,
+                 struct align_failure *failure, struct error *error)
+{
+    struct examination exam = {.problem = problem, .buffers = buffers, .ascending = ascending, .failure = failure};
+    bool right = examination_start(&exam, error);
+
+    if (right)
+        right = (total_is_right(&exam) && owners_are_right(&exam) && places_are_right(&exam) &&
+                 every_id_is_placed_or_skipped(&exam)) ||
+                set_error(failure, error);
+    else
+        error->result = RUN_NO_DEVICE;
+    examination_end(&exam);
+    return right;
 }

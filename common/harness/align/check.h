@@ -10,8 +10,6 @@
  */
 enum { ALIGN_POISON = 0xa5 };
 
-enum align_verdict { ALIGN_RIGHT, ALIGN_WRONG, ALIGN_UNCHECKED };
-
 /** The first thing wrong with an answer: num_tokens_post_padded first, then expert_ids, then sorted_token_ids. */
 struct align_failure {
     const char *array; /**< the output's name */
@@ -27,13 +25,10 @@ struct align_failure {
  * Checks every element of the three outputs: every position whose id names an expert once, in that expert's blocks and
  * before their pads; numel everywhere else; the (mapped) expert of every block, -1 past the last. With `ascending` the
  * positions of a group must ascend. All arrays are host memory, checked problem and map; nothing else is trusted.
- * Returns ALIGN_WRONG and describes the first failure, or ALIGN_UNCHECKED with an error when memory is short or the
- * capacity holds no right answer.
+ * False, as RUN_WRONG, with the first failure, which the error has as one line; or as RUN_NO_DEVICE when memory is short or
+ * the capacity holds no right answer.
  */
-enum align_verdict align_check(const struct align_problem *problem, const struct align_buffers *buffers, bool ascending,
-                               struct align_failure *failure, struct error *error);
-
-/** Writes the failure as one line. */
-void align_failure_describe(const struct align_failure *failure, char *text, size_t size);
+bool align_check(const struct align_problem *problem, const struct align_buffers *buffers, bool ascending,
+                 struct align_failure *failure, struct error *error);
 
 #endif

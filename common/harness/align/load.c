@@ -2,7 +2,6 @@
 #include "harness/align/problem.h"
 #include "harness/align/run.h"
 #include "harness/core/memory.h"
-#include "harness/core/router_data.h"
 #include "harness/gate/problem.h"
 #include "harness/gate/run.h"
 

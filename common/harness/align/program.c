@@ -2,7 +2,6 @@
 #include "harness/align/problem.h"
 #include "harness/align/run.h"
 #include "harness/core/bench.h"
-#include "harness/core/counters.h"
 
 #include <inttypes.h>
 

@@ -63,17 +63,7 @@ static bool verify(const struct launch *launch, const struct operands *operands,
     const struct align_buffers buffers = align_buffers_at(operands, OPERAND_HOST);
     struct align_failure failure;
 
-    switch (align_check(launch->problem, &buffers, step->ascending, &failure, error)) {
-    case ALIGN_RIGHT:
-        return true;
-    case ALIGN_WRONG:
-        align_failure_describe(&failure, error->text, sizeof error->text);
-        error->result = RUN_WRONG;
-        return false;
-    default:
-        error->result = RUN_NO_DEVICE;
-        return false;
-    }
+    return align_check(launch->problem, &buffers, step->ascending, &failure, error);
 }
 
 struct launch align_launch_of(const struct align_problem *problem, const struct align_step *step)

@@ -42,7 +42,7 @@ void npy_free(struct npy_array *array)
 
 /* --- the header: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), } ------------------------------------------ */
 
-/** Where the reader is in a header. */
+/** Where the reader is in a header, which a NUL ends. */
 struct cursor {
     const char *path;
     const char *at;
@@ -50,60 +50,48 @@ struct cursor {
     struct error *error;
 };
 
-static void skip_space(struct cursor *cursor)
+/** Takes `word`, after white space, if it comes next. */
+static bool take(struct cursor *cursor, const char *word)
 {
-    while (cursor->at < cursor->end && isspace((unsigned char)*cursor->at))
-        cursor->at++;
-}
-
-/** Takes `character`, after white space, if it comes next. */
-static bool take(struct cursor *cursor, char character)
-{
-    skip_space(cursor);
-    if (cursor->at == cursor->end || *cursor->at != character)
+    cursor->at += strspn(cursor->at, " \t\n\v\f\r");
+    if (strncmp(cursor->at, word, strlen(word)) != 0)
         return false;
-    cursor->at++;
+    cursor->at += strlen(word);
     return true;
 }
 
-/** The next characters of the header, for a message: as many as are printable, at most 24. */
-static const char *excerpt(const struct cursor *cursor, char text[32])
-{
-    int length = 0;
-
-    while (length < 24 && cursor->at + length < cursor->end && isprint((unsigned char)cursor->at[length]))
-        length++;
-    if (length == 0)
-        return cursor->at == cursor->end ? "its end" : "an unprintable character";
-    snprintf(text, 32, "\"%.*s\"", length, cursor->at);
-    return text;
-}
-
+/** Fails, with the next characters of the header: as many as are printable, at most 24. */
 static bool fail_expected(struct cursor *cursor, const char *expected)
 {
     char text[32];
+    int length = 0;
 
-    return error_set(cursor->error, "%s: the header has %s where %s should be", cursor->path, excerpt(cursor, text),
+    while (length < 24 && isprint((unsigned char)cursor->at[length]))
+        length++;
+    snprintf(text, sizeof text, "\"%.*s\"", length, cursor->at);
+    return error_set(cursor->error, "%s: the header has %s where %s should be", cursor->path,
+                     length > 0                  ? text
+                     : cursor->at == cursor->end ? "its end"
+                                                 : "an unprintable character",
                      expected);
 }
 
 /** Takes a string in single or double quotes without escapes. */
 static bool take_string(struct cursor *cursor, const char *expected, const char **text, int *length)
 {
-    skip_space(cursor);
-    const char quote = cursor->at < cursor->end ? *cursor->at : '\0';
-    const char *close = quote == '\'' || quote == '"'
-                            ? memchr(cursor->at + 1, quote, (size_t)(cursor->end - cursor->at - 1))
-                            : NULL;
+    take(cursor, "");
+    const char quote[] = {*cursor->at, '\0'};
 
-    if (!close)
+    if (*quote != '\'' && *quote != '"')
         return fail_expected(cursor, expected);
     *text = cursor->at + 1;
-    *length = (int)(close - *text);
+    *length = (int)strcspn(*text, quote);
+    if ((*text)[*length] != *quote)
+        return fail_expected(cursor, expected);
     for (int i = 0; i < *length; i++)
         if (!isprint((unsigned char)(*text)[i]) || (*text)[i] == '\\')
             return fail_expected(cursor, expected);
-    cursor->at = close + 1;
+    cursor->at = *text + *length + 1;
     return true;
 }
 
@@ -124,36 +112,29 @@ static bool take_descr(struct cursor *cursor, struct npy_array *array)
         if (descr_names[dtype] && is_text(text, length, descr_names[dtype]))
             return true;
     }
-    const char *kind = length > 0 && text[0] == '>' ? "big-endian type" : "type";
-    return error_set(cursor->error, "%s: %s '%.*s'; only " ALLOWED_TYPES, cursor->path, kind, length < 16 ? length : 16,
-                     text);
+    return error_set(cursor->error, "%s: %s '%.*s'; only " ALLOWED_TYPES, cursor->path,
+                     length > 0 && text[0] == '>' ? "big-endian type" : "type", length < 16 ? length : 16, text);
 }
 
 static bool take_fortran_order(struct cursor *cursor)
 {
-    skip_space(cursor);
-    const size_t left = (size_t)(cursor->end - cursor->at);
-
-    if (left >= 4 && memcmp(cursor->at, "True", 4) == 0)
+    if (take(cursor, "True"))
         return error_set(cursor->error, "%s: Fortran order; only C order is read", cursor->path);
-    if (left < 5 || memcmp(cursor->at, "False", 5) != 0)
-        return fail_expected(cursor, "True or False");
-    cursor->at += 5;
-    return true;
+    return take(cursor, "False") || fail_expected(cursor, "True or False");
 }
 
 static bool take_dimension(struct cursor *cursor, int64_t *dimension)
 {
-    const char *digits = cursor->at;
+    char *end;
 
-    *dimension = 0;
-    if (cursor->at < cursor->end && *cursor->at == '-')
+    if (*cursor->at == '-')
         return error_set(cursor->error, "%s: a negative dimension; each must be 0 or more", cursor->path);
-    for (; cursor->at < cursor->end && isdigit((unsigned char)*cursor->at); cursor->at++)
-        if (__builtin_mul_overflow(*dimension, 10, dimension) ||
-            __builtin_add_overflow(*dimension, *cursor->at - '0', dimension))
-            return error_set(cursor->error, "%s: a dimension of 2^63 or more", cursor->path);
-    return cursor->at > digits || fail_expected(cursor, "a dimension");
+    if (!isdigit((unsigned char)*cursor->at))
+        return fail_expected(cursor, "a dimension");
+    errno = 0;
+    *dimension = strtoll(cursor->at, &end, 10);
+    cursor->at = end;
+    return errno != ERANGE || error_set(cursor->error, "%s: a dimension of 2^63 or more", cursor->path);
 }
 
 static bool take_shape(struct cursor *cursor, struct npy_array *array)
@@ -161,10 +142,10 @@ static bool take_shape(struct cursor *cursor, struct npy_array *array)
     bool comma = true;
 
     array->ndim = 0;
-    if (!take(cursor, '('))
+    if (!take(cursor, "("))
         return fail_expected(cursor, "a shape in parentheses");
-    while (!take(cursor, ')')) {
-        int64_t dimension;
+    while (!take(cursor, ")")) {
+        int64_t dimension = 0;
 
         if (!comma)
             return fail_expected(cursor, "a comma or a parenthesis");
@@ -173,7 +154,7 @@ static bool take_shape(struct cursor *cursor, struct npy_array *array)
         if (array->ndim == NPY_MAX_DIMS)
             return error_set(cursor->error, "%s: more than %d dimensions", cursor->path, NPY_MAX_DIMS);
         array->shape[array->ndim++] = dimension;
-        comma = take(cursor, ',');
+        comma = take(cursor, ",");
     }
     /* Without its comma (3) is a number to Python; () is a tuple all the same. */
     return array->ndim != 1 || comma ||
@@ -198,7 +179,7 @@ static bool take_entry(struct cursor *cursor, struct npy_array *array, unsigned 
     if (*seen >> key & 1)
         return error_set(cursor->error, "%s: the header has the key '%s' twice", cursor->path, keys[key]);
     *seen |= 1u << key;
-    if (!take(cursor, ':'))
+    if (!take(cursor, ":"))
         return fail_expected(cursor, "a colon");
     return key == 0 ? take_descr(cursor, array) : key == 1 ? take_fortran_order(cursor) : take_shape(cursor, array);
 }
@@ -208,16 +189,16 @@ static bool parse_header(struct cursor *cursor, struct npy_array *array)
     unsigned int seen = 0;
     bool comma = true;
 
-    if (!take(cursor, '{'))
+    if (!take(cursor, "{"))
         return fail_expected(cursor, "a dictionary");
-    while (!take(cursor, '}')) {
+    while (!take(cursor, "}")) {
         if (!comma)
             return fail_expected(cursor, "a comma or a brace");
         if (!take_entry(cursor, array, &seen))
             return false;
-        comma = take(cursor, ',');
+        comma = take(cursor, ",");
     }
-    skip_space(cursor);
+    take(cursor, "");
     if (cursor->at < cursor->end)
         return fail_expected(cursor, "nothing but white space");
     if (seen != 7)
@@ -265,7 +246,7 @@ static bool read_header(int file, const char *path, int64_t file_bytes, struct n
                         struct error *error)
 {
     unsigned char prefix[PREFIX_BYTES];
-    char header[65536];
+    char header[65536 + 1];
 
     if (file_bytes < PREFIX_BYTES)
         return error_set(error, "%s: %" PRId64 " bytes; not a .npy file", path, file_bytes);
@@ -283,6 +264,7 @@ static bool read_header(int file, const char *path, int64_t file_bytes, struct n
                          file_bytes - PREFIX_BYTES);
     if (!read_bytes(file, path, header, length, error))
         return false;
+    header[length] = '\0';
     struct cursor cursor = {path, header, header + length, error};
     return parse_header(&cursor, array);
 }

@@ -100,6 +100,13 @@ void program_report_result(const struct program_run *run, struct record *report)
  */
 int program_end(const struct program_run *run, enum record_format format, struct record *report);
 
+/**
+ * Adds the counters to a report. Table: the total and what that is per token (nothing if `num_tokens` is 0), with a column for each
+ * kernel if there are several, and below it what the counters cannot see; nothing if nothing was counted. JSON: "counters" and,
+ * for each kernel, "kernels". CSV: the totals. The counters must outlive the report.
+ */
+void counters_report(const struct run_counters *counters, double num_tokens, struct record *report);
+
 /** How --check-all goes. */
 struct check_all {
     int verified, unsupported;

@@ -271,42 +271,8 @@ static bool row_is_right(struct examination *exam, const struct gate_buffers *bu
     return groups_are_the_best(exam) && order_is_descending(exam) && weights_are_right(exam);
 }
 
-enum gate_verdict gate_check(const struct gate_problem *problem, const struct gate_buffers *buffers,
-                             enum gate_ties ties, struct gate_failure *failure, struct error *error)
-{
-    enum gate_verdict verdict = GATE_RIGHT;
-
-#pragma omp parallel if (problem->num_tokens >= GATE_ROWS_WORTH_A_THREAD)
-    {
-        struct examination exam;
-        struct error own_error;
-        const bool ready = examination_start(problem, ties, &exam, &own_error);
-
-        if (!ready) {
-#pragma omp critical
-            {
-                verdict = GATE_UNCHECKED;
-                *error = own_error;
-            }
-        }
-        bool right = ready;
-#pragma omp for schedule(static)
-        for (int64_t token = 0; token < problem->num_tokens; token++)
-            if (right && !row_is_right(&exam, buffers, token))
-                right = false;
-
-#pragma omp critical
-        if (ready && !right && verdict != GATE_UNCHECKED &&
-            (verdict == GATE_RIGHT || exam.failure.token < failure->token)) {
-            verdict = GATE_WRONG;
-            *failure = exam.failure;
-        }
-        examination_end(&exam);
-    }
-    return verdict;
-}
-
-void gate_failure_describe(const struct gate_failure *failure, char *text, size_t size)
+/** The failure as one line. */
+static bool set_error(const struct gate_failure *failure, struct error *error)
 {
     char group[24] = "", expert[24] = "";
 
@@ -314,6 +280,36 @@ void gate_failure_describe(const struct gate_failure *failure, char *text, size_
         snprintf(group, sizeof group, ", group %d", failure->group);
     if (failure->expert >= 0)
         snprintf(expert, sizeof expert, ", expert %d", failure->expert);
-    snprintf(text, size, "token %" PRId64 "%s%s: %s; expected %s, got %s", failure->token, group, expert, failure->rule,
-             failure->expected, failure->got);
+    return error_set_as(error, RUN_WRONG, "token %" PRId64 "%s%s: %s; expected %s, got %s", failure->token, group,
+                        expert, failure->rule, failure->expected, failure->got);
+}
+
+bool gate_check(const struct gate_problem *problem, const struct gate_buffers *buffers, enum gate_ties ties,
+                struct gate_failure *failure, struct error *error)
+{
+    bool all_ready = true, all_right = true;
+
+#pragma omp parallel if (problem->num_tokens >= GATE_ROWS_WORTH_A_THREAD)
+    {
+        struct examination exam;
+        struct error own_error;
+        const bool ready = examination_start(problem, ties, &exam, &own_error);
+        bool right = ready;
+
+#pragma omp for schedule(static)
+        for (int64_t token = 0; token < problem->num_tokens; token++)
+            if (right && !row_is_right(&exam, buffers, token))
+                right = false;
+
+#pragma omp critical
+        if (!ready) {
+            all_ready = false;
+            *error = own_error;
+        } else if (!right && (all_right || exam.failure.token < failure->token)) {
+            all_right = false;
+            *failure = exam.failure;
+        }
+        examination_end(&exam);
+    }
+    return all_ready && (all_right || set_error(failure, error));
 }

@@ -8,8 +8,6 @@
 /** What of a tie: our rule (the lower group, the lower expert), or, for PyTorch, which leaves it open, either side. */
 enum gate_ties { GATE_TIES_LOWER_FIRST, GATE_TIES_FREE };
 
-enum gate_verdict { GATE_RIGHT, GATE_WRONG, GATE_UNCHECKED };
-
 /** The first thing wrong with an answer: the first token in order, and there the first rule it breaks. */
 struct gate_failure {
     int64_t token;
@@ -23,12 +21,9 @@ struct gate_failure {
 /**
  * Checks every element of topk_weights and topk_ids against the reference's intervals, and what must hold of any right
  * answer: distinct ids in range from at most topk_group groups, best first. All buffers are host memory.
- * Returns GATE_WRONG and describes the first failure, or GATE_UNCHECKED with an error when memory is short.
+ * False, as RUN_WRONG, with the first failure, which the error has as one line; or as RUN_NO_DEVICE when memory is short.
  */
-enum gate_verdict gate_check(const struct gate_problem *problem, const struct gate_buffers *buffers,
-                             enum gate_ties ties, struct gate_failure *failure, struct error *error);
-
-/** Writes the failure as one line. */
-void gate_failure_describe(const struct gate_failure *failure, char *text, size_t size);
+bool gate_check(const struct gate_problem *problem, const struct gate_buffers *buffers, enum gate_ties ties,
+                struct gate_failure *failure, struct error *error);
 
 #endif

@@ -1,10 +1,39 @@
 
-#include "harness/core/router_data.h"
 #include "harness/gate/problem.h"
 #include "harness/gate/run.h"
 
 #include <inttypes.h>
 #include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/** Looks for the data in `directory` and every directory above it, which it cuts short on the way. */
+static bool find_above(char *directory, const char *file, char *path, size_t size)
+{
+    for (char *end = directory + strlen(directory); end; end = strrchr(directory, '/')) {
+        *end = '\0';
+        if ((size_t)snprintf(path, size, "%s/common/data/router/%s", directory, file) < size && access(path, R_OK) == 0)
+            return true;
+    }
+    return false;
+}
+
+bool router_data_path(const char *file, const char *flag, char *path, size_t size, struct error *error)
+{
+    char directory[PATH_MAX];
+    const ssize_t length = readlink("/proc/self/exe", directory, sizeof directory - 1);
+
+    if (length > 0) {
+        directory[length] = '\0';
+        if (find_above(directory, file, path, size))
+            return true;
+    }
+    if (getcwd(directory, sizeof directory) && find_above(directory, file, path, size))
+        return true;
+    return error_set(error, "common/data/router/%s: not found above the program or here; name the input with --%s",
+                     file, flag);
+}
 
 /** Fits the problem to a logits file: its tokens and experts where none were asked for, its type. */
 static bool fit_problem(struct gate_options *options, const struct npy_array *logits, const char *path,

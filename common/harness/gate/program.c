@@ -1,6 +1,5 @@
 /** @file gate/program.c  A gate chapter's program, from the command line to the exit code. */
 #include "harness/core/bench.h"
-#include "harness/core/counters.h"
 #include "harness/gate/problem.h"
 #include "harness/gate/run.h"
 
