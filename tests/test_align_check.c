@@ -155,10 +155,12 @@ static struct bench skipped_case(void)
 static enum run_result verdict_of(const struct bench *bench, bool ascending, struct align_failure *failure,
                                   struct error *error)
 {
+    bool right;
+
     memset(failure, 0, sizeof *failure);
     *error = (struct error){0};
-    assert_int_equal(align_check(&bench->problem, &bench->buffers, ascending, failure, error),
-                     error->result == RUN_VERIFIED);
+    right = align_check(&bench->problem, &bench->buffers, ascending, failure, error);
+    assert_int_equal(right, error->result == RUN_VERIFIED);
     return error->result;
 }
 

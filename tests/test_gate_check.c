@@ -84,9 +84,12 @@ static enum run_result verdict_of(const struct bench *bench, enum gate_ties ties
 {
     const struct gate_buffers buffers = buffers_of(bench);
 
+    bool right;
+
     memset(failure, 0, sizeof *failure);
     *error = (struct error){0};
-    assert_int_equal(gate_check(&bench->problem, &buffers, ties, failure, error), error->result == RUN_VERIFIED);
+    right = gate_check(&bench->problem, &buffers, ties, failure, error);
+    assert_int_equal(right, error->result == RUN_VERIFIED);
     return error->result;
 }
 
