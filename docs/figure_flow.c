@@ -2,7 +2,7 @@
 
 #include "svg.h"
 
-#include "harness/json.h"
+#include "../tests/simt/json.h"
 #include "harness/core/npy.h"
 
 #include <math.h>

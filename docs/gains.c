@@ -2,7 +2,7 @@
 
 #include "text_file.h"
 
-#include "harness/json.h"
+#include "../tests/simt/json.h"
 
 #include <dirent.h>
 #include <stdlib.h>

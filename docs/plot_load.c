@@ -1,6 +1,6 @@
 #include "plot_data.h"
 
-#include "harness/json.h"
+#include "../tests/simt/json.h"
 #include "harness/core/npy.h"
 #include "harness/core/report.h"
 

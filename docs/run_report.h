@@ -5,7 +5,7 @@
 #include "texts.h"
 
 #include "harness/core/error.h"
-#include "harness/json.h"
+#include "../tests/simt/json.h"
 
 enum { RUN_PATH_SIZE = 512, RUN_NUMBER_SIZE = 32 };
 

@@ -3,7 +3,7 @@
 #include "texts.h"
 
 #include "harness/align/input.h"
-#include "harness/json.h"
+#include "../tests/simt/json.h"
 #include "harness/core/report.h"
 
 #include <ctype.h>

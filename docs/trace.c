@@ -1,6 +1,6 @@
 #include "trace.h"
 
-#include "harness/json.h"
+#include "../tests/simt/json.h"
 #include "harness/core/memory.h"
 
 #include <inttypes.h>

@@ -1,6 +1,6 @@
 #include "tree_steps.h"
 
-#include "harness/json.h"
+#include "../tests/simt/json.h"
 #include "harness/core/memory.h"
 
 #include <inttypes.h>

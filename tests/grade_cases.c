@@ -4,7 +4,7 @@
  *
  * Its "learner" is chapter 02's gate and chapter 07's align, or a function here that is wrong on purpose.
  */
-#include "grade/grade.h"
+#include "../exercises/grade/grade.h"
 
 #include <math.h>
 #include <string.h>

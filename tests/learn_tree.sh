@@ -4,12 +4,15 @@
 #   learn_tree BUILD FOLDER          a new tree in FOLDER with what build/learn works with, but no exercise and no build/learn
 #   learn_exercise BUILD FOLDER FROM NAME   puts exercises/FROM into the tree, under NAME
 #   fill EXERCISE ANSWERS            the exercise's text with the answers' regions in it; others stay
+#   answer_named FILE NAME           one of several answers in a file
 # shellcheck disable=SC2034 # used by whoever reads this
 
 learn_tree() {
     mkdir -p "$2/$1/cpu/exercises" "$2/exercises"
     cp build.ninja "$2"
     ln -s "$PWD/common" "$2/common"
+    ln -s "$PWD/exercises/answer.h" "$2/exercises/answer.h"
+    ln -s "$PWD/$1/cpu/exercises/answer.h.gch" "$2/$1/cpu/exercises/answer.h.gch"
     for learn_tree_file in "$1"/cpu/*; do
         [ -d "$learn_tree_file" ] && [ "${learn_tree_file##*/}" = exercises ] ||
             ln -s "$PWD/$learn_tree_file" "$2/$learn_tree_file"
@@ -43,4 +46,8 @@ fill() {
         file == 1 && open != "" { text[open] = text[open] $0 "\n" }
         file == 2 && !(open != "" && open in known)
     ' "$2" "$1"
+}
+
+answer_named() {
+    awk -v name="=== $2" '/^=== / { on = $0 == name; next } on' "$1"
 }

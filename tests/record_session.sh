@@ -19,7 +19,7 @@ tree=$scratch/tree
 list() {
     echo '| exercise | kind | difficulty | what it is about |'
     echo '|---|---|---|---|'
-    sed -n 's/^EXERCISE("\([^"]*\)", *[0-9]*, *\([A-Z]*\), *\([1-3]\), *"\(.*\)")$/\1 \2 \3 \4/p' exercises/learn/catalogue.h |
+    sed -n 's/^    {"\([^"]*\)", \([A-Z]*\), \([1-3]\), "\(.*\)"},$/\1 \2 \3 \4/p' "$b/cpu/obj/catalogue.c" |
         while read -r name kind difficulty about; do
             stars=$(printf %s ★★★ | cut -b "-$((difficulty * 3))")
             kind=$(echo "$kind" | tr '[:upper:]' '[:lower:]')
@@ -37,7 +37,7 @@ types() {
 answers() {
     echo
     echo "\$ \$EDITOR exercises/mine/$exercise.cu    # $2"
-    fill "exercises/$exercise/exercise.cu" "exercises/$exercise/$1" >"$tree/exercises/mine/$exercise.cu"
+    fill "exercises/$exercise/exercise.cu" "$1" >"$tree/exercises/mine/$exercise.cu"
 }
 
 session() {
@@ -48,9 +48,10 @@ session() {
     types "$b/learn" run --seed 1
     echo
     types "$b/learn" hint
-    answers wrong/04_ties_count_once.txt 'the largest, then the largest of the others'
+    answer_named "exercises/$exercise/wrong_answers.txt" ties_count_once >"$scratch/answer"
+    answers "$scratch/answer" 'the largest, then the largest of the others'
     types "$b/learn" run --seed 1
-    answers solution.txt 'two variables, and a loser'
+    answers "exercises/$exercise/solution.txt" 'two variables, and a loser'
     types "$b/learn" run --seed 1
     echo '```'
 }

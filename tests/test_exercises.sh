@@ -2,18 +2,18 @@
 # An exercise: it is complete, fails unsolved with the message its README shows, passes solved, and refuses every wrong answer for
 # the reason given in it.
 #
-#   sh tests/test_exercises.sh build/cpu/grade_answer 02_warp_maximum
+# run: $b/cpu/grade_answer exercises/[0-9][0-9]_*
 set -u
 . "$(dirname "$0")/tap.sh"
 grade=$1
-name=$2
+name=$(basename "$2")
 folder=exercises/$name
 
-# grade ARGUMENT...: grades the exercise; then $status is the exit status, $said its first line and $log the compiler's words
+# grade ARGUMENT...: grades the exercise; then $status is the exit status, $said what it said and $log the compiler's words
 grade() {
     "$grade" "$name" "$@" >"$scratch/said" 2>"$scratch/log" </dev/null
     status=$?
-    said=$(head -n 1 "$scratch/said")
+    said=$(cat "$scratch/said")
     log=$(cat "$scratch/log")
 }
 
@@ -23,33 +23,38 @@ unsolved() {
         sed 's/[][\\?*]/\\&/g; s/\.\.\./*/g'
 }
 
-for file in README.md exercise.cu solution.txt hints.md grader.c; do
+for file in README.md exercise.cu solution.txt wrong_answers.txt hints.md grader.c; do
     succeeds "$name: has $file" test -s "$folder/$file"
 done
-succeeds "$name: is in the catalogue" grep -q "^EXERCISE(\"$name\", " exercises/learn/catalogue.h
+succeeds "$name: is in the catalogue" grep -q "^    {\"$name\", " "$(dirname "$grade")/obj/catalogue.c"
 matches "$name: has two or three hints" "[23]" "$(grep -c '^## [1-9]$' "$folder/hints.md")"
 equal "$name: its README shows one line of unsolved output" 1 "$(unsolved | wc -l | tr -d ' ')"
 
 grade
 equal "$name: fails unsolved" 1 "$status"
-matches "$name: says what its README says" "$name: refused: $(unsolved)" "$said"
+matches "$name: says what its README says" "$name: refused: $(unsolved) \[seed *" "$said"
 equal "$name: compiles unsolved without a warning" "" "$log"
 
+grade "$folder/solution.txt" --seed 1 --seed 2 --seed 3
 for seed in 1 2 3; do
-    grade "$folder/solution.txt" --seed "$seed"
-    equal "$name: passes solved, seed $seed" "0 $name: passed" "$status ${said%%: [0-9]*}"
+    matches "$name: passes solved, seed $seed" "$name: passed: [0-9]* cases \[seed $seed, *" \
+        "$(sed -n ${seed}p "$scratch/said")"
 done
-equal "$name: compiles solved without a warning" "" "$log"
+equal "$name: compiles solved without a warning" "0 " "$status $log"
 
+sed -n 's/^=== //p' "$folder/wrong_answers.txt" >"$scratch/names"
+sed -n '/^=== /{n; s|^// refused because: ||; t end; s/.*//; :end p}' "$folder/wrong_answers.txt" >"$scratch/reasons"
+grade "$folder/wrong_answers.txt" --seed 1
+paste -d '\n' "$scratch/names" "$scratch/reasons" "$scratch/said" >"$scratch/answers"
 wrong=0
-for answer in "$folder"/wrong/*.txt; do
-    what=$(basename "$answer" .txt)
+while read -r what && read -r reason && read -r said; do
     wrong=$((wrong + 1))
-    grade "$answer" --seed 1
-    equal "$name: $what: is refused" 1 "$status"
-    reason=$(sed -n '1s|^// refused because: ||p' "$answer")
+    matches "$name: $what: is refused" "$name: $what: refused: *" "$said"
     matches "$name: $what: says why it is" "?*" "$reason"
-    matches "$name: $what: for what it is" "$name: refused: *$reason*" "$said"
-done
+    # shellcheck disable=SC2254 # a reason is a pattern
+    matches "$name: $what: for what it is" "$name: $what: refused: *$reason*" "$said"
+done <"$scratch/answers"
+equal "$name: every wrong answer was tried" "$(wc -l <"$scratch/names")" "$(wc -l <"$scratch/said")"
+[ "$tap_failed" -eq 0 ] || printf '%s\n' "$log" | sed 's/^/# /'
 succeeds "$name: has eight wrong answers or more" test "$wrong" -ge 8
 finish

@@ -1,7 +1,7 @@
 #!/bin/sh
 # What graders are written with (exercises/grade/grade.h): each of grade_cases.c's cases ends as it should.
 #
-#   sh tests/test_grade.sh build/tests/grade_cases
+# run: $b/tests/grade_cases
 set -u
 . "$(dirname "$0")/tap.sh"
 program=$1

@@ -2,7 +2,7 @@
 # The learner's program: every command and every bad input, passing and failing, two at once, and watching. It works in a copy
 # of the tree whose four exercises are all the first one by other names.
 #
-#   sh tests/test_learn.sh BUILD
+# run: $b
 set -u
 . tests/tap.sh
 . tests/learn_tree.sh
@@ -24,7 +24,8 @@ done
 cp "$b/tests/learn" "$tree/$b/learn"
 original=$tree/exercises/02_warp_maximum/exercise.cu
 fill "$original" exercises/02_warp_maximum/solution.txt >"$scratch/solved.cu"
-fill "$scratch/solved.cu" exercises/02_warp_maximum/wrong/05_ties_to_the_higher.txt >"$scratch/wrong.cu"
+answer_named exercises/02_warp_maximum/wrong_answers.txt ties_to_the_higher >"$scratch/ties.txt"
+fill "$scratch/solved.cu" "$scratch/ties.txt" >"$scratch/wrong.cu"
 : >"$scratch/all" # what was ever printed on standard output
 
 # learn WORD...: runs it in the tree; $code, $said on standard output, $refused on standard error
@@ -695,7 +696,7 @@ else
 fi
 
 # --- the README, and what there is ---
-sed -n 's/^EXERCISE("\([^"]*\)".*/\1/p' exercises/learn/catalogue.h | sort >"$scratch/catalogue"
+sed -n 's/^    {"\([^"]*\)".*/\1/p' "$b/cpu/obj/catalogue.c" | sort >"$scratch/catalogue"
 find exercises -mindepth 1 -maxdepth 1 -type d -name '[0-9]*' | sed 's/.*\///' | sort >"$scratch/folders"
 equal 'the catalogue has every folder, and no other' "$(cat "$scratch/folders")" "$(cat "$scratch/catalogue")"
 sh tests/record_session.sh "$b" >"$scratch/readme"

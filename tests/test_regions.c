@@ -1,5 +1,5 @@
 /** @file test_regions.c  The learner's part of an exercise: found, filled, and the rest of the file compared. */
-#include "learn/regions.h"
+#include "../exercises/learn/regions.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

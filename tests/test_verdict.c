@@ -4,7 +4,7 @@
  *
  *     test_verdict    beside it lies graded_program
  */
-#include "learn/verdict.h"
+#include "../exercises/learn/verdict.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "learn/watch.h"
+#include "../exercises/learn/watch.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -2,11 +2,11 @@
  * @file atomics.c
  * @brief Atomic operations: checked, recorded, and done at once, since only one lane runs at a time.
  */
-#include "engine.h"
+#include "device_calls.h"
+#include "happens_before.h"
+#include "kernel_calls.h"
 
 #include <string.h>
-
-bool simt_access_atomic(const void *pointer, unsigned bytes, uintptr_t pc);
 
 static float add_float(float a, float b)
 {
@@ -119,6 +119,5 @@ uint64_t simt_atomic64(void *address, enum simt_atomic_op op, uint64_t operand, 
 
 void simt_fence(void)
 {
-    simt_tick();
-    simt_now.fence_end = simt_now.tick;
+    simt_order_fence();
 }

@@ -6,12 +6,36 @@
  * same collective with the same mask, all of them get their results and are ready again. Lanes with other masks do not
  * matter to them.
  */
-#include "log.h"
+#include "kernel_calls.h"
 
-#include <inttypes.h>
+#include "device_calls.h"
+#include "fault.h"
+#include "observer.h"
+
 #include <string.h>
 
 enum { CALL_WIDTH_SHIFT = 8, CALL_AGREED = 0xffff, CALL_BYTES_SHIFT = 16 };
+
+enum collective {
+    COLLECTIVE_SHUFFLE_INDEX,
+    COLLECTIVE_SHUFFLE_UP,
+    COLLECTIVE_SHUFFLE_DOWN,
+    COLLECTIVE_SHUFFLE_XOR,
+    COLLECTIVE_BALLOT,
+    COLLECTIVE_ANY,
+    COLLECTIVE_ALL,
+    COLLECTIVE_MATCH_ANY,
+    COLLECTIVE_MATCH_ALL,
+    COLLECTIVE_REDUCE_ADD,
+    COLLECTIVE_REDUCE_MIN,
+    COLLECTIVE_REDUCE_MAX,
+    COLLECTIVE_REDUCE_MIN_SIGNED,
+    COLLECTIVE_REDUCE_MAX_SIGNED,
+    COLLECTIVE_REDUCE_AND,
+    COLLECTIVE_REDUCE_OR,
+    COLLECTIVE_REDUCE_XOR,
+    COLLECTIVE_SYNCWARP,
+};
 
 static const char *const names[] = {
     [COLLECTIVE_SHUFFLE_INDEX] = "__shfl_sync",
@@ -58,7 +82,7 @@ static inline uint64_t meet(uint32_t mask, uint64_t call, uint64_t value, int ar
     warp->ready &= ~self;
     warp->waiting |= self;
     lane->site = site;
-    simt_counters.arrivals++;
+    simt_work.arrivals++;
     simt_lane_leave();
     return warp->value[i];
 }
@@ -135,34 +159,33 @@ static inline int shuffle_source(enum collective kind, int lane, int argument, i
     }
 }
 
-static void complete_shuffle(struct warp *warp, uint32_t group, uint64_t call)
+/** False: the shuffle is a fault. */
+static bool complete_shuffle(struct warp *warp, uint64_t call, struct meeting *meeting)
 {
     const enum collective kind = collective_of(call);
     const int width = (int)(call >> CALL_WIDTH_SHIFT & 0xff);
-    const uint32_t mask = warp->mask[__builtin_ctz(group)];
-    uint64_t in[WARP_LANES];
+    const uint32_t mask = warp->mask[__builtin_ctz(meeting->lanes)];
 
-    memcpy(in, warp->value, sizeof in);
-    for (uint32_t left = group; left; left &= left - 1) {
-        const int lane = __builtin_ctz(left);
+    FOR_EACH_LANE (lane, meeting->lanes) {
         const int source = shuffle_source(kind, lane, warp->argument[lane], width);
 
+        meeting->from[lane] = (int8_t)source;
         if (source < 0)
             continue;
-        if (SIMT_UNLIKELY(!(group >> source & 1))) {
+        if (SIMT_UNLIKELY(!(meeting->lanes >> source & 1))) {
             const struct lane *reader = &simt_now.warp_lane[lane];
 
-            simt_fault_lane(cudaErrorLaunchFailure, reader, reader->site, "shuffle from an absent lane",
-                            "reads lane %d by %s, %s (mask 0x%08" PRIx32 ")", source, names[kind],
-                            !(mask >> source & 1)          ? "which is not in the mask"
-                            : !(warp->lanes >> source & 1) ? "which the block does not have"
-                                                           : "which has returned",
-                            mask);
-            return;
+            simt_fault_thread(cudaErrorLaunchFailure, reader->index, reader->site, "shuffle from an absent lane",
+                              "reads lane %d by %s, %s (mask 0x%08" PRIx32 ")", source, names[kind],
+                              !(mask >> source & 1)          ? "which is not in the mask"
+                              : !(warp->lanes >> source & 1) ? "which the block does not have"
+                                                             : "which has returned",
+                              mask);
+            return false;
         }
-        warp->value[lane] = in[source];
+        warp->value[lane] = meeting->in[source];
     }
-    simt_counters.shuffles++;
+    return true;
 }
 
 static uint64_t reduce(enum collective kind, uint32_t a, uint32_t b)
@@ -189,8 +212,8 @@ static uint64_t reduce(enum collective kind, uint32_t a, uint32_t b)
 
 static void set_all(struct warp *warp, uint32_t group, uint64_t result)
 {
-    for (uint32_t left = group; left; left &= left - 1)
-        warp->value[__builtin_ctz(left)] = result;
+    FOR_EACH_LANE (i, group)
+        warp->value[i] = result;
 }
 
 static void complete_match_any(struct warp *warp, uint32_t group)
@@ -201,9 +224,7 @@ static void complete_match_any(struct warp *warp, uint32_t group)
         const uint64_t value = warp->value[__builtin_ctz(left)];
         uint32_t same = 0;
 
-        for (uint32_t others = left; others; others &= others - 1) {
-            const int lane = __builtin_ctz(others);
-
+        FOR_EACH_LANE (lane, left) {
             if (warp->value[lane] == value)
                 same |= 1u << lane;
         }
@@ -219,20 +240,17 @@ static void complete_vote(struct warp *warp, uint32_t group, enum collective kin
     uint32_t same = 0;
     uint64_t result = first;
 
-    simt_counters.votes++;
     if (kind == COLLECTIVE_MATCH_ANY) {
         complete_match_any(warp, group);
         return;
     }
-    for (uint32_t left = group; left; left &= left - 1) {
-        const int lane = __builtin_ctz(left);
-
+    FOR_EACH_LANE (lane, group) {
         votes |= (uint32_t)(warp->value[lane] != 0) << lane;
         same |= (uint32_t)(warp->value[lane] == first) << lane;
     }
     if (kind >= COLLECTIVE_REDUCE_ADD) {
-        for (uint32_t left = group & (group - 1); left; left &= left - 1)
-            result = reduce(kind, (uint32_t)result, (uint32_t)warp->value[__builtin_ctz(left)]);
+        FOR_EACH_LANE (i, group & (group - 1))
+            result = reduce(kind, (uint32_t)result, (uint32_t)warp->value[i]);
     } else if (kind == COLLECTIVE_BALLOT) {
         result = votes;
     } else if (kind == COLLECTIVE_ANY) {
@@ -248,52 +266,38 @@ static void complete_vote(struct warp *warp, uint32_t group, enum collective kin
 static void complete(struct warp *warp, uint32_t group, uint64_t call)
 {
     const enum collective kind = collective_of(call);
+    struct meeting meeting;
+    bool good = true;
 
+    meeting.warp = warp;
+    meeting.name = names[kind];
+    meeting.lanes = group;
+    meeting.bytes = (unsigned)(call >> CALL_BYTES_SHIFT);
+    memcpy(meeting.in, warp->value, sizeof meeting.in);
     if (kind <= COLLECTIVE_SHUFFLE_XOR) {
-        complete_shuffle(warp, group, call);
+        meeting.kind = MEETING_SHUFFLE;
+        good = complete_shuffle(warp, call, &meeting);
     } else if (kind == COLLECTIVE_SYNCWARP) {
-        simt_counters.warp_barriers++;
-        simt_order_syncwarp(warp, warp->mask[__builtin_ctz(group)]);
+        meeting.kind = MEETING_SYNCWARP;
+        simt_order_syncwarp(&warp->order, warp->lanes, warp->mask[__builtin_ctz(group)]);
     } else {
+        meeting.kind = MEETING_VOTE;
         complete_vote(warp, group, kind);
     }
     warp->waiting &= ~group;
     warp->ready |= group;
-}
-
-/** As complete(), for the log. */
-static void complete_logged(struct warp *warp, uint32_t group, uint64_t call)
-{
-    const enum collective kind = collective_of(call);
-    uint64_t in[WARP_LANES];
-    int8_t from[WARP_LANES];
-
-    memcpy(in, warp->value, sizeof in);
-    complete(warp, group, call);
-    if (simt_now.faulted)
-        return;
-    if (kind == COLLECTIVE_SYNCWARP) {
-        simt_log_syncwarp(group);
-    } else if (kind > COLLECTIVE_SHUFFLE_XOR) {
-        simt_log_vote(warp, group, names[kind], in);
-    } else {
-        for (int lane = 0; lane < WARP_LANES; lane++)
-            from[lane] = (int8_t)shuffle_source(kind, lane, warp->argument[lane],
-                                                (int)(call >> CALL_WIDTH_SHIFT & 0xff));
-        simt_log_shuffle(warp, group, names[kind], (unsigned)(call >> CALL_BYTES_SHIFT), from, in);
-    }
+    if (good)
+        OBSERVE(lanes_met, &meeting);
 }
 
 /** Lanes waiting with the same mask at the same collective as `lane`. */
-static uint32_t company(const struct warp *warp, unsigned lane)
+static uint32_t lanes_at_same_call(const struct warp *warp, unsigned lane)
 {
     const uint32_t mask = warp->mask[lane];
     const uint64_t call = warp->call[lane];
     uint32_t group = 0;
 
-    for (uint32_t left = warp->waiting & mask; left; left &= left - 1) {
-        const unsigned other = (unsigned)__builtin_ctz(left);
-
+    FOR_EACH_LANE (other, warp->waiting & mask) {
         if (warp->mask[other] == mask && ((warp->call[other] ^ call) & CALL_AGREED) == 0)
             group |= 1u << other;
     }
@@ -302,24 +306,21 @@ static uint32_t company(const struct warp *warp, unsigned lane)
 
 uint32_t simt_collective_missing(const struct warp *warp, unsigned lane)
 {
-    return warp->mask[lane] & warp->lanes & ~warp->done & ~company(warp, lane);
+    return warp->mask[lane] & warp->lanes & ~warp->done & ~lanes_at_same_call(warp, lane);
 }
 
 void simt_collectives_complete(struct warp *warp)
 {
     uint32_t left = warp->waiting;
 
-    while (left && !simt_now.faulted) {
+    while (left && !simt_faulted) {
         const unsigned lane = (unsigned)__builtin_ctz(left);
-        const uint32_t group = company(warp, lane);
+        const uint32_t group = lanes_at_same_call(warp, lane);
 
         left &= ~group;
         if ((warp->mask[lane] & warp->lanes & ~warp->done) != group)
             continue;
-        if (SIMT_UNLIKELY(simt_logging))
-            complete_logged(warp, group, warp->call[lane]);
-        else
-            complete(warp, group, warp->call[lane]);
+        complete(warp, group, warp->call[lane]);
     }
 }
 

@@ -3,7 +3,7 @@
  * @brief The part of CUDA's runtime that the course uses, on a CPU: for C the host functions, for C++ kernels too.
  *
  * A kernel file compiled as C++ with this directory first on the include path sees every load, store, basic block and
- * call of its kernels through the compiler's own instrumentation (see hooks.c). `__shared__` variables are thread-local
+ * call of its kernels through the compiler's own instrumentation (see instrumentation.c). `__shared__` variables are thread-local
  * ones: the thread-local storage of the program is the shared memory of the block that runs, and is overwritten before
  * every block. So a program built for the simulator must have no other thread-local variables.
  */

@@ -33,6 +33,16 @@ void fiber_stacks_unmap(struct fiber_stacks *stacks)
     memset(stacks, 0, sizeof *stacks);
 }
 
+void *fiber_home;
+
+_Noreturn void fiber_abandon(void)
+{
+    void *unused;
+
+    simt_fiber_switch(&unused, fiber_home);
+    __builtin_unreachable();
+}
+
 /* SIMT_FIBER_UCONTEXT takes the portable way on any processor. */
 #if defined __x86_64__ && !defined SIMT_FIBER_UCONTEXT
 

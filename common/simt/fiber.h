@@ -40,4 +40,10 @@ void *fiber_prepare(unsigned char *stack, size_t colour, void (*entry)(void));
 /** Saves the caller's registers on its stack, its stack pointer in *from, and goes on where `to` was saved. */
 void simt_fiber_switch(void **from, void *to);
 
+/** The stack pointer of whoever runs fibers, while one runs. */
+extern void *fiber_home;
+
+/** Goes home from a fiber that is not resumed: its stack is started afresh. */
+_Noreturn void fiber_abandon(void);
+
 #endif

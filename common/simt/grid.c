@@ -5,14 +5,17 @@
  * Blocks that live together take turns too. One that gives up its turn takes its shared memory with it: the bytes are put
  * aside and come back with it, so that one OS thread's thread-local storage serves them all.
  */
-#include "log.h"
-#include "shadow.h"
+#include "blocks.h"
+
+#include "device_memory.h"
+#include "fault.h"
+#include "kernel_calls.h"
+#include "observer.h"
+#include "pages.h"
 
 #include <string.h>
 
 enum { LIVE_BLOCKS = PROCESSORS * PROCESSOR_THREADS / WARP_LANES };
-
-struct event *simt_trace;
 
 static struct shared {
     uintptr_t low;
@@ -31,40 +34,47 @@ static void block_free(struct block *block)
     if (!block)
         return;
     fiber_stacks_unmap(&block->stacks);
-    simt_unmap(block->shared_shadow, shared.shadow_bytes);
-    simt_unmap(block->shared_copy, shared.bytes);
-    simt_unmap(block->parked, (size_t)BLOCK_THREADS * TRACE_EVENTS * sizeof *block->parked);
-    simt_unmap(block, sizeof *block);
+    pages_unmap(block->shared_shadow, shared.shadow_bytes);
+    pages_unmap(block->shared_copy, shared.bytes);
+    pages_unmap(block->parked, (size_t)BLOCK_THREADS * LANE_EVENTS * sizeof *block->parked);
+    pages_unmap(block, sizeof *block);
 }
 
 static struct block *block_new(unsigned threads)
 {
-    struct block *block = simt_map(sizeof *block);
+    struct block *block = pages_map(sizeof *block);
 
     if (!block)
         return NULL;
-    block->shared_shadow = simt_map(shared.shadow_bytes);
-    block->shared_copy = simt_map(shared.bytes);
-    block->parked = simt_map((size_t)BLOCK_THREADS * TRACE_EVENTS * sizeof *block->parked);
+    block->shared_shadow = pages_map(shared.shadow_bytes);
+    block->shared_copy = pages_map(shared.bytes);
+    block->parked = pages_map((size_t)BLOCK_THREADS * LANE_EVENTS * sizeof *block->parked);
     if (!block->shared_shadow || !block->shared_copy || !block->parked || !fiber_stacks_map(&block->stacks, threads)) {
         block_free(block);
         return NULL;
     }
-    simt_variables_mark(block->shared_shadow, shared.dynamic);
+    simt_shared_variables_mark(block->shared_shadow, shared.dynamic);
     return block;
+}
+
+static size_t data_shadow_bytes(void)
+{
+    return (simt_program.data_high - simt_program.data_low + 16) / 4 * sizeof(struct shadow_cell);
 }
 
 bool simt_grid_prepare(void)
 {
     if (!simt_shared_find(&shared.low, &shared.bytes, &shared.dynamic))
         return false;
-    simt_variables_find(shared.bytes, shared.dynamic);
+    simt_shared_variables_find(shared.bytes, shared.dynamic);
     shared.shadow_bytes = (shared.bytes + 16) / 4 * sizeof(struct shadow_cell);
-    if (!simt_trace)
-        simt_trace = simt_map(WARP_LANES * TRACE_EVENTS * sizeof *simt_trace);
+    if (!simt_lane_events)
+        simt_lane_events = pages_map(WARP_LANES * LANE_EVENTS * sizeof *simt_lane_events);
     if (!first_block)
         first_block = block_new(BLOCK_THREADS);
-    return simt_trace && first_block;
+    if (!simt_memory.data_shadow)
+        simt_memory.data_shadow = pages_map(data_shadow_bytes());
+    return simt_lane_events && first_block && simt_memory.data_shadow;
 }
 
 /** Gives the block its shape, and fibers at their start to the threads that have none. */
@@ -98,20 +108,19 @@ static void block_shape(struct block *block, const struct launch *launch)
 
 static void open_memory(void)
 {
-    simt_now.arena = simt_arena_base();
-    simt_now.arena_bytes = simt_arena_used();
-    simt_now.arena_shadow = simt_arena_shadow();
-    simt_now.shared = shared.low;
-    simt_now.shared_bytes = shared.bytes;
-    simt_now.shared_shadow = first_block->shared_shadow;
-    simt_now.shared_end = shared.dynamic + simt_current.dynamic_shared;
-    simt_now.shared_resume = shared.dynamic + SHARED_BYTES_LIMIT;
+    simt_arena_open();
+    simt_memory.shared = shared.low;
+    simt_memory.shared_bytes = shared.bytes;
+    simt_memory.shared_shadow = first_block->shared_shadow;
+    simt_memory.shared_end = shared.dynamic + simt_current.dynamic_shared;
+    simt_memory.shared_resume = shared.dynamic + SHARED_BYTES_LIMIT;
+    simt_memory_watch(false);
 }
 
 static void close_memory(void)
 {
-    simt_now.arena_bytes = simt_now.arena_quick = 0;
-    simt_now.shared_bytes = simt_now.shared_quick = 0;
+    simt_memory.arena_bytes = simt_memory.shared_bytes = 0;
+    simt_memory_watch(false);
     simt_now.lane = NULL;
 }
 
@@ -120,46 +129,42 @@ static void poison_shared(void)
 {
     unsigned char *bytes = (unsigned char *)shared.low;
 
-    memset(bytes, 0xff, simt_now.shared_end);
-    memset(bytes + simt_now.shared_resume, 0xff, shared.bytes - simt_now.shared_resume);
+    memset(bytes, 0xff, simt_memory.shared_end);
+    memset(bytes + simt_memory.shared_resume, 0xff, shared.bytes - simt_memory.shared_resume);
 }
 
 /** Copies what this launch can use of shared memory, between its place and a block's copy. */
 static void copy_shared(unsigned char *to, const unsigned char *from)
 {
-    memcpy(to, from, simt_now.shared_end);
-    memcpy(to + simt_now.shared_resume, from + simt_now.shared_resume, shared.bytes - simt_now.shared_resume);
+    memcpy(to, from, simt_memory.shared_end);
+    memcpy(to + simt_memory.shared_resume, from + simt_memory.shared_resume, shared.bytes - simt_memory.shared_resume);
 }
 
 /** Ticks are 32 bits: long before they run out, all that is remembered is forgotten between two launches. */
 static void start_ticks(void)
 {
-    if (simt_now.tick > UINT32_MAX / 4 * 3) {
+    if (simt_order.tick > UINT32_MAX / 4 * 3) {
         simt_arena_forget_ticks();
         memset(first_block->shared_shadow, 0, shared.shadow_bytes);
-        simt_variables_mark(first_block->shared_shadow, shared.dynamic);
-        memset(simt_image.data_shadow, 0,
-               (simt_image.data_high - simt_image.data_low) / 4 * sizeof *simt_image.data_shadow);
-        simt_now.tick = 0;
+        simt_shared_variables_mark(first_block->shared_shadow, shared.dynamic);
+        memset(simt_memory.data_shadow, 0, data_shadow_bytes());
+        simt_order.tick = 0;
     }
-    simt_tick();
-    simt_segments_clear();
-    simt_now.launch_tick = simt_now.tick;
-    simt_now.fence_end = 0;
+    simt_order_launch();
 }
 
 /* --- one after another -------------------------------------------------------------------------------------------- */
 
 static void run_in_turn(uint64_t blocks)
 {
-    for (uint64_t i = 0; i < blocks && !simt_now.faulted; i++) {
+    for (uint64_t i = 0; i < blocks && !simt_faulted; i++) {
         first_block->number = (uint32_t)i;
         simt_block_idx = simt_block_index((uint32_t)i);
         poison_shared();
         simt_block_begin(first_block);
-        simt_log_block((uint32_t)i);
+        OBSERVE(block_runs, (uint32_t)i);
         simt_block_go_on(first_block);
-        simt_counters.blocks++;
+        OBSERVE(blocks_ended, 1);
     }
 }
 
@@ -169,24 +174,18 @@ static void block_enter(struct block *block)
 {
     simt_block_idx = simt_block_index(block->number);
     copy_shared((unsigned char *)shared.low, block->shared_copy);
-    simt_now.shared_shadow = block->shared_shadow;
-    simt_segment_begin(block->number);
-    simt_log_block(block->number);
+    simt_memory.shared_shadow = block->shared_shadow;
+    simt_order_resume(block->number, &block->order);
+    OBSERVE(block_runs, block->number);
     simt_now.block = block;
-    simt_now.block_tick = block->block_tick;
-    simt_now.barrier_end = block->barrier_end;
-    simt_now.acquire_end = block->acquire_end;
-    simt_now.ordered_ticks = 0;
 }
 
 static void block_leave(struct block *block)
 {
     /* A read of unwritten shared memory cannot become a race any more: nobody else can write there. */
-    simt_uninitialised_fault();
+    simt_fault_confirm();
     copy_shared(block->shared_copy, (const unsigned char *)shared.low);
-    block->block_tick = simt_now.block_tick;
-    block->barrier_end = simt_now.barrier_end;
-    block->acquire_end = simt_now.acquire_end;
+    block->order = simt_order.block;
 }
 
 /** A block's first turn begins on fresh shared memory. */
@@ -194,9 +193,9 @@ static void block_first_turn(struct block *block)
 {
     simt_block_idx = simt_block_index(block->number);
     poison_shared();
-    simt_now.shared_shadow = block->shared_shadow;
+    simt_memory.shared_shadow = block->shared_shadow;
     simt_block_begin(block);
-    simt_log_block(block->number);
+    OBSERVE(block_runs, block->number);
 }
 
 static void fault_grid_barrier(const struct block *waiting, const struct block *gone)
@@ -205,8 +204,8 @@ static void fault_grid_barrier(const struct block *waiting, const struct block *
     const struct lane *lane = &waiting->lane[0];
 
     simt_block_idx = simt_block_index(waiting->number);
-    simt_fault_lane(cudaErrorLaunchFailure, lane, lane->site, "grid barrier that some blocks miss",
-                    "waits for the grid, but block (%u,%u,%u) has returned", index.x, index.y, index.z);
+    simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->site, "grid barrier that some blocks miss",
+                      "waits for the grid, but block (%u,%u,%u) has returned", index.x, index.y, index.z);
 }
 
 /** All blocks wait or have returned: lets them go on if all wait. */
@@ -229,8 +228,8 @@ static void grid_barrier(struct block *const *blocks, const enum block_state *st
     }
     simt_order_grid();
     for (unsigned i = 0; i < count; i++) {
-        blocks[i]->barrier_end = simt_now.tick;
-        simt_block_release(blocks[i]);
+        blocks[i]->order.barrier_end = simt_order.tick;
+        simt_barrier_open(blocks[i]);
     }
 }
 
@@ -242,10 +241,10 @@ static void run_together(struct block *const *blocks, unsigned count)
 
     for (unsigned i = 0; i < count; i++)
         states[i] = BLOCK_RUNS;
-    while (done < count && !simt_now.faulted) {
+    while (done < count && !simt_faulted) {
         bool ran = false;
 
-        for (unsigned i = 0; i < count && !simt_now.faulted; i++) {
+        for (unsigned i = 0; i < count && !simt_faulted; i++) {
             if (states[i] == BLOCK_DONE || (states[i] == BLOCK_AT_GRID_BARRIER && blocks[i]->at_grid_barrier))
                 continue;
             if (started)
@@ -261,17 +260,7 @@ static void run_together(struct block *const *blocks, unsigned count)
         if (!ran)
             grid_barrier(blocks, states, count);
     }
-    simt_counters.blocks += count;
-}
-
-unsigned simt_blocks_per_processor(unsigned threads, size_t dynamic_shared)
-{
-    const unsigned whole_warps = (threads + WARP_LANES - 1) / WARP_LANES * WARP_LANES;
-    const unsigned by_threads = PROCESSOR_THREADS / whole_warps;
-    const unsigned by_shared = (unsigned)(PROCESSOR_SHARED_BYTES / (dynamic_shared + SHARED_BYTES_RESERVED));
-    const unsigned blocks = by_threads < by_shared ? by_threads : by_shared;
-
-    return blocks < PROCESSOR_BLOCKS ? blocks : PROCESSOR_BLOCKS;
+    OBSERVE(blocks_ended, count);
 }
 
 static cudaError_t run_cooperative(const struct launch *launch, unsigned count)
@@ -311,9 +300,9 @@ cudaError_t simt_grid_run(const struct launch *launch)
         run_in_turn(blocks);
     }
     close_memory();
-    if (simt_now.faulted) {
+    if (simt_faulted) {
         first_block->prepared = 0;
-        simt_variables_mark(first_block->shared_shadow, shared.dynamic); /* reads may have wiped marks out */
+        simt_shared_variables_mark(first_block->shared_shadow, shared.dynamic); /* reads may have wiped marks out */
     }
     return error;
 }

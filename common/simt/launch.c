@@ -2,17 +2,16 @@
  * @file launch.c
  * @brief A kernel launch: what a GPU would refuse, then the grid, then what went wrong.
  */
-#include "log.h"
+#include "blocks.h"
+#include "counting.h"
+#include "device_memory.h"
+#include "errors.h"
+#include "fault.h"
+#include "kernel_calls.h"
+#include "occupancy.h"
+#include "trace.h"
 
 #include <stdlib.h>
-
-struct launch simt_current;
-uint64_t simt_event_limit;
-uint64_t simt_event_budget;
-
-cudaError_t simt_launch_kernel(const void *kernel, const char *name, const dim3 *grid, const dim3 *block,
-                               size_t dynamic_shared, bool cooperative, void (*call)(const void *),
-                               const void *arguments, size_t bytes);
 
 static void read_event_limit(void)
 {
@@ -23,19 +22,19 @@ static void read_event_limit(void)
         simt_event_limit = UINT64_C(4000000000);
 }
 
-static cudaError_t check(const struct launch *launch, const void *kernel)
+static cudaError_t check(const struct launch *launch)
 {
     const dim3 grid = launch->grid;
     const dim3 block = launch->block;
     const uint64_t threads = (uint64_t)block.x * block.y * block.z;
 
-    if (!kernel)
+    if (!launch->kernel)
         return cudaErrorInvalidDeviceFunction;
     if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.x > INT32_MAX || grid.y > 65535 || grid.z > 65535)
         return cudaErrorInvalidConfiguration;
     if (threads == 0 || block.x > 1024 || block.y > 1024 || block.z > 64 || threads > BLOCK_THREADS)
         return cudaErrorInvalidConfiguration;
-    if (launch->dynamic_shared > simt_shared_limit(kernel))
+    if (launch->dynamic_shared > simt_shared_limit(launch->kernel))
         return cudaErrorInvalidValue;
     if (launch->cooperative && (uint64_t)grid.x * grid.y * grid.z >
                                    PROCESSORS * simt_blocks_per_processor((unsigned)threads, launch->dynamic_shared))
@@ -43,33 +42,22 @@ static cudaError_t check(const struct launch *launch, const void *kernel)
     return cudaSuccess;
 }
 
-uint3 simt_thread_index(unsigned thread)
-{
-    const dim3 block = simt_current.block;
-
-    return (uint3){thread % block.x, thread / block.x % block.y, thread / (block.x * block.y)};
-}
-
-uint3 simt_block_index(uint32_t block)
-{
-    const dim3 grid = simt_current.grid;
-
-    return (uint3){block % grid.x, block / grid.x % grid.y, block / grid.x / grid.y};
-}
-
 static cudaError_t run(const struct launch *launch)
 {
-    if (!simt_counters_begin(launch->name))
+    const bool traced = simt_tracing_begin(launch);
+
+    if (!simt_counting_begin(launch->name))
         return cudaErrorMemoryAllocation;
+    simt_observers[0] = &simt_counting;
+    simt_observers[1] = traced ? &simt_tracing : NULL;
     simt_current = *launch;
+    simt_work = (struct work){0};
     read_event_limit();
-    simt_event_budget = simt_counters.events + simt_counters.arrivals + simt_event_limit;
-    simt_now.faulted = false;
-    simt_counters.launches++;
+    simt_faulted = false;
     const cudaError_t error = simt_grid_run(launch);
 
-    simt_counters_end();
-    if (!simt_now.faulted)
+    simt_counting_end();
+    if (!simt_faulted)
         return error;
     simt_fault_resolve();
     return simt_fault_error();
@@ -80,6 +68,7 @@ cudaError_t simt_launch_kernel(const void *kernel, const char *name, const dim3 
                                const void *arguments, size_t bytes)
 {
     const struct launch launch = {.name = name,
+                                  .kernel = kernel,
                                   .grid = *grid,
                                   .block = *block,
                                   .dynamic_shared = dynamic_shared,
@@ -91,18 +80,16 @@ cudaError_t simt_launch_kernel(const void *kernel, const char *name, const dim3 
     if (simt_sticky_error() != cudaSuccess)
         return simt_sticky_error();
     simt_fault_clear();
-    cudaError_t error = check(&launch, kernel);
+    cudaError_t error = check(&launch);
 
     if (error != cudaSuccess) {
         simt_fault_launch(error, "%s<<<(%u,%u,%u), (%u,%u,%u), %zu>>>: %s", name, grid->x, grid->y, grid->z, block->x,
                           block->y, block->z, dynamic_shared, cudaGetErrorString(error));
         return simt_set_error(error);
     }
-    if (!simt_image_find() || !simt_arena_reserve() || !simt_grid_prepare() || !simt_signals_catch())
+    if (!simt_program_find() || !simt_arena_reserve() || !simt_grid_prepare() || !simt_signals_catch())
         return simt_set_error(cudaErrorInitializationError);
-    simt_log_launch(&launch, kernel);
     error = run(&launch);
-    simt_log_launched();
     simt_signals_release();
     return error == cudaSuccess ? error : simt_set_sticky_error(error);
 }

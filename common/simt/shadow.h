@@ -10,36 +10,8 @@
 #ifndef SIMT_SHADOW_H
 #define SIMT_SHADOW_H
 
-#include "engine.h"
-
-struct shadow_cell {
-    uint32_t write_tick;
-    uint32_t write; /**< thread, bytes, atomic, state, site */
-    uint32_t read_tick;
-    uint32_t read; /**< thread, bytes, who else read, site */
-};
-
-enum {
-    CELL_THREAD_SHIFT = 22,
-    CELL_BYTES_SHIFT = 18,
-    CELL_BYTES = 0xf << CELL_BYTES_SHIFT,
-
-    /* A write only. State: global memory's bytes that are off limits, shared memory's that have been written. */
-    CELL_ATOMIC = 1 << 17,
-    CELL_STATE_SHIFT = 13,
-    CELL_STATE = 0xf << CELL_STATE_SHIFT,
-
-    /* A read only: the bytes given were read by one thread, or by several of one warp, of one block, of the grid. */
-    CELL_READERS_SHIFT = 16,
-    CELL_READERS = 3 << CELL_READERS_SHIFT,
-    READERS_ONE = 0,
-    READERS_IN_WARP = 1,
-    READERS_IN_BLOCK = 2,
-    READERS_IN_GRID = 3,
-
-    SITE_BITS = 13,
-    CELL_SITE = (1 << SITE_BITS) - 1,
-};
+#include "device_memory.h"
+#include "happens_before.h"
 
 /** Places in the source by their low bits; SITE_SHARED where two share a slot. */
 extern uintptr_t simt_sites[1 << SITE_BITS];
@@ -55,44 +27,32 @@ static inline uint32_t cell_site(uintptr_t pc)
     return site;
 }
 
-enum shadow_space { SPACE_GLOBAL, SPACE_SHARED };
-enum shadow_access { ACCESS_LOAD, ACCESS_STORE, ACCESS_ATOMIC };
-
 /** The slow halves; each returns if there is no race and ends the launch if there is one. */
 void simt_check_writer(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access, uintptr_t pc,
                        enum shadow_space space);
 void simt_check_readers(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access, uintptr_t pc,
                         enum shadow_space space);
 void simt_merge_read(struct shadow_cell *cell, uint32_t read);
-_Noreturn void simt_fault_blocked(uintptr_t address, uint32_t bytes, bool write, uintptr_t pc);
 /**
  * Notes a read, or an atomic, of shared bytes that nobody has written: if somebody does so before a barrier, it is a race
  * instead. Ends the launch if the word is nobody's and there has been no such read yet.
  */
 void simt_note_uninitialised(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access, uintptr_t pc);
 
-/** Finds the `__shared__` variables, once, in `bytes` of shared memory. None if the program has no symbols. */
-void simt_variables_find(size_t bytes, size_t dynamic);
-/** Marks in the shadow of shared memory the words that no variable has; if no variables were found, none. */
-void simt_variables_mark(struct shadow_cell *shadow, size_t dynamic);
-bool simt_is_nobodys(const struct shadow_cell *cell);
-_Noreturn void simt_fault_nobodys(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access,
-                                  uintptr_t pc);
-
 /** Accesses before this tick are ordered before whatever happens now, whoever made them. */
 static inline uint32_t shadow_horizon(enum shadow_space space)
 {
-    return space == SPACE_SHARED ? simt_now.barrier_end : simt_now.launch_tick;
+    return space == SPACE_SHARED ? simt_order.block.barrier_end : simt_order.launch_tick;
 }
 
 /** Whether the access is one of this block that a barrier has ordered, or one of this very thread. */
 static inline bool shadow_ordered_here(uint32_t tick, uint32_t cell)
 {
-    const uint32_t since = tick - simt_now.segment_tick;
+    const uint32_t since = tick - simt_order.segment_tick;
 
-    if (since < simt_now.ordered_ticks)
+    if (since < simt_order.ordered_ticks)
         return true;
-    return tick >= simt_now.segment_tick && ((cell ^ simt_now.me) >> CELL_THREAD_SHIFT) == 0;
+    return tick >= simt_order.segment_tick && ((cell ^ simt_order.thread) >> CELL_THREAD_SHIFT) == 0;
 }
 
 /** One word of a load. `bytes` is already in its field. */
@@ -100,20 +60,20 @@ static inline void shadow_load(struct shadow_cell *cell, uint32_t bytes, uint32_
                                enum shadow_space space)
 {
     const uint32_t horizon = shadow_horizon(space);
-    const uint32_t read = simt_now.me | bytes | site;
-    const uint32_t blocked = bytes >> (CELL_BYTES_SHIFT - CELL_STATE_SHIFT);
+    const uint32_t read = simt_order.thread | bytes | site;
+    const uint32_t state = bytes >> (CELL_BYTES_SHIFT - CELL_STATE_SHIFT);
 
     if (space == SPACE_GLOBAL) {
-        if (SIMT_UNLIKELY(cell->write & blocked))
-            simt_fault_blocked(address, bytes, false, pc);
-    } else if (SIMT_UNLIKELY((cell->write & blocked) != blocked || cell->write_tick < simt_now.block_tick)) {
+        if (SIMT_UNLIKELY(cell->write & state))
+            simt_fault_forbidden(address, bytes, false, pc);
+    } else if (SIMT_UNLIKELY((cell->write & state) != state || cell->write_tick < simt_order.block.block_tick)) {
         simt_note_uninitialised(cell, bytes, ACCESS_LOAD, pc);
     }
     if (SIMT_UNLIKELY(cell->write_tick >= horizon) && !shadow_ordered_here(cell->write_tick, cell->write))
         simt_check_writer(cell, bytes, ACCESS_LOAD, pc, space);
 
     if (SIMT_LIKELY(cell->read_tick < horizon)) {
-        cell->read_tick = simt_now.tick;
+        cell->read_tick = simt_order.tick;
         cell->read = read;
     } else {
         simt_merge_read(cell, read);
@@ -130,9 +90,9 @@ static inline void shadow_store(struct shadow_cell *cell, uint32_t bytes, uint32
 
     if (space == SPACE_GLOBAL) {
         if (SIMT_UNLIKELY(state & state_bytes))
-            simt_fault_blocked(address, bytes, true, pc);
+            simt_fault_forbidden(address, bytes, true, pc);
     } else {
-        if (cell->write_tick < simt_now.block_tick)
+        if (cell->write_tick < simt_order.block.block_tick)
             state = 0;
         if (atomic && SIMT_UNLIKELY((state & state_bytes) != state_bytes))
             simt_note_uninitialised(cell, bytes, ACCESS_ATOMIC, pc);
@@ -142,15 +102,15 @@ static inline void shadow_store(struct shadow_cell *cell, uint32_t bytes, uint32
     if (SIMT_UNLIKELY(cell->write_tick >= horizon)) {
         if (!shadow_ordered_here(cell->write_tick, cell->write))
             simt_check_writer(cell, bytes, atomic ? ACCESS_ATOMIC : ACCESS_STORE, pc, space);
-        else if (cell->write_tick == simt_now.tick)
+        else if (cell->write_tick == simt_order.tick)
             written |= cell->write & CELL_BYTES;
     }
     if (SIMT_UNLIKELY(cell->read_tick >= horizon) && (cell->read & bytes) != 0 &&
         ((cell->read & CELL_READERS) != 0 || !shadow_ordered_here(cell->read_tick, cell->read)))
         simt_check_readers(cell, bytes, atomic ? ACCESS_ATOMIC : ACCESS_STORE, pc, space);
 
-    cell->write_tick = simt_now.tick;
-    cell->write = simt_now.me | written | atomic | state | site;
+    cell->write_tick = simt_order.tick;
+    cell->write = simt_order.thread | written | atomic | state | site;
 }
 
 #endif

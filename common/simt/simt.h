@@ -1,6 +1,6 @@
 /**
  * @file simt.h
- * @brief What the CPU simulator tells its host program: counters, the last fault, limits.
+ * @brief What the CPU simulator tells its host program: counters, the last fault, limitations.
  *
  * Kernels never include this file; they see CUDA's own header names (cuda_runtime.h, cuda_fp16.h, cuda_bf16.h).
  */
@@ -16,31 +16,12 @@
 extern "C" {
 #endif
 
-/** Sums over all launches since simt_counters_reset(). "Request" is one instruction of one warp. */
+/** Sums over all launches since simt_counters_reset(); what each of them is, counter_list.h says. */
 struct simt_counters {
-    uint64_t launches;
-    uint64_t blocks;
-    uint64_t shuffles;           /**< __shfl_*_sync, per warp */
-    uint64_t votes;              /**< ballot, any, all, match, reduce, per warp */
-    uint64_t warp_barriers;      /**< __syncwarp, per warp */
-    uint64_t block_barriers;     /**< __syncthreads and its kin, per block */
-    uint64_t basic_blocks;       /**< basic blocks issued, per warp */
-    uint64_t lanes_active;       /**< lanes that took part in them */
-    uint64_t lanes_possible;     /**< lanes that would have, had every warp been whole */
-    uint64_t divergent_branches; /**< basic blocks after which the lanes of a warp went different ways */
-    uint64_t global_load_requests;
-    uint64_t global_load_sectors; /**< distinct 32-byte sectors, per request */
-    uint64_t global_store_requests;
-    uint64_t global_store_sectors;
-    uint64_t shared_load_requests;
-    uint64_t shared_load_wavefronts; /**< passes over the 32 banks; more than the least possible is a bank conflict */
-    uint64_t shared_store_requests;
-    uint64_t shared_store_wavefronts;
-    uint64_t shared_conflicts; /**< wavefronts beyond the least possible, loads and stores */
-    uint64_t atomic_requests;
-    uint64_t atomic_conflicts; /**< lanes that found their address taken by an earlier lane of the same request */
-    uint64_t events;           /**< a lane's load, store, atomic or basic block: what the simulator itself did */
-    uint64_t arrivals;         /**< a lane's arrival at a shuffle, vote or barrier */
+#define COUNTER(name, label, meaning) uint64_t name;
+#include "counter_list.h"
+    uint64_t events;   /**< a lane's load, store, atomic or basic block: what the simulator itself did */
+    uint64_t arrivals; /**< a lane's arrival at a shuffle, vote or barrier */
 };
 
 void simt_counters_reset(void);
@@ -90,7 +71,7 @@ void simt_trace_only(const char *kernel);
 bool simt_trace_end(FILE *stream);
 
 /** What the simulator cannot see, for people: a few lines of text, static. */
-const char *simt_limits(void);
+const char *simt_limitations(void);
 
 #ifdef __cplusplus
 }

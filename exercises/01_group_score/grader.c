@@ -1,6 +1,6 @@
 /** @file grader.c  01_group_score: every group of every token must have the sum of its two largest choices. */
 #include "exercise.h"
-#include "grade/grade.h"
+#include "../grade/grade.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /** @file grader.c  02_lane_that_left: every token must have the best expert of its kept groups. */
 #include "exercise.h"
-#include "grade/grade.h"
+#include "../grade/grade.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /** @file grader.c  02_warp_maximum: every lane of every token's warp must hold the best score and its expert. */
 #include "exercise.h"
-#include "grade/grade.h"
+#include "../grade/grade.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /** @file grader.c  03_no_divergence: the right experts in the right order, and no branch that splits a warp. */
 #include "exercise.h"
-#include "grade/grade.h"
+#include "../grade/grade.h"
 
 #include <math.h>
 

@@ -1,6 +1,6 @@
 /** @file grader.c  03_second_maximum: every lane of every group's warp must hold the group's two largest choices. */
 #include "exercise.h"
-#include "grade/grade.h"
+#include "../grade/grade.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -1,6 +1,6 @@
 /** @file grader.c  04_compare_exchange: every token's 32 places must hold its experts in the chapter's order. */
 #include "exercise.h"
-#include "grade/grade.h"
+#include "../grade/grade.h"
 
 #include <math.h>
 #include <stdio.h>

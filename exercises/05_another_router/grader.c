@@ -1,5 +1,5 @@
 /** @file grader.c  05_another_router: a gate for 160 experts in 8 groups of 20, top 6, and still for 256, top 8. */
-#include "grade/grade.h"
+#include "../grade/grade.h"
 
 static const struct gate_problem another = {
     .num_experts = 160,

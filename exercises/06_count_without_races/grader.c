@@ -1,6 +1,6 @@
 /** @file grader.c  06_count_without_races: every expert's count, without a race, in shared memory, by all threads. */
 #include "exercise.h"
-#include "grade/grade.h"
+#include "../grade/grade.h"
 
 #include <string.h>
 

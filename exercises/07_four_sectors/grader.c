@@ -1,6 +1,6 @@
 /** @file grader.c  07_four_sectors: the list and nothing else is filled, with few requests and sectors. */
 #include "exercise.h"
-#include "grade/grade.h"
+#include "../grade/grade.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 /** @file grader.c  07_tail_of_the_fill: a pad at every place of a list that begins and ends anywhere, and nowhere else. */
 #include "exercise.h"
-#include "grade/grade.h"
+#include "../grade/grade.h"
 
 #include <inttypes.h>
 

@@ -1,7 +1,7 @@
 /** @file grader.c  08_no_bank_conflict: right sums, no bank conflict, little room. */
 #include "exercise.h"
-#include "grade/grade.h"
-#include "grade/grade_fill.h"
+#include "../grade/grade.h"
+#include "../grade/grade_scan.h"
 
 /** One expert gets everything, and that is much. */
 static void fill_one(struct random *random, int32_t *counts, int size)

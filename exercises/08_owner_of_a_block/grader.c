@@ -1,6 +1,6 @@
 /** @file grader.c  08_owner_of_a_block: every block's expert, however the groups are spread, in few loads. */
 #include "exercise.h"
-#include "grade/grade.h"
+#include "../grade/grade.h"
 
 enum { WARP_SIZE = 32, MAX_EXPERTS = 2048 };
 

@@ -1,7 +1,7 @@
 /** @file grader.c  08_up_sweep: every word of the tree, whoever adds it, with the fewest barriers and requests. */
 #include "exercise.h"
-#include "grade/grade.h"
-#include "grade/grade_fill.h"
+#include "../grade/grade.h"
+#include "../grade/grade_scan.h"
 
 enum { WARP_SIZE = 32 };
 

@@ -1,6 +1,6 @@
 /** @file grader.c  09_exclusive_scan: every list's offsets must be the sums before its experts, and the sum of all. */
 #include "exercise.h"
-#include "grade/grade_scan.h"
+#include "../grade/grade_scan.h"
 
 /** Most groups are empty. */
 static void fill_sparse(struct random *random, int32_t *counts, int num_experts)

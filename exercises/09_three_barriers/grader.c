@@ -1,6 +1,6 @@
 /** @file grader.c  09_three_barriers: a block's scan, first that it is right, then what it takes. */
 #include "exercise.h"
-#include "grade/grade_scan.h"
+#include "../grade/grade_scan.h"
 
 /** Most groups are empty. */
 static void fill_sparse(struct random *random, int32_t *counts, int num_experts)

@@ -1,5 +1,5 @@
 /** @file grader.c  10_expert_map: the whole of align with a map of experts and without, by the course's checker. */
-#include "grade/grade.h"
+#include "../grade/grade.h"
 
 static const struct align_step step = {.name = "10_expert_map",
                                        .capacity = align_capacity_of_few,

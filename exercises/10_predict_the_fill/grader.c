@@ -1,6 +1,6 @@
 /** @file grader.c  10_predict_the_fill: the kernel, then each of the four numbers, then each of the four formulas. */
 #include "exercise.h"
-#include "grade/grade.h"
+#include "../grade/grade.h"
 
 #include <inttypes.h>
 

@@ -1,7 +1,7 @@
 /** @file grade.c  A case: its memory, its launches, and its end. */
-#include "grade/grade.h"
+#include "grade.h"
 
-#include "grade/grade_state.h"
+#include "grade_state.h"
 #include "harness/core/memory.h"
 #include "harness/core/run.h"
 

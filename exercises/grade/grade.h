@@ -109,7 +109,7 @@ void grade_align(struct grade *grade, const struct align_step *step, const struc
 /** False on a GPU. */
 bool grade_has_counters(const struct grade *grade);
 
-/** What was counted, by the name in backend_simt.c: "shuffles", "block_barriers", "global_load_sectors". */
+/** What was counted, by the name in common/simt/counter_list.h: "shuffles", "block_barriers", "global_load_sectors". */
 uint64_t grade_counter(struct grade *grade, const char *name);
 
 /** The same of one kernel only, by the name in its launch. */

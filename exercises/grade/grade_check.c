@@ -1,6 +1,6 @@
 /** @file grade_check.c  What graders compare: elements with what was expected, counters with a budget or a prediction. */
-#include "grade/grade.h"
-#include "grade/grade_state.h"
+#include "grade.h"
+#include "grade_state.h"
 
 #include <inttypes.h>
 #include <math.h>

@@ -7,8 +7,8 @@
  * Started by hand, with nothing on descriptor 4, it reports on standard output. Exits with 0 if every case passed, 1 if not, 2
  * for a bad command line, 3 without a device.
  */
-#include "grade/grade.h"
-#include "grade/grade_state.h"
+#include "grade.h"
+#include "grade_state.h"
 
 #include <errno.h>
 #include <inttypes.h>

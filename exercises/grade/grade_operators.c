@@ -1,6 +1,6 @@
 /** @file grade_operators.c  The gate and align as a whole: generated input, one checked run. */
-#include "grade/grade.h"
-#include "grade/grade_state.h"
+#include "grade.h"
+#include "grade_state.h"
 #include "harness/align/problem.h"
 #include "harness/align/run.h"
 #include "harness/gate/problem.h"

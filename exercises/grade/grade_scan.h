@@ -1,9 +1,17 @@
-/** @file grade_scan.h  What graders of exclusive scans share: a look at every offset of every list. */
+/** @file grade_scan.h  What graders of sums share: lists of counts, and a look at every offset of exclusive scans of them. */
 #ifndef GRADE_SCAN_H
 #define GRADE_SCAN_H
 
-#include "grade/grade.h"
-#include "grade/grade_fill.h"
+#include "grade.h"
+
+/** Fills `counts` [num_experts]. */
+typedef void grade_fill(struct random *random, int32_t *counts, int num_experts);
+
+grade_fill grade_fill_random; /**< 0 to 999 */
+grade_fill grade_fill_small;  /**< 1 to 99: no group is empty */
+grade_fill grade_fill_equal;  /**< the same for all, 1 to 1,000 */
+grade_fill grade_fill_zero;
+grade_fill grade_fill_one; /**< everything goes to one expert, 1 to 999 */
 
 /** Finds where groups begin: `counts` [num_lists, num_experts], `offsets` [num_lists, num_experts + 1], each list's total last. */
 typedef cudaError_t grade_scan_launch(const int32_t *counts, int num_lists, int num_experts, int32_t *offsets);

@@ -2,7 +2,7 @@
 #ifndef GRADE_STATE_H
 #define GRADE_STATE_H
 
-#include "grade/grade.h"
+#include "grade.h"
 #include "harness/core/backend.h"
 #include "harness/core/device_buffer.h"
 

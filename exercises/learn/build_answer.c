@@ -1,7 +1,6 @@
-#include "learn/build_answer.h"
+#include "build_answer.h"
 
-#include "learn/child.h"
-#include "learn_flags.h" /* the build writes it: the compilers and their flags */
+#include "child.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -11,6 +10,10 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
+
+/* The compilers and their flags, words with a space between them: the build writes these. */
+extern const char answer_build[], answer_rewriter[], answer_compile[], answer_link[], answer_libraries[];
+extern const char answer_gpu_compile[], answer_gpu_link[], answer_gpu_libraries[];
 
 enum { MAX_WORDS = 96, COMMAND_SIZE = 4096, PATH_ROOM = 2 * BUILT_PATH_SIZE, COMPILER_SECONDS = 120 };
 
@@ -147,8 +150,9 @@ static void rename_place(struct built_answer *built, const char *source, const c
 
 static bool make_folder(struct built_answer *built, struct error *error)
 {
-    static const char parent[] = LEARN_BUILD "/exercises";
+    char parent[BUILT_PATH_SIZE - 20];
 
+    snprintf(parent, sizeof parent, "%s/exercises", answer_build);
     if (mkdir(parent, 0777) != 0 && errno != EEXIST)
         return error_set(error, "%s: it cannot be made: %s", parent, strerror(errno));
     snprintf(built->folder, sizeof built->folder, "%s/answer.XXXXXX", parent);
@@ -202,7 +206,7 @@ static enum build_result rewrite(const char *folder, struct built_answer *built,
 
     add_words(&command, "sh -c");
     add_word(&command, "exec \"$0\" \"$1\" > \"$2\"");
-    add_word(&command, LEARN_REWRITER);
+    add_word(&command, answer_rewriter);
     add_formatted(&command, "%s/answer.cu", folder);
     add_formatted(&command, "%s/answer.cc", folder);
     return run(&command, built, error);
@@ -212,7 +216,7 @@ static enum build_result compile(const struct answer *answer, struct built_answe
 {
     struct command command = {.count = 0};
 
-    add_words(&command, answer->gpu ? LEARN_GPU_COMPILE : LEARN_COMPILE);
+    add_words(&command, answer->gpu ? answer_gpu_compile : answer_compile);
     if (!answer->gpu)
         add_formatted(&command, "-fdiagnostics-color=%s", answer->colour ? "always" : "never");
     add_formatted(&command, "-Iexercises/%s", answer->exercise);
@@ -225,7 +229,7 @@ static enum build_result compile(const struct answer *answer, struct built_answe
 
 static void grader_path(const struct answer *answer, char path[PATH_ROOM])
 {
-    snprintf(path, PATH_ROOM, LEARN_BUILD "/%s/exercises/%s.o", answer->gpu ? "gpu" : "cpu", answer->exercise);
+    snprintf(path, PATH_ROOM, "%s/%s/exercises/%s.o", answer_build, answer->gpu ? "gpu" : "cpu", answer->exercise);
 }
 
 static enum build_result link_program(const struct answer *answer, struct built_answer *built, struct error *error)
@@ -234,10 +238,10 @@ static enum build_result link_program(const struct answer *answer, struct built_
     char grader[PATH_ROOM];
 
     grader_path(answer, grader);
-    add_words(&command, answer->gpu ? LEARN_GPU_LINK : LEARN_LINK);
+    add_words(&command, answer->gpu ? answer_gpu_link : answer_link);
     add_formatted(&command, "%s/answer.o", built->folder);
     add_word(&command, grader);
-    add_words(&command, answer->gpu ? LEARN_GPU_LIBRARIES : LEARN_LIBRARIES);
+    add_words(&command, answer->gpu ? answer_gpu_libraries : answer_libraries);
     add_word(&command, "-o");
     add_word(&command, built->program);
     return run(&command, built, error);

@@ -2,14 +2,14 @@
  * @file build_answer.h
  * @brief Makes the program that grades an answer: the answer's text, compiled as a chapter's kernel is, and the grader.
  *
- * The commands and flags are those of build.ninja, which writes them to learn_flags.h. All paths are relative to the
+ * The commands and flags are those of build.ninja, which makes a C file of them. All paths are relative to the
  * repository's root, which must be the working directory. `ninja learn` must have built the graders.
  */
 #ifndef BUILD_ANSWER_H
 #define BUILD_ANSWER_H
 
 #include "harness/core/error.h"
-#include "learn/regions.h"
+#include "regions.h"
 
 #include <stdbool.h>
 

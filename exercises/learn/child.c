@@ -1,4 +1,4 @@
-#include "learn/child.h"
+#include "child.h"
 
 #include <errno.h>
 #include <fcntl.h>

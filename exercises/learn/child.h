@@ -2,7 +2,7 @@
 #ifndef CHILD_H
 #define CHILD_H
 
-#include "learn/verdict.h"
+#include "verdict.h"
 
 #include <stdbool.h>
 #include <stddef.h>

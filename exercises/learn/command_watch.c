@@ -1,9 +1,9 @@
 /** @file command_watch.c  build/learn without a word: grades what is saved, until Ctrl-C. */
-#include "learn/commands.h"
-#include "learn/interrupt.h"
-#include "learn/learner_file.h"
-#include "learn/show.h"
-#include "learn/watch.h"
+#include "commands.h"
+#include "interrupt.h"
+#include "learner_file.h"
+#include "show.h"
+#include "watch.h"
 
 #include <signal.h>
 #include <stdio.h>

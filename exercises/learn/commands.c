@@ -1,9 +1,8 @@
-#include "learn/commands.h"
+#include "commands.h"
 
-#include "learn/hints.h"
-#include "learn/learner_file.h"
-#include "learn/names.h"
-#include "learn/show.h"
+#include "hints.h"
+#include "learner_file.h"
+#include "show.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,16 +11,12 @@
 /** The exercise of that name. NULL with one line. */
 static const struct exercise *find_exercise(const struct learn *learn, const char *wanted, struct error *error)
 {
-    const char *names[MAX_EXERCISES];
     struct error why = {0};
-    size_t found;
+    const struct exercise *const found = exercise_find(wanted, &why);
 
-    for (size_t i = 0; i < num_exercises; i++)
-        names[i] = exercise_list[i].name;
-    if (names_find(names, num_exercises, wanted, &found, &why))
-        return &exercise_list[found];
-    error_set(error, "%s; '%s list' shows all", why.text, learn->command);
-    return NULL;
+    if (!found)
+        error_set(error, "%s; '%s list' shows all", why.text, learn->command);
+    return found;
 }
 
 /** The exercise that was named, or the one that the learner is at. NULL with one line. */

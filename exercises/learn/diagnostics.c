@@ -1,4 +1,4 @@
-#include "learn/diagnostics.h"
+#include "diagnostics.h"
 
 #include <string.h>
 

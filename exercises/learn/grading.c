@@ -1,11 +1,11 @@
-#include "learn/grading.h"
+#include "commands.h"
 
-#include "learn/build_answer.h"
-#include "learn/interrupt.h"
-#include "learn/learner_file.h"
-#include "learn/regions.h"
-#include "learn/show.h"
-#include "learn/verdict.h"
+#include "build_answer.h"
+#include "interrupt.h"
+#include "learner_file.h"
+#include "regions.h"
+#include "show.h"
+#include "verdict.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,6 +1,6 @@
-#include "learn/hints.h"
+#include "hints.h"
 
-#include "learn/learner_file.h"
+#include "learner_file.h"
 
 #include <ctype.h>
 #include <stdlib.h>

@@ -1,4 +1,4 @@
-#include "learn/interrupt.h"
+#include "interrupt.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -3,10 +3,10 @@
 #define LEARN_H
 
 #include "harness/core/error.h"
-#include "learn/exercise_list.h"
-#include "learn/place.h"
-#include "learn/progress.h"
-#include "learn/terminal.h"
+#include "exercise_list.h"
+#include "place.h"
+#include "progress.h"
+#include "terminal.h"
 
 #include <stdbool.h>
 #include <stddef.h>

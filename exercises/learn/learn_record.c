@@ -1,7 +1,7 @@
 /** @file learn_record.c  The learner's record and copies, between commands that may run at the same time. */
-#include "learn/interrupt.h"
-#include "learn/learn.h"
-#include "learn/learner_file.h"
+#include "interrupt.h"
+#include "learn.h"
+#include "learner_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

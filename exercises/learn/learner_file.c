@@ -1,4 +1,4 @@
-#include "learn/learner_file.h"
+#include "learner_file.h"
 
 #include "harness/core/whole_file.h"
 

@@ -1,4 +1,4 @@
-#include "learn/place.h"
+#include "place.h"
 
 #include <errno.h>
 #include <stdio.h>

@@ -1,7 +1,7 @@
-#include "learn/progress.h"
+#include "progress.h"
 
 #include "harness/core/whole_file.h"
-#include "learn/learner_file.h"
+#include "learner_file.h"
 
 #include <errno.h>
 #include <stdio.h>

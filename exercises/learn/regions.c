@@ -1,4 +1,4 @@
-#include "learn/regions.h"
+#include "regions.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -1,9 +1,9 @@
-#include "learn/show.h"
+#include "show.h"
 
-#include "learn/diagnostics.h"
-#include "learn/hints.h"
-#include "learn/learner_file.h"
-#include "learn/regions.h"
+#include "diagnostics.h"
+#include "hints.h"
+#include "learner_file.h"
+#include "regions.h"
 
 #include <inttypes.h>
 #include <stdarg.h>

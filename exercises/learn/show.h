@@ -2,8 +2,8 @@
 #ifndef SHOW_H
 #define SHOW_H
 
-#include "learn/learn.h"
-#include "learn/verdict.h"
+#include "learn.h"
+#include "verdict.h"
 
 #include <stdint.h>
 

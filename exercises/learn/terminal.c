@@ -1,4 +1,4 @@
-#include "learn/terminal.h"
+#include "terminal.h"
 
 #include <stdarg.h>
 #include <stdint.h>

@@ -1,4 +1,4 @@
-#include "learn/watch.h"
+#include "watch.h"
 
 #include <errno.h>
 #include <poll.h>

@@ -7,8 +7,6 @@
 
 enum { SIZE = 64, COUNT = 1 << 14, BLOCKS = 3 };
 
-#define PRINT(name, counter) printf("%s " #counter " %" PRIu64 "\n", name, counters.counter)
-
 static int print(const char *name, cudaError_t error)
 {
     struct simt_counters counters;
@@ -19,29 +17,9 @@ static int print(const char *name, cudaError_t error)
     }
     simt_counters_read(&counters);
     simt_counters_reset();
-    PRINT(name, launches);
-    PRINT(name, blocks);
-    PRINT(name, shuffles);
-    PRINT(name, votes);
-    PRINT(name, warp_barriers);
-    PRINT(name, block_barriers);
-    PRINT(name, basic_blocks);
-    PRINT(name, lanes_active);
-    PRINT(name, lanes_possible);
-    PRINT(name, divergent_branches);
-    PRINT(name, global_load_requests);
-    PRINT(name, global_load_sectors);
-    PRINT(name, global_store_requests);
-    PRINT(name, global_store_sectors);
-    PRINT(name, shared_load_requests);
-    PRINT(name, shared_load_wavefronts);
-    PRINT(name, shared_store_requests);
-    PRINT(name, shared_store_wavefronts);
-    PRINT(name, shared_conflicts);
-    PRINT(name, atomic_requests);
-    PRINT(name, atomic_conflicts);
-    PRINT(name, events);
-    PRINT(name, arrivals);
+#define COUNTER(counter, label, meaning) printf("%s " #counter " %" PRIu64 "\n", name, counters.counter);
+#include "counter_list.h"
+    printf("%s events %" PRIu64 "\n%s arrivals %" PRIu64 "\n", name, counters.events, name, counters.arrivals);
     return 0;
 }
 

@@ -23,27 +23,8 @@ void backend_reset_counters(void)
 static int name_counters(const struct simt_counters *c, struct counter counters[MAX_COUNTERS])
 {
     const struct counter all[] = {
-        {"launches", c->launches},
-        {"blocks", c->blocks},
-        {"shuffles", c->shuffles},
-        {"votes", c->votes},
-        {"warp_barriers", c->warp_barriers},
-        {"block_barriers", c->block_barriers},
-        {"basic_blocks", c->basic_blocks},
-        {"lanes_active", c->lanes_active},
-        {"lanes_possible", c->lanes_possible},
-        {"divergent_branches", c->divergent_branches},
-        {"global_load_requests", c->global_load_requests},
-        {"global_load_sectors", c->global_load_sectors},
-        {"global_store_requests", c->global_store_requests},
-        {"global_store_sectors", c->global_store_sectors},
-        {"shared_load_requests", c->shared_load_requests},
-        {"shared_load_wavefronts", c->shared_load_wavefronts},
-        {"shared_store_requests", c->shared_store_requests},
-        {"shared_store_wavefronts", c->shared_store_wavefronts},
-        {"shared_conflicts", c->shared_conflicts},
-        {"atomic_requests", c->atomic_requests},
-        {"atomic_conflicts", c->atomic_conflicts},
+#define COUNTER(name, label, meaning) {#name, c->name},
+#include "simt/counter_list.h"
     };
 
     _Static_assert(sizeof all / sizeof *all <= MAX_COUNTERS, "room for every counter");
@@ -80,7 +61,7 @@ const char *backend_fault(void)
 
 const char *backend_limits(void)
 {
-    return simt_limits();
+    return simt_limitations();
 }
 
 bool backend_trace_begin(const char *kernel, struct error *error)

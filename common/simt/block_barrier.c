@@ -1,0 +1,110 @@
+/**
+ * @file block_barrier.c
+ * @brief __syncthreads and its kin, and the grid's barrier as far as one block goes.
+ */
+#include "kernel_calls.h"
+
+#include "device_calls.h"
+#include "fault.h"
+#include "observer.h"
+#include "source_lines.h"
+
+#include <string.h>
+
+static int barrier_wait(int predicate, uintptr_t site)
+{
+    struct lane *lane = simt_now.lane;
+    struct warp *warp = simt_now.warp;
+    const uint32_t self = 1u << lane->thread % WARP_LANES;
+
+    lane->site = site;
+    warp->ready &= ~self;
+    warp->at_barrier |= self;
+    simt_now.block->barrier_predicate += predicate != 0;
+    simt_work.arrivals++;
+    simt_lane_leave();
+    return simt_now.block->barrier_count;
+}
+
+void simt_syncthreads(void)
+{
+    barrier_wait(0, SIMT_CALLER());
+}
+
+int simt_syncthreads_count(int predicate)
+{
+    return barrier_wait(predicate, SIMT_CALLER());
+}
+
+int simt_syncthreads_and(int predicate)
+{
+    return barrier_wait(predicate, SIMT_CALLER()) == (int)simt_now.block->threads;
+}
+
+int simt_syncthreads_or(int predicate)
+{
+    return barrier_wait(predicate, SIMT_CALLER()) != 0;
+}
+
+void simt_grid_sync(void)
+{
+    if (!simt_current.cooperative)
+        simt_fault_here(cudaErrorLaunchFailure, SIMT_CALLER(), "grid barrier",
+                        "waits for the grid in a launch that is not cooperative");
+    simt_now.block->at_grid_barrier++;
+    barrier_wait(0, SIMT_CALLER());
+}
+
+/* --- completion --------------------------------------------------------------------------------------------------- */
+
+/** Threads that came to different __syncthreads: refused unless both are copies of one call in the source. */
+static void check_barrier_sites(struct block *block, const struct lane *first)
+{
+    char here[PLACE_TEXT];
+    char there[PLACE_TEXT];
+
+    for (unsigned i = 0; i < block->threads; i++) {
+        const struct lane *lane = &block->lane[i];
+
+        if (lane->site == first->site)
+            continue;
+        simt_source_line(lane->site, here);
+        simt_source_line(first->site, there);
+        if (strcmp(here, there) == 0)
+            continue;
+        simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->site, "divergent barrier",
+                          "is at this __syncthreads while thread (%u,%u,%u) is at the one" SIMT_PLACE, first->index.x,
+                          first->index.y, first->index.z, first->site);
+        return;
+    }
+}
+
+void simt_barrier_complete(struct block *block)
+{
+    const struct lane *first = &block->lane[0];
+
+    if (simt_fault_confirm())
+        return;
+    for (unsigned i = 1; i < block->threads; i++) {
+        if (block->lane[i].site != first->site) {
+            check_barrier_sites(block, first);
+            break;
+        }
+    }
+    if (simt_faulted || block->at_grid_barrier)
+        return;
+    simt_order_barrier();
+    simt_barrier_open(block);
+}
+
+void simt_barrier_open(struct block *block)
+{
+    OBSERVE(barrier_opens, block);
+    block->at_grid_barrier = 0;
+    block->barrier_count = block->barrier_predicate;
+    block->barrier_predicate = 0;
+    for (unsigned i = 0; i < block->warps; i++) {
+        block->warp[i].ready = block->warp[i].at_barrier;
+        block->warp[i].at_barrier = 0;
+    }
+}

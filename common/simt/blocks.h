@@ -1,0 +1,31 @@
+/** @file blocks.h  From warps to the grid: what the scheduler, the replay and the grid offer each other and a launch. */
+#ifndef SIMT_BLOCKS_H
+#define SIMT_BLOCKS_H
+
+#include "lanes.h"
+
+/** The room for events of the 32 lanes of the warp that runs, LANE_EVENTS each. */
+extern struct event *simt_lane_events;
+/** Events and arrivals that a launch may have. */
+extern uint64_t simt_event_limit;
+/** Where the warp last replayed was. */
+extern uintptr_t simt_last_pc;
+
+/** Replays what the lanes of the warp have done, up to where a lane that can still run might do something first. */
+void simt_replay(struct warp *warp);
+
+/** Every thread of the block is about to start. */
+void simt_block_begin(struct block *block);
+
+enum block_state { BLOCK_RUNS, BLOCK_AT_GRID_BARRIER, BLOCK_DONE };
+
+/** Runs the block's warps until all threads have returned, wait for the grid, have had their turn, or simt_faulted. */
+enum block_state simt_block_go_on(struct block *block);
+
+/** Finds this thread's shared memory and makes room for a block, once; what is in the way of running kernels if false. */
+bool simt_grid_prepare(void);
+
+/** Runs the blocks of the launch: one after another, or all together if it is cooperative. */
+cudaError_t simt_grid_run(const struct launch *launch);
+
+#endif

@@ -1,0 +1,31 @@
+/**
+ * @file counter_list.h
+ * @brief What is counted, once: COUNTER(name, what a table calls it, what is counted), in the order of reports.
+ *
+ * Whoever includes this file defines COUNTER first. The structure, the reports' names and the documentation come from here.
+ * To add a counter: its line here, and the line that counts. Documentation tools read the lines too, so each stays one.
+ */
+/* clang-format off */
+COUNTER(launches, "launches", "kernels launched")
+COUNTER(blocks, "blocks", "thread blocks run")
+COUNTER(shuffles, "shuffles", "__shfl_sync and its kin, one for each warp")
+COUNTER(votes, "votes", "ballot, any, all, match and reduce, one for each warp")
+COUNTER(warp_barriers, "warp barriers", "__syncwarp, one for each warp")
+COUNTER(block_barriers, "block barriers", "__syncthreads and its kin, one for each block")
+COUNTER(basic_blocks, "basic blocks run by a warp", "basic blocks, one for each time that a warp issues one")
+COUNTER(lanes_active, "lanes that ran them", "lanes that took part in a basic block")
+COUNTER(lanes_possible, "lanes that could have", "32 for each basic block that was issued")
+COUNTER(divergent_branches, "branches that split a warp", "basic blocks after which the lanes of a warp part")
+COUNTER(global_load_requests, "global load requests", "loads from global memory, one for each warp")
+COUNTER(global_load_sectors, "global load sectors", "different 32-byte sectors that such a request touches")
+COUNTER(global_store_requests, "global store requests", "stores to global memory, one for each warp")
+COUNTER(global_store_sectors, "global store sectors", "different 32-byte sectors that such a request touches")
+COUNTER(shared_load_requests, "shared load requests", "loads from shared memory, one for each warp")
+COUNTER(shared_load_wavefronts, "shared load wavefronts", "passes over the 32 banks that such a request takes")
+COUNTER(shared_store_requests, "shared store requests", "stores to shared memory, one for each warp")
+COUNTER(shared_store_wavefronts, "shared store wavefronts", "passes over the 32 banks that such a request takes")
+COUNTER(shared_conflicts, "bank conflicts", "wavefronts beyond the least possible, loads and stores")
+COUNTER(atomic_requests, "atomic requests", "atomic operations, one for each warp")
+COUNTER(atomic_conflicts, "atomic conflicts", "lanes that found their address taken by an earlier lane of the request")
+/* clang-format on */
+#undef COUNTER

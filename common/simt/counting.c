@@ -1,0 +1,310 @@
+/**
+ * @file counting.c
+ * @brief Counts what observers are told: in requests the sectors, wavefronts and conflicts too. Kernel by kernel.
+ */
+#include "counting.h"
+
+#include "simt.h"
+
+#include <ctype.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_SIZE = 64 };
+
+struct kernel {
+    char name[NAME_SIZE];
+    struct simt_counters counters;
+};
+
+static struct kernel *kernels;
+static size_t kernel_count, kernel_room;
+
+/** Of the kernel that the running launch belongs to. */
+static struct simt_counters *counters;
+
+/* --- kernels ------------------------------------------------------------------------------------------------------ */
+
+/** "space::kernel<T, 32>" as "kernel"; an expression that is no name stays as it is. */
+static void plain_name(const char *written, char name[NAME_SIZE])
+{
+    const char *begin = written, *end = written;
+
+    for (; isalnum((unsigned char)*end) || *end == '_' || *end == ':'; end++)
+        if (*end == ':')
+            begin = end + 1;
+    if (*end != '\0' && *end != '<')
+        begin = end = written;
+    snprintf(name, NAME_SIZE, "%.*s", end > begin ? (int)(end - begin) : NAME_SIZE - 1, begin);
+}
+
+static struct kernel *find_kernel(const char *name)
+{
+    for (size_t i = 0; i < kernel_count; i++)
+        if (strcmp(kernels[i].name, name) == 0)
+            return &kernels[i];
+    return NULL;
+}
+
+bool simt_counting_begin(const char *written)
+{
+    char name[NAME_SIZE];
+    struct kernel *kernel;
+
+    plain_name(written, name);
+    kernel = find_kernel(name);
+    if (!kernel && kernel_count == kernel_room) {
+        const size_t room = 2 * kernel_room + 4;
+        struct kernel *const larger = realloc(kernels, room * sizeof *larger);
+
+        if (!larger)
+            return false;
+        kernels = larger;
+        kernel_room = room;
+    }
+    if (!kernel) {
+        kernel = &kernels[kernel_count++];
+        memset(kernel, 0, sizeof *kernel);
+        strcpy(kernel->name, name);
+    }
+    counters = &kernel->counters;
+    counters->launches++;
+    return true;
+}
+
+void simt_counting_end(void)
+{
+    counters->events += simt_work.events;
+    counters->arrivals += simt_work.arrivals;
+}
+
+void simt_counters_reset(void)
+{
+    kernel_count = 0;
+}
+
+void simt_counters_read(struct simt_counters *sum)
+{
+    memset(sum, 0, sizeof *sum);
+    for (size_t i = 0; i < kernel_count; i++) {
+#define COUNTER(name, label, meaning) sum->name += kernels[i].counters.name;
+#include "counter_list.h"
+        sum->events += kernels[i].counters.events;
+        sum->arrivals += kernels[i].counters.arrivals;
+    }
+}
+
+int simt_kernels(void)
+{
+    return (int)kernel_count;
+}
+
+bool simt_kernel_counters(int index, const char **name, struct simt_counters *kernel_counters)
+{
+    if (index < 0 || (size_t)index >= kernel_count)
+        return false;
+    *name = kernels[index].name;
+    *kernel_counters = kernels[index].counters;
+    return true;
+}
+
+/* --- requests ----------------------------------------------------------------------------------------------------- */
+
+/** How many different 32-byte sectors the accesses touch. */
+static unsigned count_sectors(const struct request *request)
+{
+    const uint64_t *offset = request->offset;
+    const unsigned count = request->count;
+    enum { WINDOW = 64 };
+    uint64_t lowest = offset[0];
+    uint64_t highest = offset[0];
+
+    for (unsigned i = 1; i < count; i++) {
+        lowest = offset[i] < lowest ? offset[i] : lowest;
+        highest = offset[i] > highest ? offset[i] : highest;
+    }
+    lowest /= 32;
+    if ((highest + request->bytes - 1) / 32 - lowest < WINDOW) {
+        uint64_t seen = 0;
+
+        for (unsigned i = 0; i < count; i++)
+            seen |= UINT64_C(1) << (offset[i] / 32 - lowest);
+        /* An aligned access of at most 16 bytes lies in one sector. */
+        return (unsigned)__builtin_popcountll(seen);
+    }
+
+    uint64_t sector[WARP_LANES];
+    unsigned distinct = 0;
+
+    for (unsigned i = 0; i < count; i++) {
+        const uint64_t this_one = offset[i] / 32;
+        unsigned j = distinct;
+
+        /* Neighbouring lanes are likely neighbours: look at the latest first. */
+        while (j > 0 && sector[j - 1] != this_one)
+            j--;
+        if (j == 0)
+            sector[distinct++] = this_one;
+    }
+    return distinct;
+}
+
+/** Passes over the 32 banks that one phase of a shared access takes. */
+static unsigned count_phase(const uint32_t *word, unsigned count, unsigned words_each)
+{
+    uint32_t in_bank[WARP_LANES]; /* a word of the bank */
+    uint32_t used = 0;
+    bool conflict = false;
+
+    for (unsigned i = 0; i < count; i++) {
+        for (unsigned k = 0; k < words_each; k++) {
+            const uint32_t at = word[i] + k;
+            const unsigned bank = at % WARP_LANES;
+
+            if (!(used >> bank & 1)) {
+                used |= 1u << bank;
+                in_bank[bank] = at;
+            } else {
+                conflict |= in_bank[bank] != at;
+            }
+        }
+    }
+    if (!conflict)
+        return used != 0;
+
+    uint32_t distinct[WARP_LANES][WARP_LANES];
+    uint8_t depth[WARP_LANES] = {0};
+    unsigned deepest = 0;
+
+    for (unsigned i = 0; i < count; i++) {
+        for (unsigned k = 0; k < words_each; k++) {
+            const uint32_t at = word[i] + k;
+            const unsigned bank = at % WARP_LANES;
+            unsigned j = depth[bank];
+
+            while (j > 0 && distinct[bank][j - 1] != at)
+                j--;
+            if (j == 0) {
+                distinct[bank][depth[bank]++] = at;
+                if (depth[bank] > deepest)
+                    deepest = depth[bank];
+            }
+        }
+    }
+    return deepest;
+}
+
+/** Wavefronts of a shared request, and in `least` the fewest it could have had: 8 bytes go half a warp at a time. */
+static unsigned count_wavefronts(const struct request *request, unsigned *least)
+{
+    const unsigned words_each = request->bytes < 4 ? 1 : request->bytes / 4;
+    const unsigned lanes_each = WARP_LANES / words_each;
+    unsigned wavefronts = 0;
+    uint32_t word[WARP_LANES];
+
+    *least = 0;
+    for (unsigned i = 0; i < request->count;) {
+        const unsigned phase = request->lane[i] / lanes_each;
+        unsigned in_phase = 0;
+
+        for (; i < request->count && request->lane[i] / lanes_each == phase; i++)
+            word[in_phase++] = (uint32_t)(request->offset[i] / 4);
+        wavefronts += count_phase(word, in_phase, words_each);
+        ++*least;
+    }
+    return wavefronts;
+}
+
+/** Lanes that found their address taken by an earlier one. */
+static unsigned count_taken(const struct request *request)
+{
+    const uint64_t *offset = request->offset;
+    unsigned taken = 0;
+
+    for (unsigned i = 1; i < request->count; i++) {
+        unsigned j = i;
+
+        while (j > 0 && offset[j - 1] != offset[i])
+            j--;
+        taken += j > 0;
+    }
+    return taken;
+}
+
+static void count_request(const struct request *request)
+{
+    unsigned wavefronts;
+    unsigned least;
+
+    switch (request->kind) {
+    case EVENT_GLOBAL_LOAD:
+        counters->global_load_requests++;
+        counters->global_load_sectors += count_sectors(request);
+        break;
+    case EVENT_GLOBAL_STORE:
+        counters->global_store_requests++;
+        counters->global_store_sectors += count_sectors(request);
+        break;
+    case EVENT_SHARED_LOAD:
+        wavefronts = count_wavefronts(request, &least);
+        counters->shared_load_requests++;
+        counters->shared_load_wavefronts += wavefronts;
+        counters->shared_conflicts += wavefronts - least;
+        break;
+    case EVENT_SHARED_STORE:
+        wavefronts = count_wavefronts(request, &least);
+        counters->shared_store_requests++;
+        counters->shared_store_wavefronts += wavefronts;
+        counters->shared_conflicts += wavefronts - least;
+        break;
+    case EVENT_GLOBAL_ATOMIC:
+    case EVENT_SHARED_ATOMIC:
+        counters->atomic_requests++;
+        counters->atomic_conflicts += count_taken(request);
+        break;
+    case EVENT_BASIC_BLOCK:
+        break;
+    }
+}
+
+/* --- everything else ---------------------------------------------------------------------------------------------- */
+
+static void count_blocks(unsigned count)
+{
+    counters->blocks += count;
+}
+
+static void count_basic_block(uint32_t lanes)
+{
+    counters->basic_blocks++;
+    counters->lanes_active += (unsigned)__builtin_popcount(lanes);
+    counters->lanes_possible += WARP_LANES;
+}
+
+static void count_divergence(const struct warp *warp)
+{
+    (void)warp;
+    counters->divergent_branches++;
+}
+
+static void count_meeting(const struct meeting *meeting)
+{
+    counters->shuffles += meeting->kind == MEETING_SHUFFLE;
+    counters->votes += meeting->kind == MEETING_VOTE;
+    counters->warp_barriers += meeting->kind == MEETING_SYNCWARP;
+}
+
+static void count_barrier(const struct block *block)
+{
+    (void)block;
+    counters->block_barriers++;
+}
+
+const struct observer simt_counting = {
+    .blocks_ended = count_blocks,
+    .basic_block_issued = count_basic_block,
+    .warp_diverged = count_divergence,
+    .request_issued = count_request,
+    .lanes_met = count_meeting,
+    .barrier_opens = count_barrier,
+};

@@ -1,0 +1,489 @@
+/**
+ * @file device_memory.c
+ * @brief Device memory: one reserved arena, its shadow, and the functions that hand it out and copy to and from it.
+ *
+ * Allocations are 256-byte aligned with at least 256 bytes off limits behind each. Offsets in the arena depend on nothing
+ * but the order of calls, so what is counted from them is the same in every run.
+ */
+#include "device_memory.h"
+
+#include "available_memory.h"
+#include "errors.h"
+#include "fault.h"
+#include "program_image.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { ALIGNMENT = 256, RED_ZONE = 256, HUGE_PAGE = 2 * 1024 * 1024, WORTH_ASKING = 16 * 1024 * 1024 };
+
+struct allocation {
+    size_t offset;
+    size_t bytes;
+    size_t slot; /**< bytes with padding and red zone */
+};
+
+static struct arena {
+    unsigned char *base;
+    unsigned char *end;
+    size_t reserved;
+    size_t committed;
+    size_t top; /**< end of the last slot there has ever been */
+    size_t in_use;
+    size_t available; /**< of the machine's memory, when the first byte was asked for */
+    struct shadow_cell *shadow;
+    struct allocation *allocation; /**< by offset */
+    size_t count;
+    size_t capacity;
+} arena;
+
+struct memory_ranges simt_memory;
+
+/* --- bytes that kernels may touch --------------------------------------------------------------------------------- */
+
+static void forbid_bytes(size_t from, size_t to)
+{
+    for (size_t at = from; at < to;) {
+        const size_t next = (at / 4 + 1) * 4 < to ? (at / 4 + 1) * 4 : to;
+        const uint32_t bytes = ((1u << (next - at)) - 1) << at % 4;
+
+        arena.shadow[at / 4].write |= bytes << CELL_STATE_SHIFT;
+        at = next;
+    }
+}
+
+static void allow_slot(size_t from, size_t bytes)
+{
+    memset(&arena.shadow[from / 4], 0, (bytes + 3) / 4 * sizeof *arena.shadow);
+}
+
+void simt_forbid(const void *begin, size_t bytes)
+{
+    const size_t offset = (uintptr_t)begin - (uintptr_t)arena.base;
+
+    if (arena.base && offset < arena.top && bytes <= arena.top - offset)
+        forbid_bytes(offset, offset + bytes);
+}
+
+void simt_arena_forget_ticks(void)
+{
+    for (size_t i = 0; i < arena.top / 4; i++) {
+        arena.shadow[i].write &= CELL_STATE;
+        arena.shadow[i].write_tick = arena.shadow[i].read_tick = arena.shadow[i].read = 0;
+    }
+}
+
+/* --- the arena ---------------------------------------------------------------------------------------------------- */
+
+/* Far from where the kernel puts other mappings, so that there is room to grow. Only wishes: any address will do. */
+#define ARENA_WISH  ((void *)(UINT64_C(1) << 44))
+#define SHADOW_WISH ((void *)(UINT64_C(3) << 43))
+
+/** Address space, where wished if that is free; NULL if there is none. */
+static void *reserve_at(void *wish, size_t bytes, int protection)
+{
+    void *memory = mmap(wish, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+
+    return memory == MAP_FAILED ? NULL : memory;
+}
+
+/** Reserves address space for `bytes` of memory and four times that for its shadow. */
+static bool reserve(size_t bytes)
+{
+    unsigned char *base = reserve_at(ARENA_WISH, bytes + HUGE_PAGE, PROT_NONE);
+
+    if (!base)
+        return false;
+    arena.shadow = reserve_at(SHADOW_WISH, bytes / 4 * sizeof *arena.shadow, PROT_READ | PROT_WRITE);
+    if (!arena.shadow) {
+        munmap(base, bytes + HUGE_PAGE);
+        return false;
+    }
+    arena.end = base + bytes + HUGE_PAGE;
+    arena.base = (unsigned char *)(((uintptr_t)base + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1));
+    arena.reserved = bytes;
+    return true;
+}
+
+/** Reserves `bytes` right behind what there is; false if something else is there. */
+static bool extend(unsigned char *end, size_t bytes, int protection)
+{
+    void *memory = reserve_at(end, bytes, protection);
+
+    if (memory && memory != end) {
+        munmap(memory, bytes);
+        return false;
+    }
+    return memory != NULL;
+}
+
+/** Doubles the reservation until it holds `top` bytes. */
+static bool grow(size_t top)
+{
+    while (top > arena.reserved) {
+        const size_t bytes = arena.reserved;
+        unsigned char *shadow_end = (unsigned char *)arena.shadow + bytes / 4 * sizeof *arena.shadow;
+
+        /* The first reservation has a huge page to spare for alignment, which a later one starts behind. */
+        if (!extend(shadow_end, bytes / 4 * sizeof *arena.shadow, PROT_READ | PROT_WRITE))
+            return false;
+        if (!extend(arena.end, bytes, PROT_NONE)) {
+            munmap(shadow_end, bytes / 4 * sizeof *arena.shadow);
+            return false;
+        }
+        arena.end += bytes;
+        arena.reserved += bytes;
+    }
+    return true;
+}
+
+/**
+ * Whether the machine has memory for so many bytes and their shadow. Linux would promise more, and end the process when it is
+ * used. What there was at the beginning counts too: memory that has been handed out and not yet written to is still available.
+ */
+static bool can_have(size_t end)
+{
+    const size_t word_bytes = 4 + sizeof *arena.shadow;
+    const size_t more = end - arena.committed;
+
+    if (arena.available == 0)
+        arena.available = available_memory();
+    return end / 4 <= arena.available / word_bytes &&
+           (more < WORTH_ASKING || more / 4 <= available_memory() / word_bytes);
+}
+
+static bool commit(size_t top)
+{
+    const size_t end = (top + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1);
+
+    if (end <= arena.committed)
+        return true;
+    if (!can_have(end) || !grow(end))
+        return false;
+    if (mprotect(arena.base + arena.committed, end - arena.committed, PROT_READ | PROT_WRITE) != 0)
+        return false;
+    arena.committed = end;
+    return true;
+}
+
+bool simt_arena_reserve(void)
+{
+    const size_t most = (size_t)256 << 20;
+    const size_t least = (size_t)16 << 20;
+
+    if (arena.base)
+        return true;
+    for (size_t bytes = most; bytes >= least; bytes /= 2) {
+        if (reserve(bytes)) {
+            if (!commit(RED_ZONE))
+                return false;
+            forbid_bytes(0, RED_ZONE);
+            arena.top = RED_ZONE;
+            return true;
+        }
+    }
+    return false;
+}
+
+void simt_arena_open(void)
+{
+    simt_memory.arena = (uintptr_t)arena.base;
+    simt_memory.arena_bytes = arena.top;
+    simt_memory.arena_shadow = arena.shadow;
+}
+
+void simt_memory_watch(bool watched)
+{
+    simt_memory.watched = watched;
+    simt_memory.arena_quick = watched ? 0 : simt_memory.arena_bytes;
+    simt_memory.shared_quick = watched ? 0 : simt_memory.shared_bytes;
+}
+
+static size_t physical_memory(void)
+{
+    return (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+}
+
+/** Index of the first allocation that ends after `offset`. */
+static size_t find_after(size_t offset)
+{
+    size_t low = 0;
+    size_t high = arena.count;
+
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+
+        if (arena.allocation[middle].offset + arena.allocation[middle].bytes <= offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/** The first gap of `slot` bytes: the index to insert at, and the offset. */
+static size_t find_gap(size_t slot, size_t *offset)
+{
+    size_t end = RED_ZONE;
+
+    for (size_t i = 0; i < arena.count; i++) {
+        if (arena.allocation[i].offset - end >= slot) {
+            *offset = end;
+            return i;
+        }
+        end = arena.allocation[i].offset + arena.allocation[i].slot;
+    }
+    *offset = end;
+    return arena.count;
+}
+
+static bool make_room_for_one(void)
+{
+    if (arena.count < arena.capacity)
+        return true;
+    const size_t capacity = arena.capacity ? 2 * arena.capacity : 64;
+    struct allocation *larger = realloc(arena.allocation, capacity * sizeof *larger);
+
+    if (!larger)
+        return false;
+    arena.allocation = larger;
+    arena.capacity = capacity;
+    return true;
+}
+
+cudaError_t cudaMalloc(void **pointer, size_t bytes)
+{
+    size_t offset;
+
+    if (!pointer)
+        return simt_set_error(cudaErrorInvalidValue);
+    *pointer = NULL;
+    if (simt_sticky_error() != cudaSuccess)
+        return simt_sticky_error();
+    if (!simt_arena_reserve())
+        return simt_set_error(cudaErrorInitializationError);
+    if (bytes == 0)
+        return cudaSuccess;
+    if (bytes > physical_memory() || arena.in_use > physical_memory() - bytes || !make_room_for_one())
+        return simt_set_error(cudaErrorMemoryAllocation);
+    const size_t slot = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + RED_ZONE;
+    const size_t index = find_gap(slot, &offset);
+
+    if (!commit(offset + slot))
+        return simt_set_error(cudaErrorMemoryAllocation);
+    if (offset < arena.top)
+        allow_slot(offset, bytes);
+    forbid_bytes(offset + bytes, offset + slot);
+    if (offset + slot > arena.top)
+        arena.top = offset + slot;
+    memmove(&arena.allocation[index + 1], &arena.allocation[index], (arena.count - index) * sizeof *arena.allocation);
+    arena.allocation[index] = (struct allocation){.offset = offset, .bytes = bytes, .slot = slot};
+    arena.count++;
+    arena.in_use += bytes;
+    /* What a kernel finds here is nothing to rely on: NaNs and -1. */
+    memset(arena.base + offset, 0xff, bytes);
+    *pointer = arena.base + offset;
+    return cudaSuccess;
+}
+
+cudaError_t cudaFree(void *pointer)
+{
+    if (!pointer)
+        return cudaSuccess;
+    const size_t offset = (uintptr_t)pointer - (uintptr_t)arena.base;
+    const size_t index = arena.base ? find_after(offset) : 0;
+
+    if (index >= arena.count || arena.allocation[index].offset != offset)
+        return simt_set_error(cudaErrorInvalidValue);
+    const struct allocation gone = arena.allocation[index];
+
+    forbid_bytes(gone.offset, gone.offset + gone.bytes);
+    arena.in_use -= gone.bytes;
+    arena.count--;
+    memmove(&arena.allocation[index], &arena.allocation[index + 1], (arena.count - index) * sizeof *arena.allocation);
+    if (gone.bytes >= HUGE_PAGE) {
+        const size_t first = (gone.offset + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1);
+        const size_t last = (gone.offset + gone.bytes) & ~(size_t)(HUGE_PAGE - 1);
+
+        if (first < last)
+            madvise(arena.base + first, last - first, MADV_DONTNEED);
+    }
+    return cudaSuccess;
+}
+
+int32_t simt_arena_allocation(uint64_t offset, uint64_t *inside)
+{
+    const size_t index = find_after(offset);
+
+    *inside = index < arena.count ? offset - arena.allocation[index].offset : offset;
+    return (int32_t)index;
+}
+
+/** Which allocation `address` is in, before or behind, in a few words. */
+static void describe(uintptr_t address, char *text, size_t size)
+{
+    const size_t offset = address - (uintptr_t)arena.base;
+    const size_t after = find_after(offset);
+    const struct allocation *behind = after > 0 ? &arena.allocation[after - 1] : NULL;
+    const struct allocation *ahead = after < arena.count ? &arena.allocation[after] : NULL;
+
+    if (ahead && offset >= ahead->offset)
+        snprintf(text, size, "in a guard band, %zu bytes into an allocation of %zu bytes", offset - ahead->offset,
+                 ahead->bytes);
+    else if (behind && offset == behind->offset + behind->bytes)
+        snprintf(text, size, "right behind the end of an allocation of %zu bytes", behind->bytes);
+    else if (behind && offset < behind->offset + behind->slot)
+        snprintf(text, size, "%zu bytes behind the end of an allocation of %zu bytes",
+                 offset - behind->offset - behind->bytes, behind->bytes);
+    else if (ahead && ahead->offset - offset <= RED_ZONE)
+        snprintf(text, size, "%zu bytes before an allocation of %zu bytes", ahead->offset - offset, ahead->bytes);
+    else
+        snprintf(text, size, "in memory that has been freed");
+}
+
+_Noreturn void simt_fault_forbidden(uintptr_t address, uint32_t bytes, bool write, uintptr_t pc)
+{
+    const int count = __builtin_popcount(bytes);
+    char where[160];
+
+    describe(address, where, sizeof where);
+    simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds global access", "%s %d byte%s %s",
+                    write ? "writes" : "reads", count, count == 1 ? "" : "s", where);
+}
+
+/* --- copies ------------------------------------------------------------------------------------------------------- */
+
+static bool is_device(const void *pointer)
+{
+    return arena.base && (uintptr_t)pointer - (uintptr_t)arena.base < arena.reserved;
+}
+
+static bool in_program_data(const void *pointer, size_t bytes)
+{
+    const uintptr_t address = (uintptr_t)pointer;
+
+    return simt_program_find() && address >= simt_program.data_low && address < simt_program.data_high &&
+           bytes <= simt_program.data_high - address;
+}
+
+/** Whether all the bytes lie in one live allocation, or in a __device__ variable. */
+static bool device_range(const void *pointer, size_t bytes)
+{
+    if (!is_device(pointer))
+        return in_program_data(pointer, bytes);
+    const size_t offset = (uintptr_t)pointer - (uintptr_t)arena.base;
+    const size_t index = find_after(offset);
+
+    return index < arena.count && offset >= arena.allocation[index].offset &&
+           bytes <= arena.allocation[index].offset + arena.allocation[index].bytes - offset;
+}
+
+static bool host_range(const void *pointer)
+{
+    return pointer && !is_device(pointer);
+}
+
+static cudaError_t check_copy(const void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+{
+    bool right = false;
+
+    switch (kind) {
+    case cudaMemcpyHostToHost:
+        right = host_range(to) && host_range(from);
+        break;
+    case cudaMemcpyHostToDevice:
+        right = device_range(to, bytes) && host_range(from);
+        break;
+    case cudaMemcpyDeviceToHost:
+        right = host_range(to) && device_range(from, bytes);
+        break;
+    case cudaMemcpyDeviceToDevice:
+        right = device_range(to, bytes) && device_range(from, bytes);
+        break;
+    case cudaMemcpyDefault:
+        right = (is_device(to) ? device_range(to, bytes) : host_range(to)) &&
+                (is_device(from) ? device_range(from, bytes) : host_range(from));
+        break;
+    default:
+        return cudaErrorInvalidMemcpyDirection;
+    }
+    return right ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+{
+    if (simt_sticky_error() != cudaSuccess)
+        return simt_sticky_error();
+    if (bytes == 0)
+        return cudaSuccess;
+    const cudaError_t error = check_copy(to, from, bytes, kind);
+
+    if (error != cudaSuccess)
+        return simt_set_error(error);
+    memmove(to, from, bytes);
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    (void)stream;
+    return cudaMemcpy(to, from, bytes, kind);
+}
+
+cudaError_t cudaMemset(void *to, int value, size_t bytes)
+{
+    if (simt_sticky_error() != cudaSuccess)
+        return simt_sticky_error();
+    if (bytes == 0)
+        return cudaSuccess;
+    if (!device_range(to, bytes))
+        return simt_set_error(cudaErrorInvalidValue);
+    memset(to, value, bytes);
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream)
+{
+    (void)stream;
+    return cudaMemset(to, value, bytes);
+}
+
+cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, size_t symbol_bytes, size_t offset,
+                             size_t bytes)
+{
+    if (simt_sticky_error() != cudaSuccess)
+        return simt_sticky_error();
+    if (!symbol || !to || !from)
+        return simt_set_error(cudaErrorInvalidValue);
+    if (offset > symbol_bytes || bytes > symbol_bytes - offset)
+        return simt_set_error(cudaErrorInvalidValue);
+    memmove(to, from, bytes);
+    return cudaSuccess;
+}
+
+cudaError_t cudaMallocHost(void **pointer, size_t bytes)
+{
+    if (!pointer)
+        return simt_set_error(cudaErrorInvalidValue);
+    *pointer = bytes ? calloc(1, bytes) : NULL;
+    if (bytes && !*pointer)
+        return simt_set_error(cudaErrorMemoryAllocation);
+    return cudaSuccess;
+}
+
+cudaError_t cudaFreeHost(void *pointer)
+{
+    free(pointer);
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
+{
+    if (!available || !total)
+        return simt_set_error(cudaErrorInvalidValue);
+    *total = physical_memory();
+    *available = *total > arena.in_use ? *total - arena.in_use : 0;
+    return cudaSuccess;
+}

@@ -1,0 +1,85 @@
+/** @file device_memory.h  Global memory, the variables in shared memory, and the shadow that both have. */
+#ifndef SIMT_DEVICE_MEMORY_H
+#define SIMT_DEVICE_MEMORY_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** What is remembered of a 4-byte word: the last write and the last read. */
+struct shadow_cell {
+    uint32_t write_tick;
+    uint32_t write; /**< thread, bytes, atomic, state, site */
+    uint32_t read_tick;
+    uint32_t read; /**< thread, bytes, who else read, site */
+};
+
+enum {
+    CELL_THREAD_SHIFT = 22,
+    CELL_BYTES_SHIFT = 18,
+    CELL_BYTES = 0xf << CELL_BYTES_SHIFT,
+
+    /* A write only. State: global memory's bytes that are off limits, shared memory's that have been written. */
+    CELL_ATOMIC = 1 << 17,
+    CELL_STATE_SHIFT = 13,
+    CELL_STATE = 0xf << CELL_STATE_SHIFT,
+
+    /* A read only: the bytes given were read by one thread, or by several of one warp, of one block, of the grid. */
+    CELL_READERS_SHIFT = 16,
+    CELL_READERS = 3 << CELL_READERS_SHIFT,
+    READERS_ONE = 0,
+    READERS_IN_WARP = 1,
+    READERS_IN_BLOCK = 2,
+    READERS_IN_GRID = 3,
+
+    SITE_BITS = 13,
+    CELL_SITE = (1 << SITE_BITS) - 1,
+};
+
+enum shadow_space { SPACE_GLOBAL, SPACE_SHARED };
+enum shadow_access { ACCESS_LOAD, ACCESS_STORE, ACCESS_ATOMIC };
+
+/** What an access is looked up in, in a cache line or two. Outside kernels every range is empty. */
+struct memory_ranges {
+    uintptr_t arena;    /**< global memory handed out so far */
+    size_t arena_quick; /**< its bytes; 0 while accesses are watched, so that they go the slow way */
+    struct shadow_cell *arena_shadow;
+    uintptr_t shared; /**< static shared memory and the dynamic array behind or before it: one TLS block */
+    size_t shared_quick;
+    struct shadow_cell *shared_shadow;
+    size_t shared_end;    /**< offset of the first byte of the dynamic array that this launch did not ask for */
+    size_t shared_resume; /**< offset of the first byte behind that array */
+    size_t arena_bytes;
+    size_t shared_bytes;
+    struct shadow_cell *data_shadow; /**< of the program's own data */
+    bool watched;
+};
+
+extern struct memory_ranges simt_memory;
+
+/** Whether observers are told of each lane's accesses, or only of the warps' requests. */
+void simt_memory_watch(bool watched);
+
+/** Reserves the arena and its shadow, once. */
+bool simt_arena_reserve(void);
+/** Puts the arena as it is now into the ranges. */
+void simt_arena_open(void);
+
+/** Forgets who touched what, but not what is off limits. */
+void simt_arena_forget_ticks(void);
+
+/** The number of the allocation that holds an offset in the arena, in the order of addresses, and the offset in it. */
+int32_t simt_arena_allocation(uint64_t offset, uint64_t *inside);
+
+/** Ends the launch: the running thread touches `bytes` of a word, as a shadow cell has them, that are off limits. */
+_Noreturn void simt_fault_forbidden(uintptr_t address, uint32_t bytes, bool write, uintptr_t pc);
+
+/** Finds the `__shared__` variables, once, in `bytes` of shared memory. None if the program has no symbols. */
+void simt_shared_variables_find(size_t bytes, size_t dynamic);
+/** Marks in the shadow of shared memory the words that no variable has; if no variables were found, none. */
+void simt_shared_variables_mark(struct shadow_cell *shadow, size_t dynamic);
+bool simt_is_unowned(const struct shadow_cell *cell);
+_Noreturn void simt_fault_unowned(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access,
+                                  uintptr_t pc);
+
+#endif

@@ -1,0 +1,333 @@
+/**
+ * @file instrumentation.c
+ * @brief The functions that the compiler's instrumentation calls: every load, store, basic block and call of a kernel file.
+ *
+ * The names are the thread sanitizer's and the coverage sanitizer's; no sanitizer runtime is linked. Host code in kernel
+ * files calls them too: outside kernels the ranges in simt_memory are empty and there is no lane.
+ */
+#include "kernel_calls.h"
+
+#include "fault.h"
+#include "observer.h"
+#include "shadow.h"
+
+#include <string.h>
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+ALWAYS_INLINE void record(uintptr_t pc, uint64_t access)
+{
+    struct lane *lane = simt_now.lane;
+    struct event *event = lane->cursor;
+
+    event->key = lane->depth | pc;
+    event->access = access;
+    lane->cursor = event + 1;
+    if (SIMT_UNLIKELY(event + 1 == lane->limit))
+        simt_lane_leave();
+}
+
+ALWAYS_INLINE uint64_t access_of(enum event_kind kind, unsigned bytes, uint64_t offset)
+{
+    return (uint64_t)kind << EVENT_KIND_SHIFT | (uint64_t)bytes << EVENT_BYTES_SHIFT | offset;
+}
+
+/** Tells observers what the running lane is about to do to memory; it records an event for it next. */
+static void announce(const void *address, unsigned bytes, enum event_kind kind)
+{
+    const struct lane *lane = simt_now.lane;
+
+    /* A lane that stopped in record() would have its store replayed before it is done. */
+    if (lane->cursor + 1 == lane->limit)
+        simt_lane_leave();
+    OBSERVE(lane_accesses, address, bytes, kind);
+}
+
+/** As record(), where a test more does not matter. */
+static void record_slowly(uintptr_t pc, const void *address, enum event_kind kind, unsigned bytes, uint64_t offset)
+{
+    if (simt_memory.watched)
+        announce(address, bytes, kind);
+    record(pc, access_of(kind, bytes, offset));
+}
+
+/** Checks every word of an access; `bytes` is a constant where this is inlined, and an aligned one spans whole words. */
+ALWAYS_INLINE void shadow_access(struct shadow_cell *shadow, uintptr_t base, uintptr_t address, unsigned bytes,
+                                 bool store, uint32_t atomic, uintptr_t pc, enum shadow_space space)
+{
+    const uint32_t site = cell_site(pc);
+    const uintptr_t offset = address - base;
+    struct shadow_cell *cell = shadow + offset / 4;
+
+    if (bytes < 4) {
+        const uint32_t mask = ((1u << bytes) - 1) << (offset % 4 + CELL_BYTES_SHIFT);
+
+        if (store)
+            shadow_store(cell, mask, atomic, site, address, pc, space);
+        else
+            shadow_load(cell, mask, site, address, pc, space);
+        return;
+    }
+    for (unsigned word = 0; word < bytes / 4; word++) {
+        if (store)
+            shadow_store(cell + word, CELL_BYTES, atomic, site, address + 4 * word, pc, space);
+        else
+            shadow_load(cell + word, CELL_BYTES, site, address + 4 * word, pc, space);
+    }
+}
+
+static _Noreturn void fault_misaligned(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
+{
+    simt_fault_here(cudaErrorMisalignedAddress, pc, "misaligned address",
+                    "%s %u bytes at an address that is not a multiple of %u (it ends in 0x%x)",
+                    store ? "writes" : "reads", bytes, bytes, (unsigned)(address & 0xff));
+}
+
+/** Dynamic shared memory ends where the launch said. */
+static _Noreturn void fault_shared_bounds(unsigned bytes, bool store, uintptr_t pc)
+{
+    simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access",
+                    "%s %u bytes beyond the shared memory of this launch (%zu dynamic bytes)",
+                    store ? "writes" : "reads", bytes, simt_current.dynamic_shared);
+}
+
+/** An access to global memory or to shared memory, if it is one. */
+ALWAYS_INLINE bool access_ranges(uintptr_t address, unsigned bytes, bool store, uintptr_t pc, size_t arena_bytes,
+                                 size_t shared_bytes, bool watched)
+{
+    const uintptr_t global = address - simt_memory.arena;
+
+    if (SIMT_LIKELY(global < arena_bytes)) {
+        if (bytes > 1 && SIMT_UNLIKELY(global % bytes != 0))
+            fault_misaligned(address, bytes, store, pc);
+        shadow_access(simt_memory.arena_shadow, simt_memory.arena, address, bytes, store, 0, pc, SPACE_GLOBAL);
+        if (watched)
+            announce((const void *)address, bytes, store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD);
+        record(pc, access_of(store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD, bytes, global));
+        return true;
+    }
+    const uintptr_t shared = address - simt_memory.shared;
+
+    if (SIMT_LIKELY(shared < shared_bytes)) {
+        if (bytes > 1 && SIMT_UNLIKELY(address % bytes != 0))
+            fault_misaligned(address, bytes, store, pc);
+        if (SIMT_UNLIKELY(shared + bytes > simt_memory.shared_end && shared < simt_memory.shared_resume))
+            fault_shared_bounds(bytes, store, pc);
+        shadow_access(simt_memory.shared_shadow, simt_memory.shared, address, bytes, store, 0, pc, SPACE_SHARED);
+        if (watched)
+            announce((const void *)address, bytes, store ? EVENT_SHARED_STORE : EVENT_SHARED_LOAD);
+        record(pc, access_of(store ? EVENT_SHARED_STORE : EVENT_SHARED_LOAD, bytes, shared));
+        return true;
+    }
+    return false;
+}
+
+/** Neither the arena nor shared memory: the fiber's stack, the program itself, or a mistake. */
+static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
+{
+    const struct lane *lane = simt_now.lane;
+    const struct program_image *image = &simt_program;
+
+    if (SIMT_UNLIKELY(simt_memory.watched) &&
+        access_ranges(address, bytes, store, pc, simt_memory.arena_bytes, simt_memory.shared_bytes, true))
+        return;
+
+    if (!lane || address - lane->stack < FIBER_STACK_BYTES ||
+        address - image->index_low < image->index_high - image->index_low)
+        return;
+    if (address - image->constant_low < image->constant_high - image->constant_low) {
+        if (store)
+            simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "writes %u bytes of __constant__ memory",
+                            bytes);
+        return;
+    }
+    if (address - image->data_low < image->data_high - image->data_low) {
+        const uint64_t offset = address - image->data_low;
+
+        if (SIMT_UNLIKELY(address % 4 + bytes > 4 && address % bytes != 0))
+            return;
+        shadow_access(simt_memory.data_shadow, image->data_low, address, bytes, store, 0, pc, SPACE_GLOBAL);
+        record_slowly(pc, (const void *)address, store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD, bytes,
+                      offset | EVENT_OUTSIDE);
+        return;
+    }
+    if (address - image->low < image->high - image->low) {
+        if (store)
+            simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "writes %u bytes of read-only memory",
+                            bytes);
+        return;
+    }
+    if (!store && address - (uintptr_t)simt_current.arguments < simt_current.argument_bytes)
+        return;
+    if (simt_memory.shared - address <= SHARED_BYTES_DEFAULT)
+        simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "%s %u bytes before the first shared variable",
+                        store ? "writes" : "reads", bytes);
+    if (address < 4096)
+        simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
+                        "%s %u bytes through a null pointer (address 0x%" PRIxPTR ")", store ? "writes" : "reads",
+                        bytes, address);
+    simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
+                    "%s %u bytes at an address that is not device memory (a host pointer?)", store ? "writes" : "reads",
+                    bytes);
+}
+
+ALWAYS_INLINE void access_memory(const void *pointer, unsigned bytes, bool store, uintptr_t pc)
+{
+    const uintptr_t address = (uintptr_t)pointer;
+
+    if (!access_ranges(address, bytes, store, pc, simt_memory.arena_quick, simt_memory.shared_quick, false))
+        access_elsewhere(address, bytes, store, pc);
+}
+
+/** An access that need not be aligned, of any size: word by word, as a GPU's compiler would split it. */
+static void access_pieces(const void *pointer, size_t bytes, bool store, uintptr_t pc)
+{
+    const unsigned char *at = pointer;
+    const size_t most_events = bytes / 4 + bytes % 4 + 6;
+    struct lane *lane = simt_now.lane;
+
+    if (!lane)
+        return;
+    lane->in_pieces = most_events >= LANE_EVENTS / 2;
+    if (simt_memory.watched && !lane->in_pieces && (size_t)(lane->limit - lane->cursor) <= most_events + 1)
+        simt_lane_leave();
+    while (bytes > 0) {
+        if (bytes >= 4 && (uintptr_t)at % 4 == 0) {
+            access_memory(at, 4, store, pc);
+            at += 4;
+            bytes -= 4;
+        } else {
+            access_memory(at, 1, store, pc);
+            at += 1;
+            bytes -= 1;
+        }
+    }
+    lane->in_pieces = false;
+}
+
+void simt_access_atomic(const void *pointer, unsigned bytes, uintptr_t pc)
+{
+    const uintptr_t address = (uintptr_t)pointer;
+    const uintptr_t global = address - simt_memory.arena;
+    const uintptr_t shared = address - simt_memory.shared;
+    const uintptr_t data = address - simt_program.data_low;
+
+    if (!simt_now.lane)
+        return;
+    if (address % bytes != 0)
+        fault_misaligned(address, bytes, true, pc);
+    if (global < simt_memory.arena_bytes) {
+        shadow_access(simt_memory.arena_shadow, simt_memory.arena, address, bytes, true, CELL_ATOMIC, pc, SPACE_GLOBAL);
+        record_slowly(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, global);
+    } else if (shared < simt_memory.shared_bytes) {
+        if (shared + bytes > simt_memory.shared_end && shared < simt_memory.shared_resume)
+            fault_shared_bounds(bytes, true, pc);
+        shadow_access(simt_memory.shared_shadow, simt_memory.shared, address, bytes, true, CELL_ATOMIC, pc,
+                      SPACE_SHARED);
+        record_slowly(pc, pointer, EVENT_SHARED_ATOMIC, bytes, shared);
+    } else if (data < simt_program.data_high - simt_program.data_low) {
+        shadow_access(simt_memory.data_shadow, simt_program.data_low, address, bytes, true, CELL_ATOMIC, pc,
+                      SPACE_GLOBAL);
+        record_slowly(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, data | EVENT_OUTSIDE);
+    } else {
+        access_elsewhere(address, bytes, true, pc);
+    }
+    simt_order_acquire();
+}
+
+/* --- what compilers call ------------------------------------------------------------------------------------------ */
+
+void __tsan_init(void)
+{
+}
+
+void __tsan_func_entry(void *caller)
+{
+    (void)caller;
+    if (simt_now.lane)
+        simt_now.lane->depth -= EVENT_ONE_CALL;
+}
+
+void __tsan_func_exit(void)
+{
+    if (simt_now.lane)
+        simt_now.lane->depth += EVENT_ONE_CALL;
+}
+
+void __sanitizer_cov_trace_pc(void)
+{
+    if (simt_now.lane)
+        record(SIMT_CALLER(), access_of(EVENT_BASIC_BLOCK, 0, 0));
+}
+
+#define HOOK_ALIGNED(bytes)                                  \
+    void __tsan_read##bytes(void *address)                   \
+    {                                                        \
+        access_memory(address, bytes, false, SIMT_CALLER()); \
+    }                                                        \
+    void __tsan_write##bytes(void *address)                  \
+    {                                                        \
+        access_memory(address, bytes, true, SIMT_CALLER());  \
+    }
+
+HOOK_ALIGNED(1)
+HOOK_ALIGNED(2)
+HOOK_ALIGNED(4)
+HOOK_ALIGNED(8)
+HOOK_ALIGNED(16)
+
+#define HOOK_UNALIGNED(bytes)                                \
+    void __tsan_unaligned_read##bytes(void *address)         \
+    {                                                        \
+        access_pieces(address, bytes, false, SIMT_CALLER()); \
+    }                                                        \
+    void __tsan_unaligned_write##bytes(void *address)        \
+    {                                                        \
+        access_pieces(address, bytes, true, SIMT_CALLER());  \
+    }
+
+HOOK_UNALIGNED(2)
+HOOK_UNALIGNED(4)
+HOOK_UNALIGNED(8)
+HOOK_UNALIGNED(16)
+
+void __tsan_read_range(void *address, size_t bytes)
+{
+    access_pieces(address, bytes, false, SIMT_CALLER());
+}
+
+void __tsan_write_range(void *address, size_t bytes)
+{
+    access_pieces(address, bytes, true, SIMT_CALLER());
+}
+
+void __tsan_vptr_update(void **address, void *value)
+{
+    (void)address;
+    (void)value;
+}
+
+void __tsan_vptr_read(void **address)
+{
+    (void)address;
+}
+
+void *__tsan_memcpy(void *to, const void *from, size_t bytes)
+{
+    access_pieces(from, bytes, false, SIMT_CALLER());
+    access_pieces(to, bytes, true, SIMT_CALLER());
+    return memcpy(to, from, bytes);
+}
+
+void *__tsan_memmove(void *to, const void *from, size_t bytes)
+{
+    access_pieces(from, bytes, false, SIMT_CALLER());
+    access_pieces(to, bytes, true, SIMT_CALLER());
+    return memmove(to, from, bytes);
+}
+
+void *__tsan_memset(void *to, int value, size_t bytes)
+{
+    access_pieces(to, bytes, true, SIMT_CALLER());
+    return memset(to, value, bytes);
+}

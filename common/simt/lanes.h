@@ -1,0 +1,168 @@
+/**
+ * @file lanes.h
+ * @brief Lanes, warps, a block, and the launch they belong to: what runs, and what each lane leaves behind.
+ *
+ * One block runs at a time. Its threads are fibers; the lanes of a warp run one after another, each until it waits or has
+ * no more room, and leave a record of events. The layers above issue them as warp instructions, complete what can be
+ * completed, and go round again.
+ */
+#ifndef SIMT_LANES_H
+#define SIMT_LANES_H
+
+#include "device_limits.h"
+#include "device_memory.h"
+#include "fiber.h"
+#include "happens_before.h"
+#include "program_image.h"
+
+/* --- events ------------------------------------------------------------------------------------------------------- */
+
+enum event_kind {
+    EVENT_BASIC_BLOCK,
+    EVENT_GLOBAL_LOAD,
+    EVENT_GLOBAL_STORE,
+    EVENT_SHARED_LOAD,
+    EVENT_SHARED_STORE,
+    EVENT_GLOBAL_ATOMIC,
+    EVENT_SHARED_ATOMIC,
+};
+
+/**
+ * What one lane did. `key` is (most calls minus calls in progress, program counter), so of several lanes the one that must
+ * go first, deepest call and then smallest address, has the smallest key. `access` is kind, bytes and offset.
+ */
+struct event {
+    uint64_t key;
+    uint64_t access;
+};
+
+enum {
+    LANE_EVENTS = 512, /**< room of one lane; that of 32 stays in the second-level cache */
+    EVENT_KIND_SHIFT = 56,
+    EVENT_BYTES_SHIFT = 48,
+    EVENT_DEPTH_SHIFT = 48,
+    EVENT_OUTSIDE_SHIFT = 46, /**< an offset in the program's data, where __device__ variables are, not in the arena */
+};
+#define EVENT_OFFSET_MASK ((UINT64_C(1) << EVENT_BYTES_SHIFT) - 1)
+#define EVENT_OUTSIDE     (UINT64_C(1) << EVENT_OUTSIDE_SHIFT)
+#define EVENT_PC_MASK     ((UINT64_C(1) << EVENT_DEPTH_SHIFT) - 1)
+#define EVENT_DEPTH_NONE  (UINT64_C(0xffff) << EVENT_DEPTH_SHIFT)
+#define EVENT_ONE_CALL    (UINT64_C(1) << EVENT_DEPTH_SHIFT)
+
+/* --- lanes, warps, a block ---------------------------------------------------------------------------------------- */
+
+struct lane {
+    struct event *cursor; /**< where the next event goes */
+    struct event *limit;
+    uint64_t depth;      /**< upper part of the key of every event now */
+    uintptr_t stack;     /**< lowest byte of this fiber's stack */
+    void *stack_pointer; /**< while suspended */
+    uint32_t thread;     /**< number in the block */
+    uint3 index;         /**< threadIdx */
+    struct event *head;  /**< the first event not yet replayed */
+    uint32_t parked;     /**< events put aside when the warp's turn ended */
+    bool in_pieces;      /**< in an access of more events than fit: replayed before it is done */
+    uintptr_t site;      /**< where a lane that waits called from */
+};
+
+/** A basic block issued for a warp whose lanes have not all been seen to go on. */
+struct open_step {
+    uint32_t mask; /**< lanes that have not gone on yet */
+    uint32_t diverged;
+    uint64_t successor; /**< key of the block the first of them went on to; 0 until then */
+};
+
+struct warp {
+    uint32_t lanes;      /**< those that exist */
+    uint32_t ready;      /**< may run */
+    uint32_t waiting;    /**< at a warp collective */
+    uint32_t at_barrier; /**< at the block's barrier */
+    uint32_t done;       /**< returned */
+    uint32_t closed;     /**< returned, and the replay knows */
+    bool parked;         /**< some lanes' events have been put aside */
+    int open_count;
+    unsigned first; /**< thread number of lane 0 */
+    struct open_step open[WARP_LANES];
+
+    /* Of lanes that wait at a collective, or met at the last. */
+    uint32_t mask[WARP_LANES];
+    uint64_t call[WARP_LANES]; /**< which, and its uniform operands */
+    int32_t argument[WARP_LANES];
+    uint64_t value[WARP_LANES]; /**< operand in, result out */
+    struct warp_order order;
+};
+
+struct block {
+    uint32_t number; /**< in the grid, x fastest */
+    unsigned threads;
+    unsigned warps;
+    unsigned at_grid_barrier; /**< of the threads at a barrier, those at the whole grid's */
+    int barrier_count;        /**< what __syncthreads_count and its kin return */
+    int barrier_predicate;    /**< running sum of the predicates */
+    unsigned prepared;        /**< fibers that stand at their start or between two blocks */
+    struct fiber_stacks stacks;
+    struct event *parked; /**< for every thread, room for what its warp had not replayed when its turn ended */
+
+    /* What a block keeps while others of its grid run: its shared memory, what happened to it, and its place in time. */
+    unsigned char *shared_copy;
+    struct shadow_cell *shared_shadow;
+    struct block_order order;
+
+    struct warp warp[BLOCK_WARPS];
+    struct lane lane[BLOCK_THREADS];
+};
+
+struct launch {
+    const char *name;
+    const void *kernel;
+    dim3 grid;
+    dim3 block;
+    size_t dynamic_shared;
+    void (*call)(const void *arguments);
+    const void *arguments;
+    size_t argument_bytes;
+    bool cooperative; /**< all blocks live at once and may wait for each other */
+};
+
+/* --- what runs ---------------------------------------------------------------------------------------------------- */
+
+/** Outside kernels `lane` is NULL. */
+struct running {
+    struct lane *lane;
+    struct warp *warp;
+    struct lane *warp_lane; /**< lane 0 of the warp */
+    uint32_t runnable;      /**< lanes of the warp still to run this round */
+    struct block *block;
+};
+
+/** What a launch has done so far: events replayed, and arrivals at shuffles, votes and barriers. */
+struct work {
+    uint64_t events;
+    uint64_t arrivals;
+};
+
+extern struct running simt_now;
+extern struct launch simt_current;
+extern struct work simt_work;
+
+/** Makes `lane` the one whose events are recorded; the caller switches to its stack. */
+static inline void lane_enter(struct lane *lane)
+{
+    simt_now.lane = lane;
+    simt_order.thread = lane->thread << CELL_THREAD_SHIFT;
+    simt_thread_idx = lane->index;
+}
+
+/** Makes it the block's warp whose lanes run next. */
+void simt_warp_enter(struct block *block, struct warp *warp);
+
+/** Lets the given lanes of the warp run, one after another, each until it leaves. */
+void simt_lanes_run(uint32_t lanes);
+
+/** The running lane stops for now: the next runnable lane of the warp goes on, or else the scheduler. */
+void simt_lane_leave(void);
+
+/** What a fiber runs: the kernel, once per block. */
+void simt_lane_main(void);
+
+#endif

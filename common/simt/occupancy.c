@@ -1,0 +1,88 @@
+/**
+ * @file occupancy.c
+ * @brief What fits on the device: the shared memory that a kernel may have, and how many blocks a processor holds.
+ */
+#include "occupancy.h"
+
+#include "device_limits.h"
+#include "errors.h"
+
+#include <stdlib.h>
+
+static struct attributes {
+    const void *kernel;
+    size_t dynamic_shared;
+} * attributes;
+static size_t attribute_count;
+
+static struct attributes *find_attributes(const void *kernel)
+{
+    for (size_t i = 0; i < attribute_count; i++) {
+        if (attributes[i].kernel == kernel)
+            return &attributes[i];
+    }
+    return NULL;
+}
+
+size_t simt_shared_limit(const void *kernel)
+{
+    const struct attributes *found = find_attributes(kernel);
+
+    return found && found->dynamic_shared > SHARED_BYTES_DEFAULT ? found->dynamic_shared : SHARED_BYTES_DEFAULT;
+}
+
+cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attribute, int value)
+{
+    if (!kernel)
+        return simt_set_error(cudaErrorInvalidDeviceFunction);
+    if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize)
+        return cudaSuccess;
+    if (value < 0 || value > SHARED_BYTES_LIMIT)
+        return simt_set_error(cudaErrorInvalidValue);
+    struct attributes *found = find_attributes(kernel);
+
+    if (!found) {
+        struct attributes *larger = realloc(attributes, (attribute_count + 1) * sizeof *larger);
+
+        if (!larger)
+            return simt_set_error(cudaErrorMemoryAllocation);
+        attributes = larger;
+        found = &attributes[attribute_count++];
+        found->kernel = kernel;
+    }
+    found->dynamic_shared = (size_t)value;
+    return cudaSuccess;
+}
+
+cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *result, const void *kernel)
+{
+    if (!result)
+        return simt_set_error(cudaErrorInvalidValue);
+    if (!kernel)
+        return simt_set_error(cudaErrorInvalidDeviceFunction);
+    *result = (struct cudaFuncAttributes){.maxThreadsPerBlock = BLOCK_THREADS,
+                                          .maxDynamicSharedSizeBytes = (int)simt_shared_limit(kernel)};
+    return cudaSuccess;
+}
+
+unsigned simt_blocks_per_processor(unsigned threads, size_t dynamic_shared)
+{
+    const unsigned whole_warps = (threads + WARP_LANES - 1) / WARP_LANES * WARP_LANES;
+    const unsigned by_threads = PROCESSOR_THREADS / whole_warps;
+    const unsigned by_shared = (unsigned)(PROCESSOR_SHARED_BYTES / (dynamic_shared + SHARED_BYTES_RESERVED));
+    const unsigned blocks = by_threads < by_shared ? by_threads : by_shared;
+
+    return blocks < PROCESSOR_BLOCKS ? blocks : PROCESSOR_BLOCKS;
+}
+
+cudaError_t simt_occupancy(int *blocks, const void *kernel, int block_size, size_t dynamic_shared)
+{
+    if (!blocks || block_size < 1)
+        return simt_set_error(cudaErrorInvalidValue);
+    if (!kernel)
+        return simt_set_error(cudaErrorInvalidDeviceFunction);
+    const bool fits = block_size <= BLOCK_THREADS && dynamic_shared <= simt_shared_limit(kernel);
+
+    *blocks = fits ? (int)simt_blocks_per_processor((unsigned)block_size, dynamic_shared) : 0;
+    return cudaSuccess;
+}

@@ -1,0 +1,32 @@
+/** @file program_image.h  The program's own segments, and the variables of its that are CUDA's: indices and shared memory. */
+#ifndef SIMT_PROGRAM_IMAGE_H
+#define SIMT_PROGRAM_IMAGE_H
+
+#include "cuda_runtime.h"
+#include "device_limits.h"
+
+struct program_image {
+    uintptr_t bias;      /**< what the loader added to addresses in the file */
+    uintptr_t low, high; /**< all of it */
+    uintptr_t text_low, text_high;
+    uintptr_t data_low, data_high; /**< writable: __device__ variables live here */
+    uintptr_t constant_low, constant_high;
+    uintptr_t index_low, index_high; /**< threadIdx and its kin, for compilers that instrument constants */
+};
+
+extern struct program_image simt_program;
+
+/** threadIdx and its kin, of the thread that runs. */
+extern uint3 simt_thread_idx, simt_block_idx, simt_block_dim, simt_grid_dim;
+
+/** The index of a thread by its number in the running launch's blocks, and of a block by its number in the grid. */
+uint3 simt_thread_index(unsigned thread);
+uint3 simt_block_index(uint32_t block);
+
+/** Finds the program's segments, once. */
+bool simt_program_find(void);
+
+/** The calling OS thread's shared memory: its block of the program's thread-local storage, and the dynamic array in it. */
+bool simt_shared_find(uintptr_t *low, size_t *bytes, size_t *dynamic);
+
+#endif

@@ -1,0 +1,284 @@
+/**
+ * @file shared_variables.c
+ * @brief Which words of shared memory belong to a `__shared__` variable, by the program's own symbol table.
+ *
+ * Shared memory is the program's block of thread-local storage. A word of it that no variable of a kernel has is marked in
+ * the shadow as one that every thread of every block is still to read: no store goes by such a word without a look at who
+ * read it, and no load without a look at who wrote it. So the marks cost nothing where no mark is.
+ */
+#include "device_memory.h"
+
+#include "fault.h"
+#include "pages.h"
+#include "program_image.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { NAME_TEXT = 64 };
+
+/* A tick that never comes: start_ticks() in grid.c begins again long before. */
+static const uint32_t TICK_UNOWNED = UINT32_MAX;
+
+struct variable {
+    size_t begin, end; /**< offsets in shared memory */
+    char name[NAME_TEXT];
+};
+
+/** Those of all kernels, in the order of their offsets. None if the program says nothing of them. */
+static struct variable_list {
+    struct variable *variable;
+    size_t count;
+    size_t bytes; /**< of shared memory */
+} variables;
+
+/* --- the symbol table --------------------------------------------------------------------------------------------- */
+
+struct symbols {
+    const unsigned char *file;
+    size_t size;
+    const ElfW(Sym) * symbol;
+    size_t count;
+    const char *names;
+    size_t names_size;
+};
+
+/** Whether `bytes` from `offset` on lie in the file, aligned as what they hold. */
+static bool in_file(const struct symbols *symbols, uint64_t offset, uint64_t bytes)
+{
+    return offset % sizeof(void *) == 0 && offset <= symbols->size && bytes <= symbols->size - offset;
+}
+
+/** Finds the table of symbols and that of their names in the file. */
+static bool find_tables(struct symbols *symbols)
+{
+    const ElfW(Ehdr) *header = (const void *)symbols->file;
+
+    if (symbols->size < sizeof *header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
+        header->e_shentsize != sizeof(ElfW(Shdr)) ||
+        !in_file(symbols, header->e_shoff, header->e_shnum * sizeof(ElfW(Shdr))))
+        return false;
+    const ElfW(Shdr) *section = (const void *)(symbols->file + header->e_shoff);
+
+    for (size_t i = 0; i < header->e_shnum; i++) {
+        if (section[i].sh_type != SHT_SYMTAB || section[i].sh_link >= header->e_shnum)
+            continue;
+        const ElfW(Shdr) *names = &section[section[i].sh_link];
+
+        if (!in_file(symbols, section[i].sh_offset, section[i].sh_size) || names->sh_offset > symbols->size ||
+            names->sh_size == 0 || names->sh_size > symbols->size - names->sh_offset)
+            return false;
+        symbols->symbol = (const void *)(symbols->file + section[i].sh_offset);
+        symbols->count = section[i].sh_size / sizeof *symbols->symbol;
+        symbols->names = (const char *)symbols->file + names->sh_offset;
+        symbols->names_size = names->sh_size;
+        return symbols->names[names->sh_size - 1] == 0;
+    }
+    return false;
+}
+
+static bool symbols_open(struct symbols *symbols)
+{
+    const int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    void *mapped = MAP_FAILED;
+
+    *symbols = (struct symbols){0};
+    if (file < 0)
+        return false;
+    if (fstat(file, &status) == 0 && status.st_size > 0)
+        mapped = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+    close(file);
+    if (mapped == MAP_FAILED)
+        return false;
+    symbols->file = mapped;
+    symbols->size = (size_t)status.st_size;
+    if (find_tables(symbols))
+        return true;
+    munmap(mapped, symbols->size);
+    return false;
+}
+
+static void symbols_close(const struct symbols *symbols)
+{
+    munmap((void *)symbols->file, symbols->size);
+}
+
+/** The name of a thread-local variable; "" for anything else. */
+static const char *thread_local_name(const struct symbols *symbols, const ElfW(Sym) * symbol)
+{
+    const bool variable = ELF64_ST_TYPE(symbol->st_info) == STT_TLS && symbol->st_shndx != SHN_UNDEF &&
+                          symbol->st_size > 0 && symbol->st_name < symbols->names_size;
+
+    return variable ? symbols->names + symbol->st_name : "";
+}
+
+/* --- variables ------------------------------------------------------------------------------------------------------ */
+
+/** Whether a thread-local variable is a kernel's: the engine's own are C's, and simt_gap_... are there to be nobody's. */
+static bool is_kernels(const char *symbol)
+{
+    return strncmp(symbol, "_Z", 2) == 0 && !strstr(symbol, "simt_gap_");
+}
+
+/** What the source calls a variable: the last name of a symbol such as _ZZ6kernelIiEvPT_E5words. */
+static void take_name(const char *symbol, char name[NAME_TEXT])
+{
+    snprintf(name, NAME_TEXT, "%s", symbol);
+    for (const char *at = symbol + 2; *at; at++) {
+        char *rest;
+
+        if (!strchr("ELZ", at[-1]) || *at < '1' || *at > '9')
+            continue;
+        const size_t length = strtoul(at, &rest, 10);
+
+        /* Of several of one name in one function, and of copies, all but the first have something behind it. */
+        if (length == strlen(rest) ||
+            (length < strlen(rest) && strspn(rest + length, "_.0123456789") == strlen(rest + length))) {
+            snprintf(name, NAME_TEXT, "%.*s", (int)length, rest);
+            return;
+        }
+    }
+}
+
+/** The table is the running program's: it has the dynamic array where that lies. So shared memory begins with TLS. */
+static bool is_ours(const struct symbols *symbols, size_t dynamic)
+{
+    for (size_t i = 0; i < symbols->count; i++) {
+        if (strcmp(thread_local_name(symbols, &symbols->symbol[i]), "simt_dynamic_shared") == 0)
+            return symbols->symbol[i].st_value == dynamic;
+    }
+    return false;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct variable *const left = a;
+    const struct variable *const right = b;
+
+    return (left->begin > right->begin) - (left->begin < right->begin);
+}
+
+static bool take_variables(const struct symbols *symbols)
+{
+    struct variable *variable = pages_map((symbols->count + 1) * sizeof *variable);
+    size_t count = 0;
+
+    if (!variable)
+        return false;
+    for (size_t i = 0; i < symbols->count; i++) {
+        const ElfW(Sym) *symbol = &symbols->symbol[i];
+        const char *name = thread_local_name(symbols, symbol);
+
+        if (!is_kernels(name))
+            continue;
+        variable[count].begin = symbol->st_value;
+        variable[count].end = variable[count].begin + symbol->st_size;
+        take_name(name, variable[count++].name);
+    }
+    qsort(variable, count, sizeof *variable, by_begin);
+    variables.variable = variable;
+    variables.count = count;
+    return true;
+}
+
+void simt_shared_variables_find(size_t bytes, size_t dynamic)
+{
+    static bool looked;
+    struct symbols symbols;
+
+    if (looked)
+        return;
+    looked = true;
+    if (!symbols_open(&symbols))
+        return;
+    if (is_ours(&symbols, dynamic) && take_variables(&symbols))
+        variables.bytes = bytes;
+    symbols_close(&symbols);
+}
+
+/* --- marks ---------------------------------------------------------------------------------------------------------- */
+
+/** Marks the whole words in [begin, end). */
+static void mark(struct shadow_cell *shadow, size_t begin, size_t end)
+{
+    for (size_t word = (begin + 3) / 4; word < end / 4; word++) {
+        shadow[word].read_tick = TICK_UNOWNED;
+        shadow[word].read = CELL_BYTES | (uint32_t)READERS_IN_GRID << CELL_READERS_SHIFT;
+    }
+}
+
+void simt_shared_variables_mark(struct shadow_cell *shadow, size_t dynamic)
+{
+    const size_t dynamic_end = dynamic + SHARED_BYTES_LIMIT;
+    size_t begin = 0;
+
+    if (variables.bytes == 0)
+        return;
+    for (size_t i = 0; i <= variables.count; i++) {
+        const bool last = i == variables.count;
+        const size_t end = last || variables.variable[i].begin > variables.bytes ? variables.bytes
+                                                                                 : variables.variable[i].begin;
+
+        /* The dynamic array has bounds of its own, for each launch. */
+        if (begin < dynamic)
+            mark(shadow, begin, end < dynamic ? end : dynamic);
+        if (end > dynamic_end)
+            mark(shadow, begin > dynamic_end ? begin : dynamic_end, end);
+        if (!last && variables.variable[i].end > begin)
+            begin = variables.variable[i].end;
+    }
+}
+
+bool simt_is_unowned(const struct shadow_cell *cell)
+{
+    return cell->read_tick == TICK_UNOWNED;
+}
+
+/* --- faults --------------------------------------------------------------------------------------------------------- */
+
+static void describe(size_t offset, char *text, size_t size)
+{
+    const struct variable *behind = NULL;
+    const struct variable *ahead = NULL;
+
+    for (size_t i = 0; i < variables.count; i++) {
+        if (variables.variable[i].begin <= offset)
+            behind = &variables.variable[i];
+        else if (!ahead)
+            ahead = &variables.variable[i];
+    }
+    const size_t past = behind ? offset - behind->end : SIZE_MAX;
+    const size_t before = ahead ? ahead->begin - offset : SIZE_MAX;
+
+    if (past == 0)
+        snprintf(text, size, "right past the end of '%s', which has %zu bytes", behind->name,
+                 behind->end - behind->begin);
+    else if (behind && past <= before)
+        snprintf(text, size, "%zu bytes past the end of '%s', which has %zu bytes", past, behind->name,
+                 behind->end - behind->begin);
+    else if (ahead)
+        snprintf(text, size, "%zu bytes before '%s', which has %zu bytes", before, ahead->name,
+                 ahead->end - ahead->begin);
+    else
+        snprintf(text, size, "of shared memory that no variable has");
+}
+
+_Noreturn void simt_fault_unowned(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access,
+                                  uintptr_t pc)
+{
+    static const char *const does[] = {"reads", "writes", "updates atomically"};
+    const uint32_t mask = bytes >> CELL_BYTES_SHIFT;
+    const int count = __builtin_popcount(mask);
+    char where[160];
+
+    describe((size_t)(cell - simt_memory.shared_shadow) * 4 + (size_t)__builtin_ctz(mask), where, sizeof where);
+    simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access", "%s %d byte%s %s", does[access], count,
+                    count == 1 ? "" : "s", where);
+}

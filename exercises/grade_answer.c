@@ -1,0 +1,282 @@
+/**
+ * @file grade_answer.c
+ * @brief Grades answers, as the tests do: fills the exercise with them, builds, runs, judges.
+ *
+ *     grade_answer EXERCISE [ANSWERS.txt] [--only NAME] [--seed S]... [--gpu]
+ *
+ * EXERCISE is a folder's name. Without answers the exercise is graded as it comes. A region that the answers leave out is
+ * taken from the exercise's solution.txt. A file may hold several answers, each behind a line `=== NAME`; lines are then
+ * counted from there. Prints a line for each answer and seed; what the compiler said goes to standard error. Exits with 0
+ * if all passed, 1 if one was refused, 2 if one could not be tried (or does not compile), 3 without a GPU to try it on.
+ */
+#include "learn/build_answer.h"
+#include "learn/learner_file.h"
+#include "learn/regions.h"
+#include "learn/verdict.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { PASSED = 0, REFUSED = 1, CANNOT = 2, NO_DEVICE = 3, PATH_SIZE = 512, MAX_SEEDS = 8 };
+
+/** What is to be graded. */
+struct request {
+    const char *exercise; /**< its name */
+    const char *answers;  /**< a file, or NULL */
+    const char *only;     /**< the answer of that name, or NULL */
+    uint64_t seeds[MAX_SEEDS];
+    int num_seeds;
+    bool gpu;
+};
+
+/** The exercise, and what regions are taken from that an answer does not have. `text` is NULL until it was read. */
+struct texts_of_exercise {
+    char exercise_path[PATH_SIZE], solution_path[PATH_SIZE];
+    struct text exercise, solution;
+};
+
+static int worse(int code, int other)
+{
+    return code > other ? code : other;
+}
+
+static int cannot(const char *name, const char *reason)
+{
+    fprintf(stderr, "%s: %s\n", name, reason);
+    return CANNOT;
+}
+
+/* --- the command line --------------------------------------------------------------------------------------------- */
+
+static bool read_seed(const char *text, struct request *request)
+{
+    uint64_t seed;
+    char *end;
+
+    errno = 0;
+    seed = strtoull(text, &end, 10);
+    if (text[0] < '0' || text[0] > '9' || *end != '\0' || errno != 0 || request->num_seeds == MAX_SEEDS)
+        return false;
+    request->seeds[request->num_seeds++] = seed;
+    return true;
+}
+
+/** The last part of a folder's path. Cuts slashes at its end off. */
+static const char *name_in(char *folder)
+{
+    for (size_t length = strlen(folder); length > 1 && folder[length - 1] == '/'; length--)
+        folder[length - 1] = '\0';
+
+    const char *const slash = strrchr(folder, '/');
+
+    return slash ? slash + 1 : folder;
+}
+
+static bool read_arguments(int argc, char **argv, struct request *request)
+{
+    int words = 0;
+
+    for (int i = 1; i < argc; i++) {
+        if (strcmp(argv[i], "--gpu") == 0) {
+            request->gpu = true;
+        } else if (strcmp(argv[i], "--seed") == 0) {
+            if (++i == argc || !read_seed(argv[i], request))
+                return false;
+        } else if (strcmp(argv[i], "--only") == 0) {
+            if (++i == argc)
+                return false;
+            request->only = argv[i];
+        } else if (argv[i][0] == '-' || words == 2) {
+            return false;
+        } else if (words++ == 0) {
+            request->exercise = name_in(argv[i]);
+        } else {
+            request->answers = argv[i];
+        }
+    }
+    if (request->num_seeds == 0)
+        request->seeds[request->num_seeds++] = verdict_fresh_seed();
+    return words > 0;
+}
+
+/* --- one answer --------------------------------------------------------------------------------------------------- */
+
+static int report(const char *name, uint64_t seed, const struct verdict *verdict)
+{
+    if (verdict->no_device) {
+        fprintf(stderr, "%s: no device: %s\n", name, verdict->reason);
+        return NO_DEVICE;
+    }
+    if (verdict->passed)
+        printf("%s: passed: %d cases", name, verdict->num_cases);
+    else
+        printf("%s: refused: %s%s%s", name, verdict->at_case, verdict->at_case[0] ? ": " : "", verdict->reason);
+    printf(" [seed %" PRIu64 ", %.2f s]\n", seed, verdict->seconds);
+    return verdict->passed ? PASSED : REFUSED;
+}
+
+static int run(const struct request *request, const char *name, uint64_t seed, const char *program)
+{
+    const struct graded_program graded = {
+        .program = program,
+        .seed = seed,
+        .limits = {.memory_bytes = request->gpu ? SIZE_MAX : 0},
+    };
+    struct verdict verdict;
+    struct error error;
+    int code;
+
+    if (!verdict_run(&graded, &verdict, &error))
+        return cannot(name, error.text);
+    code = report(name, seed, &verdict);
+    verdict_free(&verdict);
+    return code;
+}
+
+/** Builds a filled text and runs it on each seed's inputs. */
+static int build_and_run(const struct request *request, const char *name, const struct text *text)
+{
+    const struct answer answer = {.exercise = request->exercise, .text = *text, .gpu = request->gpu};
+    struct built_answer built;
+    struct error error;
+    int code = PASSED;
+
+    switch (build_answer(&answer, &built, &error)) {
+    case BUILD_DONE:
+        fputs(built.messages, stderr);
+        for (int i = 0; i < request->num_seeds; i++)
+            code = worse(code, run(request, name, request->seeds[i], built.program));
+        break;
+    case BUILD_REFUSED:
+        printf("%s: it does not compile\n", name);
+        fputs(built.messages, stderr);
+        code = CANNOT;
+        break;
+    case BUILD_IMPOSSIBLE:
+        code = cannot(name, error.text);
+        break;
+    }
+    built_answer_remove(&built);
+    return code;
+}
+
+static int grade(const struct request *request, const struct texts_of_exercise *texts, const char *name,
+                 const struct text *answers)
+{
+    struct error error;
+    char *filled;
+    int code;
+
+    if (!regions_fill(&texts->exercise, answers, &texts->solution, &filled, &error))
+        return cannot(name, error.text);
+
+    const struct text text = {.path = texts->exercise_path, .text = filled, .size = strlen(filled)};
+
+    code = build_and_run(request, name, &text);
+    free(filled);
+    return code;
+}
+
+/* --- several answers ---------------------------------------------------------------------------------------------- */
+
+static const char separator[] = "=== ";
+
+/** The first line from `text` on that begins an answer; NULL if there is none. */
+static const char *find_separator(const char *text)
+{
+    while (text && strncmp(text, separator, strlen(separator)) != 0) {
+        text = strchr(text, '\n');
+        text = text ? text + 1 : NULL;
+    }
+    return text;
+}
+
+/** Grades what lies between a line `=== NAME` and `end`, unless it is another than the one that is asked for. */
+static int grade_section(const struct request *request, const struct texts_of_exercise *texts, const char *begin,
+                         const char *end, bool *graded)
+{
+    const char *const line_end = begin + strcspn(begin, "\n");
+    char what[REGION_NAME_SIZE], name[PATH_SIZE], path[PATH_SIZE];
+
+    snprintf(what, sizeof what, "%.*s", (int)(line_end - begin) - (int)strlen(separator), begin + strlen(separator));
+    if (request->only && strcmp(request->only, what) != 0)
+        return PASSED;
+    *graded = true;
+    snprintf(name, sizeof name, "%s: %s", request->exercise, what);
+    snprintf(path, sizeof path, "%s:%s", request->answers, what);
+
+    const char *const text = *line_end ? line_end + 1 : line_end;
+    const struct text answers = {.path = path, .text = text, .size = (size_t)(end - text)};
+
+    return grade(request, texts, name, &answers);
+}
+
+/** Grades a file's answers, be it one or several. */
+static int grade_answers(const struct request *request, const struct texts_of_exercise *texts, const char *text)
+{
+    const char *begin = find_separator(text);
+    int code = PASSED;
+    bool graded = false;
+
+    if (!begin && !request->only)
+        return grade(request, texts, request->exercise,
+                     &(struct text){.path = request->answers, .text = text, .size = strlen(text)});
+    if (begin && begin != text)
+        return cannot(request->answers, "there is something in front of the first line '=== NAME'");
+    for (const char *end; begin; begin = end) {
+        end = find_separator(begin + 1);
+        code = worse(code, grade_section(request, texts, begin, end ? end : begin + strlen(begin), &graded));
+    }
+    return graded ? code : cannot(request->answers, "it has no answer of that name");
+}
+
+/* --- files -------------------------------------------------------------------------------------------------------- */
+
+static bool read_text(const char *path, struct text *text, struct error *error)
+{
+    char *read;
+
+    if (!learner_file_read(path, &read, error))
+        return false;
+    *text = (struct text){.path = path, .text = read, .size = strlen(read)};
+    return true;
+}
+
+static int grade_request(const struct request *request, struct texts_of_exercise *texts)
+{
+    struct text answers = {0};
+    struct error error;
+    int code;
+
+    if (!read_text(texts->exercise_path, &texts->exercise, &error))
+        return cannot(request->exercise, error.text);
+    if (!request->answers)
+        return build_and_run(request, request->exercise, &texts->exercise);
+    if (!read_text(texts->solution_path, &texts->solution, &error) || !read_text(request->answers, &answers, &error))
+        return cannot(request->exercise, error.text);
+    code = grade_answers(request, texts, answers.text);
+    free((char *)answers.text);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    struct request request = {.exercise = NULL};
+    struct texts_of_exercise texts = {.exercise.text = NULL};
+    int code;
+
+    if (!read_arguments(argc, argv, &request)) {
+        fprintf(stderr, "usage: %s EXERCISE [ANSWERS.txt] [--only NAME] [--seed NUMBER]... [--gpu]\n", argv[0]);
+        return CANNOT;
+    }
+    setvbuf(stdout, NULL, _IOLBF, 0);
+    snprintf(texts.exercise_path, PATH_SIZE, "exercises/%s/exercise.cu", request.exercise);
+    snprintf(texts.solution_path, PATH_SIZE, "exercises/%s/solution.txt", request.exercise);
+    code = grade_request(&request, &texts);
+    free((char *)texts.exercise.text);
+    free((char *)texts.solution.text);
+    return code;
+}

@@ -1,0 +1,8 @@
+# The simulator's page has every counter, in the words of the list of counters.
+
+. tests/tap.sh
+
+rows=$(sed -n 's/^COUNTER(\([a-z_]*\), "[^"]*", "\([^"]*\)")$/| `\1` | \2 |/p' common/simt/counter_list.h)
+equal "each counter has one line in the list" "$(grep -c '^COUNTER' common/simt/counter_list.h)" "$(echo "$rows" | wc -l)"
+equal "the page has these rows" "$rows" "$(sed -n '/^| counter |/,/^$/ { /^| `/p }' docs/pages/simulator.md)"
+finish
