@@ -37,7 +37,7 @@ static int read_numbers(const char *directory, const char *name, int most, int *
         return -1;
     count = npy_count(&array) <= most ? (int)npy_count(&array) : 0;
     for (int i = 0; i < count; i++)
-        numbers[i] = array.dtype == NPY_I64 ? (int)((int64_t *)array.data)[i] : ((int32_t *)array.data)[i];
+        numbers[i] = array.dtype == DTYPE_I64 ? (int)((int64_t *)array.data)[i] : ((int32_t *)array.data)[i];
     npy_free(&array);
     if (count == 0)
         error_set(error, "%s: 1 to %d elements can be drawn", path, most);

@@ -40,7 +40,7 @@ struct flow {
 /* --- reading ---------------------------------------------------------------------------------------------------------- */
 
 /** Reads f32 or i32, [rows, columns] or [columns]. */
-static bool read_array(const char *directory, const char *name, enum npy_dtype dtype, int columns, int dims,
+static bool read_array(const char *directory, const char *name, enum dtype dtype, int columns, int dims,
                        struct npy_array *array, struct error *error)
 {
     char path[512];
@@ -51,16 +51,16 @@ static bool read_array(const char *directory, const char *name, enum npy_dtype d
     if (array->dtype == dtype && array->ndim == dims && array->shape[dims - 1] == columns && array->shape[0] > 0)
         return true;
     npy_free(array);
-    return error_set(error, "%s: it must be %s, %d in a row", path, npy_dtype_name(dtype), columns);
+    return error_set(error, "%s: it must be %s, %d in a row", path, dtype_name(dtype), columns);
 }
 
 static bool read_answer(const char *directory, struct flow *flow, struct error *error)
 {
     struct npy_array ids, weights;
 
-    if (!read_array(directory, "topk_ids.npy", NPY_I32, TOPK, 2, &ids, error))
+    if (!read_array(directory, "topk_ids.npy", DTYPE_I32, TOPK, 2, &ids, error))
         return false;
-    if (!read_array(directory, "topk_weights.npy", NPY_F32, TOPK, 2, &weights, error)) {
+    if (!read_array(directory, "topk_weights.npy", DTYPE_F32, TOPK, 2, &weights, error)) {
         npy_free(&ids);
         return false;
     }
@@ -79,9 +79,9 @@ static bool read_scores(struct flow *flow, struct error *error)
 {
     struct npy_array logits, bias;
 
-    if (!read_array(data, "layer2_logits.npy", NPY_F32, EXPERTS, 2, &logits, error))
+    if (!read_array(data, "layer2_logits.npy", DTYPE_F32, EXPERTS, 2, &logits, error))
         return false;
-    if (!read_array(data, "layer2_bias.npy", NPY_F32, EXPERTS, 1, &bias, error)) {
+    if (!read_array(data, "layer2_bias.npy", DTYPE_F32, EXPERTS, 1, &bias, error)) {
         npy_free(&logits);
         return false;
     }

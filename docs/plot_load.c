@@ -2,7 +2,7 @@
 
 #include "../tests/simt/json.h"
 #include "harness/core/npy.h"
-#include "harness/core/report.h"
+#include "harness/core/record.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,7 +27,7 @@ struct load {
 
 static bool count_choices(const struct npy_array *array, const char *path, struct load *load, struct error *error)
 {
-    if (array->dtype != NPY_I32 || array->shape[0] < 1 || array->shape[0] > MAX_TOKENS || array->shape[1] < 1 ||
+    if (array->dtype != DTYPE_I32 || array->shape[0] < 1 || array->shape[0] > MAX_TOKENS || array->shape[1] < 1 ||
         array->shape[1] > 64)
         return error_set(error, "%s: it must be [tokens, topk] of i32, 1 to %d tokens", path, MAX_TOKENS);
     load->ids = array->data;
@@ -171,8 +171,8 @@ static void write_load(FILE *out, struct load *load)
                            load->num_experts, numel, busiest, load->choices[busiest], numel / load->num_experts,
                            BUSIEST);
     fprintf(out, "num_experts = %d\nmean = %.6g\n", load->num_experts, (double)numel / load->num_experts);
-    plot_write_text(out, "numel", report_count((uint64_t)numel, text));
-    plot_write_text(out, "num_tokens", report_count((uint64_t)load->num_tokens, text));
+    plot_write_text(out, "numel", grouped_digits((uint64_t)numel, text));
+    plot_write_text(out, "num_tokens", grouped_digits((uint64_t)load->num_tokens, text));
     write_idle(out, load);
     fprintf(out, "num_busy = %d\narray busy_expert[%d]\narray busy_choices[%d]\narray busy_words[%d]\n", BUSIEST,
             BUSIEST, BUSIEST, BUSIEST);

@@ -1,6 +1,6 @@
 #include "run_report.h"
 
-#include "harness/core/report.h"
+#include "harness/core/record.h"
 
 #include <math.h>
 #include <string.h>
@@ -123,7 +123,7 @@ double run_report_problem(const struct run_report *report, const char *name)
 const char *run_format(double number, char text[RUN_NUMBER_SIZE])
 {
     if (number >= 99.95 || number == floor(number))
-        return report_count((uint64_t)round(number), text);
+        return grouped_digits((uint64_t)round(number), text);
     snprintf(text, RUN_NUMBER_SIZE, "%#.3g", number);
     return text;
 }

@@ -4,7 +4,7 @@
 
 #include "harness/align/input.h"
 #include "../tests/simt/json.h"
-#include "harness/core/report.h"
+#include "harness/core/record.h"
 
 #include <ctype.h>
 #include <dirent.h>
@@ -293,7 +293,7 @@ const char *times_format(double us, char text[TIMES_US_SIZE])
     }
     while (us / unit >= 999.5)
         unit *= 10.0;
-    return report_count((uint64_t)(round(us / unit) * unit), text);
+    return grouped_digits((uint64_t)(round(us / unit) * unit), text);
 }
 
 static void write_us(FILE *out, double us)
@@ -443,7 +443,7 @@ static void write_header(FILE *out, const int *num_tokens, int count)
 
     fputs("\n| tokens |", out);
     for (int i = 0; i < count; i++)
-        fprintf(out, " %s |", report_count((uint64_t)num_tokens[i], text));
+        fprintf(out, " %s |", grouped_digits((uint64_t)num_tokens[i], text));
     fputs("\n|---|", out);
     for (int i = 0; i < count; i++)
         fputs("---:|", out);
@@ -791,7 +791,7 @@ static void sort_chapters(struct times_request *request)
 static bool is_dist(const char *word)
 {
     for (int dist = 0; dist < ALIGN_DIST_COUNT; dist++)
-        if (strcmp(word, align_dist_name((enum align_dist)dist)) == 0)
+        if (strcmp(word, align_dist_names[dist]) == 0)
             return true;
     return false;
 }

@@ -167,7 +167,7 @@ bool progress_write(const char *path, const struct progress *progress, struct er
 {
     struct whole_file file = {0};
 
-    if (!whole_file_open(&file, NULL, path, error))
+    if (!whole_file_open(&file, "", path, error))
         return false;
     fprintf(file.stream, "# What build/learn keeps: NAME LAST-GRADING EVER-PASSED SOLUTION-REFUSED HINTS-SHOWN\n");
     fprintf(file.stream, "progress 1\nat %s\n", progress->at[0] ? progress->at : "-");
@@ -178,7 +178,7 @@ bool progress_write(const char *path, const struct progress *progress, struct er
                 yes_words[entry->refused], entry->hints);
     }
     fprintf(file.stream, "end\n");
-    if (whole_file_keep(&file, NULL, error))
+    if (whole_file_keep(&file, "", error))
         return true;
     whole_file_drop(&file);
     return false;

@@ -22,7 +22,7 @@ static void take_trace(void)
     char path[] = "/tmp/test_trace.XXXXXX";
     const int file = mkstemp(path);
     FILE *stream = file < 0 ? NULL : fdopen(file, "w+");
-    struct error error = {0};
+    struct error error = {};
 
     assert_non_null(stream);
     assert_true(simt_trace_end(stream));

@@ -28,36 +28,25 @@ const char *align_source_name(const struct align_options *options)
 }
 
 /** There is one input: the flag that names it must be the first that does. */
-static bool take_source(struct align_options *options, enum align_source source, struct error *error)
+static bool take_source(const struct option_row *row, void *context, struct error *error)
 {
-    static const char *const flags[] = {"", "--topk-ids", "--dist", "--counts"};
+    static const char *const flags[] = {"", "topk-ids", "dist", "counts"}; /* in the order of enum align_source */
+    struct align_options *const options = context;
+    int source = ALIGN_SOURCE_FILE;
 
-    if (options->source != ALIGN_SOURCE_ROUTER && options->source != source)
-        return error_set(error, "%s: the input is %s already", flags[source], flags[options->source]);
-    options->source = source;
+    while (strcmp(flags[source], row->name) != 0)
+        source++;
+    if (options->source != ALIGN_SOURCE_ROUTER && (int)options->source != source)
+        return error_set(error, "--%s: the input is --%s already", row->name, flags[options->source]);
+    options->source = (enum align_source)source;
     return true;
 }
 
-static bool take_topk_ids(void *options, struct error *error)
-{
-    return take_source(options, ALIGN_SOURCE_FILE, error);
-}
-
-static bool take_dist(void *options, struct error *error)
-{
-    return take_source(options, ALIGN_SOURCE_GENERATED, error);
-}
-
-static bool take_counts(void *options, struct error *error)
-{
-    return take_source(options, ALIGN_SOURCE_COUNTS, error);
-}
-
-static bool take_map(void *context, struct error *error)
+static bool take_map(const struct option_row *row, void *context, struct error *error)
 {
     struct align_options *const options = context;
 
-    (void)error;
+    (void)row, (void)error;
     options->map = strcmp(options->map_path, "none") == 0     ? ALIGN_MAP_NONE
                    : strcmp(options->map_path, "random") == 0 ? ALIGN_MAP_RANDOM
                                                               : ALIGN_MAP_FILE;
@@ -79,11 +68,11 @@ static const struct option_row table[] = {
      GIVEN(topk_given), .repeats = FROM_ROUTER | GENERATED},
     {.help = "The input (default: what the gate chooses from the real router's logits)", .group = 2},
     {"topk-ids", "FILE.npy", "[tokens, topk] or [tokens], i4 or i8; rows repeat if --num-tokens asks for more", 2,
-     OPTION_TEXT, FIELD(ids_path), .take = take_topk_ids, .repeats = FROM_FILE},
+     OPTION_TEXT, FIELD(ids_path), .take = take_source, .repeats = FROM_FILE},
     {"dist", "NAME", "Generate: balanced, uniform, zipf, one, sparse, repeated or invalid", 2, OPTION_WORD, FIELD(dist),
-     .words = align_dist_names, .take = take_dist, .repeats = GENERATED},
+     .words = align_dist_names, .take = take_source, .repeats = GENERATED},
     {"counts", "N,N,...", "Generate: the first expert N times, and so on, in random order", 2, OPTION_TEXT,
-     FIELD(counts), .take = take_counts, .repeats = FROM_COUNTS},
+     FIELD(counts), .take = take_source, .repeats = FROM_COUNTS},
     {"block-size", "N", "Pad every expert's ids to a multiple of N (default 64)", 1, COUNT, FIELD(problem.block_size),
      .repeats = RUN_OF_ANY_KIND},
     {"ids", "TYPE", "Type of the ids: i32 or i64 (default: the file's; i32)", 1, OPTION_BOOL, FIELD(problem.wide_ids),

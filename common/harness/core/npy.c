@@ -374,9 +374,9 @@ bool npy_write(const char *path, const struct npy_array *array, struct error *er
 
     if (array->ndim < 0 || array->ndim > NPY_MAX_DIMS || !descr_names[array->dtype] || data_bytes(array) < 0)
         return error_set(error, "%s: an array of this shape cannot be written", path);
-    if (!whole_file_open(&file, NULL, path, error))
+    if (!whole_file_open(&file, "", path, error))
         return false;
     fwrite(header, 1, make_header(array, header), file.stream);
     fwrite(array->data, 1, (size_t)data_bytes(array), file.stream);
-    return whole_file_keep(&file, NULL, error); /* which sees whether all was written */
+    return whole_file_keep(&file, "", error); /* which sees whether all was written */
 }

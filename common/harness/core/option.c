@@ -78,7 +78,7 @@ static bool set_option(const struct option_row *option, const char *text, void *
         *(bool *)field = number == 1 || word == 1;
     else
         *(int *)field = option->words ? word : (int)number;
-    return good && (!option->take || option->take(options, error));
+    return good && (!option->take || option->take(option, options, error));
 }
 
 /* --- command line ------------------------------------------------------------------------------------------------- */

@@ -34,7 +34,7 @@ struct option_row {
     int64_t least, most;      /**< of whole numbers, an OPTION_BOOL without words among them */
     const char *const *words; /**< of OPTION_WORD and some OPTION_BOOL; NULL ends them */
     /** What is special about it, once its field is set; NULL: nothing. False with the reason. */
-    bool (*take)(void *options, struct error *error);
+    bool (*take)(const struct option_row *row, void *options, struct error *error);
     /** It belongs to the command that repeats a run with one of these traits; 0: to none. Flags: if it is set, too. */
     unsigned repeats;
 };

@@ -60,8 +60,8 @@ bool program_begin(const struct program_options *options, struct whole_file *tra
     *trace = (struct whole_file){0};
     if (options->out && !directory_ready(options->out, error))
         return false;
-    if (!options->trace ||
-        (backend_trace_begin(options->trace_kernel, error) && whole_file_open(trace, "trace", options->trace, error)))
+    if (!options->trace || (backend_trace_begin(options->trace_kernel, error) &&
+                            whole_file_open(trace, "--trace: ", options->trace, error)))
         return true;
     backend_trace_end(NULL, &(struct error){0});
     return false;
@@ -73,7 +73,7 @@ void program_keep(const struct program_options *options, const struct operands *
     if (options->trace && error->result != RUN_VERIFIED)
         backend_trace_end(NULL, &(struct error){0});
     else if (options->trace && backend_trace_end(trace->stream, error))
-        whole_file_keep(trace, "trace", error);
+        whole_file_keep(trace, "--trace: ", error);
     whole_file_drop(trace);
     if (options->out && error->result == RUN_VERIFIED)
         operands_write(operands, options->out, error);

@@ -22,30 +22,18 @@ int whole_file_temporary(const char *path, char **name)
     return file;
 }
 
-/** Begins a line with the flag, if there is one. */
-static const char *flag_prefix(const char *flag, char (*prefix)[48])
-{
-    (*prefix)[0] = '\0';
-    if (flag)
-        snprintf(*prefix, sizeof *prefix, "--%s: ", flag);
-    return *prefix;
-}
-
 static bool cannot_write(const struct whole_file *file, const char *flag, int reason, struct error *error)
 {
-    char prefix[48];
-
-    return error_set(error, "%s%s: it cannot be written: %s", flag_prefix(flag, &prefix), file->path, strerror(reason));
+    return error_set(error, "%s%s: it cannot be written: %s", flag, file->path, strerror(reason));
 }
 
 bool whole_file_open(struct whole_file *file, const char *flag, const char *path, struct error *error)
 {
     struct stat status;
-    char prefix[48];
 
     *file = (struct whole_file){.path = path};
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
-        return error_set(error, "%s%s: %s is there; only a regular file is replaced", flag_prefix(flag, &prefix), path,
+        return error_set(error, "%s%s: %s is there; only a regular file is replaced", flag, path,
                          S_ISDIR(status.st_mode) ? "a directory" : "a device, a pipe or a socket");
 
     const int descriptor = whole_file_temporary(path, &file->temporary);

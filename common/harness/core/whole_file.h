@@ -16,8 +16,8 @@ struct whole_file {
 int whole_file_temporary(const char *path, char **name);
 
 /**
- * False with one line that names `flag` (unless it is NULL: the path is from no flag) and the path if only a directory, a
- * device or a failure is there to be replaced.
+ * False with one line that begins with `flag` ("--trace: ", or "" where the path is from no flag) and the path if only a directory,
+ * a device or a failure is there to be replaced.
  */
 bool whole_file_open(struct whole_file *file, const char *flag, const char *path, struct error *error);
 

@@ -11,31 +11,25 @@ static const char *const bias_dtypes[] = {"f32", "same", NULL};
 /** What decides which options repeat a run. */
 enum { HAS_TOKENS = 2, HAS_BIAS = 4, FROM_FILE = 8, GENERATED = 16 };
 
-static bool take_logits(void *context, struct error *error)
+/** There is one input: the flag that names it must be the first that does. */
+static bool take_source(const struct option_row *row, void *context, struct error *error)
 {
     struct gate_options *const options = context;
+    const enum gate_source source = strcmp(row->name, "logits") == 0 ? GATE_SOURCE_FILE : GATE_SOURCE_GENERATED;
 
-    if (options->source == GATE_SOURCE_GENERATED)
-        return error_set(error, "--logits: the input is --dist %s already", gate_dist_names[options->dist]);
-    options->source = GATE_SOURCE_FILE;
+    if (options->source != GATE_SOURCE_ROUTER && options->source != source)
+        return error_set(error, "--%s: the input is --%s %s already", row->name,
+                         source == GATE_SOURCE_FILE ? "dist" : "logits",
+                         source == GATE_SOURCE_FILE ? gate_dist_names[options->dist] : options->logits_path);
+    options->source = source;
     return true;
 }
 
-static bool take_dist(void *context, struct error *error)
+static bool take_bias(const struct option_row *row, void *context, struct error *error)
 {
     struct gate_options *const options = context;
 
-    if (options->source == GATE_SOURCE_FILE)
-        return error_set(error, "--dist: the input is --logits %s already", options->logits_path);
-    options->source = GATE_SOURCE_GENERATED;
-    return true;
-}
-
-static bool take_bias(void *context, struct error *error)
-{
-    struct gate_options *const options = context;
-
-    (void)error;
+    (void)row, (void)error;
     options->bias = strcmp(options->bias_path, "none") == 0     ? GATE_BIAS_NONE
                     : strcmp(options->bias_path, "random") == 0 ? GATE_BIAS_RANDOM
                                                                 : GATE_BIAS_FILE;
@@ -73,9 +67,9 @@ static const struct option_row table[] = {
      FIELD(problem.num_experts), GIVEN(num_experts_given), .repeats = GENERATED},
     {.help = "The input (default: the real router data)", .group = 2},
     {"logits", "FILE.npy", "[tokens, experts] f2 or f4; rows repeat if --num-tokens asks for more", 2, OPTION_TEXT,
-     FIELD(logits_path), .take = take_logits, .repeats = FROM_FILE},
+     FIELD(logits_path), .take = take_source, .repeats = FROM_FILE},
     {"dist", "NAME", "Generate: normal, uniform, zipf, ties, equal, extreme or nan", 2, OPTION_WORD, FIELD(dist),
-     .words = gate_dist_names, .take = take_dist, .repeats = GENERATED},
+     .words = gate_dist_names, .take = take_source, .repeats = GENERATED},
     PROGRAM_SEED_OPTION(struct gate_options, GENERATED),
     PROGRAM_OPTIONS(struct gate_options, "Write topk_ids.npy and topk_weights.npy there once verified",
                     "Instead of one problem check about 2,000: shapes, types, scores, distributions"),
