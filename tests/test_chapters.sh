@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs chapter programs on the real data and over the grid of shapes, types and distributions; every run verifies itself.
+# Runs chapter programs on the real data and over shapes, types and distributions; every run verifies itself.
 #
 #   sh tests/test_chapters.sh build/cpu/02_warp_per_group build/cpu/06_align_serial...     (or build/gpu/...)
 #
@@ -46,6 +46,6 @@ run_align() {
 
 for program in "$@"; do
     "run_$(operator_of "$program")" "$program"
-    succeeds "$program verifies the grid" "$program" --check-all
+    succeeds "$program verifies every problem to try" "$program" --check-all
 done
 finish
