@@ -6,7 +6,7 @@
 #include "learn/commands.h"
 #include "learn/interrupt.h"
 
-#include "harness/options.h"
+#include "harness/core/option.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -138,7 +138,7 @@ static bool has_word(int argc, char **argv, const char *long_word, const char *s
 static int run_command(const struct command *command, const char *program, const struct command_words *words)
 {
     struct learn learn = {.command = program, .out = terminal_open(stdout), .lock = -1};
-    struct error error = {""};
+    struct error error = {0};
     int code;
 
     if (!place_find(&learn.place, &error) || !interrupt_open(&error))
@@ -155,13 +155,13 @@ static int finish(int code)
 {
     if (fflush(stdout) == 0 && !ferror(stdout))
         return code;
-    return learn_refuse(&(struct error){"standard output: cannot be written"});
+    return learn_refuse(&(struct error){.text = "standard output: cannot be written"});
 }
 
 int main(int argc, char **argv)
 {
     struct command_words words = {0};
-    struct error error = {""};
+    struct error error = {0};
     const struct command *command;
     int code;
 

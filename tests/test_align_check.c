@@ -1,6 +1,8 @@
 /** @file test_align_check.c  The reference gives right answers; the checker knows them and names what is wrong. */
-#include "harness/align_check.h"
-#include "harness/align_problem.h"
+#include "harness/align/check.h"
+#include "harness/align/input.h"
+#include "harness/align/problem.h"
+#include "harness/align/run.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -13,11 +15,60 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* --- the reference's own answer: one id after the other --- */
+
+/** Puts every position after those its group has already. Moves each group's offset to the end of its positions. */
+static void sort_positions(const struct align_problem *problem, const void *topk_ids, struct align_groups *groups,
+                           int32_t *sorted_token_ids)
+{
+    for (int64_t place = 0; place < problem->capacity; place++)
+        sorted_token_ids[place] = (int32_t)problem->numel;
+    for (int64_t i = 0; i < problem->numel; i++) {
+        const int64_t id = align_load_id(problem, topk_ids, i);
+
+        if (align_id_is_valid(problem, id))
+            sorted_token_ids[groups->offsets[id]++] = (int32_t)i;
+    }
+}
+
+static void name_blocks(const struct align_problem *problem, const int32_t *expert_map,
+                        const struct align_groups *groups, int32_t *expert_ids)
+{
+    int64_t block = 0;
+
+    for (int e = 0; e < problem->num_experts; e++)
+        for (; block < groups->offsets[e + 1] / problem->block_size; block++)
+            expert_ids[block] = expert_map ? expert_map[e] : e;
+    for (; block < align_blocks(problem); block++)
+        expert_ids[block] = -1;
+}
+
+/** The answer, ascending inside each group; host addresses. False when memory is short or the capacity is. */
+static bool align_reference_compute(const struct align_problem *problem, const struct align_buffers *buffers,
+                                    struct error *error)
+{
+    struct align_groups groups;
+    bool done;
+
+    if (!align_groups_count(problem, buffers->topk_ids, &groups, error))
+        return false;
+    done = align_capacity_check(problem, &groups, error);
+    if (done) {
+        *buffers->num_tokens_post_padded = (int32_t)align_required_capacity(problem, &groups);
+        name_blocks(problem, buffers->expert_map, &groups, buffers->expert_ids);
+        sort_positions(problem, buffers->topk_ids, &groups, buffers->sorted_token_ids);
+    }
+    align_groups_free(&groups);
+    return done;
+}
+
+/* --- cases --- */
+
 /** A problem, its input and an answer that a test may spoil. */
 struct bench {
     struct align_problem problem;
-    struct align_input input;
-    struct align_output output;
+    struct operands operands;
+    struct align_buffers buffers; /* the operands' on the host */
 };
 
 static struct align_problem problem_of(int64_t numel, int num_experts, int block_size)
@@ -30,23 +81,32 @@ static struct align_problem problem_of(int64_t numel, int num_experts, int block
 
 static void allocate(struct align_problem problem, bool has_map, struct bench *bench)
 {
-    struct error error = {""};
+    struct error error = {0};
 
     bench->problem = problem;
-    if (!align_problem_check(&problem, &error) || !align_input_allocate(&problem, has_map, &bench->input, &error) ||
-        !align_output_allocate(&problem, &bench->output, &error))
+    if (!align_problem_check(&problem, &error) ||
+        !align_operands_allocate(&problem, NULL, has_map, 0, &bench->operands, &error))
         fail_msg("%s", error.text);
+    bench->buffers = align_buffers_at(&bench->operands, OPERAND_HOST);
+}
+
+static void *ids_of(const struct bench *bench)
+{
+    return bench->operands.list[ALIGN_TOPK_IDS].host.data;
+}
+
+static int32_t *map_of(const struct bench *bench)
+{
+    return bench->operands.list[ALIGN_EXPERT_MAP].host.data;
 }
 
 /** Fills the answer with the reference's own. */
 static void answer(struct bench *bench)
 {
-    struct error error = {""};
+    struct error error = {0};
 
-    memset(bench->output.sorted_token_ids, ALIGN_POISON, align_sorted_token_ids_bytes(&bench->problem));
-    memset(bench->output.expert_ids, ALIGN_POISON, align_expert_ids_bytes(&bench->problem));
-    memset(bench->output.num_tokens_post_padded, ALIGN_POISON, sizeof *bench->output.num_tokens_post_padded);
-    if (!align_reference_compute(&bench->problem, &bench->input, &bench->output, &error))
+    operands_poison_host(&bench->operands);
+    if (!align_reference_compute(&bench->problem, &bench->buffers, &error))
         fail_msg("%s", error.text);
 }
 
@@ -55,17 +115,16 @@ static struct bench set_up_ids(struct align_problem problem, const int64_t *ids,
     struct bench bench;
 
     allocate(problem, expert_map != NULL, &bench);
-    align_convert_ids(&problem, ids, true, problem.numel, bench.input.topk_ids);
+    align_convert_ids(&problem, &(struct npy_array){DTYPE_I64, 1, {problem.numel}, (void *)ids}, ids_of(&bench));
     if (expert_map)
-        memcpy(bench.input.expert_map, expert_map, align_expert_map_bytes(&problem));
+        memcpy(map_of(&bench), expert_map, (size_t)problem.num_experts * sizeof *expert_map);
     answer(&bench);
     return bench;
 }
 
 static void tear_down(struct bench *bench)
 {
-    align_input_free(&bench->input);
-    align_output_free(&bench->output);
+    operands_free(&bench->operands);
 }
 
 /**
@@ -86,42 +145,45 @@ static struct bench skipped_case(void)
 {
     struct bench bench = worked_case();
 
-    ((int32_t *)bench.input.topk_ids)[6] = -1;
+    ((int32_t *)ids_of(&bench))[6] = -1;
     answer(&bench);
     return bench;
 }
 
 /* --- asking the checker ------------------------------------------------------------------------------------------- */
 
-static enum align_verdict verdict_of(const struct bench *bench, bool ascending, struct align_failure *failure)
+static enum run_result verdict_of(const struct bench *bench, bool ascending, struct align_failure *failure,
+                                  struct error *error)
 {
-    struct error error = {""};
+    bool right;
 
     memset(failure, 0, sizeof *failure);
-    return align_check(&bench->problem, &bench->input, &bench->output, ascending, failure, &error);
+    *error = (struct error){0};
+    right = align_check(&bench->problem, &bench->buffers, ascending, failure, error);
+    assert_int_equal(right, error->result == RUN_VERIFIED);
+    return error->result;
 }
 
 static void assert_right(const struct bench *bench, bool ascending)
 {
     struct align_failure failure;
-    char text[640], problem[200];
+    struct error error;
+    char problem[200];
 
-    if (verdict_of(bench, ascending, &failure) == ALIGN_RIGHT)
+    if (verdict_of(bench, ascending, &failure, &error) == RUN_VERIFIED)
         return;
-    align_failure_describe(&failure, text, sizeof text);
     align_problem_describe(&bench->problem, problem, sizeof problem);
-    fail_msg("a right answer was refused: %s; %s", problem, text);
+    fail_msg("a right answer was refused: %s; %s", problem, error.text);
 }
 
 /** The answer is refused with this line. */
 static void assert_wrong(const struct bench *bench, bool ascending, const char *line)
 {
     struct align_failure failure;
-    char text[640];
+    struct error error;
 
-    assert_int_equal(verdict_of(bench, ascending, &failure), ALIGN_WRONG);
-    align_failure_describe(&failure, text, sizeof text);
-    assert_string_equal(text, line);
+    assert_int_equal(verdict_of(bench, ascending, &failure, &error), RUN_WRONG);
+    assert_string_equal(error.text, line);
 }
 
 /** Where the order inside a group plays no part. */
@@ -141,9 +203,9 @@ static void the_worked_case_has_18_places(void **state)
 
     (void)state;
     assert_int_equal(bench.problem.capacity, 21);
-    assert_int_equal(*bench.output.num_tokens_post_padded, 18);
-    assert_memory_equal(bench.output.sorted_token_ids, sorted, sizeof sorted);
-    assert_memory_equal(bench.output.expert_ids, experts, sizeof experts);
+    assert_int_equal(*bench.buffers.num_tokens_post_padded, 18);
+    assert_memory_equal(bench.buffers.sorted_token_ids, sorted, sizeof sorted);
+    assert_memory_equal(bench.buffers.expert_ids, experts, sizeof experts);
     assert_right(&bench, true);
     tear_down(&bench);
 }
@@ -159,9 +221,9 @@ static void skipped_ids_and_absent_experts_by_hand(void **state)
     struct bench bench = set_up_ids(problem, ids, map);
 
     (void)state;
-    assert_int_equal(*bench.output.num_tokens_post_padded, 8);
-    assert_memory_equal(bench.output.sorted_token_ids, sorted, sizeof sorted);
-    assert_memory_equal(bench.output.expert_ids, experts, sizeof experts);
+    assert_int_equal(*bench.buffers.num_tokens_post_padded, 8);
+    assert_memory_equal(bench.buffers.sorted_token_ids, sorted, sizeof sorted);
+    assert_memory_equal(bench.buffers.expert_ids, experts, sizeof experts);
     assert_right(&bench, true);
     tear_down(&bench);
 }
@@ -175,29 +237,29 @@ static void small_answers_by_hand(void **state)
 
     (void)state;
     bench = set_up_ids(problem_of(3, 1, 1), ids, NULL); /* blocks of one never hold a pad */
-    assert_int_equal(*bench.output.num_tokens_post_padded, 3);
-    assert_memory_equal(bench.output.sorted_token_ids, in_threes, sizeof in_threes);
+    assert_int_equal(*bench.buffers.num_tokens_post_padded, 3);
+    assert_memory_equal(bench.buffers.sorted_token_ids, in_threes, sizeof in_threes);
     tear_down(&bench);
 
     bench = set_up_ids(problem_of(3, 1, 2), ids, NULL);
-    assert_int_equal(*bench.output.num_tokens_post_padded, 4);
-    assert_memory_equal(bench.output.sorted_token_ids, in_twos, sizeof in_twos);
+    assert_int_equal(*bench.buffers.num_tokens_post_padded, 4);
+    assert_memory_equal(bench.buffers.sorted_token_ids, in_twos, sizeof in_twos);
     tear_down(&bench);
 
     bench = set_up_ids((struct align_problem){.numel = 3, .num_experts = 1, .block_size = 8, .capacity = 8}, ids, NULL);
-    assert_int_equal(*bench.output.num_tokens_post_padded, 8);
-    assert_memory_equal(bench.output.sorted_token_ids, alone, sizeof alone);
+    assert_int_equal(*bench.buffers.num_tokens_post_padded, 8);
+    assert_memory_equal(bench.buffers.sorted_token_ids, alone, sizeof alone);
     tear_down(&bench);
 
     bench = set_up_ids(problem_of(2, 2, 2), nobody, NULL);
-    assert_int_equal(*bench.output.num_tokens_post_padded, 0);
-    assert_memory_equal(bench.output.sorted_token_ids, pads, sizeof pads);
-    assert_int_equal(bench.output.expert_ids[0], -1);
+    assert_int_equal(*bench.buffers.num_tokens_post_padded, 0);
+    assert_memory_equal(bench.buffers.sorted_token_ids, pads, sizeof pads);
+    assert_int_equal(bench.buffers.expert_ids[0], -1);
     assert_right(&bench, true);
     tear_down(&bench);
 
     bench = set_up_ids((struct align_problem){.num_experts = 3, .block_size = 2}, ids, NULL); /* no ids, no places */
-    assert_int_equal(*bench.output.num_tokens_post_padded, 0);
+    assert_int_equal(*bench.buffers.num_tokens_post_padded, 0);
     assert_right(&bench, true);
     tear_down(&bench);
 }
@@ -207,15 +269,15 @@ static void check_one_problem(struct align_problem problem, enum align_dist dist
 {
     struct align_groups groups;
     struct bench bench;
-    struct error error = {""};
+    struct error error = {0};
     int64_t valid = 0;
 
     allocate(problem, has_map, &bench);
-    if (!align_generate_ids(&problem, 8, dist, 11, bench.input.topk_ids, &error))
+    if (!align_generate_ids(&problem, 8, dist, 11, ids_of(&bench), &error))
         fail_msg("%s", error.text);
     if (has_map)
-        align_generate_map(problem.num_experts, 11, bench.input.expert_map);
-    assert_true(align_groups_count(&problem, bench.input.topk_ids, &groups, &error));
+        align_generate_map(problem.num_experts, 11, map_of(&bench));
+    assert_true(align_groups_count(&problem, ids_of(&bench), &groups, &error));
     for (int e = 0; e < problem.num_experts; e++)
         valid += groups.counts[e];
     assert_int_equal(valid + groups.skipped, problem.numel);
@@ -253,14 +315,14 @@ static void an_unwritten_answer_is_refused(void **state)
     struct bench bench = worked_case();
 
     (void)state;
-    memset(bench.output.sorted_token_ids, ALIGN_POISON, align_sorted_token_ids_bytes(&bench.problem));
+    memset(bench.buffers.sorted_token_ids, ALIGN_POISON, operand_bytes(&bench.operands.list[ALIGN_SORTED_TOKEN_IDS]));
     assert_wrong_either_way(&bench, "sorted_token_ids[0] (block 0, of expert 0): every element is a position or numel; "
                                     "expected a position of expert 0 (0 is missing), got -1515870811, as before the "
                                     "launch: nothing was written");
-    memset(bench.output.expert_ids, ALIGN_POISON, align_expert_ids_bytes(&bench.problem));
+    memset(bench.buffers.expert_ids, ALIGN_POISON, operand_bytes(&bench.operands.list[ALIGN_EXPERT_IDS]));
     assert_wrong_either_way(&bench, "expert_ids[0] (block 0, of expert 0): it is the block's expert; expected 0, got "
                                     "-1515870811, as before the launch: nothing was written");
-    memset(bench.output.num_tokens_post_padded, ALIGN_POISON, sizeof *bench.output.num_tokens_post_padded);
+    memset(bench.buffers.num_tokens_post_padded, ALIGN_POISON, sizeof *bench.buffers.num_tokens_post_padded);
     assert_wrong_either_way(&bench,
                             "num_tokens_post_padded[0]: it is the sum of the groups, each rounded up to whole blocks; "
                             "expected 18, got -1515870811, as before the launch: nothing was written");
@@ -272,7 +334,7 @@ static void the_answer_to_other_ids_is_refused(void **state)
     struct bench bench = worked_case();
 
     (void)state;
-    ((int32_t *)bench.input.topk_ids)[1] = 3; /* 1, and then 3: expert 3 now needs a second block, expert 1 one less */
+    ((int32_t *)ids_of(&bench))[1] = 3; /* 1, and then 3: expert 3 now needs a second block, expert 1 one less */
     assert_wrong_either_way(&bench,
                             "expert_ids[3] (block 3, of expert 2): it is the block's expert; expected 2, got 1");
     tear_down(&bench);
@@ -288,7 +350,7 @@ static void assert_refused_everywhere(const struct bench *bench, const char *arr
 
         elements[i] = value;
         for (int ascending = 0; ascending < 2; ascending++) {
-            assert_int_equal(verdict_of(bench, ascending, &failure), ALIGN_WRONG);
+            assert_int_equal(verdict_of(bench, ascending, &failure, &(struct error){0}), RUN_WRONG);
             assert_string_equal(failure.array, array);
             assert_int_equal(failure.index, i);
             assert_true(failure.rule[0] && failure.expected[0] && failure.got[0]);
@@ -304,11 +366,11 @@ static void one_element_unwritten_is_refused(void **state)
 
     (void)state;
     for (size_t v = 0; v < sizeof values / sizeof *values; v++) {
-        assert_refused_everywhere(&bench, "sorted_token_ids", bench.output.sorted_token_ids, 21, values[v]);
-        assert_refused_everywhere(&bench, "expert_ids", bench.output.expert_ids, 7, values[v]);
-        assert_refused_everywhere(&bench, "num_tokens_post_padded", bench.output.num_tokens_post_padded, 1, values[v]);
+        assert_refused_everywhere(&bench, "sorted_token_ids", bench.buffers.sorted_token_ids, 21, values[v]);
+        assert_refused_everywhere(&bench, "expert_ids", bench.buffers.expert_ids, 7, values[v]);
+        assert_refused_everywhere(&bench, "num_tokens_post_padded", bench.buffers.num_tokens_post_padded, 1, values[v]);
     }
-    assert_refused_everywhere(&bench, "sorted_token_ids", bench.output.sorted_token_ids, 21, -1);
+    assert_refused_everywhere(&bench, "sorted_token_ids", bench.buffers.sorted_token_ids, 21, -1);
     assert_right(&bench, true);
     tear_down(&bench);
 }
@@ -321,7 +383,7 @@ static void any_other_value_is_refused(void **state)
     (void)state;
     for (int64_t i = 0; i < bench.problem.capacity; i++)
         for (int32_t value = -3; value < 15; value++) {
-            int32_t *const element = &bench.output.sorted_token_ids[i];
+            int32_t *const element = &bench.buffers.sorted_token_ids[i];
             const int32_t right = *element;
             struct align_failure failure;
 
@@ -329,7 +391,7 @@ static void any_other_value_is_refused(void **state)
                 continue;
             *element = value;
             for (int ascending = 0; ascending < 2; ascending++) {
-                assert_int_equal(verdict_of(&bench, ascending, &failure), ALIGN_WRONG);
+                assert_int_equal(verdict_of(&bench, ascending, &failure, &(struct error){0}), RUN_WRONG);
                 assert_true(failure.index >= i && failure.index < i + 4);
             }
             *element = right;
@@ -344,11 +406,11 @@ static void a_pad_of_zero_is_refused(void **state)
     struct bench bench = worked_case();
 
     (void)state;
-    bench.output.sorted_token_ids[20] = 0;
+    bench.buffers.sorted_token_ids[20] = 0;
     assert_wrong_either_way(&bench,
                             "sorted_token_ids[20] (block 6, of no expert): past the last block every element is "
                             "numel; expected 12, a pad, got position 0, already placed at 0");
-    bench.output.sorted_token_ids[4] = 0;
+    bench.buffers.sorted_token_ids[4] = 0;
     assert_wrong_either_way(&bench, "sorted_token_ids[4] (block 1, of expert 0): after its last position a group holds "
                                     "numel; expected 12, a pad, got position 0, already placed at 0");
     tear_down(&bench);
@@ -359,8 +421,8 @@ static void a_pad_inside_a_group_is_refused(void **state)
     struct bench bench = worked_case();
 
     (void)state;
-    bench.output.sorted_token_ids[1] = 12;
-    bench.output.sorted_token_ids[4] = 2;
+    bench.buffers.sorted_token_ids[1] = 12;
+    bench.buffers.sorted_token_ids[4] = 2;
     assert_wrong_either_way(&bench, "sorted_token_ids[1] (block 0, of expert 0): a group's positions come before its "
                                     "pads; expected a position of expert 0, got 12, a pad");
     tear_down(&bench);
@@ -371,7 +433,7 @@ static void a_pad_of_minus_one_is_refused(void **state)
     struct bench bench = worked_case();
 
     (void)state;
-    bench.output.sorted_token_ids[13] = -1;
+    bench.buffers.sorted_token_ids[13] = -1;
     assert_wrong_either_way(&bench,
                             "sorted_token_ids[13] (block 4, of expert 2): after its last position a group holds "
                             "numel; expected 12, a pad, got -1");
@@ -385,7 +447,7 @@ static void a_missing_position_is_refused(void **state)
     struct bench bench = worked_case();
 
     (void)state;
-    bench.output.sorted_token_ids[9] = 12;
+    bench.buffers.sorted_token_ids[9] = 12;
     assert_wrong_either_way(&bench, "sorted_token_ids[9] (block 3, of expert 1): a group's positions come before its "
                                     "pads; expected a position of expert 1 (10 is missing), got 12, a pad");
     tear_down(&bench);
@@ -396,7 +458,7 @@ static void a_position_twice_is_refused(void **state)
     struct bench bench = worked_case();
 
     (void)state;
-    bench.output.sorted_token_ids[17] = 3;
+    bench.buffers.sorted_token_ids[17] = 3;
     assert_wrong_either_way(&bench,
                             "sorted_token_ids[17] (block 5, of expert 3): no position is placed twice; expected "
                             "a position of expert 3 (11 is missing), got position 3, already placed at 15");
@@ -406,10 +468,10 @@ static void a_position_twice_is_refused(void **state)
 static void a_skipped_id_that_is_placed_is_refused(void **state)
 {
     struct bench bench = skipped_case();
-    int32_t *const sorted = bench.output.sorted_token_ids;
+    int32_t *const sorted = bench.buffers.sorted_token_ids;
 
     (void)state;
-    assert_int_equal(*bench.output.num_tokens_post_padded, 15);
+    assert_int_equal(*bench.buffers.num_tokens_post_padded, 15);
     assert_right(&bench, true);
     sorted[15] = 6;
     assert_wrong_either_way(&bench,
@@ -431,8 +493,8 @@ static void a_position_in_another_experts_block_is_refused(void **state)
     struct bench bench = worked_case();
 
     (void)state;
-    bench.output.sorted_token_ids[0] = 1;
-    bench.output.sorted_token_ids[6] = 0;
+    bench.buffers.sorted_token_ids[0] = 1;
+    bench.buffers.sorted_token_ids[6] = 0;
     assert_wrong_either_way(&bench, "sorted_token_ids[0] (block 0, of expert 0): a block holds positions of its own "
                                     "expert only; expected a position of expert 0 (0 is missing), got position 1 of "
                                     "expert 1");
@@ -442,7 +504,7 @@ static void a_position_in_another_experts_block_is_refused(void **state)
 static void order_matters_where_it_is_promised(void **state)
 {
     struct bench bench = worked_case();
-    int32_t *const sorted = bench.output.sorted_token_ids;
+    int32_t *const sorted = bench.buffers.sorted_token_ids;
 
     (void)state;
     for (int i = 0; i < 2; i++) { /* 0 2 5 9 becomes 9 5 2 0 */
@@ -458,8 +520,8 @@ static void order_matters_where_it_is_promised(void **state)
     tear_down(&bench);
 
     bench = worked_case(); /* across two blocks of one expert as well */
-    bench.output.sorted_token_ids[8] = 10;
-    bench.output.sorted_token_ids[9] = 7;
+    bench.buffers.sorted_token_ids[8] = 10;
+    bench.buffers.sorted_token_ids[9] = 7;
     assert_right(&bench, false);
     assert_wrong(&bench, true,
                  "sorted_token_ids[9] (block 3, of expert 1): positions ascend inside a group; expected a "
@@ -474,10 +536,10 @@ static void a_wrong_owner_is_refused(void **state)
     struct bench bench = worked_case();
 
     (void)state;
-    bench.output.expert_ids[6] = 3;
+    bench.buffers.expert_ids[6] = 3;
     assert_wrong_either_way(&bench, "expert_ids[6] (block 6, of no expert): past the last block it is -1; expected -1, "
                                     "got 3");
-    bench.output.expert_ids[2] = 0;
+    bench.buffers.expert_ids[2] = 0;
     assert_wrong_either_way(&bench,
                             "expert_ids[2] (block 2, of expert 1): it is the block's expert; expected 1, got 0");
     tear_down(&bench);
@@ -490,12 +552,12 @@ static void an_owner_that_is_not_mapped_is_refused(void **state)
     struct bench bench = set_up_ids(problem_of(12, 4, 3), worked_ids, map);
 
     (void)state;
-    assert_memory_equal(bench.output.expert_ids, right, sizeof right);
+    assert_memory_equal(bench.buffers.expert_ids, right, sizeof right);
     assert_right(&bench, true);
-    bench.output.expert_ids[4] = 2;
+    bench.buffers.expert_ids[4] = 2;
     assert_wrong_either_way(&bench, "expert_ids[4] (block 4, of expert 2): it is what expert_map says of the block's "
                                     "expert; expected 0, got 2");
-    bench.output.expert_ids[0] = 0;
+    bench.buffers.expert_ids[0] = 0;
     assert_wrong_either_way(&bench, "expert_ids[0] (block 0, of expert 0): it is what expert_map says of the block's "
                                     "expert; expected -1, got 0");
     tear_down(&bench);
@@ -506,10 +568,10 @@ static void a_total_off_by_a_block_is_refused(void **state)
     struct bench bench = worked_case();
 
     (void)state;
-    *bench.output.num_tokens_post_padded = 21;
+    *bench.buffers.num_tokens_post_padded = 21;
     assert_wrong_either_way(&bench, "num_tokens_post_padded[0]: it is the sum of the groups, each rounded up to whole "
                                     "blocks; expected 18, got 21");
-    *bench.output.num_tokens_post_padded = 15;
+    *bench.buffers.num_tokens_post_padded = 15;
     assert_wrong_either_way(&bench, "num_tokens_post_padded[0]: it is the sum of the groups, each rounded up to whole "
                                     "blocks; expected 18, got 15");
     tear_down(&bench);
@@ -521,14 +583,15 @@ static void a_capacity_that_is_too_small_is_named(void **state)
 {
     struct bench bench = worked_case();
     struct align_failure failure;
-    struct error error = {""};
+    struct error error = {0};
 
     (void)state;
     bench.problem.capacity = 15;
-    assert_false(align_reference_compute(&bench.problem, &bench.input, &bench.output, &error));
+    assert_false(align_reference_compute(&bench.problem, &bench.buffers, &error));
     assert_string_equal(error.text, "--capacity: 15; these ids need at least 18 places");
     error.text[0] = '\0';
-    assert_int_equal(align_check(&bench.problem, &bench.input, &bench.output, true, &failure, &error), ALIGN_UNCHECKED);
+    assert_false(align_check(&bench.problem, &bench.buffers, true, &failure, &error));
+    assert_int_equal(error.result, RUN_NO_DEVICE);
     assert_string_equal(error.text, "--capacity: 15; these ids need at least 18 places");
     tear_down(&bench);
 }

@@ -126,7 +126,7 @@ refuses "the gate's flags" "--num-expert-group: no such argument; --help lists t
 refuses "a word without a flag" "leftover: unexpected; every argument has a flag, --help lists them" leftover
 refuses "a flag without its value" "--block-size: needs a value" --block-size
 refuses "an unknown format" "--format: 'xml'; it must be one of table, json, csv" --format xml
-refuses "cold without a benchmark" "--flush-l2: only times know a cache; add --bench" --flush-l2
+refuses "a flush without a benchmark" "--flush-l2: only times know a cache; add --bench" --flush-l2
 refuses "a grid with outputs" "--check-all: checks many problems; leave out --out" --check-all
 refuses "a benchmark with outputs" "--out: a benchmark writes no arrays; leave out --bench" --bench
 refuses "a sweep with one capacity" "--capacity: every size of a sweep has its own; add --num-tokens" --bench --capacity 64

@@ -1,7 +1,8 @@
 /** @file test_align_input.c  Limits are said in one line each; generated ids and maps are what they are called. */
-#include "harness/align_input.h"
-#include "harness/align_problem.h"
-#include "harness/align_reference.h"
+#include "harness/align/input.h"
+#include "harness/align/problem.h"
+#include "harness/align/reference.h"
+#include "harness/align/run.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -22,11 +23,16 @@ static struct align_problem problem_of(int64_t numel, int num_experts, int block
     return problem;
 }
 
+static size_t ids_bytes(const struct align_problem *problem)
+{
+    return (size_t)problem->numel * dtype_size(align_ids_dtype(problem));
+}
+
 /** Ids of a distribution, for the caller to free. */
 static void *generated(const struct align_problem *problem, int topk, enum align_dist dist, uint64_t seed)
 {
-    void *const topk_ids = malloc(align_topk_ids_bytes(problem) + 1);
-    struct error error = {""};
+    void *const topk_ids = malloc(ids_bytes(problem) + 1);
+    struct error error = {0};
 
     assert_non_null(topk_ids);
     if (!align_generate_ids(problem, topk, dist, seed, topk_ids, &error))
@@ -67,7 +73,7 @@ static int times_in_token(const struct align_problem *problem, const void *topk_
 
 static void assert_refused(struct align_problem problem, const char *line)
 {
-    struct error error = {""};
+    struct error error = {0};
 
     assert_false(align_problem_check(&problem, &error));
     assert_string_equal(error.text, line);
@@ -96,7 +102,7 @@ static void limits_are_named(void **state)
 static void the_ends_of_the_limits_are_allowed(void **state)
 {
     struct align_problem problem = {.numel = INT32_MAX, .num_experts = 1 << 20, .block_size = INT32_MAX};
-    struct error error = {""};
+    struct error error = {0};
 
     (void)state;
     assert_true(align_shape_check(&problem, &error));
@@ -110,7 +116,7 @@ static void the_ends_of_the_limits_are_allowed(void **state)
 
 static void ids_are_counted_without_overflow(void **state)
 {
-    struct error error = {""};
+    struct error error = {0};
     int64_t numel = -1;
 
     (void)state;
@@ -129,6 +135,19 @@ static void ids_are_counted_without_overflow(void **state)
     assert_string_equal(error.text, "--topk: 0; it must be at least 1");
 }
 
+/** The bytes of one of the problem's operands. */
+static size_t bytes_of(const struct align_problem *problem, int operand)
+{
+    struct operands operands;
+    struct error error;
+    size_t bytes;
+
+    assert_true(align_operands_allocate(problem, NULL, true, 0, &operands, &error));
+    bytes = operand_bytes(&operands.list[operand]);
+    operands_free(&operands);
+    return bytes;
+}
+
 static void sizes_and_the_description(void **state)
 {
     struct align_problem problem = problem_of(12, 4, 3);
@@ -137,14 +156,14 @@ static void sizes_and_the_description(void **state)
     (void)state;
     assert_int_equal(problem.capacity, 21);
     assert_int_equal(align_blocks(&problem), 7);
-    assert_int_equal(align_topk_ids_bytes(&problem), 48);
-    assert_int_equal(align_expert_map_bytes(&problem), 16);
-    assert_int_equal(align_sorted_token_ids_bytes(&problem), 84);
-    assert_int_equal(align_expert_ids_bytes(&problem), 28);
+    assert_int_equal(bytes_of(&problem, ALIGN_TOPK_IDS), 48);
+    assert_int_equal(bytes_of(&problem, ALIGN_EXPERT_MAP), 16);
+    assert_int_equal(bytes_of(&problem, ALIGN_SORTED_TOKEN_IDS), 84);
+    assert_int_equal(bytes_of(&problem, ALIGN_EXPERT_IDS), 28);
     align_problem_describe(&problem, text, sizeof text);
     assert_string_equal(text, "12 i32 ids of 4 experts in blocks of 3, 21 places");
     problem = (struct align_problem){.numel = 1, .num_experts = 1, .block_size = 1, .capacity = 1, .wide_ids = true};
-    assert_int_equal(align_topk_ids_bytes(&problem), 8);
+    assert_int_equal(bytes_of(&problem, ALIGN_TOPK_IDS), 8);
     align_problem_describe(&problem, text, sizeof text);
     assert_string_equal(text, "1 i64 id of 1 expert in blocks of 1, 1 place");
 }
@@ -164,9 +183,9 @@ static void names_are_all_different(void **state)
     (void)state;
     for (int a = 0; a < ALIGN_DIST_COUNT; a++)
         for (int b = 0; b < a; b++)
-            assert_string_not_equal(align_dist_name((enum align_dist)a), align_dist_name((enum align_dist)b));
-    assert_string_equal(align_dist_name(ALIGN_DIST_BALANCED), "balanced");
-    assert_string_equal(align_dist_name(ALIGN_DIST_INVALID), "invalid");
+            assert_string_not_equal(align_dist_names[a], align_dist_names[b]);
+    assert_string_equal(align_dist_names[ALIGN_DIST_BALANCED], "balanced");
+    assert_string_equal(align_dist_names[ALIGN_DIST_INVALID], "invalid");
 }
 
 static void tokens_hold_no_expert_twice(void **state)
@@ -182,7 +201,7 @@ static void tokens_hold_no_expert_twice(void **state)
             void *const topk_ids = generated(&problem, topk, dists[d], 3);
 
             if (!tokens_are_distinct(&problem, topk_ids, topk))
-                fail_msg("%s: %d of %d experts", align_dist_name(dists[d]), topk, num_experts);
+                fail_msg("%s: %d of %d experts", align_dist_names[dists[d]], topk, num_experts);
             free(topk_ids);
         }
 }
@@ -402,8 +421,8 @@ static void seeds_decide(void **state)
         void *const again = generated(&problem, 6, (enum align_dist)dist, 1);
         void *const other = generated(&problem, 6, (enum align_dist)dist, 2);
 
-        assert_memory_equal(first, again, align_topk_ids_bytes(&problem));
-        assert_memory_not_equal(first, other, align_topk_ids_bytes(&problem));
+        assert_memory_equal(first, again, ids_bytes(&problem));
+        assert_memory_not_equal(first, other, ids_bytes(&problem));
         free(first);
         free(again);
         free(other);
@@ -423,15 +442,15 @@ static void counts_are_met_in_random_order(void **state)
     (void)state;
     assert_true(align_counts_check(counts, 8, &problem.numel, &error));
     assert_int_equal(problem.numel, 718);
-    topk_ids = malloc(align_topk_ids_bytes(&problem));
-    again = malloc(align_topk_ids_bytes(&problem));
+    topk_ids = malloc(ids_bytes(&problem));
+    again = malloc(ids_bytes(&problem));
     assert_non_null(topk_ids);
     assert_non_null(again);
     align_generate_counts(&problem, counts, 4, topk_ids);
     align_generate_counts(&problem, counts, 4, again);
-    assert_memory_equal(topk_ids, again, align_topk_ids_bytes(&problem));
+    assert_memory_equal(topk_ids, again, ids_bytes(&problem));
     align_generate_counts(&problem, counts, 5, again);
-    assert_memory_not_equal(topk_ids, again, align_topk_ids_bytes(&problem));
+    assert_memory_not_equal(topk_ids, again, ids_bytes(&problem));
     groups = groups_of(&problem, topk_ids);
     assert_memory_equal(groups.counts, counts, sizeof counts);
     assert_int_equal(align_busiest_expert(&problem, &groups), 2);
@@ -445,7 +464,7 @@ static void wrong_counts_are_refused(void **state)
 {
     static const int64_t negative[] = {3, -1}, many[] = {2147483647, 0, 1}, huge[] = {INT64_MAX, INT64_MAX};
     static const int64_t most[] = {2147483646, 1};
-    struct error error = {""};
+    struct error error = {0};
     int64_t numel;
 
     (void)state;
@@ -483,18 +502,25 @@ static void conversion_keeps_what_an_id_means(void **state)
     int64_t wide[8];
 
     (void)state;
-    align_convert_ids(&problem, wide_source, true, 6, narrow);
+    align_convert_ids(&problem, &(struct npy_array){DTYPE_I64, 1, {6}, (void *)wide_source}, narrow);
     assert_memory_equal(narrow, narrow_wanted, sizeof narrow);
     problem.wide_ids = true;
-    align_convert_ids(&problem, narrow_source, false, 3, wide);
+    align_convert_ids(&problem, &(struct npy_array){DTYPE_I32, 1, {3}, (void *)narrow_source}, wide);
     assert_memory_equal(wide, wide_wanted, sizeof wide);
-    align_convert_ids(&problem, wide_source, true, 6, wide);
+    align_convert_ids(&problem, &(struct npy_array){DTYPE_I64, 1, {6}, (void *)wide_source}, wide);
     assert_memory_equal(wide, wide_source, sizeof wide_source);
     problem.numel = 0;
-    align_convert_ids(&problem, NULL, true, 0, wide);
+    align_convert_ids(&problem, &(struct npy_array){DTYPE_I64, 1, {0}, NULL}, wide);
 }
 
 /* --- maps --------------------------------------------------------------------------------------------------------- */
+
+/** Puts a map from outside to the check that copies it. */
+static bool map_is_taken(enum dtype dtype, const void *map, int64_t length, int num_experts, int32_t *copy,
+                         struct error *error)
+{
+    return align_convert_map(&(struct npy_array){dtype, 1, {length}, (void *)map}, num_experts, copy, error);
+}
 
 static void half_of_the_experts_are_local(void **state)
 {
@@ -505,7 +531,7 @@ static void half_of_the_experts_are_local(void **state)
         const int num_experts = sizes[i];
         int32_t map[2048], other[2048];
         int num_local = 0, in_order = 0;
-        struct error error = {""};
+        struct error error = {0};
 
         align_generate_map(num_experts, 3, map);
         for (int e = 0; e < num_experts; e++) {
@@ -513,8 +539,9 @@ static void half_of_the_experts_are_local(void **state)
             in_order += e > 0 && map[e] == map[e - 1] + 1;
         }
         assert_int_equal(num_local, num_experts - num_experts / 2);
-        if (!align_check_map(map, num_experts, num_experts, &error))
+        if (!map_is_taken(DTYPE_I32, map, num_experts, num_experts, other, &error))
             fail_msg("%s", error.text);
+        assert_memory_equal(map, other, num_experts * sizeof *map);
         if (num_experts < 256)
             continue;
         assert_in_range(in_order, 0, num_experts / 4);
@@ -529,13 +556,13 @@ static void assert_map_refused(const int32_t *map, int64_t length, int num_exper
 {
     int64_t wide[4];
     int32_t copy[4];
-    struct error error = {""};
+    struct error error = {0};
 
-    assert_false(align_check_map(map, length, num_experts, &error));
+    assert_false(map_is_taken(DTYPE_I32, map, length, num_experts, copy, &error));
     assert_string_equal(error.text, line);
     for (int i = 0; i < 4; i++)
         wide[i] = map[i];
-    assert_false(align_convert_map(wide, true, length, num_experts, copy, &error));
+    assert_false(map_is_taken(DTYPE_I64, wide, length, num_experts, copy, &error));
     assert_string_equal(error.text, line);
 }
 
@@ -562,15 +589,15 @@ static void maps_are_converted(void **state)
     static const int64_t wide[] = {-1, 1, 0, -1}, beyond[] = {0, -1, (int64_t)1 << 32, -1};
     static const int32_t narrow[] = {-1, 1, 0, -1}, nobody[] = {-1, -1};
     int32_t map[4] = {7, 7, 7, 7};
-    struct error error = {""};
+    struct error error = {0};
 
     (void)state;
-    assert_true(align_convert_map(wide, true, 4, 4, map, &error));
+    assert_true(map_is_taken(DTYPE_I64, wide, 4, 4, map, &error));
     assert_memory_equal(map, narrow, sizeof map);
-    assert_true(align_convert_map(narrow, false, 4, 4, map, &error));
+    assert_true(map_is_taken(DTYPE_I32, narrow, 4, 4, map, &error));
     assert_memory_equal(map, narrow, sizeof map);
-    assert_true(align_check_map(nobody, 2, 2, &error));
-    assert_false(align_convert_map(beyond, true, 4, 4, map, &error));
+    assert_true(map_is_taken(DTYPE_I32, nobody, 2, 2, map, &error));
+    assert_false(map_is_taken(DTYPE_I64, beyond, 4, 4, map, &error));
     assert_string_equal(error.text, "--expert-map: 4294967296 at index 2; a local expert is below 4, others are -1");
 }
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs chapter programs on the real data and over the grid of shapes, types and distributions; every run verifies itself.
+# Runs chapter programs on the real data and over shapes, types and distributions; every run verifies itself.
 #
 # run: $b/cpu/[0-9][0-9]_*
 #
@@ -45,6 +45,6 @@ run_align() {
 
 for program in "$@"; do
     "run_$(operator_of "$program")" "$program"
-    succeeds "$program verifies the grid" "$program" --check-all
+    succeeds "$program verifies every problem to try" "$program" --check-all
 done
 finish

@@ -55,7 +55,7 @@ refuses "a scale that is no number" "--routed-scaling-factor: 'big' is not a fin
 refuses "an infinite scale" "--routed-scaling-factor: 'inf' is not a finite number" --routed-scaling-factor inf
 refuses "two inputs" "--dist: the input is --logits" --logits x.npy --dist normal
 refuses "another shape than the data's" "--num-experts: 128;" --num-experts 128
-refuses "cold without a benchmark" "--flush-l2: only times know a cache" --flush-l2
+refuses "a flush without a benchmark" "--flush-l2: only times know a cache" --flush-l2
 
 # --- files ---
 refuses "a missing file" "$scratch/missing.npy: " --logits "$scratch/missing.npy"

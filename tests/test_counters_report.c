@@ -1,10 +1,11 @@
 /** @file test_counters_report.c  Counters in reports, letter by letter, and what the simulator gives a program. */
-#include "harness/counters.h"
+#include "harness/core/program.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -27,18 +28,24 @@ static struct run_counters made_up(int num_kernels)
     return counters;
 }
 
-/** What `write` writes. */
-#define WRITTEN(text, write)                          \
-    do {                                              \
-        FILE *stream = tmpfile();                     \
-        size_t size;                                  \
-        assert_non_null(stream);                      \
-        write;                                        \
-        rewind(stream);                               \
-        size = fread(text, 1, TEXT_SIZE - 1, stream); \
-        (text)[size] = '\0';                          \
-        fclose(stream);                               \
-    } while (0)
+/** What a report of nothing but the counters is in a format. */
+static void write_counters(const struct run_counters *counters, double num_tokens, enum record_format format,
+                           char text[TEXT_SIZE])
+{
+    struct record report = {0};
+    struct error error = {0};
+    FILE *const stream = tmpfile();
+    size_t size;
+
+    assert_non_null(stream);
+    counters_report(counters, num_tokens, &report);
+    assert_true(record_write(&report, format, stream, &error));
+    record_free(&report);
+    rewind(stream);
+    size = fread(text, 1, TEXT_SIZE - 1, stream);
+    text[size] = '\0';
+    fclose(stream);
+}
 
 static void expect_table(int num_kernels, double num_tokens, const char *expected)
 {
@@ -46,7 +53,7 @@ static void expect_table(int num_kernels, double num_tokens, const char *expecte
     char text[TEXT_SIZE], wanted[TEXT_SIZE];
 
     snprintf(wanted, sizeof wanted, "%s\n%s\n", expected, backend_limits());
-    WRITTEN(text, counters_write_table(stream, &counters, num_tokens));
+    write_counters(&counters, num_tokens, RECORD_TABLE, text);
     assert_string_equal(text, wanted);
 }
 
@@ -85,12 +92,12 @@ static void nothing_counted_is_no_table(void **state)
     char text[TEXT_SIZE];
 
     (void)state;
-    WRITTEN(text, counters_write_table(stream, &none, 3.0));
+    write_counters(&none, 3.0, RECORD_TABLE, text);
     assert_string_equal(text, "");
-    WRITTEN(text, counters_write_csv_names(stream, &none));
-    assert_string_equal(text, "");
-    WRITTEN(text, counters_write_json(stream, &none));
-    assert_string_equal(text, "\"counters\": {},\n  \"kernels\": []");
+    write_counters(&none, 3.0, RECORD_CSV, text);
+    assert_string_equal(text, "\n\n");
+    write_counters(&none, 3.0, RECORD_JSON, text);
+    assert_string_equal(text, "{\n  \"counters\": {},\n  \"kernels\": []\n}\n");
 }
 
 static void json_has_every_kernel(void **state)
@@ -99,13 +106,13 @@ static void json_has_every_kernel(void **state)
     char text[TEXT_SIZE];
 
     (void)state;
-    WRITTEN(text, counters_write_json(stream, &counters));
+    write_counters(&counters, 1.0, RECORD_JSON, text);
     assert_string_equal(
         text,
-        "\"counters\": {\"launches\": 4, \"block_barriers\": 12345},\n  \"kernels\": [\n"
+        "{\n  \"counters\": {\"launches\": 4, \"block_barriers\": 12345},\n  \"kernels\": [\n"
         "    {\"name\": \"fill\", \"counters\": {\"launches\": 1, \"block_barriers\": 0}},\n"
         "    {\"name\": \"a_kernel_with_a_long_name\", \"counters\": {\"launches\": 2, \"block_barriers\": 12005}}\n"
-        "  ]");
+        "  ]\n}\n");
 }
 
 static void csv_has_totals_only(void **state)
@@ -114,10 +121,8 @@ static void csv_has_totals_only(void **state)
     char text[TEXT_SIZE];
 
     (void)state;
-    WRITTEN(text, counters_write_csv_names(stream, &counters));
-    assert_string_equal(text, ",launches,block_barriers");
-    WRITTEN(text, counters_write_csv_values(stream, &counters));
-    assert_string_equal(text, ",4,12345");
+    write_counters(&counters, 1.0, RECORD_CSV, text);
+    assert_string_equal(text, "launches,block_barriers\n4,12345\n");
 }
 
 int main(void)

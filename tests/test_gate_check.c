@@ -1,8 +1,9 @@
 /** @file test_gate_check.c  The gate's checker passes right answers and refuses each kind of wrong one, by its name. */
-#include "harness/gate_check.h"
-#include "harness/gate_input.h"
-#include "harness/gate_problem.h"
-#include "harness/gate_reference.h"
+#include "gate_reference_answer.h"
+#include "harness/gate/check.h"
+#include "harness/gate/input.h"
+#include "harness/gate/problem.h"
+#include "harness/gate/run.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -19,8 +20,8 @@
 /** A problem, its input and an answer that a test may spoil. */
 struct bench {
     struct gate_problem problem;
-    struct gate_input input;
-    float *weights;
+    struct operands operands;
+    float *weights; /* these are the operands' own */
     int32_t *ids;
 };
 
@@ -41,66 +42,73 @@ static struct gate_problem deepseek(int64_t num_tokens)
 
 static struct gate_buffers buffers_of(const struct bench *bench)
 {
-    const struct gate_buffers buffers = {bench->input.gating_output, bench->input.correction_bias, bench->weights,
-                                         bench->ids};
-    return buffers;
+    return gate_buffers_at(&bench->operands, OPERAND_HOST);
+}
+
+static float *logits_of(const struct bench *bench)
+{
+    return bench->operands.list[GATE_GATING_OUTPUT].host.data;
+}
+
+static float *bias_of(const struct bench *bench)
+{
+    return bench->operands.list[GATE_CORRECTION_BIAS].host.data;
 }
 
 /** Generates the input and fills in the reference's own answer. */
 static struct bench set_up(struct gate_problem problem, enum gate_dist dist, uint64_t seed)
 {
     struct bench bench = {.problem = problem};
+    struct gate_buffers buffers;
     struct error error;
 
     assert_true(gate_problem_check(&problem, &error));
-    assert_true(gate_input_allocate(&problem, &bench.input, &error));
-    gate_generate_logits(&problem, dist, seed, bench.input.gating_output);
+    assert_true(gate_operands_allocate(&problem, &bench.operands, &error));
+    gate_generate_logits(&problem, dist, seed, logits_of(&bench));
     if (problem.has_bias)
-        gate_generate_bias(&problem, dist, seed, bench.input.correction_bias);
-    bench.weights = malloc(gate_choices(&problem) * sizeof *bench.weights + 1);
-    bench.ids = malloc(gate_choices(&problem) * sizeof *bench.ids + 1);
-    assert_non_null(bench.weights);
-    assert_non_null(bench.ids);
-
-    const struct gate_buffers buffers = buffers_of(&bench);
-
+        gate_generate_bias(&problem, dist, seed, bias_of(&bench));
+    buffers = buffers_of(&bench);
+    bench.weights = buffers.topk_weights;
+    bench.ids = buffers.topk_ids;
     assert_true(gate_reference_compute(&problem, &buffers));
     return bench;
 }
 
 static void tear_down(struct bench *bench)
 {
-    gate_input_free(&bench->input);
-    free(bench->weights);
-    free(bench->ids);
+    operands_free(&bench->operands);
 }
 
-static enum gate_verdict verdict_of(const struct bench *bench, enum gate_ties ties, struct gate_failure *failure)
+static enum run_result verdict_of(const struct bench *bench, enum gate_ties ties, struct gate_failure *failure,
+                                  struct error *error)
 {
     const struct gate_buffers buffers = buffers_of(bench);
-    struct error error = {""};
+
+    bool right;
 
     memset(failure, 0, sizeof *failure);
-    return gate_check(&bench->problem, &buffers, ties, failure, &error);
+    *error = (struct error){0};
+    right = gate_check(&bench->problem, &buffers, ties, failure, error);
+    assert_int_equal(right, error->result == RUN_VERIFIED);
+    return error->result;
 }
 
 static void assert_right(const struct bench *bench)
 {
     struct gate_failure failure;
-    char text[640];
+    struct error error;
 
-    if (verdict_of(bench, GATE_TIES_LOWER_FIRST, &failure) == GATE_RIGHT)
-        return;
-    gate_failure_describe(&failure, text, sizeof text);
-    fail_msg("a right answer was refused: %s", text);
+    if (verdict_of(bench, GATE_TIES_LOWER_FIRST, &failure, &error) != RUN_VERIFIED)
+        fail_msg("a right answer was refused: %s", error.text);
 }
 
 /** The answer is refused at this token, for a rule that contains these words. */
 static void assert_wrong(const struct bench *bench, int64_t token, const char *words)
 {
     struct gate_failure failure;
+    struct error error;
 
-    assert_int_equal(verdict_of(bench, GATE_TIES_LOWER_FIRST, &failure), GATE_WRONG);
+    assert_int_equal(verdict_of(bench, GATE_TIES_LOWER_FIRST, &failure, &error), RUN_WRONG);
     assert_int_equal(failure.token, token);
     if (!strstr(failure.rule, words))
         fail_msg("refused for \"%s\", not for \"%s\"", failure.rule, words);
@@ -217,7 +225,7 @@ static void too_many_groups_are_refused(void **state)
 static void answer_without_group(struct bench *bench, int64_t token, int group)
 {
     const int size = gate_experts_per_group(&bench->problem);
-    float *const logits = bench->input.gating_output, *const row = logits + token * bench->problem.num_experts;
+    float *const logits = logits_of(bench), *const row = logits + token * bench->problem.num_experts;
     const struct gate_buffers buffers = buffers_of(bench);
     float kept[64];
 
@@ -328,7 +336,7 @@ static void ties_go_to_the_lower_expert_and_group(void **state)
     for (int k = 0; k < 8; k++)
         bench.ids[k] = 4 * 32 + k; /* group 4 is not among the four lowest */
     assert_wrong(&bench, 0, "the best groups stay");
-    assert_int_equal(verdict_of(&bench, GATE_TIES_FREE, &failure), GATE_RIGHT);
+    assert_int_equal(verdict_of(&bench, GATE_TIES_FREE, &failure, &(struct error){0}), RUN_VERIFIED);
     tear_down(&bench);
 }
 
@@ -345,8 +353,8 @@ static void a_group_may_win_by_rounding(void **state)
     problem.topk_group = 1;
     problem.topk = 2;
     bench = set_up(problem, GATE_DIST_EQUAL, 5);
-    logits = bench.input.gating_output;
-    memset(bench.input.correction_bias, 0, 8 * sizeof(float));
+    logits = logits_of(&bench);
+    memset(bias_of(&bench), 0, 8 * sizeof(float));
     for (int e = 0; e < 8; e++)
         logits[e] = -2.0f + 0.1f * e;
     logits[2] = 1.0f, logits[3] = 0.5f;
@@ -374,7 +382,7 @@ static void nan_ranks_below_everything_and_weighs_nothing(void **state)
     (void)state;
     problem.num_expert_group = problem.topk_group = 1;
     bench = set_up(problem, GATE_DIST_NORMAL, 5);
-    logits = bench.input.gating_output;
+    logits = logits_of(&bench);
     for (int e = 0; e < 256; e++)
         if (e % 64 != 5)
             logits[e] = NAN;
@@ -404,7 +412,7 @@ static void a_softmax_row_with_one_nan_is_invalid_throughout(void **state)
     (void)state;
     problem.score = GATE_SCORE_SOFTMAX;
     bench = set_up(problem, GATE_DIST_NORMAL, 5);
-    ((float *)bench.input.gating_output)[200] = NAN;
+    logits_of(&bench)[200] = NAN;
     assert_wrong(&bench, 0, "a weight is");
     for (int k = 0; k < 8; k++)
         bench.weights[k] = 0.0f;
@@ -461,8 +469,8 @@ static void generated_rows_depend_on_seed_and_number_alone(void **state)
     struct bench other = set_up(deepseek(8), GATE_DIST_NORMAL, 10);
 
     (void)state;
-    assert_memory_equal(few.input.gating_output, many.input.gating_output, 8 * 256 * sizeof(float));
-    assert_memory_not_equal(few.input.gating_output, other.input.gating_output, 8 * 256 * sizeof(float));
+    assert_memory_equal(logits_of(&few), logits_of(&many), 8 * 256 * sizeof(float));
+    assert_memory_not_equal(logits_of(&few), logits_of(&other), 8 * 256 * sizeof(float));
     tear_down(&few);
     tear_down(&many);
     tear_down(&other);
@@ -480,7 +488,7 @@ static int count_nan(const float *row)
 static void distributions_are_what_they_say(void **state)
 {
     struct bench bench = set_up(deepseek(16), GATE_DIST_NAN, 2);
-    const float *logits = bench.input.gating_output;
+    const float *logits = logits_of(&bench);
     bool infinite = false, tiny = false;
 
     (void)state;
@@ -491,20 +499,20 @@ static void distributions_are_what_they_say(void **state)
     tear_down(&bench);
 
     bench = set_up(deepseek(16), GATE_DIST_TIES, 2);
-    logits = bench.input.gating_output;
+    logits = logits_of(&bench);
     for (int i = 0; i < 16 * 256; i++)
         assert_true(logits[i] == -1.0f || logits[i] == -0.5f || logits[i] == 0.0f || logits[i] == 0.5f);
     tear_down(&bench);
 
     bench = set_up(deepseek(16), GATE_DIST_EXTREME, 2);
-    logits = bench.input.gating_output;
+    logits = logits_of(&bench);
     for (int i = 0; i < 16 * 256; i++) {
         infinite |= isinf(logits[i]) != 0;
         tiny |= logits[i] != 0.0f && fabsf(logits[i]) < 1e-40f;
     }
     assert_true(infinite && tiny);
     for (int e = 0; e < 256; e++) /* groups 1, 4 and 7 are excluded by their bias, the others are not */
-        assert_int_equal(isinf(((const float *)bench.input.correction_bias)[e]) != 0, e / 32 % 3 == 1);
+        assert_int_equal(isinf(bias_of(&bench)[e]) != 0, e / 32 % 3 == 1);
     tear_down(&bench);
 }
 

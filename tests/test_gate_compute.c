@@ -1,8 +1,8 @@
 /** @file test_gate_compute.c  Chapter 01 on random shapes and types, every distribution among them, by the checker. */
-#include "harness/gate_check.h"
-#include "harness/gate_input.h"
-#include "harness/gate_problem.h"
-#include "harness/random.h"
+#include "harness/gate/input.h"
+#include "harness/gate/problem.h"
+#include "harness/gate/run.h"
+#include "harness/core/random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -10,10 +10,6 @@
 #include <stdint.h>
 
 #include <cmocka.h>
-
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
 
 static struct gate_problem random_problem(struct random *random)
 {
@@ -38,35 +34,22 @@ static struct gate_problem random_problem(struct random *random)
 
 static void check_problem(const struct gate_problem *problem, enum gate_dist dist, uint64_t seed)
 {
-    struct gate_input input;
-    struct gate_failure failure;
-    struct error error = {""};
-    float *const weights = malloc(gate_choices(problem) * sizeof *weights + 1);
-    int32_t *const ids = malloc(gate_choices(problem) * sizeof *ids + 1);
+    const struct gate_step step = {.name = "01", .compute = gate_compute};
+    struct operands operands;
+    struct error error = {0};
 
-    assert_non_null(weights);
-    assert_non_null(ids);
     assert_true(gate_problem_check(problem, &error));
-    assert_true(gate_input_allocate(problem, &input, &error));
-    gate_generate_logits(problem, dist, seed, input.gating_output);
+    assert_true(gate_operands_allocate(problem, &operands, &error));
+    gate_generate_logits(problem, dist, seed, operands.list[GATE_GATING_OUTPUT].host.data);
     if (problem->has_bias)
-        gate_generate_bias(problem, dist, seed, input.correction_bias);
+        gate_generate_bias(problem, dist, seed, operands.list[GATE_CORRECTION_BIAS].host.data);
+    if (!gate_run(problem, &step, &operands, &error)) {
+        char shape[256];
 
-    const struct gate_buffers buffers = {input.gating_output, input.correction_bias, weights, ids};
-
-    memset(weights, 0xff, gate_choices(problem) * sizeof *weights);
-    memset(ids, 0xff, gate_choices(problem) * sizeof *ids);
-    assert_true(gate_compute(problem, &buffers));
-    if (gate_check(problem, &buffers, GATE_TIES_LOWER_FIRST, &failure, &error) != GATE_RIGHT) {
-        char what[640], shape[256];
-
-        gate_failure_describe(&failure, what, sizeof what);
         gate_problem_describe(problem, shape, sizeof shape);
-        fail_msg("%s, %s: %s", shape, gate_dist_name(dist), what);
+        fail_msg("%s, %s: %s", shape, gate_dist_names[dist], error.text);
     }
-    gate_input_free(&input);
-    free(weights);
-    free(ids);
+    operands_free(&operands);
 }
 
 static void random_problems_are_right(void **state)

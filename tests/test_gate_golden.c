@@ -3,12 +3,11 @@
  * @brief The checker, the reference and chapter 01 against PyTorch's own answers, which tests/pytorch/make_golden.py puts into
  * an archive for each type.
  */
-#include "harness/gate_check.h"
-#include "harness/gate_load.h"
-#include "harness/gate_options.h"
-#include "harness/gate_problem.h"
-#include "harness/gate_reference.h"
-#include "harness/npy.h"
+#include "gate_reference_answer.h"
+#include "harness/gate/check.h"
+#include "harness/gate/options.h"
+#include "harness/gate/problem.h"
+#include "harness/gate/run.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -31,7 +30,7 @@ static char folder[] = "/tmp/golden.XXXXXX";
 /** One case: the problem as its `arguments` state it, and what PyTorch answered. */
 struct golden {
     struct gate_options options;
-    struct gate_input input;
+    struct operands operands;
     struct npy_array ids, weights;
 };
 
@@ -44,7 +43,7 @@ static void load_case(const char *name, struct golden *golden)
     char path[512], arguments[1024], logits[512], bias[512];
     char *words[MAX_WORDS] = {"golden", "--logits", logits, "--bias", "none"};
     int count = 5;
-    struct error error;
+    struct error error = {0};
     FILE *file;
 
     snprintf(logits, sizeof logits, "%s/%s/logits.npy", folder, name);
@@ -62,7 +61,7 @@ static void load_case(const char *name, struct golden *golden)
     words[count] = NULL;
     if (!gate_options_parse(count, words, &chapter, &golden->options, &error))
         fail_msg("%s: %s", name, error.text);
-    if (gate_load(&golden->options, &anything, &golden->input, &error) != RUN_READY)
+    if (!gate_load(&golden->options, &anything, &golden->operands, &error))
         fail_msg("%s: %s", name, error.text);
     snprintf(path, sizeof path, "%s/%s/topk_ids.npy", folder, name);
     if (!npy_read(path, &golden->ids, &error))
@@ -76,23 +75,30 @@ static void load_case(const char *name, struct golden *golden)
 
 static void free_case(struct golden *golden)
 {
-    gate_input_free(&golden->input);
+    operands_free(&golden->operands);
     npy_free(&golden->ids);
     npy_free(&golden->weights);
+}
+
+/** The case's input, and an answer. */
+static struct gate_buffers buffers_of(const struct golden *golden, float *weights, int32_t *ids)
+{
+    struct gate_buffers buffers = gate_buffers_at(&golden->operands, OPERAND_HOST);
+
+    buffers.topk_weights = weights;
+    buffers.topk_ids = ids;
+    return buffers;
 }
 
 static void assert_right(const char *name, const char *whose, const struct golden *golden, float *weights, int32_t *ids,
                          enum gate_ties ties)
 {
-    const struct gate_buffers buffers = {golden->input.gating_output, golden->input.correction_bias, weights, ids};
+    const struct gate_buffers buffers = buffers_of(golden, weights, ids);
     struct gate_failure failure;
     struct error error;
-    char text[640];
 
-    if (gate_check(&golden->options.problem, &buffers, ties, &failure, &error) == GATE_RIGHT)
-        return;
-    gate_failure_describe(&failure, text, sizeof text);
-    fail_msg("%s: %s answer was refused: %s", name, whose, text);
+    if (!gate_check(&golden->options.problem, &buffers, ties, &failure, &error))
+        fail_msg("%s: %s answer was refused: %s", name, whose, error.text);
 }
 
 /** Rows whose ids are PyTorch's, in PyTorch's order. */
@@ -130,7 +136,7 @@ static void check_case(const char *name)
     assert_non_null(weights);
     assert_non_null(ids);
 
-    const struct gate_buffers buffers = {golden.input.gating_output, golden.input.correction_bias, weights, ids};
+    const struct gate_buffers buffers = buffers_of(&golden, weights, ids);
 
     assert_right(name, "PyTorch's", &golden, golden.weights.data, golden.ids.data, GATE_TIES_FREE);
     assert_true(gate_reference_compute(problem, &buffers));

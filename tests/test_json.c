@@ -1,5 +1,5 @@
 /** @file test_json.c  JSON files: what is read, and what is refused in which words. */
-#include "harness/json.h"
+#include "simt/json.h"
 
 #include <errno.h>
 #include <setjmp.h>
@@ -28,7 +28,7 @@ static void write_bytes(const char *bytes, size_t size)
 static struct json_file read_text(const char *text)
 {
     struct json_file file;
-    struct error error = {""};
+    struct error error = {0};
 
     write_bytes(text, strlen(text));
     if (!json_read(path, &file, &error))
@@ -40,7 +40,7 @@ static struct json_file read_text(const char *text)
 static void expect_refusal(const char *reason)
 {
     struct json_file file;
-    struct error error = {""}, expected;
+    struct error error = {0}, expected;
 
     error_set(&expected, "%s:%s", path, reason);
     assert_false(json_read(path, &file, &error));

@@ -29,7 +29,7 @@ static struct verdict judge(const char *what, double seconds)
         .limits = {.seconds = seconds, .memory_bytes = (size_t)256 << 20, .output_bytes = 1 << 16, .events = 12345},
     };
     struct verdict verdict;
-    struct error error = {""};
+    struct error error = {0};
 
     assert_true(verdict_run(&graded, &verdict, &error));
     return verdict;

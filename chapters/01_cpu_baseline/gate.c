@@ -5,7 +5,7 @@
  * Now:    one token after another; everything about a token stays in a few small arrays; OpenMP shares the tokens out.
  * Watch:  between two steps there is no tensor: no allocation, no pass over memory and no dispatch for any of them.
  */
-#include "harness/gate.h"
+#include "harness/gate/gate.h"
 
 #include <math.h>
 #include <omp.h>

@@ -1,5 +1,5 @@
 /** @file main.c  Chapter 01: the gate in plain C, on the host. */
-#include "harness/gate.h"
+#include "harness/gate/gate.h"
 
 int main(int argc, char **argv)
 {

@@ -6,7 +6,7 @@
  * Now:    one launch. Inside a warp, shuffles find the best; between warps, shared memory carries a few numbers.
  * Watch:  launches 1; shuffles and barriers per token; the branch in better() that some lanes take and others do not.
  */
-#include "harness/gate.h"
+#include "harness/gate/gate.h"
 #include "kernels/block_softmax.cuh"
 #include "kernels/dtype.cuh"
 

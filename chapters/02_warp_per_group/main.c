@@ -1,5 +1,5 @@
 /** @file main.c  Chapter 02: a block per token, a warp per group. */
-#include "harness/gate.h"
+#include "harness/gate/gate.h"
 
 #include <limits.h>
 

@@ -6,7 +6,7 @@
  * Now:    every lane computes both outcomes and selects; lane 0 reads and shuffles the answer to the others.
  * Watch:  divergent branches; shared load requests; lanes at work in the last store; shuffles go up, not down.
  */
-#include "harness/gate.h"
+#include "harness/gate/gate.h"
 #include "kernels/block_softmax.cuh"
 #include "kernels/dtype.cuh"
 

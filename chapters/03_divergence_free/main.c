@@ -1,5 +1,5 @@
 /** @file main.c  Chapter 03: chapter 02 without divergence. */
-#include "harness/gate.h"
+#include "harness/gate/gate.h"
 
 #include <limits.h>
 

@@ -6,7 +6,7 @@
  * Now:    15 compare-exchange steps put all 32 in order; sorted runs merge by a selection and 5 steps each.
  * Watch:  shuffles per token; no round waits for the one before it to be written; barriers stay at 3.
  */
-#include "harness/gate.h"
+#include "harness/gate/gate.h"
 #include "kernels/block_softmax.cuh"
 #include "kernels/candidate.cuh"
 #include "kernels/dtype.cuh"

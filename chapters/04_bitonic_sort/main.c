@@ -1,5 +1,5 @@
 /** @file main.c  Chapter 04: a warp sorts its experts. */
-#include "harness/gate.h"
+#include "harness/gate/gate.h"
 
 #include <limits.h>
 

@@ -6,7 +6,7 @@
  * Now:    a thread keeps a group's experts in registers; 32 / num_expert_group tokens share a warp, 6 warps a block.
  * Watch:  block barriers 0; shuffles per token; sectors per load request; local memory must stay 0.
  */
-#include "harness/gate.h"
+#include "harness/gate/gate.h"
 #include "kernels/candidate.cuh"
 #include "kernels/dtype.cuh"
 #include "kernels/token_scores.cuh"

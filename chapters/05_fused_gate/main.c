@@ -1,5 +1,5 @@
 /** @file main.c  Chapter 05: the gate inside one warp, a thread per group. */
-#include "harness/gate.h"
+#include "harness/gate/gate.h"
 
 #include <limits.h>
 

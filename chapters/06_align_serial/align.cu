@@ -6,7 +6,7 @@
  * Now:    a kernel fills sorted_token_ids with pads, one block counts and adds up, a third kernel puts positions in place.
  * Watch:  launches 3; barriers 3; lanes at work while one thread adds up; atomics that meet at one address.
  */
-#include "harness/align.h"
+#include "harness/align/align.h"
 
 enum { WARP_SIZE = 32, THREADS = 1024, FILL_THREADS = 256, SORT_THREADS = 256 };
 enum { SMALL_NUMEL = 1024, SMALL_EXPERTS = 64, SHARED_BYTES = 48 * 1024 };

@@ -1,5 +1,5 @@
 /** @file main.c  Chapter 06: align as it began: count, add up with one thread, scatter. */
-#include "harness/align.h"
+#include "harness/align/align.h"
 
 static const char *unsupported_reason(const struct align_problem *problem)
 {

@@ -6,7 +6,7 @@
  * Now:    the block that counts fills it first, 16 bytes a store; the ends that are no whole piece one word at a time.
  * Watch:  launches 3 -> 2; pad-store requests ceil(capacity / 32) -> ceil(capacity / 128); sectors the same.
  */
-#include "harness/align.h"
+#include "harness/align/align.h"
 
 enum { WARP_SIZE = 32, THREADS = 1024, SORT_THREADS = 256 };
 enum { SMALL_NUMEL = 1024, SMALL_EXPERTS = 64, SHARED_BYTES = 48 * 1024 };

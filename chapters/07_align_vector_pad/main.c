@@ -1,5 +1,5 @@
 /** @file main.c  Chapter 07: the pads written by the block that counts, 16 bytes at a time. */
-#include "harness/align.h"
+#include "harness/align/align.h"
 
 static const char *unsupported_reason(const struct align_problem *problem)
 {

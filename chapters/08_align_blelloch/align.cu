@@ -6,7 +6,7 @@
  * Now:    a tree adds up in 2 ceil(log2 num_experts) steps (Blelloch's scan); every block of the output finds its expert.
  * Watch:  barriers 3 -> 2 ceil(log2 num_experts) + 2; bank conflicts of the tree, with and without room between its nodes.
  */
-#include "harness/align.h"
+#include "harness/align/align.h"
 
 enum { WARP_SIZE = 32, THREADS = 1024, SORT_THREADS = 256 };
 enum { SMALL_NUMEL = 1024, SMALL_EXPERTS = 64, SHARED_BYTES = 48 * 1024 };

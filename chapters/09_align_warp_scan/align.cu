@@ -6,7 +6,7 @@
  * Now:    every warp adds up its experts with five shuffles; the first warp adds up the warps; every thread adds its warp's.
  * Watch:  barriers 2 ceil(log2 num_experts) + 2 -> 3 + 2; shuffles 0 -> 5 for each of 33 warp sums.
  */
-#include "harness/align.h"
+#include "harness/align/align.h"
 
 enum { WARP_SIZE = 32, THREADS = 1024, SORT_THREADS = 256 };
 enum { SMALL_NUMEL = 1024, SMALL_EXPERTS = 64, SHARED_BYTES = 48 * 1024 };

@@ -1,5 +1,5 @@
 /** @file main.c  Chapter 09: the sum over the experts by shuffles, in two levels. */
-#include "harness/align.h"
+#include "harness/align/align.h"
 
 static const char *unsupported_reason(const struct align_problem *problem)
 {

@@ -6,7 +6,7 @@
  * Now:    block 0 counts while others fill, eight warps in the small kernel; every counter of the sort has its own sector.
  * Watch:  capacity with fewer ids than experts; the block that counts stores 25 requests for 280; barriers the same.
  */
-#include "harness/align.h"
+#include "harness/align/align.h"
 
 enum { WARP_SIZE = 32, THREADS = 1024, SORT_THREADS = 256 };
 enum { PLACES_PER_FILL_BLOCK = 16 * THREADS, SMALL_FILL_THREADS = 256 };

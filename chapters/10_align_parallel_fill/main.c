@@ -1,5 +1,5 @@
 /** @file main.c  Chapter 10: the fill beside the count, and a sector for every counter. */
-#include "harness/align.h"
+#include "harness/align/align.h"
 
 static const char *unsupported_reason(const struct align_problem *problem)
 {

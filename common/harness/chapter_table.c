@@ -5,16 +5,17 @@
  *
  * chapter_table FILE.csv...   exits 1 if a chapter is not verified, 2 if a file cannot be read.
  */
-#include <inttypes.h>
+#include "harness/core/record.h"
+
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_FIELDS = 64, MAX_CHAPTERS = 64, NAME_SIZE = 64 };
+enum { MAX_FIELDS = 64, MAX_CHAPTERS = 64, MAX_COLUMNS = 12 };
 
 /** One line of a CSV file cut into fields, with the text they point into. */
-struct record {
+struct line {
     char text[2048];
     char *fields[MAX_FIELDS];
     int count;
@@ -22,10 +23,7 @@ struct record {
 
 /** What a chapter reported. */
 struct chapter {
-    char name[NAME_SIZE], before[NAME_SIZE], device[NAME_SIZE];
-    bool verified;
-    double num_tokens;
-    struct record names, values;
+    struct line names, values;
 };
 
 /** A column: the sum of up to two counters. */
@@ -34,90 +32,71 @@ struct column {
     const char *counters[2];
 };
 
-enum { MAX_COLUMNS = 12 };
-
 /** An operator's table. */
 struct table {
+    const char *field; /**< that its reports have, and no others */
     int name_width;
     bool per_token; /**< else its counters are in all */
     struct column columns[MAX_COLUMNS];
-    const char *notes;
+    const char *notes; /**< {name} is what the first chapter's report has in that field */
 };
 
-static const struct table gate_table = {
-    .name_width = 20,
-    .per_token = true,
-    .columns = {{"shuffles", {"shuffles"}},
-                {"votes", {"votes"}},
-                {"barriers", {"block_barriers"}},
-                {"divergent", {"divergent_branches"}},
-                {"sectors", {"global_load_sectors", "global_store_sectors"}},
-                {"wavefronts", {"shared_load_wavefronts", "shared_store_wavefronts"}},
-                {"conflicts", {"shared_conflicts"}},
-                {"atomics", {"atomic_requests"}}},
-    .notes =
-        "Counters are per token, from the CPU simulator; launches are in all. divergent: branches that split a warp;\n"
-        "sectors: 32-byte pieces of global memory; wavefronts: passes over the shared memory banks, conflicts: those\n"
-        "beyond the least possible; lanes: the share at work. A chapter that computes on the host has no counters.\n",
+static const struct table tables[] = {
+    {.field = "score",
+     .name_width = 20,
+     .per_token = true,
+     .columns = {{"shuffles", {"shuffles"}},
+                 {"votes", {"votes"}},
+                 {"barriers", {"block_barriers"}},
+                 {"divergent", {"divergent_branches"}},
+                 {"sectors", {"global_load_sectors", "global_store_sectors"}},
+                 {"wavefronts", {"shared_load_wavefronts", "shared_store_wavefronts"}},
+                 {"conflicts", {"shared_conflicts"}},
+                 {"atomics", {"atomic_requests"}}},
+     .notes =
+         "Counters are per token, from the CPU simulator; launches are in all. divergent: branches that split a warp;\n"
+         "sectors: 32-byte pieces of global memory; wavefronts: passes over the shared memory banks, conflicts: those\n"
+         "beyond the least possible; lanes: the share at work. A chapter that computes on the host has no counters.\n"},
+    {.field = "block_size",
+     .name_width = 22,
+     .columns = {{"barriers", {"block_barriers"}},
+                 {"shuffles", {"shuffles"}},
+                 {"atomics", {"atomic_requests"}},
+                 {"atom conf", {"atomic_conflicts"}},
+                 {"divergent", {"divergent_branches"}},
+                 {"stores", {"global_store_requests"}},
+                 {"sectors", {"global_load_sectors", "global_store_sectors"}},
+                 {"wavefronts", {"shared_load_wavefronts", "shared_store_wavefronts"}},
+                 {"conflicts", {"shared_conflicts"}}},
+     .notes = "Counters are in all. atom conf: atomics of a warp that wait for another of it at the same address; "
+              "stores: requests\n"
+              "to global memory, of a warp each; the rest as above.\n"
+              "Input: {numel} ids of {num_experts} experts, {num_tokens_post_padded} places in whole blocks of "
+              "{block_size}; expert {busiest_expert} is the busiest, with {busiest_ids} ids.\n"},
 };
 
-static const struct table align_table = {
-    .name_width = 22,
-    .columns = {{"barriers", {"block_barriers"}},
-                {"shuffles", {"shuffles"}},
-                {"atomics", {"atomic_requests"}},
-                {"atom conf", {"atomic_conflicts"}},
-                {"divergent", {"divergent_branches"}},
-                {"stores", {"global_store_requests"}},
-                {"sectors", {"global_load_sectors", "global_store_sectors"}},
-                {"wavefronts", {"shared_load_wavefronts", "shared_store_wavefronts"}},
-                {"conflicts", {"shared_conflicts"}}},
-    .notes = "Counters are in all. atom conf: atomics of a warp that wait for another of it at the same address; "
-             "stores: requests\n"
-             "to global memory, of a warp each; the rest as above.\n",
-};
+/* --- reports ------------------------------------------------------------------------------------------------------ */
 
 /** Cuts a line at its commas; a quoted field may hold some. */
-static void split(struct record *record)
+static void split(struct line *line)
 {
-    char *in = record->text, *out = record->text;
+    char *out = line->text;
 
-    record->text[strcspn(record->text, "\r\n")] = '\0';
-    record->count = 0;
-    while (record->count < MAX_FIELDS) {
-        bool quoted = *in == '"';
+    line->count = 0;
+    for (const char *in = line->text, *end = in + strcspn(in, "\r\n"); in <= end && line->count < MAX_FIELDS; in++) {
+        bool quoted = false;
 
-        in += quoted;
-        record->fields[record->count++] = out;
-        for (; *in && (quoted || *in != ','); in++) {
-            if (quoted && *in == '"' && in[1] != '"') {
-                quoted = false;
-                continue;
-            }
-            in += quoted && *in == '"';
-            *out++ = *in;
+        line->fields[line->count++] = out;
+        for (; in < end && (quoted || *in != ','); in++) {
+            if (*in != '"')
+                *out++ = *in;
+            else if (quoted && in[1] == '"')
+                *out++ = *++in;
+            else
+                quoted = !quoted;
         }
-
-        const bool more = *in == ',';
-
-        in += more;
         *out++ = '\0';
-        if (!more)
-            return;
     }
-}
-
-static const char *field(const struct chapter *chapter, const char *name)
-{
-    for (int i = 0; i < chapter->names.count && i < chapter->values.count; i++)
-        if (strcmp(chapter->names.fields[i], name) == 0)
-            return chapter->values.fields[i];
-    return NULL;
-}
-
-static void copy_name(char *name, const char *value)
-{
-    snprintf(name, NAME_SIZE, "%s", value ? value : "");
 }
 
 static bool read_chapter(const char *path, struct chapter *chapter)
@@ -134,125 +113,139 @@ static bool read_chapter(const char *path, struct chapter *chapter)
     }
     split(&chapter->names);
     split(&chapter->values);
-    copy_name(chapter->name, field(chapter, "chapter"));
-    copy_name(chapter->before, field(chapter, "before"));
-    copy_name(chapter->device, field(chapter, "device"));
-    chapter->verified = field(chapter, "verified") && strcmp(field(chapter, "verified"), "yes") == 0;
-    chapter->num_tokens = field(chapter, "num_tokens") ? atof(field(chapter, "num_tokens")) : 0.0;
     return true;
 }
 
-/** Align's reports alone know blocks. */
-static const struct table *table_of(const struct chapter *chapter)
+/** What the report has in the field of this name; NULL if it has no such field. */
+static const char *field(const struct chapter *chapter, const char *name)
 {
-    return field(chapter, "block_size") ? &align_table : &gate_table;
+    for (int i = 0; i < chapter->names.count && i < chapter->values.count; i++)
+        if (strcmp(chapter->names.fields[i], name) == 0)
+            return chapter->values.fields[i];
+    return NULL;
+}
+
+static const char *field_or(const struct chapter *chapter, const char *name, const char *other)
+{
+    return field(chapter, name) ? field(chapter, name) : other;
+}
+
+static bool is_verified(const struct chapter *chapter)
+{
+    return strcmp(field_or(chapter, "verified", ""), "yes") == 0;
 }
 
 /** The column's figure; negative if the chapter has no such counter. */
-static double figure(const struct chapter *chapter, const struct column *column)
+static double figure(const struct table *table, const struct chapter *chapter, const struct column *column)
 {
-    const double share = table_of(chapter)->per_token && chapter->num_tokens > 0.0 ? chapter->num_tokens : 1.0;
+    const double num_tokens = atof(field_or(chapter, "num_tokens", "0"));
     double sum = -1.0;
 
-    for (int i = 0; i < 2 && column->counters[i]; i++) {
-        const char *value = field(chapter, column->counters[i]);
-
-        if (value)
-            sum = (sum < 0.0 ? 0.0 : sum) + atof(value);
-    }
-    return sum < 0.0 ? sum : sum / share;
+    for (int i = 0; i < 2 && column->counters[i]; i++)
+        if (field(chapter, column->counters[i]))
+            sum = (sum < 0.0 ? 0.0 : sum) + atof(field(chapter, column->counters[i]));
+    return sum < 0.0 || !table->per_token || num_tokens <= 0.0 ? sum : sum / num_tokens;
 }
 
-static void print_figures(const struct chapter *chapter, const struct table *table)
-{
-    const char *launches = field(chapter, "launches");
-    const char *active = field(chapter, "lanes_active"), *possible = field(chapter, "lanes_possible");
+/* --- tables ------------------------------------------------------------------------------------------------------- */
 
-    printf("%-*s %-8s %8s", table->name_width, chapter->name, chapter->verified ? "yes" : "NO",
-           launches ? launches : "-");
+/** The width of a column: nine places for figures, more if the heading needs them. */
+static int width(const struct column *column)
+{
+    const int length = (int)strlen(column->heading);
+
+    return length > 9 ? length : 9;
+}
+
+static void add_figures(const struct table *table, const struct chapter *chapter, struct record *row)
+{
+    const double possible = atof(field_or(chapter, "lanes_possible", "0"));
+
+    record_column(row, -table->name_width, "chapter", "%s", field_or(chapter, "chapter", ""));
+    record_column(row, -8, "verified", "%s", is_verified(chapter) ? "yes" : "NO");
+    record_column(row, 8, "launches", "%s", field_or(chapter, "launches", "-"));
     for (const struct column *column = table->columns; column->heading; column++) {
-        const double value = figure(chapter, column);
+        const double value = figure(table, chapter, column);
 
         if (value < 0.0)
-            printf(" %9s", "-");
+            record_column(row, width(column), column->heading, "-");
         else
-            printf(" %9.*f", table->per_token ? 2 : 0, value);
+            record_column(row, width(column), column->heading, "%.*f", table->per_token ? 2 : 0, value);
     }
-    if (active && possible && atof(possible) > 0.0)
-        printf(" %6.1f%%", 100.0 * atof(active) / atof(possible));
+    if (possible > 0.0)
+        record_column(row, 7, "lanes", "%.1f%%", 100.0 * atof(field_or(chapter, "lanes_active", "0")) / possible);
     else
-        printf(" %7s", "-");
-    printf("\n");
+        record_column(row, 7, "lanes", "-");
 }
 
-static void print_changes(const struct chapter *chapter, const struct chapter *before, const struct table *table)
+static void add_changes(const struct table *table, const struct chapter *chapter, const struct chapter *before,
+                        struct record *row)
 {
-    printf("%-*s %-8s %8s", table->name_width, "  against the last", "", "");
+    record_column(row, -table->name_width - 18, "", "  against the last");
     for (const struct column *column = table->columns; column->heading; column++) {
-        const double now = figure(chapter, column), then = figure(before, column);
+        const double now = figure(table, chapter, column), then = figure(table, before, column);
 
         if (now < 0.0 || then < 0.0 || now == then)
-            printf(" %9s", now < 0.0 || then < 0.0 ? "" : "=");
+            record_column(row, width(column), "", now < 0.0 || then < 0.0 ? "" : "=");
         else if (then == 0.0)
-            printf(" %+9.*f", table->per_token ? 2 : 0, now);
+            record_column(row, width(column), "", "%+.*f", table->per_token ? 2 : 0, now);
         else
-            printf(" %+8.1f%%", 100.0 * (now - then) / then);
+            record_column(row, width(column), "", "%+.1f%%", 100.0 * (now - then) / then);
     }
-    printf("\n");
+}
+
+static void print_notes(const char *notes, const struct chapter *chapter)
+{
+    char name[64];
+
+    for (int length = 0; *notes; notes += length) {
+        if (sscanf(notes, "{%63[a-z_]}%n", name, &length) == 1 && length > 0)
+            fputs(field_or(chapter, name, ""), stdout);
+        else
+            length = 1, putchar(*notes);
+    }
 }
 
 static const struct chapter *find_chapter(const struct chapter *chapters, int count, const char *name)
 {
     for (int i = 0; i < count; i++)
-        if (strcmp(chapters[i].name, name) == 0 && field(&chapters[i], "launches"))
+        if (strcmp(field_or(&chapters[i], "chapter", ""), name) == 0 && field(&chapters[i], "launches"))
             return &chapters[i];
     return NULL;
 }
 
-/** The chapters that this table is for, if there are any. */
-static void print_table(const struct chapter *chapters, int count, const struct table *table)
+/** Prints the chapters that this table is for, if there are any. `follows`: another table stands above it. */
+static bool print_table(const struct table *table, const struct chapter *chapters, int count, bool follows)
 {
-    bool begun = false;
+    struct record report = {0}, *const list = record_list(&report, IN_TABLE, NULL);
+    const struct chapter *first = NULL;
+    struct error error;
 
     for (int i = 0; i < count; i++) {
-        const struct chapter *before = find_chapter(chapters, count, chapters[i].before);
+        const struct chapter *const before = find_chapter(chapters, count, field_or(&chapters[i], "before", ""));
 
-        if (table_of(&chapters[i]) != table)
+        if (!field(&chapters[i], table->field))
             continue;
-        if (!begun) {
-            printf("%-*s %-8s %8s", table->name_width, "chapter", "verified", "launches");
-            for (const struct column *column = table->columns; column->heading; column++)
-                printf(" %9s", column->heading);
-            printf(" %7s\n", "lanes");
-        }
-        begun = true;
-        print_figures(&chapters[i], table);
+        first = first ? first : &chapters[i];
+        add_figures(table, &chapters[i], record_object(list, IN_TABLE, NULL));
         if (before)
-            print_changes(&chapters[i], before, table);
+            add_changes(table, &chapters[i], before, record_object(list, IN_TABLE, NULL));
     }
-    if (begun)
-        printf("\n%s", table->notes);
-}
-
-/** What align made of its input, which is the same in every chapter. */
-static void print_align_input(const struct chapter *chapters, int count)
-{
-    for (int i = 0; i < count; i++) {
-        const struct chapter *chapter = &chapters[i];
-
-        if (table_of(chapter) != &align_table)
-            continue;
-        printf("Input: %s ids of %s experts, %s places in whole blocks of %s; expert %s is the busiest, with %s ids.\n",
-               field(chapter, "numel"), field(chapter, "num_experts"), field(chapter, "num_tokens_post_padded"),
-               field(chapter, "block_size"), field(chapter, "busiest_expert"), field(chapter, "busiest_ids"));
-        return;
+    if (first) {
+        fputs(follows ? "\n" : "", stdout);
+        if (!record_write(&report, RECORD_TABLE, stdout, &error))
+            exit(2);
+        putchar('\n');
+        print_notes(table->notes, first);
     }
+    record_free(&report);
+    return first != NULL;
 }
 
 int main(int argc, char **argv)
 {
     static struct chapter chapters[MAX_CHAPTERS];
-    bool verified = true;
+    bool verified = true, follows = false;
 
     if (argc < 2 || argc - 1 > MAX_CHAPTERS) {
         fprintf(stderr, "usage: chapter_table FILE.csv... (1 to %d files)\n", MAX_CHAPTERS);
@@ -261,12 +254,9 @@ int main(int argc, char **argv)
     for (int i = 1; i < argc; i++) {
         if (!read_chapter(argv[i], &chapters[i - 1]))
             return 2;
-        verified = verified && chapters[i - 1].verified;
+        verified = is_verified(&chapters[i - 1]) && verified;
     }
-    print_table(chapters, argc - 1, &gate_table);
-    if (table_of(&chapters[0]) != table_of(&chapters[argc - 2]))
-        printf("\n");
-    print_table(chapters, argc - 1, &align_table);
-    print_align_input(chapters, argc - 1);
+    for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
+        follows = print_table(&tables[i], chapters, argc - 1, follows) || follows;
     return verified ? 0 : 1;
 }

@@ -2,7 +2,7 @@
 #ifndef KERNELS_TOKEN_SCORES_CUH
 #define KERNELS_TOKEN_SCORES_CUH
 
-#include "harness/gate.h"
+#include "harness/gate/gate.h"
 #include "kernels/dtype.cuh"
 
 #include <math.h>

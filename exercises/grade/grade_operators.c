@@ -1,10 +1,10 @@
 /** @file grade_operators.c  The gate and align as a whole: generated input, one checked run. */
 #include "grade.h"
 #include "grade_state.h"
-#include "harness/align_problem.h"
-#include "harness/align_run.h"
-#include "harness/gate_problem.h"
-#include "harness/gate_run.h"
+#include "harness/align/problem.h"
+#include "harness/align/run.h"
+#include "harness/gate/problem.h"
+#include "harness/gate/run.h"
 
 #include <string.h>
 
@@ -27,13 +27,13 @@ static cudaError_t launch_align(const struct align_problem *problem, const struc
 }
 
 /** Ends the case unless the run was verified. Whatever the run owned is free by now. */
-static void settle(struct grade *grade, enum run_result result, const struct error *error)
+static void settle(struct grade *grade, const struct error *error)
 {
-    if (result == RUN_VERIFIED) {
+    if (error->result == RUN_VERIFIED) {
         grade_count(grade);
         return;
     }
-    if (result != RUN_WRONG)
+    if (error->result != RUN_WRONG)
         grade_give_up(grade, error);
     if (status_now != cudaSuccess)
         grade_fault(grade, status_now, error->text);
@@ -42,73 +42,51 @@ static void settle(struct grade *grade, enum run_result result, const struct err
 
 /* --- gate --------------------------------------------------------------------------------------------------------- */
 
-static enum run_result run_gate(const struct gate_problem *problem, enum gate_dist dist, uint64_t seed,
-                                struct error *error)
+static void run_gate(const struct gate_problem *problem, enum gate_dist dist, uint64_t seed, struct error *error)
 {
     const struct gate_step step = {.name = "exercise", .launch = launch_gate};
-    struct gate_input input;
-    struct gate_output output;
-    enum run_result result;
+    struct operands operands;
 
-    if (!gate_input_allocate(problem, &input, error))
-        return RUN_NO_DEVICE;
-    gate_generate_logits(problem, dist, seed, input.gating_output);
+    if (!gate_operands_allocate(problem, &operands, error))
+        return;
+    gate_generate_logits(problem, dist, seed, operands.list[GATE_GATING_OUTPUT].host.data);
     if (problem->has_bias)
-        gate_generate_bias(problem, dist, seed, input.correction_bias);
-    if (gate_output_allocate(problem, &output, error)) {
-        result = gate_run(problem, &step, &input, &output, error);
-        gate_output_free(&output);
-    } else {
-        result = RUN_NO_DEVICE;
-    }
-    gate_input_free(&input);
-    return result;
+        gate_generate_bias(problem, dist, seed, operands.list[GATE_CORRECTION_BIAS].host.data);
+    gate_run(problem, &step, &operands, error);
+    operands_free(&operands);
 }
 
 void grade_gate(struct grade *grade, grade_gate_launch *launch, const struct gate_problem *problem, enum gate_dist dist)
 {
     const uint64_t seed = random_bits(&grade->random);
     char described[GRADE_GIVEN_SIZE - 40];
-    struct error error = {""};
+    struct error error = {0};
 
     if (!gate_problem_check(problem, &error))
         grade_give_up(grade, &error);
     gate_problem_describe(problem, described, sizeof described);
-    grade_given(grade, "%s; logits: %s", described, gate_dist_name(dist));
+    grade_given(grade, "%s; logits: %s", described, gate_dist_names[dist]);
     gate_launch_now = launch;
     status_now = cudaSuccess;
-    settle(grade, run_gate(problem, dist, seed, &error), &error);
+    run_gate(problem, dist, seed, &error);
+    settle(grade, &error);
 }
 
 /* --- align -------------------------------------------------------------------------------------------------------- */
 
-static enum run_result run_align_on(const struct align_problem *problem, const struct align_step *step, int offset,
-                                    const struct align_input *input, struct error *error)
+static void run_align(const struct align_problem *problem, const struct align_step *step, const struct grade_ids *ids,
+                      uint64_t seed, struct error *error)
 {
-    struct align_output output;
-    enum run_result result;
+    struct operands operands;
 
-    if (!align_output_allocate(problem, &output, error))
-        return RUN_NO_DEVICE;
-    result = align_run(problem, step, offset, input, &output, error);
-    align_output_free(&output);
-    return result;
-}
-
-static enum run_result run_align(const struct align_problem *problem, const struct align_step *step,
-                                 const struct grade_ids *ids, uint64_t seed, struct error *error)
-{
-    struct align_input input;
-    enum run_result result = RUN_NO_DEVICE;
-
-    if (!align_input_allocate(problem, ids->has_map, &input, error))
-        return RUN_NO_DEVICE;
+    if (!align_operands_allocate(problem, step, ids->has_map, ids->offset, &operands, error))
+        return;
     if (ids->has_map)
-        align_generate_map(problem->num_experts, seed, input.expert_map);
-    if (align_generate_ids(problem, ids->topk ? ids->topk : 8, ids->dist, seed, input.topk_ids, error))
-        result = run_align_on(problem, step, ids->offset, &input, error);
-    align_input_free(&input);
-    return result;
+        align_generate_map(problem->num_experts, seed, operands.list[ALIGN_EXPERT_MAP].host.data);
+    if (align_generate_ids(problem, ids->topk ? ids->topk : 8, ids->dist, seed, operands.list[ALIGN_TOPK_IDS].host.data,
+                           error))
+        align_run(problem, step, &operands, error);
+    operands_free(&operands);
 }
 
 void grade_align(struct grade *grade, const struct align_step *step, const struct align_problem *problem,
@@ -118,7 +96,7 @@ void grade_align(struct grade *grade, const struct align_step *step, const struc
     struct align_problem whole = *problem;
     struct align_step watched = *step;
     char described[GRADE_GIVEN_SIZE - 60];
-    struct error error = {""};
+    struct error error = {0};
 
     if (!align_shape_check(&whole, &error))
         grade_give_up(grade, &error);
@@ -127,9 +105,10 @@ void grade_align(struct grade *grade, const struct align_step *step, const struc
     if (!align_problem_check(&whole, &error))
         grade_give_up(grade, &error);
     align_problem_describe(&whole, described, sizeof described);
-    grade_given(grade, "%s; ids: %s%s", described, align_dist_name(ids->dist), ids->has_map ? ", with a map" : "");
+    grade_given(grade, "%s; ids: %s%s", described, align_dist_names[ids->dist], ids->has_map ? ", with a map" : "");
     align_launch_now = step->launch;
     watched.launch = launch_align;
     status_now = cudaSuccess;
-    settle(grade, run_align(&whole, &watched, ids, seed, &error), &error);
+    run_align(&whole, &watched, ids, seed, &error);
+    settle(grade, &error);
 }

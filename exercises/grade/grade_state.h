@@ -3,9 +3,8 @@
 #define GRADE_STATE_H
 
 #include "grade.h"
-#include "harness/backend.h"
-#include "harness/counters.h"
-#include "harness/device_buffer.h"
+#include "harness/core/backend.h"
+#include "harness/core/device_buffer.h"
 
 #include <setjmp.h>
 

@@ -65,7 +65,7 @@ static bool show_start(struct learn *learn, const struct exercise **current, str
 /** After a pass: how far one is, and the next exercise, whose copy is made. */
 static void move_on(struct learn *learn)
 {
-    struct error error = {""};
+    struct error error = {0};
     const struct exercise *next;
 
     if (!learn_begin(learn, &error)) {
@@ -97,7 +97,7 @@ static void grade(struct learn *learn, const struct exercise *exercise)
 /** Grades all that was saved, then waits for more. */
 static int watch_files(struct learn *learn, struct watch *watch, struct saved *saved)
 {
-    struct error error = {""};
+    struct error error = {0};
 
     for (;;) {
         for (size_t i = 0; i < num_exercises && !interrupt_seen(); i++)
@@ -119,7 +119,7 @@ static int watch_files(struct learn *learn, struct watch *watch, struct saved *s
 
 int command_watch(struct learn *learn, const struct command_words *words)
 {
-    struct error error = {""};
+    struct error error = {0};
     struct saved saved = {{false}};
     const struct exercise *current = NULL;
     struct watch watch;

@@ -11,7 +11,7 @@
 /** The exercise of that name. NULL with one line. */
 static const struct exercise *find_exercise(const struct learn *learn, const char *wanted, struct error *error)
 {
-    struct error why = {""};
+    struct error why = {0};
     const struct exercise *const found = exercise_find(wanted, &why);
 
     if (!found)
@@ -36,7 +36,7 @@ static const struct exercise *named_or_current(struct learn *learn, const char *
 
 int command_list(struct learn *learn, const struct command_words *words)
 {
-    struct error error = {""};
+    struct error error = {0};
 
     (void)words;
     if (!learn_look(learn, &error))
@@ -47,7 +47,7 @@ int command_list(struct learn *learn, const struct command_words *words)
 
 int command_run(struct learn *learn, const struct command_words *words)
 {
-    struct error error = {""};
+    struct error error = {0};
     const struct exercise *const exercise = named_or_current(learn, words->name, &error);
 
     if (!exercise)
@@ -91,7 +91,7 @@ static void show_hints(const struct learn *learn, const struct exercise *exercis
 
 static int give_hint(struct learn *learn, const struct exercise *exercise, const struct hints *hints)
 {
-    struct error error = {""};
+    struct error error = {0};
     struct progress_entry *entry;
     int seen;
 
@@ -113,7 +113,7 @@ static int give_hint(struct learn *learn, const struct exercise *exercise, const
 
 int command_hint(struct learn *learn, const struct command_words *words)
 {
-    struct error error = {""};
+    struct error error = {0};
     const struct exercise *const exercise = named_or_current(learn, words->name, &error);
     char path[LEARN_PATH_SIZE];
     struct hints hints;
@@ -163,7 +163,7 @@ static void show_reset(const struct learn *learn, const struct exercise *exercis
 
 int command_reset(struct learn *learn, const struct command_words *words)
 {
-    struct error error = {""};
+    struct error error = {0};
     const struct exercise *const exercise = find_exercise(learn, words->name, &error);
     struct progress_entry *entry;
     char kept[LEARN_PATH_SIZE];
@@ -202,7 +202,7 @@ static int refuse_solution(const struct learn *learn, const struct exercise *exe
 
 int command_solution(struct learn *learn, const struct command_words *words)
 {
-    struct error error = {""};
+    struct error error = {0};
     const struct exercise *const exercise = find_exercise(learn, words->name, &error);
     struct progress_entry *entry;
     char path[LEARN_PATH_SIZE];
@@ -242,7 +242,7 @@ static bool go_to(struct learn *learn, const struct exercise *exercise, struct e
 
 int command_next(struct learn *learn, const struct command_words *words)
 {
-    struct error error = {""};
+    struct error error = {0};
     const struct exercise *left, *next;
 
     (void)words;

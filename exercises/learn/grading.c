@@ -132,7 +132,7 @@ static void show(const struct learn *learn, const struct attempt *attempt)
 /** Grades what was read, between learn_begin() and learn_end(), and shows it after. */
 static int grade_read(struct learn *learn, struct attempt *attempt)
 {
-    struct error error = {""}, unsaved = {""};
+    struct error error = {0}, unsaved = {0};
     int code = build_and_run(attempt, &error);
 
     if (interrupt_seen()) {
@@ -153,7 +153,7 @@ static int grade_read(struct learn *learn, struct attempt *attempt)
 /** Grades the file once the learner's copy is there. */
 static int grade_copy(struct learn *learn, struct attempt *attempt)
 {
-    struct error error = {""};
+    struct error error = {0};
     int code;
 
     if (read_learners(attempt, &error))
@@ -176,7 +176,7 @@ static void free_attempt(struct attempt *attempt)
 int grade_file(struct learn *learn, const struct exercise *exercise, const struct grading *grading)
 {
     struct attempt attempt = {.exercise = exercise, .grading = grading};
-    struct error error = {""};
+    struct error error = {0};
     char path[LEARN_PATH_SIZE];
     int code;
 

@@ -2,7 +2,7 @@
 #ifndef HINTS_H
 #define HINTS_H
 
-#include "harness/error.h"
+#include "harness/core/error.h"
 
 #include <stdbool.h>
 

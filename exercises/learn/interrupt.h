@@ -2,7 +2,7 @@
 #ifndef INTERRUPT_H
 #define INTERRUPT_H
 
-#include "harness/error.h"
+#include "harness/core/error.h"
 
 #include <stdbool.h>
 

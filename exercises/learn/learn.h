@@ -2,7 +2,7 @@
 #ifndef LEARN_H
 #define LEARN_H
 
-#include "harness/error.h"
+#include "harness/core/error.h"
 #include "exercise_list.h"
 #include "place.h"
 #include "progress.h"

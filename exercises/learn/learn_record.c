@@ -35,7 +35,7 @@ int learn_refuse(const struct error *error)
 /** Reads the record, and says on standard error if it was damaged. */
 static bool read_record(struct learn *learn, bool set_aside, struct error *error)
 {
-    struct error notice = {""};
+    struct error notice = {0};
 
     progress_free(&learn->progress);
     if (!progress_read(record, set_aside, &learn->progress, &notice, error))

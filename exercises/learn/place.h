@@ -2,7 +2,7 @@
 #ifndef PLACE_H
 #define PLACE_H
 
-#include "harness/error.h"
+#include "harness/core/error.h"
 
 #include <limits.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 #include "progress.h"
 
-#include "harness/whole_file.h"
+#include "harness/core/whole_file.h"
 #include "learner_file.h"
 
 #include <errno.h>
@@ -127,7 +127,7 @@ static bool parse(char *text, struct progress *progress, struct error *error)
 static void move_aside(const char *path, struct error *notice)
 {
     char aside[4096], kept[4096];
-    struct error why = {""};
+    struct error why = {0};
 
     /* The first is PATH.damaged; later ones are numbered. */
     if (snprintf(aside, sizeof aside, "%s.damaged", path) < (int)sizeof aside &&
@@ -167,7 +167,7 @@ bool progress_write(const char *path, const struct progress *progress, struct er
 {
     struct whole_file file = {0};
 
-    if (!whole_file_open(&file, NULL, path, error))
+    if (!whole_file_open(&file, "", path, error))
         return false;
     fprintf(file.stream, "# What build/learn keeps: NAME LAST-GRADING EVER-PASSED SOLUTION-REFUSED HINTS-SHOWN\n");
     fprintf(file.stream, "progress 1\nat %s\n", progress->at[0] ? progress->at : "-");
@@ -178,7 +178,7 @@ bool progress_write(const char *path, const struct progress *progress, struct er
                 yes_words[entry->refused], entry->hints);
     }
     fprintf(file.stream, "end\n");
-    if (whole_file_keep(&file, NULL, error))
+    if (whole_file_keep(&file, "", error))
         return true;
     whole_file_drop(&file);
     return false;

@@ -8,7 +8,7 @@
 #ifndef REGIONS_H
 #define REGIONS_H
 
-#include "harness/error.h"
+#include "harness/core/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -34,7 +34,7 @@ static int count_hints(const struct exercise *exercise)
     int count;
 
     learn_folder_file(exercise, "hints.md", path);
-    if (!hints_read(path, &hints, &(struct error){""}))
+    if (!hints_read(path, &hints, &(struct error){0}))
         return 0;
     count = hints.count;
     hints_free(&hints);
@@ -76,8 +76,8 @@ static bool is_untouched(const struct exercise *exercise)
 
     learn_folder_file(exercise, "exercise.cu", original_path);
     learn_file(exercise, path);
-    if (learner_file_read(original_path, &original, &(struct error){""}) &&
-        learner_file_read(path, &text, &(struct error){""}))
+    if (learner_file_read(original_path, &original, &(struct error){0}) &&
+        learner_file_read(path, &text, &(struct error){0}))
         untouched = strcmp(original, text) == 0;
     free(original);
     free(text);

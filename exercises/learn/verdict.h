@@ -19,7 +19,7 @@
 #ifndef VERDICT_H
 #define VERDICT_H
 
-#include "harness/error.h"
+#include "harness/core/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>

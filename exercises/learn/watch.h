@@ -2,7 +2,7 @@
 #ifndef WATCH_H
 #define WATCH_H
 
-#include "harness/error.h"
+#include "harness/core/error.h"
 
 struct watch {
     int descriptor;

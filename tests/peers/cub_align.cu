@@ -5,7 +5,7 @@
  * The row that a library takes in the tables of times. CUB's sort keeps the order of equal keys, so positions ascend in every
  * group, which none of chapters 06 to 10 promises.
  */
-#include "harness/align.h"
+#include "harness/align/align.h"
 
 #include <cub/block/block_scan.cuh>
 #include <cub/device/device_radix_sort.cuh>

@@ -1,5 +1,5 @@
 /** @file cub_align_main.c  Align with CUB, as a program like a chapter's: checked and timed by the same harness. */
-#include "harness/align.h"
+#include "harness/align/align.h"
 
 size_t cub_align_workspace_bytes(const struct align_problem *problem);
 cudaError_t cub_align_launch(const struct align_problem *problem, const struct align_buffers *buffers,

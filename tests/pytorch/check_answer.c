@@ -5,15 +5,14 @@
  * DIR holds topk_ids.npy and topk_weights.npy. The flags state the problem, --logits and --bias its operands. Ties may
  * fall either way. Exit codes as a chapter's program has them.
  */
-#include "harness/gate_check.h"
-#include "harness/gate_load.h"
-#include "harness/gate_options.h"
-#include "harness/gate_problem.h"
-#include "harness/npy.h"
+#include "harness/gate/check.h"
+#include "harness/gate/options.h"
+#include "harness/gate/problem.h"
+#include "harness/gate/run.h"
 
 #include <stdio.h>
 
-static bool read_answer(const char *directory, const char *name, enum npy_dtype dtype, size_t count,
+static bool read_answer(const char *directory, const char *name, enum dtype dtype, size_t count,
                         struct npy_array *array, struct error *error)
 {
     char path[4096];
@@ -24,39 +23,37 @@ static bool read_answer(const char *directory, const char *name, enum npy_dtype 
     if (array->dtype == dtype && (size_t)npy_count(array) == count)
         return true;
     npy_free(array);
-    return error_set(error, "%s: not %zu values of type %s", path, count, npy_dtype_name(dtype));
+    return error_set(error, "%s: not %zu values of type %s", path, count, dtype_name(dtype));
 }
 
-static int check(const struct gate_options *options, const struct gate_input *input, const char *directory)
+static int check(const struct gate_options *options, const struct operands *operands, const char *directory)
 {
     const size_t choices = gate_choices(&options->problem);
     struct npy_array ids = {0}, weights = {0};
     struct gate_failure failure;
-    struct error error = {""};
-    int code = 2;
+    struct error error = {0};
 
-    if (read_answer(directory, "topk_ids.npy", NPY_I32, choices, &ids, &error) &&
-        read_answer(directory, "topk_weights.npy", NPY_F32, choices, &weights, &error)) {
-        const struct gate_buffers buffers = {input->gating_output, input->correction_bias, weights.data, ids.data};
-        const enum gate_verdict verdict = gate_check(&options->problem, &buffers, GATE_TIES_FREE, &failure, &error);
+    if (read_answer(directory, "topk_ids.npy", DTYPE_I32, choices, &ids, &error) &&
+        read_answer(directory, "topk_weights.npy", DTYPE_F32, choices, &weights, &error)) {
+        struct gate_buffers buffers = gate_buffers_at(operands, OPERAND_HOST);
 
-        code = verdict == GATE_RIGHT ? 0 : verdict == GATE_WRONG ? 1 : 3;
-        if (verdict == GATE_WRONG)
-            gate_failure_describe(&failure, error.text, sizeof error.text);
+        buffers.topk_weights = weights.data;
+        buffers.topk_ids = ids.data;
+        gate_check(&options->problem, &buffers, GATE_TIES_FREE, &failure, &error);
     }
-    if (code != 0)
+    if (error.result != RUN_VERIFIED)
         fprintf(stderr, "check_answer: %s\n", error.text);
     npy_free(&ids);
     npy_free(&weights);
-    return code;
+    return error.result;
 }
 
 int main(int argc, char **argv)
 {
     static const struct gate_chapter chapter = {.step = {.name = "check_answer"}};
     struct gate_options options;
-    struct gate_input input;
-    struct error error = {""};
+    struct operands operands;
+    struct error error = {0};
     int code;
 
     if (argc < 2) {
@@ -64,11 +61,11 @@ int main(int argc, char **argv)
         return 2;
     }
     if (!gate_options_parse(argc - 1, argv + 1, &chapter, &options, &error) ||
-        gate_load(&options, &chapter.step, &input, &error) != RUN_READY) {
+        !gate_load(&options, &chapter.step, &operands, &error)) {
         fprintf(stderr, "check_answer: %s\n", error.text);
         return 2;
     }
-    code = check(&options, &input, argv[1]);
-    gate_input_free(&input);
+    code = check(&options, &operands, argv[1]);
+    operands_free(&operands);
     return code;
 }

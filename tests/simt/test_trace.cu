@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 extern "C" {
-#include "harness/json.h"
+#include "json.h"
 }
 
 enum { MAX_LINES = 80, LINE = 4096 };
@@ -22,7 +22,7 @@ static void take_trace(void)
     char path[] = "/tmp/test_trace.XXXXXX";
     const int file = mkstemp(path);
     FILE *stream = file < 0 ? NULL : fdopen(file, "w+");
-    struct error error = {""};
+    struct error error = {};
 
     assert_non_null(stream);
     assert_true(simt_trace_end(stream));

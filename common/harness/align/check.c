@@ -1,0 +1,288 @@
+#include "harness/align/check.h"
+
+#include "harness/align/problem.h"
+#include "harness/core/memory.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** An answer under examination, and what the examiner needs. */
+struct examination {
+    const struct align_problem *problem;
+    const struct align_buffers *buffers;
+    bool ascending;
+    struct align_groups groups;
+    int32_t *placed_at; /* [numel] where sorted_token_ids holds this position; -1: not seen yet */
+    struct align_failure *failure;
+};
+
+static bool examination_start(struct examination *exam, struct error *error)
+{
+    const size_t bytes = (size_t)exam->problem->numel * sizeof *exam->placed_at;
+
+    if (!align_groups_count(exam->problem, exam->buffers->topk_ids, &exam->groups, error) ||
+        !align_capacity_check(exam->problem, &exam->groups, error) ||
+        !memory_allocate((void **)&exam->placed_at, bytes, error))
+        return false;
+    memset(exam->placed_at, 0xff, bytes);
+    return true;
+}
+
+static void examination_end(struct examination *exam)
+{
+    align_groups_free(&exam->groups);
+    free(exam->placed_at);
+}
+
+static int64_t id_at(const struct examination *exam, int64_t position)
+{
+    return align_load_id(exam->problem, exam->buffers->topk_ids, position);
+}
+
+static bool is_position(const struct examination *exam, int32_t element)
+{
+    return element >= 0 && element < exam->problem->numel;
+}
+
+/* --- what is wrong ----------------------------------------------------------------------------------------- */
+
+/** What is expected and what was got are in the failure already. */
+static bool fail(struct examination *exam, const char *array, int64_t index, const char *rule)
+{
+    exam->failure->array = array;
+    exam->failure->index = index;
+    exam->failure->block = -1;
+    exam->failure->expert = -1;
+    snprintf(exam->failure->rule, sizeof exam->failure->rule, "%s", rule);
+    return false;
+}
+
+/** A number, and whether it is what the buffer held before the launch. */
+static void describe_value(error_words *text, int32_t value)
+{
+    int32_t poison;
+
+    memset(&poison, ALIGN_POISON, sizeof poison);
+    error_words_set(text, "%" PRId32 "%s", value, value == poison ? ", as before the launch: nothing was written" : "");
+}
+
+/** An element of sorted_token_ids and what it stands for. */
+static void describe_element(error_words *text, const struct examination *exam, int32_t element)
+{
+    if (element == exam->problem->numel)
+        error_words_set(text, "%" PRId32 ", a pad", element);
+    else if (!is_position(exam, element))
+        describe_value(text, element);
+    else if (!align_id_is_valid(exam->problem, id_at(exam, element)))
+        error_words_set(text, "position %" PRId32 ", whose id %" PRId64 " names no expert", element,
+                        id_at(exam, element));
+    else if (exam->placed_at[element] >= 0)
+        error_words_set(text, "position %" PRId32 ", already placed at %" PRId32, element, exam->placed_at[element]);
+    else
+        error_words_set(text, "position %" PRId32 " of expert %" PRId64, element, id_at(exam, element));
+}
+
+/** The lowest position of the expert that its group lacks; -1 if it has all. Looks at `place` and what comes after. */
+static int64_t missing_position(struct examination *exam, int expert, int64_t place)
+{
+    int64_t position = 0;
+
+    for (; place < exam->groups.offsets[expert + 1]; place++) {
+        const int32_t element = exam->buffers->sorted_token_ids[place];
+
+        if (is_position(exam, element))
+            exam->placed_at[element] = (int32_t)place;
+    }
+    while (position < exam->problem->numel && (id_at(exam, position) != expert || exam->placed_at[position] >= 0))
+        position++;
+    return position < exam->problem->numel ? position : -1;
+}
+
+/** Fails at a place of the expert's group; -1: past the last. */
+static bool fail_place(struct examination *exam, int64_t place, int expert, const char *rule)
+{
+    fail(exam, "sorted_token_ids", place, rule);
+    exam->failure->block = place / exam->problem->block_size;
+    exam->failure->expert = expert;
+    return false;
+}
+
+/** Fails at a place where one of the expert's positions should be. */
+static bool fail_position(struct examination *exam, int64_t place, int expert, const char *rule)
+{
+    int64_t missing;
+
+    describe_element(&exam->failure->got, exam, exam->buffers->sorted_token_ids[place]);
+    missing = missing_position(exam, expert, place);
+    if (missing >= 0)
+        error_words_set(&exam->failure->expected, "a position of expert %d (%" PRId64 " is missing)", expert, missing);
+    else
+        error_words_set(&exam->failure->expected, "a position of expert %d", expert);
+    return fail_place(exam, place, expert, rule);
+}
+
+/* --- sizes and owners --------------------------------------------------------------------------------------------- */
+
+static bool total_is_right(struct examination *exam)
+{
+    const int64_t right = align_required_capacity(exam->problem, &exam->groups);
+    const int32_t got = *exam->buffers->num_tokens_post_padded;
+
+    if (got == right)
+        return true;
+    error_words_set(&exam->failure->expected, "%" PRId64, right);
+    describe_value(&exam->failure->got, got);
+    return fail(exam, "num_tokens_post_padded", 0, "it is the sum of the groups, each rounded up to whole blocks");
+}
+
+static bool owner_is_right(struct examination *exam, int64_t block, int expert)
+{
+    const int32_t *const expert_map = exam->buffers->expert_map;
+    const int32_t right = expert < 0 ? -1 : expert_map ? expert_map[expert] : expert;
+    const int32_t got = exam->buffers->expert_ids[block];
+
+    if (got == right)
+        return true;
+    error_words_set(&exam->failure->expected, "%" PRId32, right);
+    describe_value(&exam->failure->got, got);
+    fail(exam, "expert_ids", block,
+         expert < 0   ? "past the last block it is -1"
+         : expert_map ? "it is what expert_map says of the block's expert"
+                      : "it is the block's expert");
+    exam->failure->block = block;
+    exam->failure->expert = expert;
+    return false;
+}
+
+static bool owners_are_right(struct examination *exam)
+{
+    const struct align_problem *problem = exam->problem;
+    int64_t block = 0;
+
+    for (int e = 0; e < problem->num_experts; e++)
+        for (; block < exam->groups.offsets[e + 1] / problem->block_size; block++)
+            if (!owner_is_right(exam, block, e))
+                return false;
+    for (; block < align_blocks(problem); block++)
+        if (!owner_is_right(exam, block, -1))
+            return false;
+    return true;
+}
+
+/* --- positions ---------------------------------------------------------------------------------------------------- */
+
+static bool position_is_right(struct examination *exam, int64_t place, int expert)
+{
+    const int32_t element = exam->buffers->sorted_token_ids[place];
+
+    if (element == exam->problem->numel)
+        return fail_position(exam, place, expert, "a group's positions come before its pads");
+    if (!is_position(exam, element))
+        return fail_position(exam, place, expert, "every element is a position or numel");
+    if (!align_id_is_valid(exam->problem, id_at(exam, element)))
+        return fail_position(exam, place, expert, "ids that name no expert are skipped");
+    if (id_at(exam, element) != expert)
+        return fail_position(exam, place, expert, "a block holds positions of its own expert only");
+    if (exam->placed_at[element] >= 0)
+        return fail_position(exam, place, expert, "no position is placed twice");
+    exam->placed_at[element] = (int32_t)place;
+    return true;
+}
+
+/** The element before this one is right, and of the same expert. */
+static bool position_ascends(struct examination *exam, int64_t place, int expert)
+{
+    const int32_t before = exam->buffers->sorted_token_ids[place - 1], element = exam->buffers->sorted_token_ids[place];
+
+    if (element > before)
+        return true;
+    error_words_set(&exam->failure->expected, "a position above %" PRId32, before);
+    error_words_set(&exam->failure->got, "position %" PRId32, element);
+    return fail_place(exam, place, expert, "positions ascend inside a group");
+}
+
+static bool pad_is_right(struct examination *exam, int64_t place, int expert)
+{
+    const int32_t element = exam->buffers->sorted_token_ids[place];
+
+    if (element == exam->problem->numel)
+        return true;
+    error_words_set(&exam->failure->expected, "%" PRId64 ", a pad", exam->problem->numel);
+    describe_element(&exam->failure->got, exam, element);
+    return fail_place(exam, place, expert,
+                      expert < 0 ? "past the last block every element is numel"
+                                 : "after its last position a group holds numel");
+}
+
+static bool group_is_right(struct examination *exam, int expert)
+{
+    const int64_t begin = exam->groups.offsets[expert];
+    const int64_t pads = begin + exam->groups.counts[expert];
+
+    for (int64_t place = begin; place < pads; place++)
+        if (!position_is_right(exam, place, expert) ||
+            (exam->ascending && place > begin && !position_ascends(exam, place, expert)))
+            return false;
+    for (int64_t place = pads; place < exam->groups.offsets[expert + 1]; place++)
+        if (!pad_is_right(exam, place, expert))
+            return false;
+    return true;
+}
+
+static bool places_are_right(struct examination *exam)
+{
+    for (int e = 0; e < exam->problem->num_experts; e++)
+        if (!group_is_right(exam, e))
+            return false;
+    for (int64_t place = align_required_capacity(exam->problem, &exam->groups); place < exam->problem->capacity;
+         place++)
+        if (!pad_is_right(exam, place, -1))
+            return false;
+    return true;
+}
+
+/** Follows from the rest if the groups were counted right. This asks the ids alone. */
+static bool every_id_is_placed_or_skipped(struct examination *exam)
+{
+    for (int64_t i = 0; i < exam->problem->numel; i++) {
+        const bool placed = exam->placed_at[i] >= 0;
+
+        if (placed != align_id_is_valid(exam->problem, id_at(exam, i))) {
+            error_words_set(&exam->failure->expected, "its position %s", placed ? "skipped" : "placed");
+            error_words_set(&exam->failure->got, "its position %s", placed ? "placed" : "nowhere");
+            return fail(exam, "topk_ids", i, "an id that names an expert is placed, any other is skipped");
+        }
+    }
+    return true;
+}
+
+/** The failure as one line. */
+static bool set_error(const struct align_failure *failure, struct error *error)
+{
+    char block[64] = "";
+
+    if (failure->block >= 0 && failure->expert >= 0)
+        snprintf(block, sizeof block, " (block %" PRId64 ", of expert %d)", failure->block, failure->expert);
+    else if (failure->block >= 0)
+        snprintf(block, sizeof block, " (block %" PRId64 ", of no expert)", failure->block);
+    return error_set_as(error, RUN_WRONG, "%s[%" PRId64 "]%s: %s; expected %s, got %s", failure->array, failure->index,
+                        block, failure->rule, failure->expected, failure->got);
+}
+
+bool align_check(const struct align_problem *problem, const struct align_buffers *buffers, bool ascending,
+                 struct align_failure *failure, struct error *error)
+{
+    struct examination exam = {.problem = problem, .buffers = buffers, .ascending = ascending, .failure = failure};
+    bool right = examination_start(&exam, error);
+
+    if (right)
+        right = (total_is_right(&exam) && owners_are_right(&exam) && places_are_right(&exam) &&
+                 every_id_is_placed_or_skipped(&exam)) ||
+                set_error(failure, error);
+    else
+        error->result = RUN_NO_DEVICE;
+    examination_end(&exam);
+    return right;
+}

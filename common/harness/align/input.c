@@ -1,0 +1,378 @@
+#include "harness/align/input.h"
+
+#include "harness/align/problem.h"
+#include "harness/core/memory.h"
+#include "harness/core/random.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Streams of random numbers; a distribution's is its own number. */
+enum { STREAM_COUNTS = 100, STREAM_MAP };
+
+const char *const align_dist_names[] = {"balanced", "uniform", "zipf", "one", "sparse", "repeated", "invalid", NULL};
+
+/* --- storing and shuffling ---------------------------------------------------------------------------------------- */
+
+/** Stores an id of any size: one that i32 does not hold as -1, which names no expert either. */
+static void store_any_id(const struct align_problem *problem, void *topk_ids, int64_t index, int64_t id)
+{
+    const bool fits = problem->wide_ids || (id >= INT32_MIN && id <= INT32_MAX);
+
+    align_store_id(problem, topk_ids, index, fits ? id : -1);
+}
+
+static void swap_ids(const struct align_problem *problem, void *topk_ids, int64_t a, int64_t b)
+{
+    const int64_t id = align_load_id(problem, topk_ids, a);
+
+    align_store_id(problem, topk_ids, a, align_load_id(problem, topk_ids, b));
+    align_store_id(problem, topk_ids, b, id);
+}
+
+/** Any order of the `count` ids from `begin` on (Fisher and Yates). */
+static void shuffle_ids(const struct align_problem *problem, void *topk_ids, int64_t begin, int64_t count,
+                        struct random *random)
+{
+    for (int64_t left = count; left > 1; left--)
+        swap_ids(problem, topk_ids, begin + left - 1, begin + random_below(random, (uint32_t)left));
+}
+
+/** Any order of the whole tokens; ids stay with their token. */
+static void shuffle_tokens(const struct align_problem *problem, int topk, void *topk_ids, struct random *random)
+{
+    for (int64_t left = problem->numel / topk; left > 1; left--) {
+        const int64_t other = random_below(random, (uint32_t)left);
+
+        for (int k = 0; k < topk; k++)
+            swap_ids(problem, topk_ids, (left - 1) * topk + k, other * topk + k);
+    }
+}
+
+static void swap_values(int32_t *values, int a, int b)
+{
+    const int32_t value = values[a];
+
+    values[a] = values[b];
+    values[b] = value;
+}
+
+/** 0 .. count - 1 in any order. */
+static void fill_shuffled(int32_t *values, int count, struct random *random)
+{
+    for (int i = 0; i < count; i++)
+        values[i] = i;
+    for (int left = count; left > 1; left--)
+        swap_values(values, left - 1, (int)random_below(random, (uint32_t)left));
+}
+
+/** The ids of the token that begins at `begin`: topk, or what is left. */
+static int token_size(const struct align_problem *problem, int topk, int64_t begin)
+{
+    return problem->numel - begin < topk ? (int)(problem->numel - begin) : topk;
+}
+
+/* --- distributions ------------------------------------------------------------------------------------------------ */
+
+/**
+ * Walks round and round one order of the experts: any topk <= num_experts neighbours differ, and counts differ by one
+ * at most. Shuffling tokens, and ids inside tokens, keeps both.
+ */
+static void generate_balanced(const struct align_problem *problem, int topk, const int32_t *experts,
+                              struct random *random, void *topk_ids)
+{
+    for (int64_t i = 0; i < problem->numel; i++)
+        align_store_id(problem, topk_ids, i, experts[i % problem->num_experts]);
+    shuffle_tokens(problem, topk, topk_ids, random);
+    for (int64_t begin = 0; begin < problem->numel; begin += topk)
+        shuffle_ids(problem, topk_ids, begin, token_size(problem, topk, begin), random);
+}
+
+/** Deals every token from the first `size` experts, no expert again before all of them are dealt. */
+static void generate_dealt(const struct align_problem *problem, int topk, int32_t *experts, int size,
+                           struct random *random, void *topk_ids)
+{
+    for (int64_t begin = 0; begin < problem->numel; begin += topk)
+        for (int k = 0; k < token_size(problem, topk, begin); k++) {
+            const int dealt = k % size;
+
+            swap_values(experts, dealt, dealt + (int)random_below(random, (uint32_t)(size - dealt)));
+            align_store_id(problem, topk_ids, begin + k, experts[dealt]);
+        }
+}
+
+/** Every token has half as many experts as ids, and so each of them twice or more. */
+static void generate_repeated(const struct align_problem *problem, int topk, int32_t *experts, struct random *random,
+                              void *topk_ids)
+{
+    const int half = topk > 1 ? topk / 2 : 1;
+    const int size = half < problem->num_experts ? half : problem->num_experts;
+
+    for (int64_t begin = 0; begin < problem->numel; begin += topk) {
+        const int count = token_size(problem, topk, begin);
+
+        for (int k = 0; k < size; k++)
+            swap_values(experts, k, k + (int)random_below(random, (uint32_t)(problem->num_experts - k)));
+        for (int k = 0; k < count; k++)
+            align_store_id(problem, topk_ids, begin + k, experts[k % size]);
+        shuffle_ids(problem, topk_ids, begin, count, random);
+    }
+}
+
+/** Numbers with no expert behind them, some of which a careless kernel takes for one after cutting them to 32 bits. */
+static int64_t invalid_id(int num_experts, struct random *random)
+{
+    const int64_t low_word = random_below(random, (uint32_t)num_experts);
+    const int64_t two_to_32 = (int64_t)1 << 32;
+    const int64_t ids[] = {-1,
+                           num_experts,
+                           num_experts + 1,
+                           INT32_MIN,
+                           INT32_MAX,
+                           two_to_32,
+                           two_to_32 + low_word,
+                           low_word - two_to_32,
+                           INT64_MIN + low_word,
+                           two_to_32 - 1};
+
+    return ids[random_below(random, sizeof ids / sizeof *ids)];
+}
+
+static void generate_invalid(const struct align_problem *problem, struct random *random, void *topk_ids)
+{
+    for (int64_t i = 0; i < problem->numel; i++) {
+        const int64_t valid = random_below(random, (uint32_t)problem->num_experts);
+
+        store_any_id(problem, topk_ids, i, random_below(random, 2) ? valid : invalid_id(problem->num_experts, random));
+    }
+}
+
+/* --- zipf --------------------------------------------------------------------------------------------------------- */
+
+/** Draws ranks, rank r as often as 1 / (r + 1) says, and remembers which of them the current token has. */
+struct zipf {
+    int size;
+    double *below;   /**< [size] the sum of the shares of rank 0 to this one */
+    int32_t *deck;   /**< [size] every rank once, those the token has first */
+    int32_t *placed; /**< [size] where a rank is in the deck */
+};
+
+static bool zipf_start(int size, struct zipf *zipf, struct error *error)
+{
+    double sum = 0.0;
+
+    *zipf = (struct zipf){.size = size};
+    if (!ALLOCATE_ARRAY(zipf->below, size, error) || !ALLOCATE_ARRAY(zipf->deck, size, error) ||
+        !ALLOCATE_ARRAY(zipf->placed, size, error))
+        return false;
+    for (int rank = 0; rank < size; rank++) {
+        sum += 1.0 / (rank + 1);
+        zipf->below[rank] = sum;
+        zipf->deck[rank] = zipf->placed[rank] = rank;
+    }
+    return true;
+}
+
+static void zipf_end(struct zipf *zipf)
+{
+    free(zipf->below);
+    free(zipf->deck);
+    free(zipf->placed);
+}
+
+static int zipf_draw(const struct zipf *zipf, struct random *random)
+{
+    const double value = (double)(random_bits(random) >> 11) * 0x1p-53 * zipf->below[zipf->size - 1];
+    int low = 0, high = zipf->size - 1;
+
+    while (low < high) {
+        const int middle = low + (high - low) / 2;
+
+        if (value < zipf->below[middle])
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+/** A rank that the token, which has `dealt`, does not have yet. After enough bad luck any such rank will do. */
+static int zipf_deal(struct zipf *zipf, int dealt, struct random *random)
+{
+    int rank = zipf_draw(zipf, random);
+
+    for (int tries = 1; tries < 16 && zipf->placed[rank] < dealt; tries++)
+        rank = zipf_draw(zipf, random);
+    if (zipf->placed[rank] < dealt)
+        rank = zipf->deck[dealt + (int)random_below(random, (uint32_t)(zipf->size - dealt))];
+
+    const int from = zipf->placed[rank], other = zipf->deck[dealt];
+
+    swap_values(zipf->deck, dealt, from);
+    zipf->placed[rank] = dealt;
+    zipf->placed[other] = from;
+    return rank;
+}
+
+static bool generate_zipf(const struct align_problem *problem, int topk, const int32_t *experts, struct random *random,
+                          void *topk_ids, struct error *error)
+{
+    struct zipf zipf;
+    const bool ready = zipf_start(problem->num_experts, &zipf, error);
+
+    for (int64_t begin = 0; ready && begin < problem->numel; begin += topk)
+        for (int k = 0; k < token_size(problem, topk, begin); k++)
+            align_store_id(problem, topk_ids, begin + k, experts[zipf_deal(&zipf, k % zipf.size, random)]);
+    zipf_end(&zipf);
+    return ready;
+}
+
+/* --- generating --------------------------------------------------------------------------------------------------- */
+
+static int sparse_size(int num_experts)
+{
+    const int size = num_experts / 16 > 2 ? num_experts / 16 : 2;
+
+    return size < num_experts ? size : num_experts;
+}
+
+bool align_generate_ids(const struct align_problem *problem, int topk, enum align_dist dist, uint64_t seed,
+                        void *topk_ids, struct error *error)
+{
+    struct random random = random_start(seed, dist);
+    int32_t *experts; /* all of them, in any order: none is favoured for its number */
+    bool done = true;
+
+    if (!ALLOCATE_ARRAY(experts, problem->num_experts, error))
+        return false;
+    fill_shuffled(experts, problem->num_experts, &random);
+    switch (dist) {
+    case ALIGN_DIST_BALANCED:
+        generate_balanced(problem, topk, experts, &random, topk_ids);
+        break;
+    case ALIGN_DIST_ZIPF:
+        done = generate_zipf(problem, topk, experts, &random, topk_ids, error);
+        break;
+    case ALIGN_DIST_ONE:
+        generate_dealt(problem, topk, experts, 1, &random, topk_ids);
+        break;
+    case ALIGN_DIST_SPARSE:
+        generate_dealt(problem, topk, experts, sparse_size(problem->num_experts), &random, topk_ids);
+        break;
+    case ALIGN_DIST_REPEATED:
+        generate_repeated(problem, topk, experts, &random, topk_ids);
+        break;
+    case ALIGN_DIST_INVALID:
+        generate_invalid(problem, &random, topk_ids);
+        break;
+    default:
+        generate_dealt(problem, topk, experts, problem->num_experts, &random, topk_ids);
+    }
+    free(experts);
+    return done;
+}
+
+bool align_counts_check(const int64_t *counts, int num_experts, int64_t *numel, struct error *error)
+{
+    int64_t sum = 0;
+
+    for (int e = 0; e < num_experts; e++) {
+        if (counts[e] < 0)
+            return error_set(error, "--counts: %" PRId64 " for expert %d; a count is 0 or more", counts[e], e);
+        if (counts[e] > INT32_MAX - sum)
+            return error_set(error, "--counts: more than %d ids with expert %d's; that is the most there can be",
+                             INT32_MAX, e);
+        sum += counts[e];
+    }
+    *numel = sum;
+    return true;
+}
+
+void align_generate_counts(const struct align_problem *problem, const int64_t *counts, uint64_t seed, void *topk_ids)
+{
+    struct random random = random_start(seed, STREAM_COUNTS);
+    int64_t i = 0;
+
+    for (int e = 0; e < problem->num_experts; e++)
+        for (int64_t left = counts[e]; left > 0; left--)
+            align_store_id(problem, topk_ids, i++, e);
+    shuffle_ids(problem, topk_ids, 0, problem->numel, &random);
+}
+
+void align_convert_ids(const struct align_problem *problem, const struct npy_array *source, void *topk_ids)
+{
+    const struct align_problem from = {.wide_ids = source->dtype == DTYPE_I64};
+    const int64_t count = npy_count(source);
+
+    for (int64_t i = 0; i < problem->numel; i++)
+        store_any_id(problem, topk_ids, i, align_load_id(&from, source->data, i % count));
+}
+
+/* --- maps --------------------------------------------------------------------------------------------------------- */
+
+void align_generate_map(int num_experts, uint64_t seed, int32_t *expert_map)
+{
+    struct random random = random_start(seed, STREAM_MAP);
+    const int num_local = num_experts - num_experts / 2;
+
+    fill_shuffled(expert_map, num_experts, &random);
+    for (int e = 0; e < num_experts; e++)
+        if (expert_map[e] >= num_local)
+            expert_map[e] = -1;
+}
+
+/** Checks the values; first_at [num_experts] is for the check alone. */
+static bool check_local_ids(const int32_t *expert_map, int num_experts, int32_t *first_at, struct error *error)
+{
+    char range[40] = " is 0";
+    int num_local = 0;
+
+    for (int e = 0; e < num_experts; e++) {
+        num_local += expert_map[e] != -1;
+        first_at[e] = -1;
+    }
+    if (num_local > 1)
+        snprintf(range, sizeof range, "s are 0 to %d, each once", num_local - 1);
+    for (int e = 0; e < num_experts; e++) {
+        const int32_t local = expert_map[e];
+
+        if (local == -1)
+            continue;
+        if (local < 0 || local >= num_local)
+            return error_set(error, "--expert-map: %" PRId32 " at index %d; the %d local expert%s, and others are -1",
+                             local, e, num_local, range);
+        if (first_at[local] >= 0)
+            return error_set(error,
+                             "--expert-map: %" PRId32 " at index %d and at index %" PRId32 "; the %d local expert%s",
+                             local, e, first_at[local], num_local, range);
+        first_at[local] = e;
+    }
+    return true;
+}
+
+bool align_convert_map(const struct npy_array *source, int num_experts, int32_t *expert_map, struct error *error)
+{
+    const struct align_problem from = {.wide_ids = source->dtype == DTYPE_I64};
+    const int64_t length = npy_count(source);
+    int32_t *first_at;
+    bool right;
+
+    if (length != num_experts)
+        return error_set(error, "--expert-map: %" PRId64 " value%s for %d expert%s", length, length == 1 ? "" : "s",
+                         num_experts, num_experts == 1 ? "" : "s");
+    for (int e = 0; e < num_experts; e++) {
+        const int64_t local = align_load_id(&from, source->data, e);
+
+        if (local < INT32_MIN || local > INT32_MAX)
+            return error_set(error, "--expert-map: %" PRId64 " at index %d; a local expert is below %d, others are -1",
+                             local, e, num_experts);
+        expert_map[e] = (int32_t)local;
+    }
+    if (!ALLOCATE_ARRAY(first_at, num_experts, error))
+        return false;
+    right = check_local_ids(expert_map, num_experts, first_at, error);
+    free(first_at);
+    return right;
+}

@@ -1,0 +1,228 @@
+
+#include "harness/align/problem.h"
+#include "harness/align/run.h"
+#include "harness/core/memory.h"
+#include "harness/gate/problem.h"
+#include "harness/gate/run.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** Where the ids come from, opened. What the source does not have is empty. */
+struct source {
+    struct npy_array file;         /**< ALIGN_SOURCE_FILE */
+    int64_t *counts;               /**< ALIGN_SOURCE_COUNTS */
+    struct gate_problem gate;      /**< ALIGN_SOURCE_ROUTER: as many tokens as are asked for, at most the data's */
+    struct operands gate_operands; /**< the same: the logits, and room for what is chosen */
+};
+
+static void close_source(struct source *source)
+{
+    npy_free(&source->file);
+    free(source->counts);
+    operands_free(&source->gate_operands);
+}
+
+/* --- opening: the problem's shape is known afterwards ------------------------------------------------------------- */
+
+/** Reads the file; takes topk, the number of tokens and the ids' type from it, where nothing else is asked for. */
+static bool open_file(struct align_options *options, struct npy_array *file, struct error *error)
+{
+    int64_t rows, length;
+
+    if (!npy_read_kind(options->ids_path, NPY_INTEGERS, 1, 2, file, error))
+        return false;
+    rows = file->shape[0];
+    length = file->ndim == 2 ? file->shape[1] : 1;
+    if (length < 1 || length > INT_MAX)
+        return error_set(error, "%s: %" PRId64 " ids in a row; there must be 1 to %d", options->ids_path, length,
+                         INT_MAX);
+    if (options->topk_given && options->topk != length)
+        return error_set(error, "--topk: %d; %s has %" PRId64 " ids in a row", options->topk, options->ids_path,
+                         length);
+    options->topk = (int)length;
+    if (!options->num_tokens_given)
+        options->num_tokens = rows;
+    if (options->num_tokens > 0 && rows == 0)
+        return error_set(error, "%s: has no rows to repeat for %" PRId64 " tokens", options->ids_path,
+                         options->num_tokens);
+    if (!options->ids_given)
+        options->problem.wide_ids = file->dtype == DTYPE_I64;
+    return true;
+}
+
+/** Reads the list of counts: as many experts as it has numbers, as many tokens as these are in all. */
+static bool open_counts(struct align_options *options, int64_t **counts, struct error *error)
+{
+    const size_t size = strlen(options->counts) + 1;
+    void *list;
+    char *rest;
+    bool good = true;
+
+    if (!memory_allocate((void **)counts, size * sizeof **counts, error) || !memory_allocate(&list, size, error))
+        return false;
+    rest = memcpy(list, options->counts, size);
+    options->problem.num_experts = 0;
+    for (const char *word; good && (word = strsep(&rest, ","));)
+        good = option_integer("counts", word, 0, INT32_MAX, &(*counts)[options->problem.num_experts++], error);
+    free(list);
+    options->topk = 1;
+    return good && align_counts_check(*counts, options->problem.num_experts, &options->num_tokens, error);
+}
+
+/* Chapter 05's kernel has room for so many choices of a token. */
+enum { GATE_MAX_CHOICES = 32 };
+
+/** Reads the router's logits and bias, for as many tokens as are asked for; those that it lacks repeat its rows later. */
+static bool open_router(struct align_options *options, const struct gate_step *step, struct source *source,
+                        struct error *error)
+{
+    struct gate_options gate = gate_options_default();
+    char logits[PATH_MAX], bias[PATH_MAX];
+
+    if (options->topk > GATE_MAX_CHOICES)
+        return error_set(error, "--topk: %d; the gate that makes the input, %s, chooses at most %d (more need --dist)",
+                         options->topk, step->name, GATE_MAX_CHOICES);
+    if (!router_data_path("layer2_logits.npy", "topk-ids", logits, sizeof logits, error) ||
+        !router_data_path("layer2_bias.npy", "topk-ids", bias, sizeof bias, error))
+        return false;
+    gate.source = GATE_SOURCE_FILE;
+    gate.logits_path = logits;
+    gate.bias = GATE_BIAS_FILE;
+    gate.bias_path = bias;
+    gate.problem.topk = options->topk;
+    gate.problem.num_experts = options->problem.num_experts;
+    gate.num_experts_given = options->num_experts_given;
+    if (!gate_load(&gate, step, &source->gate_operands, error))
+        return false;
+    source->gate = gate.problem;
+    options->problem.num_experts = gate.problem.num_experts;
+    if (!options->num_tokens_given)
+        options->num_tokens = gate.problem.num_tokens;
+    if (options->num_tokens < gate.problem.num_tokens)
+        source->gate.num_tokens = options->num_tokens;
+    source->gate_operands.list[GATE_GATING_OUTPUT].host.shape[0] = source->gate.num_tokens;
+    source->gate_operands.list[GATE_TOPK_WEIGHTS].host.shape[0] = source->gate.num_tokens;
+    source->gate_operands.list[GATE_TOPK_IDS].host.shape[0] = source->gate.num_tokens;
+    return true;
+}
+
+static bool open_source(struct align_options *options, const struct gate_step *gate, struct source *source,
+                        struct error *error)
+{
+    *source = (struct source){.counts = NULL};
+    switch (options->source) {
+    case ALIGN_SOURCE_FILE:
+        return open_file(options, &source->file, error);
+    case ALIGN_SOURCE_COUNTS:
+        return open_counts(options, &source->counts, error);
+    case ALIGN_SOURCE_ROUTER:
+        return open_router(options, gate, source, error);
+    default:
+        return true;
+    }
+}
+
+/** Settles what depends on the shape, then asks whether the whole makes sense. */
+static bool settle_problem(struct align_options *options, const struct align_step *step, struct error *error)
+{
+    struct align_problem *problem = &options->problem;
+    const char *reason;
+
+    if (!align_count_ids(options->num_tokens, options->topk, &problem->numel, error) ||
+        !align_shape_check(problem, error))
+        return false;
+    if (!options->capacity_given)
+        problem->capacity = step->capacity(problem);
+    if (!align_problem_check(problem, error))
+        return false;
+    reason = step->unsupported_reason ? step->unsupported_reason(problem) : NULL;
+    return !reason || error_set(error, "%s", reason);
+}
+
+/* --- filling ------------------------------------------------------------------------------------------------------ */
+
+/** Launches the gate on the router's tokens; its choices, repeated where there are too few, are the ids. */
+static bool fill_by_gate(const struct align_options *options, const struct gate_step *step, struct source *source,
+                         void *topk_ids, struct error *error)
+{
+    if (source->gate.num_tokens == 0)
+        return true;
+    if (gate_run(&source->gate, step, &source->gate_operands, error)) {
+        align_convert_ids(&options->problem, &source->gate_operands.list[GATE_TOPK_IDS].host, topk_ids);
+        return true;
+    }
+
+    const struct error reason = *error;
+
+    return error_set_as(error, reason.result, "the gate that makes the input, %s: %.500s", step->name, reason.text);
+}
+
+static bool fill_ids(const struct align_options *options, const struct gate_step *gate, struct source *source,
+                     void *topk_ids, struct error *error)
+{
+    const struct align_problem *problem = &options->problem;
+
+    switch (options->source) {
+    case ALIGN_SOURCE_FILE:
+        align_convert_ids(problem, &source->file, topk_ids);
+        return true;
+    case ALIGN_SOURCE_COUNTS:
+        align_generate_counts(problem, source->counts, options->program.seed, topk_ids);
+        return true;
+    case ALIGN_SOURCE_ROUTER:
+        return fill_by_gate(options, gate, source, topk_ids, error);
+    default:
+        return align_generate_ids(problem, options->topk, options->dist, options->program.seed, topk_ids, error);
+    }
+}
+
+static bool fill_map(const struct align_options *options, int32_t *expert_map, struct error *error)
+{
+    const int num_experts = options->problem.num_experts;
+    struct npy_array file;
+    bool good;
+
+    if (options->map == ALIGN_MAP_RANDOM)
+        align_generate_map(num_experts, options->program.seed, expert_map);
+    if (options->map != ALIGN_MAP_FILE)
+        return true;
+    if (!npy_read_kind(options->map_path, NPY_INTEGERS, 1, 1, &file, error))
+        return false;
+    good = align_convert_map(&file, num_experts, expert_map, error);
+    npy_free(&file);
+    return good;
+}
+
+/** The map comes first: nothing is launched for a map that is wrong. */
+static bool fill(const struct align_options *options, const struct gate_step *gate, struct source *source,
+                 struct operands *operands, struct align_groups *groups, struct error *error)
+{
+    void *const topk_ids = operands->list[ALIGN_TOPK_IDS].host.data;
+
+    return fill_map(options, operands->list[ALIGN_EXPERT_MAP].host.data, error) &&
+           fill_ids(options, gate, source, topk_ids, error) &&
+           align_groups_count(&options->problem, topk_ids, groups, error) &&
+           align_capacity_check(&options->problem, groups, error);
+}
+
+bool align_load(struct align_options *options, const struct align_chapter *chapter, struct operands *operands,
+                struct align_groups *groups, struct error *error)
+{
+    struct source source;
+    bool good = open_source(options, &chapter->gate, &source, error) &&
+                settle_problem(options, &chapter->step, error) &&
+                align_operands_allocate(&options->problem, &chapter->step, options->map != ALIGN_MAP_NONE,
+                                        options->misalign, operands, error);
+
+    *groups = (struct align_groups){0};
+    if (good && !fill(options, &chapter->gate, &source, operands, groups, error)) {
+        align_groups_free(groups);
+        operands_free(operands);
+        good = false;
+    }
+    close_source(&source);
+    return good;
+}

@@ -1,0 +1,55 @@
+/** @file align/problem.h  Is an align problem well formed, how large are its arrays, and how does one name it. */
+#ifndef ALIGN_PROBLEM_H
+#define ALIGN_PROBLEM_H
+
+#include "harness/align/align.h"
+#include "harness/core/error.h"
+
+/** Sets *numel to num_tokens * topk. False, naming the flag, if one is out of range or the product over 2147483647. */
+bool align_count_ids(int64_t num_tokens, int topk, int64_t *numel, struct error *error);
+
+/**
+ * Checks numel, num_experts and block_size and not the capacity; align_capacity() and a step's own capacity() do not
+ * overflow once this has returned true. False, naming the flag, what was given and what is allowed.
+ */
+bool align_shape_check(const struct align_problem *problem, struct error *error);
+
+/** Checks everything: the shape, then that the capacity is a multiple of block_size from 0 to 2147483647. */
+bool align_problem_check(const struct align_problem *problem, struct error *error);
+
+/** The elements of expert_ids. Only for problems that passed align_problem_check(). */
+static inline int64_t align_blocks(const struct align_problem *problem)
+{
+    return problem->capacity / problem->block_size;
+}
+
+/** Reads and writes element `index` of topk_ids, [numel] in the problem's type. The value must fit the type. */
+static inline int64_t align_load_id(const struct align_problem *problem, const void *topk_ids, int64_t index)
+{
+    return problem->wide_ids ? ((const int64_t *)topk_ids)[index] : ((const int32_t *)topk_ids)[index];
+}
+
+static inline void align_store_id(const struct align_problem *problem, void *topk_ids, int64_t index, int64_t id)
+{
+    if (problem->wide_ids)
+        ((int64_t *)topk_ids)[index] = id;
+    else
+        ((int32_t *)topk_ids)[index] = (int32_t)id;
+}
+
+/** True if the id names an expert. Others are skipped. */
+static inline bool align_id_is_valid(const struct align_problem *problem, int64_t id)
+{
+    return id >= 0 && id < problem->num_experts;
+}
+
+/** The type of topk_ids. */
+static inline enum dtype align_ids_dtype(const struct align_problem *problem)
+{
+    return problem->wide_ids ? DTYPE_I64 : DTYPE_I32;
+}
+
+/** Writes one line for people: "16384 i32 ids of 256 experts in blocks of 64, 32512 places". */
+void align_problem_describe(const struct align_problem *problem, char *text, size_t size);
+
+#endif

@@ -1,0 +1,312 @@
+/** @file align/program.c  An align chapter's program, from the command line to the exit code. */
+#include "harness/align/problem.h"
+#include "harness/align/run.h"
+#include "harness/core/bench.h"
+
+#include <inttypes.h>
+
+/* --- report ------------------------------------------------------------------------------------------------------- */
+
+static void name_input(const struct align_options *options, char *text, size_t size)
+{
+    if (options->source == ALIGN_SOURCE_ROUTER)
+        snprintf(text, size, "what the gate chooses from the real router's logits");
+    else if (options->source == ALIGN_SOURCE_FILE)
+        snprintf(text, size, "%s", options->ids_path);
+    else
+        snprintf(text, size, "generated: %s, seed %" PRIu64, align_source_name(options), options->program.seed);
+}
+
+static double percent(int64_t part, int64_t whole)
+{
+    return whole > 0 ? 100.0 * (double)part / (double)whole : 0.0;
+}
+
+/** "12 experts", "1 expert". */
+static const char *count_of(int64_t count, const char *what, char text[64])
+{
+    char digits[32];
+
+    snprintf(text, 64, "%s %s%s", grouped_digits((uint64_t)count, digits), what, count == 1 ? "" : "s");
+    return text;
+}
+
+/** Adds the problem: all of it, or, for a benchmark, what does not change from row to row. */
+static void report_problem(const struct align_options *options, bool all, struct record *report)
+{
+    const struct align_problem *const problem = &options->problem;
+    struct record *const fields = record_object(report, IN_DATA, "problem");
+
+    if (all)
+        record_number(fields, IN_DATA, "num_tokens", "%" PRId64, options->num_tokens);
+    record_number(fields, IN_DATA, "num_experts", "%d", problem->num_experts);
+    record_number(fields, IN_DATA, "topk", "%d", options->topk);
+    record_number(fields, IN_DATA, "block_size", "%d", problem->block_size);
+    record_text(fields, IN_DATA, "ids", "%s", dtype_name(align_ids_dtype(problem)));
+    if (all) {
+        record_number(fields, IN_CSV, "numel", "%" PRId64, problem->numel);
+        record_number(fields, IN_DATA, "capacity", "%" PRId64, problem->capacity);
+    } else {
+        record_number(fields, IN_JSON, "expert_map", "%s", options->map == ALIGN_MAP_NONE ? "false" : "true");
+    }
+    record_number(fields, IN_JSON, "misalign", "%d", options->misalign);
+    record_text(fields, IN_JSON, "kernel", "%s", align_kernel_names[problem->kernel]);
+    if (all)
+        record_text(fields, IN_JSON, "expert_map", "%s", options->map_path);
+}
+
+/** Adds what padding costs; whoever sorts these ids comes to the same. */
+static void report_padding(const struct align_problem *problem, const struct align_groups *groups,
+                           struct record *report)
+{
+    const int64_t padded = align_required_capacity(problem, groups), placed = problem->numel - groups->skipped;
+    char used[32], places[64], blocks[64], ids[64], pads[64];
+
+    if (padded == 0)
+        record_text(report, IN_TABLE, "padded", "0 of %s: no id names an expert",
+                    count_of(problem->capacity, "place", places));
+    else
+        record_text(report, IN_TABLE, "padded", "%s of %s: %s with %s and %s (%.1f %%)",
+                    grouped_digits((uint64_t)padded, used), count_of(problem->capacity, "place", places),
+                    count_of(padded / problem->block_size, "block", blocks), count_of(placed, "id", ids),
+                    count_of(padded - placed, "pad", pads), percent(padded - placed, padded));
+    record_number(report, IN_DATA, "num_tokens_post_padded", "%" PRId64, padded);
+    record_number(report, IN_DATA, "skipped_ids", "%" PRId64, groups->skipped);
+}
+
+/** Adds how the ids are spread over the experts. */
+static void report_load(const struct align_problem *problem, const struct align_groups *groups, struct record *report)
+{
+    const int busiest = align_busiest_expert(problem, groups);
+    const int64_t most = groups->counts[busiest], placed = problem->numel - groups->skipped;
+    struct record *const fields = record_object(report, IN_DATA, "load");
+    char digits[32], ids[64], experts[64], getting[80] = "every expert gets some";
+    int idle = 0;
+
+    for (int e = 0; e < problem->num_experts; e++)
+        idle += groups->counts[e] == 0;
+    if (idle > 0)
+        snprintf(getting, sizeof getting, "%s %s none", count_of(idle, "expert", experts), idle == 1 ? "gets" : "get");
+    if (placed > 0)
+        record_text(report, IN_TABLE, "load", "expert %d is the busiest: %s of %s (%.1f %%, %.1f times the mean); %s",
+                    busiest, grouped_digits((uint64_t)most, digits), count_of(placed, "id", ids), percent(most, placed),
+                    (double)most * problem->num_experts / (double)placed, getting);
+    record_number(fields, IN_DATA, "busiest_expert", "%d", busiest);
+    record_number(fields, IN_JSON, "ids", "%" PRId64, most);
+    record_number(fields, IN_CSV, "busiest_ids", "%" PRId64, most);
+    record_number(fields, IN_DATA, "idle_experts", "%d", idle);
+}
+
+/** Adds what the map leaves here, and what is skipped, for people. */
+static void report_left_out(const struct align_problem *problem, const struct align_groups *groups,
+                            const int32_t *expert_map, struct record *report)
+{
+    int local = 0;
+    char ids[64];
+
+    for (int e = 0; expert_map && e < problem->num_experts; e++)
+        local += expert_map[e] >= 0;
+    if (expert_map)
+        record_text(report, IN_TABLE, "map", "%d of %d experts are local; a block of any other is -1", local,
+                    problem->num_experts);
+    if (groups->skipped > 0)
+        record_text(report, IN_TABLE, "skipped", "%s, which name%s no expert", count_of(groups->skipped, "id", ids),
+                    groups->skipped == 1 ? "s" : "");
+}
+
+/* --- what a program does: one run, all problems, or times --------------------------------------------------------- */
+
+static int run_once(const struct align_chapter *chapter, struct align_options *options, const struct backend *backend,
+                    const char *program)
+{
+    const struct align_problem *const problem = &options->problem;
+    struct program_run run = {.name = chapter->step.name,
+                              .before = chapter->before.name,
+                              .device = backend->device,
+                              .has_counters = backend->has_counters};
+    char described[256], places[64], blocks[64];
+    struct run_counters counters;
+    struct record report = {0};
+    struct operands operands;
+    struct align_groups groups;
+    struct whole_file trace;
+
+    if (!align_load(options, chapter, &operands, &groups, &run.error))
+        return program_failed(run.name, &run.error);
+    if (program_begin(&options->program, &trace, &run.error)) {
+        align_run(problem, &chapter->step, &operands, &run.error);
+        program_keep(&options->program, &operands, &trace, &run.error);
+    }
+    align_options_command(options, program, run.command, sizeof run.command);
+    align_problem_describe(problem, described, sizeof described);
+    snprintf(run.problem, sizeof run.problem, "%" PRId64 " token%s, top %d: %s", options->num_tokens,
+             options->num_tokens == 1 ? "" : "s", options->topk, described);
+    name_input(options, run.input, sizeof run.input);
+    snprintf(run.verified, sizeof run.verified, "%s, the experts of %s, the padded size",
+             count_of(problem->capacity, "place", places), count_of(align_blocks(problem), "block", blocks));
+    backend_read_counters(&counters);
+    program_report_head(&run, &report);
+    report_problem(options, true, &report);
+    program_report_result(&run, &report);
+    report_padding(problem, &groups, &report);
+    report_load(problem, &groups, &report);
+    report_left_out(problem, &groups, operands.list[ALIGN_EXPERT_MAP].host.data, &report);
+    counters_report(&counters, (double)options->num_tokens, &report);
+    align_groups_free(&groups);
+    operands_free(&operands);
+    return program_end(&run, options->program.format, &report);
+}
+
+/** Leaves the choice of kernel to a step that does not support the one drawn. False: it does not support the problem. */
+static bool find_kernel(const struct align_step *step, struct align_options *options)
+{
+    struct align_problem *problem = &options->problem;
+
+    problem->numel = options->num_tokens * options->topk;
+    problem->capacity = step->capacity(problem);
+    if (!step->unsupported_reason || !step->unsupported_reason(problem))
+        return true;
+    problem->kernel = ALIGN_KERNEL_AUTO;
+    return !step->unsupported_reason(problem);
+}
+
+/** Makes the capacity what the ids need, or more than the chapter would allocate. */
+static void give_room(enum align_room room, const struct align_groups *groups, struct align_options *options)
+{
+    enum { SPARE_BLOCKS = 5 };
+    struct align_problem *problem = &options->problem;
+
+    if (room == ALIGN_ROOM_EXACT)
+        problem->capacity = align_required_capacity(problem, groups);
+    else if (room == ALIGN_ROOM_SPARE)
+        problem->capacity += SPARE_BLOCKS * (int64_t)problem->block_size;
+    options->capacity_given = room != ALIGN_ROOM_BOUND;
+}
+
+/** Runs a problem with the room it is to have. */
+static bool try_problem(const struct align_chapter *chapter, struct align_options *options, enum align_room room,
+                        struct error *error)
+{
+    struct operands operands, roomy;
+    struct align_groups groups;
+    bool right;
+
+    if (!align_load(options, chapter, &operands, &groups, error))
+        return false;
+    give_room(room, &groups, options);
+    right = align_operands_like(&operands, &options->problem, &chapter->step, &roomy, error) &&
+            align_run(&options->problem, &chapter->step, &roomy, error);
+    operands_free(&roomy);
+    align_groups_free(&groups);
+    operands_free(&operands);
+    return right;
+}
+
+static bool check_all(const struct align_chapter *chapter, const struct align_options *asked, const char *program,
+                      struct error *error)
+{
+    struct check_all tally = {0};
+    struct align_options options;
+    enum align_room room;
+
+    for (int number = 0; align_problem_to_try(number, asked->program.seed, &options, &room); number++) {
+        char command[PROGRAM_COMMAND_SIZE];
+
+        if (!find_kernel(&chapter->step, &options)) {
+            tally.unsupported++;
+            continue;
+        }
+        if (!try_problem(chapter, &options, room, error)) {
+            align_options_command(&options, program, command, sizeof command);
+            return check_all_failed(command, error);
+        }
+        tally.verified++;
+    }
+    return check_all_end(&tally, chapter->step.name, error);
+}
+
+/** Times the chapter before, with the capacity and the workspace that it would get. */
+static void time_before(const struct bench *bench, const struct align_options *options, const struct align_step *before,
+                        const struct operands *operands, struct bench_row *row)
+{
+    struct align_problem problem = options->problem;
+    const struct launch launch = align_launch_of(&problem, before);
+    struct operands own;
+    struct error ignored = {0};
+
+    if (!before->launch)
+        return;
+    if (!options->capacity_given)
+        problem.capacity = before->capacity(&problem);
+    if (!align_problem_check(&problem, &ignored) ||
+        (before->unsupported_reason && before->unsupported_reason(&problem)) ||
+        !align_operands_like(operands, &problem, before, &own, &ignored))
+        return;
+    bench_before(bench, &launch, &own, row);
+    operands_free(&own);
+}
+
+static bool bench_size(const struct bench *bench, const struct align_chapter *chapter, struct align_options *options,
+                       struct bench_row *row, struct error *error)
+{
+    const struct launch launch = align_launch_of(&options->problem, &chapter->step);
+    struct operands operands;
+    struct align_groups groups;
+    bool good;
+
+    options->num_tokens = row->num_tokens;
+    options->num_tokens_given = true;
+    if (!align_load(options, chapter, &operands, &groups, error))
+        return false;
+    row->num_tokens = options->num_tokens; /* --counts has its own */
+    good = bench_step(bench, &launch, &operands, row, error);
+    if (good)
+        time_before(bench, options, &chapter->before, &operands, row);
+    align_groups_free(&groups);
+    operands_free(&operands);
+    return good;
+}
+
+static bool bench(const struct align_chapter *chapter, struct align_options *options, const struct backend *backend,
+                  const char *program, struct error *error)
+{
+    const bool given = options->num_tokens_given;
+    struct bench bench = {
+        .chapter = chapter->step.name,
+        .before = chapter->before.name,
+        .backend = backend,
+        .options = &options->program,
+        .distribution = align_source_name(options),
+        .only = given || options->source == ALIGN_SOURCE_COUNTS ? options->num_tokens : -1,
+    };
+    char command[PROGRAM_COMMAND_SIZE], described[256];
+    struct record report = {0};
+
+    if (!bench_begin(&bench, error))
+        return false;
+    for (struct bench_row *row; (row = bench_next(&bench));)
+        if (!bench_size(&bench, chapter, options, row, error))
+            return false;
+    options->num_tokens_given = given;
+    align_options_command(options, program, command, sizeof command);
+    align_problem_describe(&options->problem, described, sizeof described);
+    bench_report_head(&bench, described, command, &report);
+    report_problem(options, false, &report);
+    return bench_end(&bench, &report, error);
+}
+
+int align_main(int argc, char **argv, const struct align_chapter *chapter)
+{
+    struct align_options options;
+    struct backend backend;
+    struct error error = {0};
+    bool done;
+
+    if (!align_options_parse(argc, argv, chapter, &options, &error) || !program_open(true, &backend, &error))
+        return program_failed(chapter->step.name, &error);
+    if (!options.program.check_all && !options.program.bench)
+        return run_once(chapter, &options, &backend, argv[0]);
+    done = options.program.check_all ? check_all(chapter, &options, argv[0], &error)
+                                     : bench(chapter, &options, &backend, argv[0], &error);
+    return done ? 0 : program_failed(chapter->step.name, &error);
+}

@@ -1,0 +1,70 @@
+#include "harness/align/reference.h"
+
+#include "harness/align/problem.h"
+#include "harness/core/memory.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+static int64_t round_up(int64_t count, int multiple)
+{
+    return (count + multiple - 1) / multiple * multiple;
+}
+
+bool align_groups_count(const struct align_problem *problem, const void *topk_ids, struct align_groups *groups,
+                        struct error *error)
+{
+    const size_t num_experts = (size_t)problem->num_experts;
+
+    memset(groups, 0, sizeof *groups);
+    if (!ALLOCATE_ARRAY(groups->counts, num_experts, error) ||
+        !ALLOCATE_ARRAY(groups->offsets, num_experts + 1, error)) {
+        align_groups_free(groups);
+        return false;
+    }
+    memset(groups->counts, 0, num_experts * sizeof *groups->counts);
+    for (int64_t i = 0; i < problem->numel; i++) {
+        const int64_t id = align_load_id(problem, topk_ids, i);
+
+        if (align_id_is_valid(problem, id))
+            groups->counts[id]++;
+        else
+            groups->skipped++;
+    }
+    groups->offsets[0] = 0;
+    for (size_t e = 0; e < num_experts; e++)
+        groups->offsets[e + 1] = groups->offsets[e] + round_up(groups->counts[e], problem->block_size);
+    return true;
+}
+
+void align_groups_free(struct align_groups *groups)
+{
+    free(groups->counts);
+    free(groups->offsets);
+    memset(groups, 0, sizeof *groups);
+}
+
+int64_t align_required_capacity(const struct align_problem *problem, const struct align_groups *groups)
+{
+    return groups->offsets[problem->num_experts];
+}
+
+bool align_capacity_check(const struct align_problem *problem, const struct align_groups *groups, struct error *error)
+{
+    const int64_t required = align_required_capacity(problem, groups);
+
+    return problem->capacity >= required ||
+           error_set(error, "--capacity: %" PRId64 "; these ids need at least %" PRId64 " places", problem->capacity,
+                     required);
+}
+
+int align_busiest_expert(const struct align_problem *problem, const struct align_groups *groups)
+{
+    int busiest = 0;
+
+    for (int e = 1; e < problem->num_experts; e++)
+        if (groups->counts[e] > groups->counts[busiest])
+            busiest = e;
+    return busiest;
+}

@@ -1,0 +1,108 @@
+/**
+ * @file core/backend.h
+ * @brief What runs the kernels: a GPU (backend_gpu.c) or the CPU simulator (backend_simt.c). A program links one.
+ *
+ * Everything else in the harness sees only CUDA's runtime API and this header.
+ */
+#ifndef BACKEND_H
+#define BACKEND_H
+
+#include "harness/core/error.h"
+
+#include <cuda_runtime.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+/** What the backend is, as reports print it. Unknown entries are "". */
+struct backend {
+    char device[256]; /**< "NVIDIA H200", "CPU simulator" */
+    char driver[64];
+    char toolkit[64];
+    bool has_times;    /**< backend_time() works */
+    bool has_counters; /**< backend_read_counters() finds any */
+};
+
+/** Finds the device. Returns false and the reason when there is none that can run the kernels. */
+bool backend_open(struct backend *backend, struct error *error);
+
+/** A deterministic count of what the launches did. */
+struct counter {
+    const char *name; /**< static; words joined by '_' */
+    uint64_t value;
+};
+
+enum { MAX_COUNTERS = 32 };
+
+/** Sets all counters to 0. */
+void backend_reset_counters(void);
+
+enum { MAX_KERNELS = 16, KERNEL_NAME_SIZE = 64 };
+
+/** What the launches of one kernel did. */
+struct kernel_counters {
+    char name[KERNEL_NAME_SIZE]; /**< as the launch has it, without template arguments */
+    struct counter counters[MAX_COUNTERS];
+};
+
+/** The counters of a run. All zero: nothing was counted, as on a GPU. */
+struct run_counters {
+    struct counter total[MAX_COUNTERS]; /**< the sums of the kernels' */
+    int num_counters;
+    struct kernel_counters
+        kernels[MAX_KERNELS]; /**< in the order of their first launches; each has num_counters of them */
+    int num_kernels;
+};
+
+/** Reads what has been counted since backend_reset_counters(). */
+void backend_read_counters(struct run_counters *counters);
+
+/** Makes device memory off limits to kernels, if the backend can: guard bands. */
+void backend_forbid(const void *begin, size_t bytes);
+
+/** One line that says what a failed launch did wrong, with file and line; NULL if the backend cannot tell. */
+const char *backend_fault(void);
+
+/** What the counters cannot see: text for people, or NULL. */
+const char *backend_limits(void);
+
+/**
+ * Traces block (0,0,0) of the next launch, or of the next of the kernel of that name; the name stays the caller's. Returns
+ * false with the reason: a GPU cannot be watched so.
+ */
+bool backend_trace_begin(const char *kernel, struct error *error);
+
+/** Ends the trace and writes it, as simt.h describes it; without a stream only ends it. Returns false with the reason. */
+bool backend_trace_end(FILE *stream, struct error *error);
+
+/** Launches once what is to be timed. `turn` counts the launches, for whoever rotates among several inputs. */
+typedef cudaError_t backend_launch(void *context, int turn, cudaStream_t stream);
+
+enum backend_cache {
+    BACKEND_WARM,    /**< launches follow one another: what one left in L2 is there for the next */
+    BACKEND_FLUSHED, /**< L2 is overwritten before each launch */
+};
+
+/** Microseconds per launch over the replays of a graph. */
+struct timing {
+    double median, p10, p90;
+};
+
+/**
+ * Times a launch: a CUDA graph of 20, replayed; the median and the 10th and 90th percentile over the replays.
+ * `launch` must not allocate or synchronise. Returns false with the reason.
+ */
+bool backend_time(backend_launch *launch, void *context, enum backend_cache cache, struct timing *timing,
+                  struct error *error);
+
+/** What no kernel can be faster than. */
+struct floor_figures {
+    double empty_us;         /**< an empty kernel in the same kind of graph */
+    double bytes_per_second; /**< a large device-to-device copy, counting bytes read and bytes written */
+};
+
+/** Measures the floor on this device. Returns false with the reason. */
+bool backend_measure_floor(struct floor_figures *figures, struct error *error);
+
+#endif

@@ -1,0 +1,290 @@
+#include "harness/core/bench.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { MAX_COPIES = 64, HOST_REPEATS = 25 };
+
+/* Where rotated inputs begin to come from memory: more than the L2 of any GPU sold. */
+static const size_t ROTATED_BYTES = (size_t)160 << 20;
+
+bool bench_begin(struct bench *bench, struct error *error)
+{
+    if (!bench->backend)
+        return true;
+    if (!bench->backend->has_times)
+        return error_set(error, "--bench: the CPU simulator has no times; use the program in build/gpu");
+    return backend_measure_floor(&bench->floor, error);
+}
+
+struct bench_row *bench_next(struct bench *bench)
+{
+    static const int64_t sweep[] = {1, 4, 16, 64, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536};
+    const int num_sizes = bench->only >= 0 ? 1 : (int)(sizeof sweep / sizeof *sweep);
+    struct bench_row *const row = &bench->rows[bench->num_rows];
+
+    _Static_assert(sizeof sweep / sizeof *sweep <= BENCH_MAX_ROWS, "room for every size");
+    if (bench->num_rows == num_sizes)
+        return NULL;
+    row->num_tokens = bench->only >= 0 ? bench->only : sweep[bench->num_rows];
+    bench->num_rows++;
+    return row;
+}
+
+/** The time it takes to move inputs and outputs once, or an empty kernel's, whichever is longer; 0 on the host. */
+static double floor_us(const struct bench *bench, const struct operands *operands)
+{
+    const double moving = bench->backend ? 1e6 * operands_bytes_to_move(operands) / bench->floor.bytes_per_second : 0.0;
+
+    return moving > bench->floor.empty_us ? moving : bench->floor.empty_us;
+}
+
+/* --- on the host -------------------------------------------------------------------------------------------------- */
+
+static double now_us(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return 1e6 * (double)now.tv_sec + 1e-3 * (double)now.tv_nsec;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+/** The time of so many calls; negative when memory runs out. */
+static double time_calls(const struct launch *launch, const struct operands *operands, int calls)
+{
+    const double start = now_us();
+
+    for (int i = 0; i < calls; i++)
+        if (launch->call(launch, operands, NULL) != cudaSuccess)
+            return -1.0;
+    return now_us() - start;
+}
+
+/** Median, p10 and p90 of repeated calls; short ones are repeated until a batch is long enough to time. */
+static bool time_on_host(const struct launch *launch, const struct operands *operands, struct timing *timing)
+{
+    double times[HOST_REPEATS];
+    int batch = 1;
+
+    for (double took = 0.0; took < 2000.0 && batch < 100000; batch *= 2) {
+        took = time_calls(launch, operands, batch);
+        if (took < 0.0)
+            return false;
+    }
+    batch /= 2;
+    for (int repeat = 0; repeat < HOST_REPEATS; repeat++)
+        times[repeat] = time_calls(launch, operands, batch) / batch;
+    qsort(times, HOST_REPEATS, sizeof *times, compare_doubles);
+    *timing = (struct timing){times[HOST_REPEATS / 2], times[HOST_REPEATS / 10], times[HOST_REPEATS * 9 / 10]};
+    return true;
+}
+
+/* --- on the device ------------------------------------------------------------------------------------------------ */
+
+/** A launch over its operands, or over copies of the largest input in turn. */
+struct turns {
+    const struct launch *launch;
+    struct operands operands; /**< the same addresses, but for the input whose turn it is */
+    int input;
+    void *copies[MAX_COPIES];
+    int num_copies;
+};
+
+static cudaError_t launch_in_turn(void *context, int turn, cudaStream_t stream)
+{
+    struct turns *const turns = context;
+
+    if (turns->num_copies > 0)
+        turns->operands.list[turns->input].device.data = turns->copies[turn % turns->num_copies];
+    return turns->launch->call(turns->launch, &turns->operands, stream);
+}
+
+static int largest_input(const struct operands *operands)
+{
+    int largest = 0;
+
+    for (int i = 0; i < operands->count; i++)
+        if (operands->list[i].role == OPERAND_INPUT &&
+            operands->list[i].device.bytes > operands->list[largest].device.bytes)
+            largest = i;
+    return largest;
+}
+
+static void free_copies(struct turns *turns)
+{
+    while (turns->num_copies > 0)
+        cudaFree(turns->copies[--turns->num_copies]);
+}
+
+/** Makes copies of the input until together they exceed every cache. False: they never would, or memory is short. */
+static bool make_copies(struct turns *turns)
+{
+    const struct device_buffer *const input = &turns->operands.list[turns->input].device;
+    const size_t wanted = input->bytes ? ROTATED_BYTES / input->bytes + 1 : MAX_COPIES + 1;
+
+    if (wanted > MAX_COPIES)
+        return false;
+    for (size_t i = 0; i < wanted; i++) {
+        if (cudaMalloc(&turns->copies[i], input->bytes) != cudaSuccess)
+            break;
+        turns->num_copies++;
+        if (cudaMemcpy(turns->copies[i], input->data, input->bytes, cudaMemcpyDeviceToDevice) != cudaSuccess)
+            break;
+    }
+    if (turns->num_copies == (int)wanted)
+        return true;
+    cudaGetLastError();
+    free_copies(turns);
+    return false;
+}
+
+/** Times and verifies a launch; `rotated` may be NULL. */
+static bool time_launch(const struct bench *bench, const struct launch *launch, struct operands *operands,
+                        struct timing *here, struct timing *rotated, struct error *error)
+{
+    const enum backend_cache cache = bench->options->flush_l2 ? BACKEND_FLUSHED : BACKEND_WARM;
+    struct turns turns = {.launch = launch};
+    bool good;
+
+    if (launch->on_host) {
+        good = time_on_host(launch, operands, here) || error_set_as(error, RUN_NO_DEVICE, "out of memory");
+        return good && launch->verify(launch, operands, error);
+    }
+    if (!operands_to_device(operands, error))
+        return false;
+    turns.operands = *operands;
+    turns.input = largest_input(operands);
+    good = backend_time(launch_in_turn, &turns, cache, here, error);
+    if (good && rotated && cache == BACKEND_WARM && make_copies(&turns)) {
+        good = backend_time(launch_in_turn, &turns, cache, rotated, error);
+        free_copies(&turns);
+    }
+    good = good && operands_fetch(operands, error);
+    operands_leave_device(operands);
+    return good && launch->verify(launch, operands, error);
+}
+
+bool bench_step(const struct bench *bench, const struct launch *launch, struct operands *operands,
+                struct bench_row *row, struct error *error)
+{
+    row->floor_us = floor_us(bench, operands);
+    return launch_run(launch, operands, error) &&
+           time_launch(bench, launch, operands, &row->here, &row->rotated, error);
+}
+
+void bench_before(const struct bench *bench, const struct launch *launch, struct operands *operands,
+                  struct bench_row *row)
+{
+    if (!time_launch(bench, launch, operands, &row->before, NULL, &(struct error){0}))
+        row->before = (struct timing){0.0, 0.0, 0.0};
+}
+
+/* --- writing ------------------------------------------------------------------------------------------------------ */
+
+extern const char kernel_source_sha256[]; /* written by the build */
+
+void bench_report_head(const struct bench *bench, const char *describe, const char *command, struct record *report)
+{
+    const struct backend *const backend = bench->backend;
+    const char *const cache = bench->options->flush_l2 ? "flushed" : "warm";
+    const time_t now = time(NULL);
+    struct tm utc;
+    char date[32];
+
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    record_text(report, IN_TABLE, NULL, "%s on %s, %s%s", bench->chapter, backend ? backend->device : "the host", cache,
+                bench->options->flush_l2 ? " L2" : "");
+    record_text(report, IN_TABLE, NULL, "largest problem: %s", describe);
+    record_text(report, IN_TABLE, NULL,
+                "microseconds per launch: median (p10, p90); every size verified before and after\n");
+    record_text(report, IN_JSON, "chapter", "%s", bench->chapter);
+    record_text(report, IN_JSON, "before", "%s", bench->before ? bench->before : "");
+    record_text(report, IN_JSON, "device", "%s", backend ? backend->device : "host");
+    record_text(report, IN_JSON, "driver", "%s", backend ? backend->driver : "");
+    record_text(report, IN_JSON, "toolkit", "%s", backend ? backend->toolkit : "");
+    record_text(report, IN_JSON, "command", "%s", command);
+    record_text(report, IN_JSON, "date", "%s", date);
+    record_text(report, IN_JSON, "kernel_source_sha256", "%s", kernel_source_sha256);
+    record_text(report, IN_JSON, "distribution", "%s", bench->distribution);
+    record_number(report, IN_JSON, "seed", "%" PRIu64, bench->options->seed);
+    record_text(report, IN_JSON, "cache", "%s", cache);
+}
+
+/** Two times whose spreads overlap are the same. */
+static const char *compare(struct timing here, struct timing before, char text[32])
+{
+    if (before.median <= 0.0)
+        return "";
+    if (here.p10 <= before.p90 && before.p10 <= here.p90)
+        return "noise";
+    snprintf(text, 32, "%.2fx", before.median / here.median);
+    return text;
+}
+
+static void add_time(const char *heading, const char *csv_name, double us, struct record *row)
+{
+    char text[32] = "-";
+
+    if (us > 0.0)
+        snprintf(text, sizeof text, "%.2f", us);
+    record_column(row, 10, heading, "%s", text);
+    record_number(row, IN_CSV, csv_name, "%.4f", us);
+}
+
+static void add_timing(const char *name, struct timing timing, struct record *row)
+{
+    struct record *const object = timing.median > 0.0 ? record_object(row, IN_JSON, name) : NULL;
+
+    record_number(object, IN_JSON, "median_us", "%.4f", timing.median);
+    record_number(object, IN_JSON, "p10_us", "%.4f", timing.p10);
+    record_number(object, IN_JSON, "p90_us", "%.4f", timing.p90);
+}
+
+static void add_row(const struct bench *bench, const struct bench_row *times, struct record *row)
+{
+    char gain[32];
+
+    record_text(row, IN_CSV, "chapter", "%s", bench->chapter);
+    record_number(row, IN_DATA, "num_tokens", "%" PRId64, times->num_tokens);
+    record_column(row, 8, "tokens", "%" PRId64, times->num_tokens);
+    add_time("median", "median_us", times->here.median, row);
+    add_time("p10", "p10_us", times->here.p10, row);
+    add_time("p90", "p90_us", times->here.p90, row);
+    add_time("rotated", "rotated_us", times->rotated.median, row);
+    add_time("floor", "floor_us", times->floor_us, row);
+    add_time("before", "before_us", times->before.median, row);
+    record_column(row, 0, "", "%s", ""); /* two spaces before what is not a number */
+    record_column(row, 0, bench->before ? bench->before : "", "%s", compare(times->here, times->before, gain));
+    add_timing("here", times->here, row);
+    add_timing("rotated", times->rotated, row);
+    add_timing("before", times->before, row);
+    if (bench->backend)
+        record_number(row, IN_JSON, "floor_us", "%.4f", times->floor_us);
+}
+
+bool bench_end(const struct bench *bench, struct record *report, struct error *error)
+{
+    struct record *list, *floor;
+    bool written;
+
+    if (bench->host_threads > 0)
+        record_number(report, IN_JSON, "host_threads", "%d", bench->host_threads);
+    floor = bench->backend ? record_object(report, IN_JSON, "floor") : NULL;
+    record_number(floor, IN_JSON, "empty_kernel_us", "%.4f", bench->floor.empty_us);
+    record_number(floor, IN_JSON, "copy_bytes_per_second", "%.4g", bench->floor.bytes_per_second);
+    list = record_list(report, IN_TABLE | IN_DATA, "rows");
+    for (int i = 0; i < bench->num_rows; i++)
+        add_row(bench, &bench->rows[i], record_object(list, IN_TABLE | IN_DATA, NULL));
+    written = record_write(report, bench->options->format, stdout, error);
+    record_free(report);
+    return written;
+}

@@ -1,0 +1,54 @@
+/**
+ * @file core/npy.h
+ * @brief NumPy's .npy files, version 1.0: f2, f4, i4 and i8, little-endian, C order.
+ *
+ * Errors are one line, "PATH: what was found and what is allowed". A reader trusts nothing in the file.
+ */
+#ifndef NPY_H
+#define NPY_H
+
+#include "harness/core/dtype.h"
+#include "harness/core/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+enum { NPY_MAX_DIMS = 4 };
+
+struct npy_array {
+    enum dtype dtype;            /**< f16, f32, i32 or i64 in a file */
+    int ndim;                    /**< 0 (one element) to NPY_MAX_DIMS */
+    int64_t shape[NPY_MAX_DIMS]; /**< each 0 or more; their product times the element's size fits 63 bits */
+    void *data;                  /**< C order; f16 as its bits, uint16_t */
+};
+
+/** The number of elements. */
+int64_t npy_count(const struct npy_array *array);
+
+/** Reads a whole file. On success the caller frees `array` with npy_free(); on failure there is nothing to free. */
+bool npy_read(const char *path, struct npy_array *array, struct error *error);
+
+enum npy_kind { NPY_FLOATS, NPY_INTEGERS };
+
+/** The same, and only if the elements are of this kind and there are `least_dims` to `most_dims` dimensions. */
+bool npy_read_kind(const char *path, enum npy_kind kind, int least_dims, int most_dims, struct npy_array *array,
+                   struct error *error);
+
+/**
+ * Writes a whole file: to a temporary beside it first, then renamed, so that `path` is either complete or as it was before.
+ * Only a regular file is replaced. On failure the temporary is gone.
+ */
+bool npy_write(const char *path, const struct npy_array *array, struct error *error);
+
+/** Frees the data of an array that npy_read() filled. NULL data is fine. */
+void npy_free(struct npy_array *array);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

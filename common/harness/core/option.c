@@ -1,0 +1,220 @@
+#include "harness/core/option.h"
+
+#include <argp.h>
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *argp_program_version = "MoE routing, kernel by kernel: 1.0";
+
+/* --- values ------------------------------------------------------------------------------------------------------- */
+
+bool option_integer(const char *name, const char *text, int64_t least, int64_t most, int64_t *value,
+                    struct error *error)
+{
+    char *end;
+
+    errno = 0;
+    *value = strtoll(text, &end, 10);
+    if (end == text || *end || text[0] == ' ')
+        return error_set(error, "--%s: '%s' is not a whole number", name, text);
+    if (errno == ERANGE || *value < least || *value > most)
+        return error_set(error, "--%s: %s; it must be %" PRId64 " to %" PRId64, name, text, least, most);
+    return true;
+}
+
+static bool parse_float(const char *name, const char *text, float *value, struct error *error)
+{
+    char *end;
+
+    *value = strtof(text, &end);
+    return (end != text && !*end && text[0] != ' ' && isfinite(*value)) ||
+           error_set(error, "--%s: '%s' is not a finite number", name, text);
+}
+
+static bool parse_word(const char *name, const char *text, const char *const *words, int *value, struct error *error)
+{
+    char list[160] = "";
+    size_t used = 0;
+
+    for (int i = 0; words[i]; i++) {
+        if (strcmp(text, words[i]) == 0) {
+            *value = i;
+            return true;
+        }
+        if (used < sizeof list)
+            used += snprintf(list + used, sizeof list - used, "%s%s", i ? ", " : "", words[i]);
+    }
+    return error_set(error, "--%s: '%s'; it must be one of %s", name, text, list);
+}
+
+/** Sets the option's field from its value, and then what depends on it. */
+static bool set_option(const struct option_row *option, const char *text, void *options, struct error *error)
+{
+    void *const field = (char *)options + option->field;
+    int64_t number = 0;
+    bool good = true;
+    int word = 0;
+
+    if (option->given)
+        *(bool *)((char *)options + option->given) = true;
+    if (option->words)
+        good = parse_word(option->name, text, option->words, &word, error);
+    else if (option->type == OPTION_INT || option->type == OPTION_INT64 || option->type == OPTION_BOOL)
+        good = option_integer(option->name, text, option->least, option->most, &number, error);
+
+    if (option->type == OPTION_FLAG)
+        *(bool *)field = true;
+    else if (option->type == OPTION_TEXT)
+        *(const char **)field = text;
+    else if (option->type == OPTION_FLOAT)
+        good = parse_float(option->name, text, field, error);
+    else if (option->type == OPTION_INT64)
+        *(int64_t *)field = number;
+    else if (option->type == OPTION_BOOL)
+        *(bool *)field = number == 1 || word == 1;
+    else
+        *(int *)field = option->words ? word : (int)number;
+    return good && (!option->take || option->take(option, options, error));
+}
+
+/* --- command line ------------------------------------------------------------------------------------------------- */
+
+static bool is_row(const struct option_row *option)
+{
+    return option->name || option->help;
+}
+
+/** How many options the word `--name` may stand for; `found` is the exact or the last one. */
+static int match_option(const struct option_row *table, const char *name, size_t length,
+                        const struct option_row **found)
+{
+    int matches = 0;
+
+    for (const struct option_row *option = table; is_row(option); option++) {
+        if (!option->name || strncmp(option->name, name, length) != 0)
+            continue;
+        *found = option;
+        if (option->name[length] == '\0')
+            return 1;
+        matches++;
+    }
+    return matches;
+}
+
+/** Prints what --help and its like ask for, and exits. */
+static void show_help(const struct option_row *table, const char *doc, const char *program, const char *word)
+{
+    char *const arguments[] = {(char *)program, (char *)word, NULL};
+    struct argp_option *rows;
+    int count = 0;
+
+    while (is_row(&table[count]))
+        count++;
+    rows = calloc((size_t)count + 1, sizeof *rows);
+    for (int i = 0; rows && i < count; i++)
+        rows[i] = (struct argp_option){table[i].name, table[i].name ? 256 + i : 0, table[i].argument, 0, table[i].help,
+                                       table[i].group};
+
+    const struct argp argp = {.options = rows, .doc = doc};
+
+    argp_parse(&argp, 2, (char **)arguments, 0, NULL, NULL);
+    exit(0);
+}
+
+static bool is_help(const char *word)
+{
+    static const char *const words[] = {"--help", "--usage", "--version", "-?", "-V"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(word, words[i]) == 0)
+            return true;
+    return false;
+}
+
+/** Finds the option of argv[*i], and its value there or in the next word. */
+static const struct option_row *find_option(const struct option_row *table, int argc, char **argv, int *i,
+                                            const char **value, struct error *error)
+{
+    const char *const word = argv[*i];
+    const struct option_row *option = NULL;
+    const size_t length = strncmp(word, "--", 2) == 0 ? strcspn(word + 2, "=") : 0;
+    const bool has_value = length > 0 && word[2 + length] == '=';
+
+    if (strncmp(word, "--", 2) != 0 || word[2] == '\0')
+        error_set(error,
+                  word[0] == '-' ? "%s: no such argument; --help lists them"
+                                 : "%s: unexpected; every argument has a flag, --help lists them",
+                  word);
+    else if (match_option(table, word + 2, length, &option) != 1)
+        error_set(error, "%s: %s; --help lists them", word,
+                  option ? "may be more than one argument" : "no such argument");
+    else if (has_value && !option->argument)
+        error_set(error, "%s: takes no value", word);
+    else if (option->argument && !has_value && ++*i == argc)
+        error_set(error, "%s: needs a value", word);
+    else {
+        *value = has_value ? word + 2 + length + 1 : argv[*i];
+        return option;
+    }
+    return NULL;
+}
+
+bool options_parse(const struct option_row *table, const char *doc, int argc, char **argv, void *options,
+                   struct error *error)
+{
+    for (int sets = 0; sets <= 1; sets++) /* every word is known before any value is looked at */
+        for (int i = 1; i < argc; i++) {
+            const struct option_row *option;
+            const char *value;
+
+            if (is_help(argv[i])) {
+                if (!sets)
+                    break;
+                show_help(table, doc, argv[0], argv[i]);
+            }
+            option = find_option(table, argc, argv, &i, &value, error);
+            if (!option || (sets && !set_option(option, value, options, error)))
+                return false;
+        }
+    return true;
+}
+
+/* --- the command that repeats a run ------------------------------------------------------------------------------- */
+
+/** Writes a field as its option takes it. */
+static void write_value(const struct option_row *option, const void *field, char *text, size_t size)
+{
+    if (option->words)
+        snprintf(text, size, "%s",
+                 option->words[option->type == OPTION_BOOL ? *(const bool *)field : *(const int *)field]);
+    else if (option->type == OPTION_TEXT)
+        snprintf(text, size, "%s", *(const char *const *)field);
+    else if (option->type == OPTION_INT64)
+        snprintf(text, size, "%" PRId64, *(const int64_t *)field);
+    else if (option->type == OPTION_FLOAT)
+        snprintf(text, size, "%g", *(const float *)field);
+    else
+        snprintf(text, size, "%d", option->type == OPTION_BOOL ? *(const bool *)field : *(const int *)field);
+}
+
+void options_command(const struct option_row *table, const void *options, unsigned traits, const char *program,
+                     char *text, size_t size)
+{
+    size_t used = (size_t)snprintf(text, size, "%s", program);
+
+    for (const struct option_row *option = table; is_row(option) && used < size; option++) {
+        const void *const field = (const char *)options + option->field;
+
+        if (!(option->repeats & traits) || (option->type == OPTION_FLAG && !*(const bool *)field))
+            continue;
+        used += (size_t)snprintf(text + used, size - used, " --%s%s", option->name, option->argument ? " " : "");
+        if (option->argument && used < size) {
+            write_value(option, field, text + used, size - used);
+            used += strlen(text + used);
+        }
+    }
+}

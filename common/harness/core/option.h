@@ -1,0 +1,60 @@
+/**
+ * @file core/option.h
+ * @brief A program's options as a table: from it come parsing, checks, --help and the command that repeats a run.
+ */
+#ifndef OPTION_H
+#define OPTION_H
+
+#include "harness/core/error.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/** What an option's value is, and the type of the field that it sets. */
+enum option_type {
+    OPTION_FLAG,  /**< has no value: bool */
+    OPTION_TEXT,  /**< anything, a path: const char *, which stays argv's */
+    OPTION_INT,   /**< int */
+    OPTION_INT64, /**< int64_t, or uint64_t where the least is 0 */
+    OPTION_FLOAT, /**< float, finite */
+    OPTION_BOOL,  /**< bool: 0 or 1, or one of two words */
+    OPTION_WORD,  /**< int or an enum: the place of one of some words */
+};
+
+/** One option; or, without a name, the heading of a group in --help. A row of nothing ends a table. */
+struct option_row {
+    const char *name;     /**< without its dashes */
+    const char *argument; /**< what --help calls its value; NULL for a flag */
+    const char *help;
+    int group; /**< of --help, whose order in a group is the alphabet's */
+    enum option_type type;
+    size_t field;             /**< offset in the program's options */
+    size_t given;             /**< offset of a bool that says that it was given; 0: nobody asks */
+    int64_t least, most;      /**< of whole numbers, an OPTION_BOOL without words among them */
+    const char *const *words; /**< of OPTION_WORD and some OPTION_BOOL; NULL ends them */
+    /** What is special about it, once its field is set; NULL: nothing. False with the reason. */
+    bool (*take)(const struct option_row *row, void *options, struct error *error);
+    /** It belongs to the command that repeats a run with one of these traits; 0: to none. Flags: if it is set, too. */
+    unsigned repeats;
+};
+
+/** A trait that every run has; others are the operator's, from 2 on. */
+enum { RUN_OF_ANY_KIND = 1 };
+
+/**
+ * Parses the command line into `options`; --help and --version print and exit. `doc` is what --help says around the options.
+ * False with one line that names the argument, what was given and what is allowed.
+ */
+bool options_parse(const struct option_row *table, const char *doc, int argc, char **argv, void *options,
+                   struct error *error);
+
+/** Writes the command that repeats a run with these traits: the program and, in the table's order, its options. */
+void options_command(const struct option_row *table, const void *options, unsigned traits, const char *program,
+                     char *text, size_t size);
+
+/** Parses a decimal integer from `least` to `most`; the error names `--name`. */
+bool option_integer(const char *name, const char *text, int64_t least, int64_t most, int64_t *value,
+                    struct error *error);
+
+#endif

@@ -1,0 +1,51 @@
+/** @file core/random.h  Reproducible random numbers: the same on every machine, one stream per (seed, stream) pair. */
+#ifndef RANDOM_H
+#define RANDOM_H
+
+#include <math.h>
+#include <stdint.h>
+
+/** State of one stream (SplitMix64: Steele, Lea and Flood, 2014). */
+struct random {
+    uint64_t state;
+};
+
+static inline uint64_t random_bits(struct random *random)
+{
+    uint64_t z = random->state += 0x9e3779b97f4a7c15u;
+
+    z = (z ^ z >> 30) * 0xbf58476d1ce4e5b9u;
+    z = (z ^ z >> 27) * 0x94d049bb133111ebu;
+    return z ^ z >> 31;
+}
+
+static inline struct random random_start(uint64_t seed, uint64_t stream)
+{
+    struct random random = {seed};
+
+    random.state = random_bits(&random) ^ stream * 0xd1342543de82ef95u;
+    random_bits(&random);
+    return random;
+}
+
+/** 0 <= value < 1, a multiple of 2^-24. */
+static inline float random_uniform(struct random *random)
+{
+    return (float)(random_bits(random) >> 40) * 0x1p-24f;
+}
+
+/** 0 <= value < limit. */
+static inline uint32_t random_below(struct random *random, uint32_t limit)
+{
+    return (uint32_t)((random_bits(random) >> 32) * limit >> 32);
+}
+
+/** Mean 0, deviation 1 (Box and Muller). */
+static inline float random_normal(struct random *random)
+{
+    const double radius = sqrt(-2.0 * log(1.0 - (double)random_uniform(random)));
+
+    return (float)(radius * cos(6.283185307179586 * (double)random_uniform(random)));
+}
+
+#endif

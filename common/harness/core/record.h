@@ -1,0 +1,64 @@
+/**
+ * @file core/record.h
+ * @brief A report as a record of named fields, which is written for people (a table) or for programs (JSON, CSV).
+ *
+ * Each field says in which formats it appears. A field that did not fit in memory is missing, and the writer says so.
+ */
+#ifndef RECORD_H
+#define RECORD_H
+
+#include "harness/core/error.h"
+
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+enum record_format { RECORD_TABLE, RECORD_JSON, RECORD_CSV };
+
+/** The names of the formats, in the order of the enum; NULL ends them. */
+extern const char *const record_formats[];
+
+/** Where a field appears. */
+enum { IN_TABLE = 1 << RECORD_TABLE, IN_JSON = 1 << RECORD_JSON, IN_CSV = 1 << RECORD_CSV, IN_DATA = IN_JSON | IN_CSV };
+
+struct field;
+
+/** A record, or a list of records without names. All zero: empty. */
+struct record {
+    struct field *fields;
+    size_t count, room;
+    bool incomplete; /**< memory ran out */
+};
+
+/**
+ * Adds a field; `name` stays the caller's, the text is formatted. A number is written as its text is. In a table a field is a
+ * line behind its name, or without one if that is NULL. Nothing happens where `record` is NULL.
+ */
+__attribute__((format(printf, 4, 5))) void record_text(struct record *record, unsigned formats, const char *name,
+                                                       const char *format, ...);
+__attribute__((format(printf, 4, 5))) void record_number(struct record *record, unsigned formats, const char *name,
+                                                         const char *format, ...);
+
+/** Adds a record inside a record or, without a name, to a list. NULL when memory is short. */
+struct record *record_object(struct record *record, unsigned formats, const char *name);
+
+/**
+ * Adds a list of records. In CSV each is a line of the file, and the record has no other fields there; in a table each is a
+ * line too, made of its columns, below their headings.
+ */
+struct record *record_list(struct record *record, unsigned formats, const char *name);
+
+/** Adds a column to a record of a list: right-aligned, or left-aligned if the width is negative. */
+__attribute__((format(printf, 4, 5))) void record_column(struct record *record, int width, const char *heading,
+                                                         const char *format, ...);
+
+/** Writes it. False when memory was short or the stream cannot be written. */
+bool record_write(const struct record *record, enum record_format format, FILE *stream, struct error *error);
+
+/** Frees all that was added. */
+void record_free(struct record *record);
+
+/** Writes a whole number with its thousands apart: 16 384 as "16,384". Returns `text`. */
+const char *grouped_digits(uint64_t value, char text[32]);
+
+#endif

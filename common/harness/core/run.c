@@ -1,0 +1,38 @@
+#include "harness/core/run.h"
+
+#include "harness/core/backend.h"
+
+bool launch_failed(cudaError_t status, struct error *error)
+{
+    const char *const fault = backend_fault();
+
+    if (fault)
+        error_set(error, "%s", fault);
+    else
+        device_error(error, "the launch failed", status);
+    error->result = status == cudaErrorNoKernelImageForDevice || status == cudaErrorMemoryAllocation ? RUN_NO_DEVICE
+                                                                                                     : RUN_WRONG;
+    return false;
+}
+
+bool launch_run(const struct launch *launch, struct operands *operands, struct error *error)
+{
+    cudaError_t status;
+    bool good;
+
+    if (launch->on_host) {
+        operands_poison_host(operands);
+        good = launch->call(launch, operands, NULL) == cudaSuccess ||
+               error_set_as(error, RUN_NO_DEVICE, "out of memory");
+        return good && launch->verify(launch, operands, error);
+    }
+    if (!operands_to_device(operands, error))
+        return false;
+    backend_reset_counters();
+    status = launch->call(launch, operands, NULL);
+    if (status == cudaSuccess)
+        status = cudaDeviceSynchronize();
+    good = status == cudaSuccess ? operands_fetch(operands, error) : launch_failed(status, error);
+    operands_leave_device(operands);
+    return good && launch->verify(launch, operands, error);
+}

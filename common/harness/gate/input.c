@@ -1,0 +1,110 @@
+#include "harness/gate/input.h"
+
+#include "harness/gate/problem.h"
+#include "harness/core/random.h"
+
+#include <float.h>
+#include <math.h>
+
+const char *const gate_dist_names[] = {"normal", "uniform", "zipf", "ties", "equal", "extreme", "nan", NULL};
+
+/** One of a few experts far ahead: expert e's place in this row's order decides its logit. */
+static float zipf_logit(struct random *random, int num_experts)
+{
+    const int place = (int)(random_uniform(random) * num_experts);
+
+    return 4.0f - logf(1.0f + place) + 0.1f * random_normal(random);
+}
+
+static float extreme_logit(struct random *random, enum dtype dtype)
+{
+    const float largest = dtype == DTYPE_F16 ? 65504.0f : dtype == DTYPE_BF16 ? 3.3895314e38f : FLT_MAX;
+    const float smallest = dtype == DTYPE_F16 ? 5.9604645e-8f : dtype == DTYPE_BF16 ? 9.1835496e-41f : 1.4e-45f;
+    const float values[] = {INFINITY, -INFINITY, largest, -largest, smallest, -smallest, 0.0f,
+                            -0.0f,    88.0f,     -88.0f,  -90.0f,   -100.0f,  -110.0f,   20.0f};
+
+    if (random_uniform(random) < 0.5f)
+        return 16.0f * random_normal(random);
+    return values[random_below(random, sizeof values / sizeof *values)];
+}
+
+/** Row r of the nan distribution is trouble of kind r % 8. */
+static float troubled_logit(struct random *random, int64_t row, int expert, int num_experts)
+{
+    const float value = random_normal(random), other = random_uniform(random);
+
+    switch (row % 8) {
+    case 0: /* one NaN */
+        return expert == (int)(row / 8 % num_experts) ? NAN : value;
+    case 1: /* some */
+        return other < 0.25f ? NAN : value;
+    case 2: /* nothing else */
+        return NAN;
+    case 3: /* nearly nothing else: fewer numbers than topk */
+        return other < 0.98f ? NAN : value;
+    case 4:
+        return other < 0.1f ? INFINITY : value;
+    case 5:
+        return other < 0.6f ? -INFINITY : value;
+    case 6:
+        return other < 0.2f ? NAN : other < 0.4f ? INFINITY : other < 0.6f ? -INFINITY : value;
+    default: /* a row of numbers between them */
+        return value;
+    }
+}
+
+static float generate_logit(const struct gate_problem *problem, enum gate_dist dist, int64_t row, int expert,
+                            struct random *random, float row_value)
+{
+    switch (dist) {
+    case GATE_DIST_UNIFORM:
+        return 8.0f * random_uniform(random) - 4.0f;
+    case GATE_DIST_ZIPF:
+        return zipf_logit(random, problem->num_experts);
+    case GATE_DIST_TIES:
+        return 0.5f * (float)random_below(random, 4) - 1.0f;
+    case GATE_DIST_EQUAL:
+        return row_value;
+    case GATE_DIST_EXTREME:
+        return extreme_logit(random, problem->dtype);
+    case GATE_DIST_NAN:
+        return troubled_logit(random, row, expert, problem->num_experts);
+    default:
+        return random_normal(random);
+    }
+}
+
+void gate_generate_logits(const struct gate_problem *problem, enum gate_dist dist, uint64_t seed, void *gating_output)
+{
+#pragma omp parallel for if (problem->num_tokens >= GATE_ROWS_WORTH_A_THREAD)
+    for (int64_t row = 0; row < problem->num_tokens; row++) {
+        struct random random = random_start(seed, (uint64_t)row);
+        const float row_value = random_normal(&random);
+
+        for (int e = 0; e < problem->num_experts; e++)
+            dtype_store(problem->dtype, gating_output, (size_t)row * problem->num_experts + e,
+                        generate_logit(problem, dist, row, e, &random, row_value));
+    }
+}
+
+static float generate_bias(enum gate_dist dist, int group, struct random *random)
+{
+    switch (dist) {
+    case GATE_DIST_TIES:
+    case GATE_DIST_EQUAL:
+        return 0.125f * (float)random_below(random, 2);
+    case GATE_DIST_EXTREME:
+        return group % 3 == 1 ? -INFINITY : random_normal(random);
+    default:
+        return 0.1f * random_normal(random);
+    }
+}
+
+void gate_generate_bias(const struct gate_problem *problem, enum gate_dist dist, uint64_t seed, void *correction_bias)
+{
+    struct random random = random_start(seed, UINT64_MAX);
+
+    for (int e = 0; e < problem->num_experts; e++)
+        dtype_store(problem->bias_dtype, correction_bias, e,
+                    generate_bias(dist, e / gate_experts_per_group(problem), &random));
+}

@@ -1,0 +1,90 @@
+#include "harness/gate/problem.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdio.h>
+
+const char *const gate_score_names[] = {"sigmoid", "softmax", "none", NULL};
+
+/* Ids travel as int32_t, and chapters number an invalid expert id + num_experts. */
+enum { MAX_EXPERTS = 1 << 20 };
+
+bool num_tokens_check(int64_t num_tokens, struct error *error)
+{
+    return num_tokens >= 0 || error_set(error, "--num-tokens: %" PRId64 "; it must be 0 or more", num_tokens);
+}
+
+bool num_experts_check(int num_experts, struct error *error)
+{
+    return (num_experts >= 1 && num_experts <= MAX_EXPERTS) ||
+           error_set(error, "--num-experts: %d; it must be 1 to %d", num_experts, MAX_EXPERTS);
+}
+
+bool topk_check(int topk, struct error *error)
+{
+    return topk >= 1 || error_set(error, "--topk: %d; it must be at least 1", topk);
+}
+
+static bool check_counts(const struct gate_problem *problem, struct error *error)
+{
+    if (!num_tokens_check(problem->num_tokens, error) || !num_experts_check(problem->num_experts, error))
+        return false;
+    if (problem->num_expert_group < 1)
+        return error_set(error, "--num-expert-group: %d; it must be at least 1", problem->num_expert_group);
+    if (problem->topk_group < 1)
+        return error_set(error, "--topk-group: %d; it must be at least 1", problem->topk_group);
+    return topk_check(problem->topk, error);
+}
+
+static bool check_groups(const struct gate_problem *problem, struct error *error)
+{
+    if (problem->num_experts % problem->num_expert_group != 0)
+        return error_set(error, "--num-expert-group: %d experts do not divide into %d groups", problem->num_experts,
+                         problem->num_expert_group);
+    if (problem->topk_group > problem->num_expert_group)
+        return error_set(error, "--topk-group: %d groups cannot stay, there are %d", problem->topk_group,
+                         problem->num_expert_group);
+
+    const int held = problem->topk_group * gate_experts_per_group(problem);
+
+    if (problem->topk > held)
+        return error_set(error, "--topk: %d; the %d kept groups hold %d experts", problem->topk, problem->topk_group,
+                         held);
+    if (problem->has_bias && gate_experts_per_group(problem) == 1)
+        return error_set(error, "--num-expert-group: groups of one expert have no second best; with a bias a group "
+                                "counts its two best");
+    return true;
+}
+
+bool gate_problem_check(const struct gate_problem *problem, struct error *error)
+{
+    size_t bytes;
+
+    if (!check_counts(problem, error) || !check_groups(problem, error))
+        return false;
+    if (problem->has_bias && problem->bias_dtype != DTYPE_F32 && problem->bias_dtype != problem->dtype)
+        return error_set(error, "--bias-dtype: the bias is f32 or has the logits' type");
+    if (!isfinite(problem->routed_scaling_factor))
+        return error_set(error, "--routed-scaling-factor: it must be a finite number");
+    if (__builtin_mul_overflow((size_t)problem->num_tokens, (size_t)problem->num_experts * sizeof(float), &bytes) ||
+        bytes > INT64_MAX)
+        return error_set(error, "--num-tokens: %" PRId64 " tokens of %d experts are more bytes than 63 bits count",
+                         problem->num_tokens, problem->num_experts);
+    return true;
+}
+
+const char *gate_bias_name(const struct gate_problem *problem)
+{
+    return problem->has_bias ? dtype_name(problem->bias_dtype) : "none";
+}
+
+void gate_problem_describe(const struct gate_problem *problem, char *text, size_t size)
+{
+    snprintf(text, size,
+             "%" PRId64 " token%s, %d experts in %d group%s, top %d of the best %d; %s, score %s, bias %s, weights %s, "
+             "x %g",
+             problem->num_tokens, problem->num_tokens == 1 ? "" : "s", problem->num_experts, problem->num_expert_group,
+             problem->num_expert_group == 1 ? "" : "s", problem->topk, problem->topk_group, dtype_name(problem->dtype),
+             gate_score_names[problem->score], gate_bias_name(problem),
+             problem->renormalize ? "renormalised" : "as scored", problem->routed_scaling_factor);
+}

@@ -1,0 +1,39 @@
+/** @file gate/problem.h  Is a gate problem well formed, how large are its arrays, and how does one name it. */
+#ifndef GATE_PROBLEM_H
+#define GATE_PROBLEM_H
+
+#include "harness/core/error.h"
+#include "harness/gate/gate.h"
+
+/* With fewer rows the work is done before a second thread has woken up. */
+enum { GATE_ROWS_WORTH_A_THREAD = 64 };
+
+/** Returns false and names the flag and what is allowed when the shape makes no sense or its sizes overflow. */
+bool gate_problem_check(const struct gate_problem *problem, struct error *error);
+
+/** The limits of one number each, for every operator. False, naming the flag, what was given and what is allowed. */
+bool num_tokens_check(int64_t num_tokens, struct error *error);
+bool num_experts_check(int num_experts, struct error *error);
+bool topk_check(int topk, struct error *error);
+
+/** num_tokens * topk. Only for problems that passed gate_problem_check(), so nothing overflows. */
+static inline size_t gate_choices(const struct gate_problem *problem)
+{
+    return (size_t)problem->num_tokens * problem->topk;
+}
+
+static inline int gate_experts_per_group(const struct gate_problem *problem)
+{
+    return problem->num_experts / problem->num_expert_group;
+}
+
+/** "sigmoid", "softmax", "none", in the order of the enum; NULL ends them. */
+extern const char *const gate_score_names[];
+
+/** "none", or the type of the bias. */
+const char *gate_bias_name(const struct gate_problem *problem);
+
+/** Writes one line for people: "2048 tokens, 256 experts in 8 groups, ...". */
+void gate_problem_describe(const struct gate_problem *problem, char *text, size_t size);
+
+#endif

@@ -1,0 +1,52 @@
+/**
+ * @file gate/reference.h
+ * @brief What the gate's right answer is, and how far a right answer may be from it.
+ *
+ * Scores are computed in double. A kernel computes them in float, so each has an interval: what the score function's
+ * error could turn it into, after rounding to the problem's type. Sums and comparisons then work on intervals.
+ */
+#ifndef GATE_REFERENCE_H
+#define GATE_REFERENCE_H
+
+#include "harness/core/error.h"
+#include "harness/gate/gate.h"
+
+/** A number, and the least and most that a faithful computation in float can make of it. */
+struct interval {
+    float low, value, high;
+};
+
+/** All that can be said about one row before looking at anybody's answer. */
+struct gate_row {
+    struct interval *score;  /**< [num_experts] unbiased, in the logits' type; 0 for an invalid expert */
+    struct interval *choice; /**< [num_experts] score + bias; -infinity for an invalid expert */
+    bool *invalid;           /**< [num_experts] the choice is NaN: ranked below every other, weight 0 */
+    uint64_t *bits;         /**< [num_experts] logit and bias, bit for bit: equal here means a tie in any computation */
+    bool ties_are_free;     /**< set by the caller: of a tie either side may win, so no two `bits` are made equal */
+    struct interval *group; /**< [num_expert_group] */
+    uint64_t (*group_bits)[2]; /**< [num_expert_group] of the experts that make the group's score, best first */
+    bool *group_settled;       /**< [num_expert_group] no rounding can change which bits those are */
+};
+
+/** Allocates a row's arrays for a checked problem; gate_row_free() frees them. False, owning nothing, without memory. */
+bool gate_row_allocate(const struct gate_problem *problem, struct gate_row *row, struct error *error);
+void gate_row_free(struct gate_row *row);
+
+/** Works out row number `index` of the input. */
+void gate_row_compute(const struct gate_problem *problem, const void *gating_output, const void *correction_bias,
+                      int64_t index, struct gate_row *row);
+
+/** True if no faithful computation ranks `b` before `a`, by value or by the tie rule (equal bits: the lower id). */
+bool gate_expert_certainly_before(const struct gate_row *row, int a, int b);
+
+/** The same for groups. */
+bool gate_group_certainly_before(const struct gate_row *row, int a, int b);
+
+/** The interval of the weight of each of the `topk` experts `ids`, chosen from the row; NaN-free input ids in range. */
+void gate_row_weights(const struct gate_problem *problem, const struct gate_row *row, const int32_t *ids,
+                      struct interval *weights);
+
+/** The reference's own choice, best first: `ids` [topk]. */
+void gate_row_choose(const struct gate_problem *problem, const struct gate_row *row, int32_t *ids);
+
+#endif

@@ -1,0 +1,266 @@
+/** @file gpu/backend_gpu.c  A GPU as a backend: times by graph replay, no counters. */
+#include "harness/core/backend.h"
+
+#include "harness/core/device_buffer.h"
+#include "harness/gpu/floor.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    LAUNCHES_PER_GRAPH = 20,
+    WARM_UP_REPLAYS = 5,
+    REPLAYS = 50,
+    COPY_REPEATS = 5,
+};
+
+/* The next step, unless one before it failed. */
+#define AND_THEN(call) (status = status == cudaSuccess ? (call) : status)
+
+/* A copy this large passes through every cache. */
+static const size_t COPY_BYTES = (size_t)1 << 30;
+
+bool backend_open(struct backend *backend, struct error *error)
+{
+    struct cudaDeviceProp properties;
+    cudaError_t status;
+    int count = 0, driver = 0, toolkit = 0;
+
+    memset(backend, 0, sizeof *backend);
+    status = cudaGetDeviceCount(&count);
+    if (status != cudaSuccess || count == 0)
+        return error_set_as(error, RUN_NO_DEVICE, "no GPU: %s; build/cpu holds the same program for the CPU",
+                            status == cudaSuccess ? "none is visible" : cudaGetErrorString(status));
+    status = cudaGetDeviceProperties(&properties, 0);
+    AND_THEN(cudaSetDevice(0));
+    if (status != cudaSuccess)
+        return device_error(error, "the GPU cannot be opened", status);
+    if (!floor_kernel_runs())
+        return error_set_as(error, RUN_NO_DEVICE,
+                            "%s has compute capability %d.%d; this program was compiled for another: set GPU_ARCH "
+                            "to sm_%d%d and run ninja gpu",
+                            properties.name, properties.major, properties.minor, properties.major, properties.minor);
+
+    cudaDriverGetVersion(&driver);
+    cudaRuntimeGetVersion(&toolkit);
+    snprintf(backend->device, sizeof backend->device, "%s", properties.name);
+    snprintf(backend->driver, sizeof backend->driver, "CUDA %d.%d", driver / 1000, driver % 1000 / 10);
+    snprintf(backend->toolkit, sizeof backend->toolkit, "CUDA %d.%d", toolkit / 1000, toolkit % 1000 / 10);
+    backend->has_times = true;
+    return true;
+}
+
+void backend_reset_counters(void)
+{
+}
+
+void backend_read_counters(struct run_counters *counters)
+{
+    memset(counters, 0, sizeof *counters);
+}
+
+void backend_forbid(const void *begin, size_t bytes)
+{
+    (void)begin, (void)bytes;
+}
+
+const char *backend_fault(void)
+{
+    return NULL;
+}
+
+const char *backend_limits(void)
+{
+    return NULL;
+}
+
+bool backend_trace_begin(const char *kernel, struct error *error)
+{
+    (void)kernel;
+    return error_set(error, "--trace: a GPU cannot be traced; use the program in build/cpu");
+}
+
+bool backend_trace_end(FILE *stream, struct error *error)
+{
+    (void)stream;
+    return backend_trace_begin(NULL, error);
+}
+
+/* --- graphs ------------------------------------------------------------------------------------------------------- */
+
+/** A graph of launches, and what replaying and timing it takes. */
+struct replay {
+    cudaStream_t stream;
+    cudaEvent_t begin, end;
+    cudaGraph_t graph;
+    cudaGraphExec_t executable;
+    void *flush; /**< memory as large as twice the L2; NULL when the cache stays warm */
+    size_t flush_bytes;
+};
+
+static void replay_end(struct replay *replay)
+{
+    if (replay->executable)
+        cudaGraphExecDestroy(replay->executable);
+    if (replay->graph)
+        cudaGraphDestroy(replay->graph);
+    if (replay->begin)
+        cudaEventDestroy(replay->begin);
+    if (replay->end)
+        cudaEventDestroy(replay->end);
+    if (replay->stream)
+        cudaStreamDestroy(replay->stream);
+    cudaFree(replay->flush);
+}
+
+static cudaError_t replay_allocate_flush(struct replay *replay)
+{
+    int l2_bytes = 0;
+    cudaError_t status = cudaDeviceGetAttribute(&l2_bytes, cudaDevAttrL2CacheSize, 0);
+
+    replay->flush_bytes = 2 * (size_t)l2_bytes;
+    return status == cudaSuccess ? cudaMalloc(&replay->flush, replay->flush_bytes) : status;
+}
+
+/** Records the launches, each behind a flush of the cache if there is one. A NULL launch records the flushes alone. */
+static cudaError_t replay_capture(struct replay *replay, backend_launch *launch, void *context)
+{
+    cudaError_t status = cudaStreamBeginCapture(replay->stream, cudaStreamCaptureModeThreadLocal);
+    cudaError_t ended;
+
+    for (int turn = 0; status == cudaSuccess && turn < LAUNCHES_PER_GRAPH; turn++) {
+        if (replay->flush)
+            status = cudaMemsetAsync(replay->flush, turn, replay->flush_bytes, replay->stream);
+        if (status == cudaSuccess && launch)
+            status = launch(context, turn, replay->stream);
+    }
+    ended = cudaStreamEndCapture(replay->stream, &replay->graph);
+    status = status == cudaSuccess ? ended : status;
+    return status == cudaSuccess ? cudaGraphInstantiate(&replay->executable, replay->graph, 0) : status;
+}
+
+static cudaError_t replay_start(struct replay *replay, backend_launch *launch, void *context, enum backend_cache cache)
+{
+    cudaError_t status;
+
+    memset(replay, 0, sizeof *replay);
+    status = cudaStreamCreateWithFlags(&replay->stream, cudaStreamNonBlocking);
+    AND_THEN(cudaEventCreate(&replay->begin));
+    AND_THEN(cudaEventCreate(&replay->end));
+    if (status == cudaSuccess && cache == BACKEND_FLUSHED)
+        status = replay_allocate_flush(replay);
+    return status == cudaSuccess ? replay_capture(replay, launch, context) : status;
+}
+
+static int compare_floats(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+
+    return (x > y) - (x < y);
+}
+
+/** Replays the graph and sorts out the microseconds per launch. */
+static cudaError_t replay_time(struct replay *replay, struct timing *timing)
+{
+    float times[REPLAYS];
+
+    for (int i = -WARM_UP_REPLAYS; i < REPLAYS; i++) {
+        float ms = 0.0f;
+        cudaError_t status = cudaEventRecord(replay->begin, replay->stream);
+
+        AND_THEN(cudaGraphLaunch(replay->executable, replay->stream));
+        AND_THEN(cudaEventRecord(replay->end, replay->stream));
+        AND_THEN(cudaEventSynchronize(replay->end));
+        AND_THEN(cudaEventElapsedTime(&ms, replay->begin, replay->end));
+        if (status != cudaSuccess)
+            return status;
+        if (i >= 0)
+            times[i] = 1000.0f * ms / LAUNCHES_PER_GRAPH;
+    }
+    qsort(times, REPLAYS, sizeof *times, compare_floats);
+    *timing = (struct timing){times[REPLAYS / 2], times[REPLAYS / 10], times[REPLAYS - 1 - REPLAYS / 10]};
+    return cudaSuccess;
+}
+
+static bool time_graph(backend_launch *launch, void *context, enum backend_cache cache, struct timing *timing,
+                       struct error *error)
+{
+    struct replay replay;
+    cudaError_t status = replay_start(&replay, launch, context, cache);
+
+    AND_THEN(replay_time(&replay, timing));
+    replay_end(&replay);
+    return status == cudaSuccess || device_error(error, "timing", status);
+}
+
+bool backend_time(backend_launch *launch, void *context, enum backend_cache cache, struct timing *timing,
+                  struct error *error)
+{
+    struct timing flush;
+
+    if (!time_graph(launch, context, cache, timing, error))
+        return false;
+    if (cache == BACKEND_WARM)
+        return true;
+    /* What the flushes take by themselves is not the launch's. */
+    if (!time_graph(NULL, NULL, cache, &flush, error))
+        return false;
+    timing->median -= flush.median;
+    timing->p10 -= flush.median;
+    timing->p90 -= flush.median;
+    return true;
+}
+
+/* --- floor -------------------------------------------------------------------------------------------------------- */
+
+static cudaError_t launch_empty(void *context, int turn, cudaStream_t stream)
+{
+    (void)context, (void)turn;
+    return floor_launch_empty(stream);
+}
+
+/** The best of a few copies: `bytes_per_second` counts what is read and what is written. */
+static cudaError_t measure_copy(double *bytes_per_second)
+{
+    cudaEvent_t begin = NULL, end = NULL;
+    void *from = NULL, *to = NULL;
+    float best = 0.0f;
+    cudaError_t status = cudaMalloc(&from, COPY_BYTES);
+
+    AND_THEN(cudaMalloc(&to, COPY_BYTES));
+    AND_THEN(cudaMemset(from, 1, COPY_BYTES));
+    AND_THEN(cudaEventCreate(&begin));
+    AND_THEN(cudaEventCreate(&end));
+    for (int i = 0; status == cudaSuccess && i < COPY_REPEATS; i++) {
+        float ms = 0.0f;
+
+        status = cudaEventRecord(begin, NULL);
+        AND_THEN(cudaMemcpyAsync(to, from, COPY_BYTES, cudaMemcpyDeviceToDevice, NULL));
+        AND_THEN(cudaEventRecord(end, NULL));
+        AND_THEN(cudaEventSynchronize(end));
+        AND_THEN(cudaEventElapsedTime(&ms, begin, end));
+        if (i == 0 || ms < best)
+            best = ms;
+    }
+    if (begin)
+        cudaEventDestroy(begin);
+    if (end)
+        cudaEventDestroy(end);
+    cudaFree(from);
+    cudaFree(to);
+    *bytes_per_second = best > 0.0f ? 2.0 * (double)COPY_BYTES / (1e-3 * best) : 0.0;
+    return status;
+}
+
+bool backend_measure_floor(struct floor_figures *figures, struct error *error)
+{
+    struct timing empty;
+    cudaError_t status;
+
+    if (!backend_time(launch_empty, NULL, BACKEND_WARM, &empty, error))
+        return false;
+    figures->empty_us = empty.median;
+    status = measure_copy(&figures->bytes_per_second);
+    return status == cudaSuccess || device_error(error, "measuring the copy bandwidth", status);
+}

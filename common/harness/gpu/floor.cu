@@ -1,0 +1,22 @@
+/** @file gpu/floor.cuu  A kernel that does nothing: what every launch costs. */
+#include "harness/gpu/floor.h"
+
+static __global__ void empty_kernel(void)
+{
+}
+
+cudaError_t floor_launch_empty(cudaStream_t stream)
+{
+    empty_kernel<<<1, 32, 0, stream>>>();
+    return cudaGetLastError();
+}
+
+bool floor_kernel_runs(void)
+{
+    cudaError_t status = floor_launch_empty(NULL);
+
+    if (status == cudaSuccess)
+        status = cudaDeviceSynchronize();
+    cudaGetLastError(); /* the next call starts clean */
+    return status == cudaSuccess;
+}

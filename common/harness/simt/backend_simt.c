@@ -1,0 +1,94 @@
+/** @file simt/backend_simt.c  The CPU simulator as a backend: counters and faults, no times. */
+#include "harness/core/backend.h"
+#include "simt/simt.h"
+
+#include <stdio.h>
+#include <string.h>
+
+bool backend_open(struct backend *backend, struct error *error)
+{
+    (void)error;
+    memset(backend, 0, sizeof *backend);
+    snprintf(backend->device, sizeof backend->device, "CPU simulator");
+    backend->has_counters = true;
+    return true;
+}
+
+void backend_reset_counters(void)
+{
+    simt_counters_reset();
+}
+
+/** Gives the simulator's counters their names; returns how many there are. */
+static int name_counters(const struct simt_counters *c, struct counter counters[MAX_COUNTERS])
+{
+    const struct counter all[] = {
+#define COUNTER(name, label, meaning) {#name, c->name},
+#include "simt/counter_list.h"
+    };
+
+    _Static_assert(sizeof all / sizeof *all <= MAX_COUNTERS, "room for every counter");
+    memcpy(counters, all, sizeof all);
+    return sizeof all / sizeof *all;
+}
+
+void backend_read_counters(struct run_counters *run)
+{
+    struct simt_counters counters;
+    const char *name;
+
+    memset(run, 0, sizeof *run);
+    simt_counters_read(&counters);
+    run->num_counters = name_counters(&counters, run->total);
+    for (; run->num_kernels < MAX_KERNELS && simt_kernel_counters(run->num_kernels, &name, &counters);
+         run->num_kernels++) {
+        struct kernel_counters *const kernel = &run->kernels[run->num_kernels];
+
+        snprintf(kernel->name, sizeof kernel->name, "%s", name);
+        name_counters(&counters, kernel->counters);
+    }
+}
+
+void backend_forbid(const void *begin, size_t bytes)
+{
+    simt_forbid(begin, bytes);
+}
+
+const char *backend_fault(void)
+{
+    return simt_fault();
+}
+
+const char *backend_limits(void)
+{
+    return simt_limitations();
+}
+
+bool backend_trace_begin(const char *kernel, struct error *error)
+{
+    enum { MAX_EVENTS = 100000 }; /* some 100 MB of text, more than a figure can show */
+
+    if (!simt_trace_begin(MAX_EVENTS))
+        return error_set(error, "--trace: out of memory");
+    simt_trace_only(kernel);
+    return true;
+}
+
+bool backend_trace_end(FILE *stream, struct error *error)
+{
+    return simt_trace_end(stream) ||
+           error_set(error, "--trace: the trace cannot be written, or no such kernel was launched");
+}
+
+bool backend_time(backend_launch *launch, void *context, enum backend_cache cache, struct timing *timing,
+                  struct error *error)
+{
+    (void)launch, (void)context, (void)cache, (void)timing;
+    return error_set(error, "the CPU simulator has no times");
+}
+
+bool backend_measure_floor(struct floor_figures *figures, struct error *error)
+{
+    (void)figures;
+    return error_set(error, "the CPU simulator has no times");
+}
