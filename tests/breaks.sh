@@ -11,7 +11,7 @@
 breaks_start() {
     breaks_source=$2
     breaks_kernel=$(basename "$2" .cu)
-    breaks_objects=$(dirname "$1")/$(basename "$1" | cut -c1-2)
+    breaks_objects=$(dirname "$1")/obj/$(basename "$1")
     ninja ${NINJA_FILE:+-f "$NINJA_FILE"} -t commands "$1" | grep "$breaks_objects/$breaks_kernel" |
         sed "s|$2|$scratch/$breaks_kernel.cu|g; s|$breaks_objects/$breaks_kernel\.|$scratch/$breaks_kernel.|g
             s|-o $1|-o $scratch/program|" >"$scratch/build.sh"

@@ -116,6 +116,6 @@ breaks "10: scatters while the pads are on their way" \
 breaks "10: scatters before the groups' beginnings are known" \
     '/\*num_tokens_post_padded = offsets\[num_experts\];/,/__syncthreads/{/__syncthreads/d}' "race" "*offsets*" "$@"
 breaks "10: the block that counts scatters beside the blocks that fill" \
-    's/^        \*num_tokens_post_padded = counts.*/&  for (int e = first; e < past; e++)  sorted_token_ids[counts[e]] = e;/' \
+    's/^        \*num_tokens_post_padded = counts.*/&  for (int e = first; e < end; e++)  sorted_token_ids[counts[e]] = e;/' \
     "blocks are not ordered" "*aligned*" --counts 3,1,7,2,4,1,6,3 --kernel large
 finish
