@@ -50,13 +50,15 @@ needs_of_run() {
     need ninja-build 'ninja 1.10 or newer' command -v ninja
     need libc6-dev "the C library's headers" header stdio.h
     need libcmocka-dev cmocka header cmocka.h
+    need python3 'Python 3.9 or newer' python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))'
 }
 
 needs_of_docs() {
     need doxygen doxygen command -v doxygen
     need graphviz graphviz command -v dot
     need doxygen-awesome-css doxygen-awesome-css [ -d "${DOXYGEN_AWESOME:-/usr/share/doxygen-awesome-css}" ]
-    need gnuplot gnuplot command -v gnuplot
+    need python3-matplotlib 'Matplotlib for Python 3' python_module matplotlib
+    need python3-pygments 'Pygments for Python 3' python_module pygments
     need chromium chromium command -v chromium
     need chromium-driver chromedriver command -v chromedriver
 }

@@ -1,6 +1,7 @@
 # Read by tests that break a kernel on purpose, after tap.sh.
 #
-#   breaks_start PROGRAM SOURCE       the program to break, and its kernel file
+#   breaks_start PROGRAM SOURCE [SED] the program to break, and its kernel file; SED takes out of it what no run reaches, so
+#                                     that less is compiled
 #   breaks NAME SED FAULT LINE ARGUMENT...
 #                                     edits the kernel with a sed script, builds it with the very commands that built the
 #                                     program (ninja tells them), runs it with the arguments, and expects exit 1, FAULT in
@@ -8,13 +9,17 @@
 #                                     and has no line)
 #   rebuild SED                       only edits and builds: the program is $scratch/program
 
+# For a gate whose runs are all of f32: the kernels for other types go.
+only_f32='/^    case DTYPE_/,/^    default:/{/^    default:/!d}'
+
 breaks_start() {
-    breaks_source=$2
+    breaks_source=$scratch/unbroken
+    sed "${3:-}" "$2" >"$breaks_source"
     breaks_kernel=$(basename "$2" .cu)
-    breaks_objects=$(dirname "$1")/obj/$(basename "$1")
-    ninja ${NINJA_FILE:+-f "$NINJA_FILE"} -t commands "$1" | grep "$breaks_objects/$breaks_kernel" |
-        sed "s|$2|$scratch/$breaks_kernel.cu|g; s|$breaks_objects/$breaks_kernel\.|$scratch/$breaks_kernel.|g
-            s|-o $1|-o $scratch/program|" >"$scratch/build.sh"
+    breaks_object=$(dirname "$1")/obj/$(basename "$1")/$breaks_kernel.o
+    ninja -t commands "$1" | grep -F "$breaks_object" |
+        sed "s|$2|$scratch/$breaks_kernel.cu|; s|$breaks_object|$scratch/$breaks_kernel.o|g; s|-o $1 |-o $scratch/program |" \
+            >"$scratch/build.sh"
 }
 
 rebuild() {

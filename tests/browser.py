@@ -94,8 +94,8 @@ class Browser:
         """A window so wide; nothing else changes."""
         self.devtools("Emulation.setDeviceMetricsOverride", width=width, height=900, deviceScaleFactor=1, mobile=False)
 
-    def emulate(self, width=None, scheme=None, scripts=True, motion=None):
-        """A window so wide, a light or dark system, with or without scripts, with reduced motion or not."""
+    def emulate(self, width=None, scheme=None, motion=None):
+        """A window so wide, a light or dark system, with reduced motion or not."""
         if width:
             self.resize(width)
         features = []
@@ -104,4 +104,3 @@ class Browser:
         if motion:
             features.append({"name": "prefers-reduced-motion", "value": motion})
         self.devtools("Emulation.setEmulatedMedia", features=features)
-        self.devtools("Emulation.setScriptExecutionDisabled", value=not scripts)

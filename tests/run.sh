@@ -1,11 +1,20 @@
 #!/bin/sh
-# Runs tests, as many at once as there are processors, and adds up what they report in the Test Anything Protocol.
+# Finds the tests and runs them, as many at once as there are processors, and adds up what they report in the Test Anything
+# Protocol.
 #
-#   sh tests/run.sh [-j JOBS] [-t SECONDS] TEST...
+#   sh tests/run.sh [-b BUILD] [-j JOBS] [-t SECONDS] [TEST...]      every test, or only these
 #
-# A TEST is a cmocka program or a shell script (*.sh), with its arguments, if any, after it in the same word. A test passes if
-# all it planned ran and passed, it exited with 0, and took at most SECONDS (600). The last line is the sum. Exits 1 if
-# anything failed or nothing ran.
+# The tests are tests/**/test_*.sh, test_*.py, and the programs built from tests/**/test_*.c and .cu: BUILD/tests/**/test_*.
+# A TEST is a part of a test's path and arguments ("test_chapters", "02_warp"), a file, or a file and arguments in one word.
+# Comments at the very top of a script say more about it:
+#
+#   # run: ARGUMENT...    how it is run, once for each such line; $b is BUILD (build). Where the last argument is a pattern,
+#                         once for each file that fits.
+#   # takes: long         it begins before the others
+#   # needs: a, b         a Python test is skipped if there is no python3 with these modules
+#
+# Python tests are run by tests/tap.py. A test passes if all it planned ran and passed, it exited with 0, and took at most
+# SECONDS (600). The last line is the sum. Exits 1 if anything failed or nothing ran.
 set -u
 
 # read_tap STATUS SECONDS: reads a test's output; prints "passed failed skipped", then a line for each skip and reason to fail
@@ -58,28 +67,44 @@ read_tap() {
         }'
 }
 
+# header NAME FILE: what a script's comments at its top say for this name, a line each
+header() {
+    sed -n "/^#/!q; s/^# $1: *//p" "$2"
+}
+
+# start WORD...: runs a test by what runs it
+start() {
+    case $1 in
+    *.sh) exec sh "$@" ;;
+    *.py)
+        modules=$(header needs "$1" | tr -d ' ')
+        python=$(dirname "$0")/../common/python.sh
+        if reason=$(sh "$python" "$modules" -c '' 2>&1); then
+            exec sh "$python" "$modules" -B "$(dirname "$0")/tap.py" "$@"
+        fi
+        echo "1..0 # SKIP $reason"
+        ;;
+    *) CMOCKA_MESSAGE_OUTPUT=TAP exec "$@" ;;
+    esac
+}
+
 # run_one FOLDER SECONDS NUMBER TEST: runs one test into FOLDER/NUMBER.output and .result, and prints its line
 run_one() {
     output=$1/$3.output
     errors=$1/$3.errors
     result=$1/$3.result
+    limit=$2
     # shellcheck disable=SC2086 # a test is words
-    set -- "$2" $4
-    limit=$1
-    shift
-    name=$(basename "$1" .sh)
-    case $1 in
-    *.sh) interpreter='sh' ;;
-    *) interpreter= ;;
-    esac
-    start=$(date +%s.%N)
-    CMOCKA_MESSAGE_OUTPUT=TAP timeout -k 2 "$limit" $interpreter "$@" >"$output" 2>"$errors" </dev/null &
+    set -- $4
+    started=$(date +%s.%N)
+    timeout -k 2 "$limit" sh "$0" --start "$@" >"$output" 2>"$errors" </dev/null &
     child=$!
     trap 'kill "$child" 2>/dev/null; exit 1' HUP INT TERM
     wait "$child"
     status=$?
-    seconds=$(echo "$start $(date +%s.%N)" | awk '{ printf "%.1f", $2 - $1 }')
+    seconds=$(echo "$started $(date +%s.%N)" | awk '{ printf "%.1f", $2 - $1 }')
     read_tap "$status" "$limit" <"$output" >"$result"
+    name=$(basename "$1" | sed 's/\.\(sh\|py\)$//')
     shift
     for argument in "$@"; do
         name="$name $(basename "$argument")"
@@ -91,6 +116,46 @@ run_one() {
     [ "$failed" -eq 0 ] && word='ok    ' || word=FAILED
     printf '%s  %s  %s  %s s\n' "$word" "$name" "$counts" "$seconds"
     echo "$name" >>"$result"
+}
+
+# runs_of FILE: a test's file with its arguments, a line for each run
+runs_of() {
+    case $1 in *.sh | *.py) header run "$1" ;; esac | sed "s|\$b|$build|g" | {
+        runs=0
+        while read -r arguments; do
+            last=${arguments##* }
+            for match in $last; do
+                echo "$1 ${arguments%"$last"}$match"
+                runs=$((runs + 1))
+            done
+        done
+        [ "$runs" -gt 0 ] || echo "$1"
+    }
+}
+
+# find_tests: all of them, a line for each run, those that take long first
+find_tests() {
+    find tests '(' -name 'test_*.sh' -o -name 'test_*.py' -o -name 'test_*.c' -o -name 'test_*.cu' ')' 2>/dev/null | sort |
+        while read -r source; do
+            case $source in
+            *.c | *.cu) echo "1 $build/${source%.*}" ;;
+            *) runs_of "$source" | sed "s/^/$([ "$(header takes "$source")" = long ]; echo $?) /" ;;
+            esac
+        done | sort -s -k 1,1 | cut -d ' ' -f 2-
+}
+
+# choose TEST...: the tests to run, a line each
+choose() {
+    [ $# -gt 0 ] || find_tests
+    for test in "$@"; do
+        if [ -f "$test" ]; then
+            runs_of "$test"
+        elif [ -f "${test%% *}" ]; then
+            echo "$test"
+        else
+            find_tests | grep -F -e "$test" || echo "$test"
+        fi
+    done
 }
 
 # show_problems FOLDER COUNT: the full output of tests that failed, then every test that was skipped
@@ -108,20 +173,29 @@ show_problems() {
 }
 
 usage() {
-    echo 'usage: sh tests/run.sh [-j JOBS] [-t SECONDS] TEST...' >&2
+    echo 'usage: sh tests/run.sh [-b BUILD] [-j JOBS] [-t SECONDS] [TEST...]' >&2
     exit 2
 }
 
-if [ "${1:-}" = --one ]; then
+case ${1:-} in
+--start)
+    shift
+    start "$@"
+    exit
+    ;;
+--one)
     shift
     run_one "$@"
-    exit 0
-fi
+    exit
+    ;;
+esac
 
+build=build
 jobs=$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 limit=600
-while getopts j:t: option; do
+while getopts b:j:t: option; do
     case $option in
+    b) build=$OPTARG ;;
     j) jobs=$OPTARG ;;
     t) limit=$OPTARG ;;
     *) usage ;;
@@ -132,16 +206,17 @@ folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 1' HUP INT TERM
 
+choose "$@" >"$folder/chosen"
 number=0
-for test in "$@"; do
+while read -r test; do
     number=$((number + 1))
     printf '0 1 0\nfail it could not be run\n%s\n' "$test" >"$folder/$number.result"
     : >"$folder/$number.output"
     : >"$folder/$number.errors"
     printf '%s\0%s\0' "$number" "$test"
-done >"$folder/tests"
+done <"$folder/chosen" >"$folder/tests"
 xargs -0 -r -n 2 -P "$jobs" sh "$0" --one "$folder" "$limit" <"$folder/tests"
-show_problems "$folder" $#
+show_problems "$folder" "$(wc -l <"$folder/chosen")"
 echo '0 0 0' | cat - "$folder"/*.result 2>/dev/null |
     awk '/^[0-9]+ [0-9]+ [0-9]+$/ { passed += $1; failed += $2; skipped += $3 }
         END {

@@ -2,7 +2,9 @@
 # The command line of an align program: every bad argument and file ends with exit 2 and one line that names it, launches
 # nothing and writes nothing; exit codes, formats and output files are as documented.
 #
-#   sh tests/test_align_command_line.sh SIMULATED_PROGRAM      (one with a limit: --kernel small needs few experts)
+# run: $b/cpu/06_align_serial
+#
+# The program is one with a limit: --kernel small needs few experts.
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/command_line.sh"

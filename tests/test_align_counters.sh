@@ -2,9 +2,8 @@
 # The counters that chapters 06 to 10 promise, exactly: barriers by the number of experts, requests that write the pads by the
 # capacity.
 #
-#   sh tests/test_align_counters.sh build/cpu     (the folder of the programs)
+# run: $b/cpu
 set -u
-[ $# -eq 1 ] || { echo "usage: $0 FOLDER" >&2; exit 2; }
 . "$(dirname "$0")/tap.sh"
 programs=$1
 

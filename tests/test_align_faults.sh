@@ -2,9 +2,8 @@
 # Puts the faults of the align that chapters 06 to 10 started from back into their kernels, one at a time, and shows
 # that the simulator or the checker refuses each.
 #
-#   sh tests/test_align_faults.sh build/cpu     (the folder of the programs)
+# run: $b/cpu
 set -u
-[ $# -eq 1 ] || { echo "usage: $0 FOLDER" >&2; exit 2; }
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/breaks.sh"
 programs=$1

@@ -1,16 +1,16 @@
 #!/bin/sh
 # Breaks one line of chapter 02's kernel at a time: the program must refuse the run and name the file and the line.
 #
-#   sh tests/test_broken_kernels.sh build/cpu/02_warp_per_group
+# run: $b/cpu/02_warp_per_group
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/breaks.sh"
 source=chapters/02_warp_per_group/gate.cu
-breaks_start "$1" "$source"
+breaks_start "$1" "$source" "$only_f32"
 
 # The nth __syncthreads(); of the kernel itself, counted from the group scores on.
 drop_barrier() {
-    awk -v n="$1" '/group_scores\[group\] = group_score/ { on = 1 } on && /__syncthreads/ && ++seen == n { print NR }' "$source"
+    awk -v n="$1" '/group_scores\[group\] = group_score/ { on = 1 } on && /__syncthreads/ && ++seen == n { print NR }' "$breaks_source"
 }
 
 breaks "no barrier before the groups are ranked" "$(drop_barrier 1)d" "shared memory race" "*group_scores*"

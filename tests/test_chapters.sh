@@ -1,17 +1,16 @@
 #!/bin/sh
 # Runs chapter programs on the real data and over shapes, types and distributions; every run verifies itself.
 #
-#   sh tests/test_chapters.sh build/cpu/02_warp_per_group build/cpu/06_align_serial...     (or build/gpu/...)
+# run: $b/cpu/[0-9][0-9]_*
 #
 # LARGEST is the most tokens a run has: 2048, as the data has rows, unless the environment says otherwise.
 set -u
-[ $# -gt 0 ] || { echo "usage: $0 PROGRAM..." >&2; exit 2; }
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/operators.sh"
 
 # run_gate PROGRAM
 run_gate() {
-    for num_tokens in 0 1 2 31 2047 "${LARGEST:-2048}"; do
+    for num_tokens in 0 1 2 31 511 "${LARGEST:-2048}"; do # 511 and 2047 leave the same in the last block of any chapter
         for dtype in f32 f16 bf16; do
             succeeds "$1 verifies $num_tokens tokens of the real data as $dtype" \
                 "$1" --num-tokens "$num_tokens" --dtype "$dtype"

@@ -2,7 +2,7 @@
 # The command line of a gate program: every bad argument and file ends with exit 2 and one line that names it, and
 # writes nothing; exit codes, formats and output files are as documented.
 #
-#   sh tests/test_command_line.sh HOST_PROGRAM SIMULATED_PROGRAM
+# run: $b/cpu/01_cpu_baseline $b/cpu/02_warp_per_group
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/command_line.sh"

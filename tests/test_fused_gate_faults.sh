@@ -2,13 +2,14 @@
 # Puts the faults of the fused gate that chapter 05 started from back into its kernel, one at a time, and shows that a
 # tool finds each: the simulator, the checker, a counter, or the compiler's report of local memory.
 #
-#   sh tests/test_fused_gate_faults.sh build/cpu/05_fused_gate
+# run: $b/cpu/05_fused_gate
+# takes: long
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/breaks.sh"
 source=chapters/05_fused_gate/gate.cu
 program=$1
-breaks_start "$program" "$source"
+breaks_start "$program" "$source" "$only_f32"
 
 # --- a weight written by one lane and read by another, with nothing between ---
 breaks "the choices are read with no order after the write" '/__syncwarp();/d' "shared memory race" "*my_chosen*"
@@ -50,7 +51,7 @@ if sh common/nvcc.sh arch "$scratch/arch" >/dev/null 2>&1; then
     echo sm_90 >"$scratch/arch"
     # stack SOURCE: the largest stack frame of any of its kernels, in bytes, and its spills
     stack() {
-        sh common/nvcc.sh compile "$scratch/arch" -std=c++17 -O3 -Icommon -Xptxas -v -c "$1" -o "$scratch/stack.o" 2>&1 |
+        sh common/nvcc.sh compile "$scratch/arch" -std=c++17 -O3 -Icommon -Xptxas -v -cubin "$1" -o "$scratch/stack.o" 2>&1 |
             sed -n 's/^ *\([0-9]*\) bytes stack frame, \([0-9]*\) bytes spill stores.*/\1 \2/p' | sort -n | tail -n 1
     }
     for chapter in chapters/0[2-9]*/gate.cu; do

@@ -1,4 +1,8 @@
-/** @file test_gate_golden.c  The checker, the reference and chapter 01 against PyTorch's own answers (tests/golden). */
+/**
+ * @file test_gate_golden.c
+ * @brief The checker, the reference and chapter 01 against PyTorch's own answers, which tests/pytorch/make_golden.py puts into
+ * an archive for each type.
+ */
 #include "gate_reference_answer.h"
 #include "harness/gate/check.h"
 #include "harness/gate/options.h"
@@ -18,9 +22,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define GOLDEN "tests/golden"
-
 enum { MAX_WORDS = 64 };
+
+/** Where an archive is unpacked for as long as a test runs. */
+static char folder[] = "/tmp/golden.XXXXXX";
 
 /** One case: the problem as its `arguments` state it, and what PyTorch answered. */
 struct golden {
@@ -41,13 +46,13 @@ static void load_case(const char *name, struct golden *golden)
     struct error error = {0};
     FILE *file;
 
-    snprintf(logits, sizeof logits, GOLDEN "/%s/logits.npy", name);
-    snprintf(bias, sizeof bias, GOLDEN "/%s/bias.npy", name);
+    snprintf(logits, sizeof logits, "%s/%s/logits.npy", folder, name);
+    snprintf(bias, sizeof bias, "%s/%s/bias.npy", folder, name);
     if ((file = fopen(bias, "r"))) {
         words[4] = bias;
         fclose(file);
     }
-    snprintf(path, sizeof path, GOLDEN "/%s/arguments", name);
+    snprintf(path, sizeof path, "%s/%s/arguments", folder, name);
     assert_non_null(file = fopen(path, "r"));
     assert_non_null(fgets(arguments, sizeof arguments, file));
     fclose(file);
@@ -58,10 +63,10 @@ static void load_case(const char *name, struct golden *golden)
         fail_msg("%s: %s", name, error.text);
     if (!gate_load(&golden->options, &anything, &golden->operands, &error))
         fail_msg("%s: %s", name, error.text);
-    snprintf(path, sizeof path, GOLDEN "/%s/topk_ids.npy", name);
+    snprintf(path, sizeof path, "%s/%s/topk_ids.npy", folder, name);
     if (!npy_read(path, &golden->ids, &error))
         fail_msg("%s", error.text);
-    snprintf(path, sizeof path, GOLDEN "/%s/topk_weights.npy", name);
+    snprintf(path, sizeof path, "%s/%s/topk_weights.npy", folder, name);
     if (!npy_read(path, &golden->weights, &error))
         fail_msg("%s", error.text);
     assert_int_equal(npy_count(&golden->ids), gate_choices(&golden->options.problem));
@@ -147,37 +152,56 @@ static void check_case(const char *name)
     free_case(&golden);
 }
 
-static int check_type(const char *prefix)
+/** Checks every case of a type, and that there are this many. */
+static void check_type(const char *type, int expected)
 {
-    DIR *const directory = opendir(GOLDEN);
+    char command[256];
+    DIR *directory;
     int cases = 0;
 
-    assert_non_null(directory);
+    snprintf(command, sizeof command, "tar -xf tests/golden/%s.tar -C %s", type, folder);
+    assert_int_equal(system(command), 0);
+    assert_non_null(directory = opendir(folder));
     for (const struct dirent *entry; (entry = readdir(directory));)
-        if (strncmp(entry->d_name, prefix, strlen(prefix)) == 0) {
+        if (strncmp(entry->d_name, type, strlen(type)) == 0) {
             check_case(entry->d_name);
             cases++;
         }
     closedir(directory);
-    return cases;
+    assert_int_equal(cases, expected);
 }
 
 static void f32_agrees_with_pytorch(void **state)
 {
     (void)state;
-    assert_int_equal(check_type("f32_"), 20);
+    check_type("f32", 20);
 }
 
 static void f16_agrees_with_pytorch(void **state)
 {
     (void)state;
-    assert_int_equal(check_type("f16_"), 24);
+    check_type("f16", 24);
 }
 
 static void bf16_agrees_with_pytorch(void **state)
 {
     (void)state;
-    assert_int_equal(check_type("bf16_"), 24);
+    check_type("bf16", 24);
+}
+
+static int make_folder(void **state)
+{
+    (void)state;
+    return mkdtemp(folder) ? 0 : -1;
+}
+
+static int remove_folder(void **state)
+{
+    char command[256];
+
+    (void)state;
+    snprintf(command, sizeof command, "rm -rf %s", folder);
+    return system(command);
 }
 
 int main(void)
@@ -187,5 +211,5 @@ int main(void)
         cmocka_unit_test(f16_agrees_with_pytorch),
         cmocka_unit_test(bf16_agrees_with_pytorch),
     };
-    return cmocka_run_group_tests_name("gate_golden", tests, NULL, NULL);
+    return cmocka_run_group_tests_name("gate_golden", tests, make_folder, remove_folder);
 }

@@ -95,6 +95,126 @@ equal 'many tests are added up, whatever came first' '1 9 passed, 4 failed, 3 sk
         >"$scratch/said"; head -n 1 "$scratch/said" | tr '\n' ' '; tail -n 1 "$scratch/said")"
 matches 'a bad option' '2*usage: *' "$(run -x)"
 
+# --- tests that are found, and what their headers say ---
+folder=$scratch
+scratch=$scratch/found
+mkdir -p "$scratch/tests/deep" "$scratch/made/tests/deep" "$scratch/made/cpu"
+test_file tests/test_plain 'echo 1..1; echo "ok 1 - a"'
+test_file words 'echo 1..$#; for a; do echo "ok 1 - $a"; done'
+test_file tests/test_words '#!/bin/sh
+# Says its words.
+#
+# run: $b/one two
+# run: three
+. ./words.sh
+# run: too late'
+test_file tests/test_each '# run: first $b/cpu/[0-9]_*
+echo 1..1; echo "ok 1 - $*"'
+test_file tests/deep/test_last '# takes: long
+echo 1..1; echo "ok 1 - a"'
+touch "$scratch/made/cpu/1_a" "$scratch/made/cpu/2_b" "$scratch/made/cpu/3" "$scratch/tests/deep/test_program.c" \
+    "$scratch/tests/test_kernel.cu" "$scratch/tests/helper.sh"
+for program in deep/test_program test_kernel; do
+    printf '#!/bin/sh\necho 1..1; echo "ok 1 - a"\n' >"$scratch/made/tests/$program"
+    chmod +x "$scratch/made/tests/$program"
+done
+# run_found ARGUMENT...: as run, in the folder with these tests
+run_found() {
+    run -b made -j 1 "$@"
+}
+equal 'tests are found; a long one begins first' '0
+ok      test_last  1 passed
+ok      test_program  1 passed
+ok      test_each first 1_a  1 passed
+ok      test_each first 2_b  1 passed
+ok      test_kernel  1 passed
+ok      test_plain  1 passed
+ok      test_words one two  2 passed
+ok      test_words three  1 passed
+9 passed, 0 failed, 0 skipped' "$(run_found)"
+equal 'those with a word in their names' '0
+ok      test_each first 1_a  1 passed
+ok      test_each first 2_b  1 passed
+2 passed, 0 failed, 0 skipped' "$(run_found cpu/)"
+equal 'a file is run as its header says' '0
+ok      test_words one two  2 passed
+ok      test_words three  1 passed
+3 passed, 0 failed, 0 skipped' "$(run_found tests/test_words.sh)"
+equal 'a file and arguments as given' '0
+ok      test_words four  1 passed
+1 passed, 0 failed, 0 skipped' "$(run_found 'tests/test_words.sh four')"
+rm "$scratch/made/tests/test_kernel" "$scratch/made/cpu"/?_?
+matches 'a program that is not built fails' '1*FAILED  test_kernel  0 passed, 1 failed*' "$(run_found)"
+matches 'a pattern that fits nothing stays as it is' '0*test_each first ?0-9?_?  1 passed*' "$(run_found tests/test_each.sh)"
+
+# --- Python ---
+# python_test LIMIT: one with an argument, parts and skips
+python_test() {
+    sed "s/LIMIT/$1/" >"$scratch/tests/test_python.py" <<'PYTHON'
+# run: $b/one
+"""Passes, fails, skips and has parts."""
+import sys
+import unittest
+
+import beside
+
+limit = LIMIT
+
+
+class Case(unittest.TestCase):
+    def test_arguments(self):
+        """What it is about."""
+        print("not ok 1 - what it prints is no result")
+        self.assertEqual(sys.argv[1:], ["made/one"])
+        self.assertEqual(beside.VALUE, 1)
+
+    def test_parts(self):
+        for part in range(3):
+            with self.subTest(part=part):
+                self.assertNotEqual(part, limit)
+
+    @unittest.skip("no GPU")
+    def test_skips(self):
+        pass
+
+
+@unittest.skipIf(limit == 1, "all of them")
+class Other(unittest.TestCase):
+    def test_ends(self):
+        self.assertTrue(limit)
+PYTHON
+}
+echo 'VALUE = 1' >"$scratch/tests/beside.py"
+python_test 7
+equal 'Python: a test, its parts, a skip with its reason' '0
+ok      test_python one  5 passed, 1 skipped
+skipped: test_python one: Case.test_skips: no GPU
+5 passed, 0 failed, 1 skipped' "$(run_found test_python)"
+python_test 1
+run_found test_python >"$scratch/said"
+equal 'Python: a part that fails' '1 3 passed, 1 failed, 2 skipped' \
+    "$(head -n 1 "$scratch/said") $(tail -n 1 "$scratch/said")"
+succeeds 'Python: which' grep '^not ok 3 - Case.test_parts (part=1)$' "$scratch/said"
+succeeds 'Python: why' grep '^# AssertionError: 1 == 1$' "$scratch/said"
+python_test 0
+equal 'Python: two that fail' '3 passed, 2 failed, 1 skipped' "$(run_found test_python | tail -n 1)"
+echo 'VALUE =' >"$scratch/tests/beside.py"
+equal 'Python: it cannot be loaded' '0 passed, 1 failed, 0 skipped' "$(run_found test_python | tail -n 1)"
+succeeds 'Python: nothing is left beside a test' [ ! -e "$scratch/tests/__pycache__" ]
+rm "$scratch/tests/test_python.py"
+echo 'print("1..1"); print("ok 1 - a"); raise SystemExit(__name__ != "__main__")' >"$scratch/tests/test_prints.py"
+equal 'Python: one that prints TAP itself' '0
+ok      test_prints  1 passed
+1 passed, 0 failed, 0 skipped' "$(run_found test_prints)"
+echo '# needs: json, no_such_module' >"$scratch/tests/test_needs.py"
+equal 'Python: without a module that it needs' \
+    'skipped: test_needs: all of it: no python3 here has json,no_such_module: sh common/setup.sh docs checks installs it
+1 passed, 0 failed, 1 skipped' "$(run_found test_needs test_prints | tail -n 2)"
+echo '# needs: json, unittest.mock' >"$scratch/tests/test_needs.py"
+equal 'Python: with the modules that it needs, but no test' '1 passed, 1 failed, 0 skipped' \
+    "$(run_found test_needs test_prints | tail -n 1)"
+scratch=$folder
+
 test_file slow 'sleep 1; echo 1..1; echo "ok 1 - a"'
 start=$(date +%s)
 run -j 4 slow.sh slow.sh slow.sh slow.sh >/dev/null

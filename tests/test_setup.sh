@@ -12,7 +12,7 @@ machine() {
     for tool in sh cat mktemp rm tail env chmod cp; do
         ln -s "$(command -v $tool)" "$bin/$tool"
     done
-    for command in g++ ld ninja doxygen dot gnuplot chromium chromedriver clang++ clang-format qemu-aarch64 \
+    for command in g++ ld ninja doxygen dot chromium chromedriver clang++ clang-format qemu-aarch64 \
         aarch64-linux-gnu-g++ aarch64-linux-gnu-gcc python3; do
         fake "$command" 'case "$*" in *dumpversion) echo 12 ;; esac'
     done
@@ -74,6 +74,14 @@ touch "$scratch/no_headers"
 fake g++ 'echo 11.4.0'
 setup >"$scratch/said"
 equal 'headers missing and a compiler too old' 'g++ binutils libc6-dev libcmocka-dev' "$(installs)"
+
+machine python3
+setup >"$scratch/said"
+equal 'Python missing' 'python3' "$(installs)"
+machine
+fake python3 'case "$*" in *version_info*) exit 1 ;; esac'
+setup >"$scratch/said"
+equal 'Python too old' 'python3' "$(installs)"
 
 machine dot clang-format qemu-aarch64
 equal 'what docs and checks need does not matter to run' '0 setup: nothing is missing' "$(setup)"

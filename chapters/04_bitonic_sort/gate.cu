@@ -3,7 +3,7 @@
  * @brief Chapter 04: a warp sorts its 32 experts once, instead of finding the best eight times over.
  *
  * Before: the best of 32, out of the way, again: 8 rounds of 5 steps, and 8 more to merge.
- * Now:    15 compare-exchange steps put all 32 in order; sorted runs merge in 6 steps each.
+ * Now:    15 compare-exchange steps put all 32 in order; sorted runs merge by a selection and 5 steps each.
  * Watch:  shuffles per token; no round waits for the one before it to be written; barriers stay at 3.
  */
 #include "harness/gate/gate.h"

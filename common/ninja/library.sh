@@ -1,22 +1,22 @@
 #!/bin/sh
-# Makes one library of all C files in some folders: adding a source is adding a file.
+# Makes one library of the C files in some folders: adding a source is adding a file.
 #
 #   sh common/ninja/library.sh OUT.a 'COMPILER FLAGS' FOLDER...
 #
-# Compiles, as many at once as there are processors, the files that are newer than their objects or include one that is.
-# OUT.a.d names for Ninja all that the library is made of. Each object has its entry for compile_commands.json beside it.
+# Compiles, as many at once as there are processors, the files that are newer than their objects or include one that is. The
+# object of a/b/c.c is OUT.a.objects/a_b_c.o; its entry for compile_commands.json lies beside it. OUT.a.d names for Ninja all that
+# the library is made of.
 set -eu
 out=$1
 compile=$2
 shift 2
-objects=$out.objects/$(echo "$compile" | cksum | cut -d ' ' -f 1) # other flags are other objects
-mkdir -p "$objects"
+objects=$out.objects
+if [ "$(cat "$objects/flags" 2>/dev/null)" != "$compile" ]; then # other flags are other objects
+    rm -rf "$objects"
+    mkdir -p "$objects"
+    echo "$compile" >"$objects/flags"
+fi
 export compile
-
-# object_of SOURCE: common/harness/gate/check.c is common_harness_gate_check.o
-object_of() {
-    echo "$objects/$(echo "${1%.c}" | tr / _).o"
-}
 
 # is_current OBJECT: it is there, and nothing that it was made of is missing or newer
 is_current() {
@@ -27,7 +27,7 @@ is_current() {
 
 made=
 for source in $(find "$@" -maxdepth 1 -name '*.c' | sort); do
-    object=$(object_of "$source")
+    object=$objects/$(echo "${source%.c}" | tr / _).o
     made="$made $object"
     is_current "$object" || printf '%s\n%s\n' "$source" "$object"
 done >"$objects/stale"

@@ -1,14 +1,16 @@
 /*
- * Plays what the warps of a block did. The page holds the data (docs/stepper_data.h says in what form), the steps as text
- * and the source; this file adds the controls, the lanes, the memory and the barriers. No library, nothing is fetched.
+ * Plays what the warps of a block did. The page holds the trace as the program wrote it, compressed, the arrays that it writes,
+ * the steps as text and the source; this file adds the controls, the lanes, the memory and the barriers. No library, nothing
+ * is fetched.
  */
 'use strict';
 
 (function () {
     const LANES = 32;
     const CELL = 36, LEFT = 72; /* px: a lane's column, and where the first begins */
-    const SHUFFLE = 0, VOTE = 1, WARP_BARRIER = 2, BLOCK_BARRIER = 3, SHARED_LOAD = 4, SHARED_STORE = 5,
-          GLOBAL_LOAD = 6, GLOBAL_STORE = 7, ATOMIC = 8, RETURN = 9;
+    const SHUFFLE = 'shuffle', VOTE = 'vote', WARP_BARRIER = 'warp_barrier', BLOCK_BARRIER = 'block_barrier', ATOMIC = 'atomic',
+          RETURN = 'return', LOADS = ['shared_load', 'global_load'];
+    const SHARED = -2; /* a region's space; else the number of its allocation */
     const SVG = 'http://www.w3.org/2000/svg';
 
     function element(name, attributes, ...children) {
@@ -32,46 +34,81 @@
 
     /* --- the data ----------------------------------------------------------------------------------------------------- */
 
-    /* A column's element for each lane that takes part, spread over the 32 lanes; null for the others. */
-    function spread(column, lanes) {
-        const all = new Array(LANES).fill(null);
-        const [first, step] = typeof column === 'string' ? column.split(':').map(Number) : [column, 0];
-        let next = 0;
+    async function readTrace(root) {
+        const bytes = Uint8Array.from(atob(root.querySelector('.stepper-trace').textContent), c => c.charCodeAt(0));
+        const stream = new Blob([bytes]).stream().pipeThrough(new DecompressionStream('gzip'));
 
-        for (let lane = 0; lane < LANES; lane++) {
-            if (lanes / 2 ** lane & 1) {
-                all[lane] = Array.isArray(column) ? column[next] : first + step * next;
-                next++;
-            }
-        }
-        return all;
+        return new Response(stream).json();
     }
 
-    /* An event as an object, its columns spread; values become texts. */
-    function unpack(packed, values) {
-        const [kind, warp, file, line, lanes] = packed;
-        const event = {kind, warp, file, line, lanes};
-        const texts = column => spread(column, lanes).map(v => v === null ? null : v < 0 ? '?' : values[v]);
+    /* Four digits that count, of two equally near numbers the even one, as C's %.4g. */
+    function fourDigits(value) {
+        const tie = /^(-?\d\.\d\d[02468])50*e(.*)$/.exec(value.toExponential(20));
+        const [digits, exponent] = tie ? tie.slice(1) : value.toExponential(3).split('e');
 
-        if (kind === SHUFFLE) {
-            event.from = spread(packed[5], lanes);
-            event.brings = texts(packed[6]);
-            event.receives = event.from.map(from => from === null ? null : event.brings[from]);
-        } else if (kind === VOTE) {
-            event.brings = texts(packed[5]);
-            event.receives = texts(packed[6]);
-        } else if (kind === BLOCK_BARRIER) {
-            event.barrier = packed[5];
-        } else if (kind >= SHARED_LOAD && kind <= ATOMIC) {
-            event.region = spread(packed[6], lanes);
-            event.index = spread(packed[7], lanes);
-            event.words = packed.slice(8, 8 + packed[5]).map(texts);
-        }
-        return event;
+        if (exponent < -4 || exponent > 3)
+            return Number(digits) + 'e' + exponent[0] + exponent.slice(1).padStart(2, '0');
+        return String(Number(digits + 'e' + exponent));
+    }
+
+    /* A word of a value as what it is most likely to be: a float of a usual size, infinity, or a whole number. The trace does
+       not know types; small whole numbers have no exponent bits and floats of a usual size have. */
+    function wordText(value, word) {
+        const digits = value.slice(2), view = new DataView(new ArrayBuffer(4));
+
+        view.setUint32(0, parseInt(digits.slice(Math.max(0, digits.length - 8 * word - 8), digits.length - 8 * word) || 0, 16));
+        const float = view.getFloat32(0), size = Math.abs(float);
+
+        if (size === Infinity)
+            return float > 0 ? 'inf' : '-inf';
+        return size >= 1e-9 && size < 1e9 ? fourDigits(float) : String(view.getInt32(0));
     }
 
     function takesPart(event, lane) {
         return (event.lanes / 2 ** lane & 1) === 1;
+    }
+
+    /* An event of the trace as the page shows it: columns have an element for each of the 32 lanes, null for those that take no
+       part; values are texts. */
+    function readEvent(event, trace, files, regions) {
+        const {kind, warp, line = 0, lanes} = event;
+        const shown = {kind, warp, file: files.indexOf(event.file || trace.source), line, lanes};
+        const column = element => Array.from({length: LANES}, (_, lane) => takesPart(event, lane) ? element(lane) : null);
+        const texts = (values, word = 0) => column(lane => values[lane] === null ? '?' : wordText(values[lane], word));
+
+        if (kind === SHUFFLE) {
+            shown.from = column(lane => event.from[lane] >= 0 ? event.from[lane] : lane);
+            shown.brings = texts(event.in);
+            shown.receives = column(lane => shown.brings[shown.from[lane]]);
+        } else if (kind === VOTE) {
+            shown.brings = texts(event.in);
+            shown.receives = texts(event.out);
+        } else if (event.offset) {
+            const isShared = kind.startsWith('shared') || (kind === ATOMIC && event.space !== 'global');
+            const word = lane => Math.floor(event.offset[lane] / 4);
+
+            shown.region = column(lane => regions.findIndex(([space, , first, count]) =>
+                space === (isShared ? SHARED : event.allocation[lane]) && word(lane) >= first && word(lane) < first + count));
+            shown.index = column(lane => word(lane) - (shown.region[lane] < 0 ? 0 : regions[shown.region[lane]][2]));
+            shown.words = Array.from({length: Math.max(1, event.bytes / 4)}, (_, i) => texts(event.value, i));
+        }
+        return shown;
+    }
+
+    /* Of a block barrier, which every warp has in the trace, only the first is shown; barriers are counted from 1. */
+    function readEvents(trace, files, regions) {
+        const events = [];
+        let barriers = 0;
+
+        for (const event of trace.events) {
+            if (event.kind !== BLOCK_BARRIER) {
+                events.push(readEvent(event, trace, files, regions));
+            } else if (event.barrier >= barriers) {
+                barriers = event.barrier + 1;
+                events.push({...readEvent(event, trace, files, regions), warp: -1, barrier: barriers});
+            }
+        }
+        return events;
     }
 
     /* What the words of every region hold once events 0 to `last` are done; null: not written yet. */
@@ -81,7 +118,7 @@
         for (let i = 0; i <= last; i++) {
             const event = data.events[i];
 
-            if (event.kind < SHARED_LOAD || event.kind > ATOMIC)
+            if (!event.words)
                 continue;
             for (let lane = 0; lane < LANES; lane++) {
                 const region = event.region[lane];
@@ -113,10 +150,13 @@
 
     /* --- one stepper -------------------------------------------------------------------------------------------------- */
 
-    function Stepper(root) {
+    function Stepper(root, trace) {
+        const regions = JSON.parse(root.querySelector('.stepper-regions').textContent);
+        const files = [...root.querySelectorAll('.stepper-file code')].map(code => code.textContent);
+
         this.root = root;
-        this.data = JSON.parse(root.querySelector('.stepper-data').textContent);
-        this.data.events = this.data.events.map(event => unpack(event, this.data.values));
+        this.data = {warps: Math.ceil(trace.block.reduce((a, b) => a * b) / LANES), regions,
+                     events: readEvents(trace, files, regions)};
         this.texts = [...root.querySelectorAll('.stepper-list li')];
         this.files = [...root.querySelectorAll('.stepper-file')];
         this.warp = 0;
@@ -231,7 +271,7 @@
         this.cells = this.data.regions.map(([space, name, first, count]) => {
             const cells = [];
             const row = element('div', {class: 'stepper-cells'});
-            const title = (name || 'unnamed') + (space === -2 ? ', shared' : ', global') +
+            const title = (name || 'unnamed') + (space === SHARED ? ', shared' : ', global') +
                 (count > 1 ? ', ' + count + ' words' : '');
 
             for (let i = 0; i < count; i++) {
@@ -342,7 +382,7 @@
             this.drawRow(22, 'brings', here.brings);
             this.drawRow(98, 'receives', here.receives);
         } else {
-            const loads = here.kind === SHARED_LOAD || here.kind === GLOBAL_LOAD;
+            const loads = LOADS.includes(here.kind);
 
             this.drawRow(22, 'word', here.index.map(index => index === null ? null : '[' + index + ']'));
             here.words.slice(0, 3).forEach((word, i) => {
@@ -413,7 +453,7 @@
                 cell.className = '';
         }));
         if (event && event.region) {
-            const kind = event.kind === SHARED_LOAD || event.kind === GLOBAL_LOAD ? 'read' : 'written';
+            const kind = LOADS.includes(event.kind) ? 'read' : 'written';
 
             event.region.forEach((region, lane) => {
                 for (let piece = 0; region !== null && region >= 0 && piece < event.words.length; piece++) {
@@ -453,6 +493,6 @@
     };
 
     document.querySelectorAll('.stepper').forEach(root => {
-        root.stepper = new Stepper(root);
+        readTrace(root).then(trace => { root.stepper = new Stepper(root, trace); });
     });
 })();

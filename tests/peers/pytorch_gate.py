@@ -1,10 +1,10 @@
 """Times the PyTorch function, as it is and compiled, on the problem that the chapters are timed on.
 
-    python3 tests/peers/pytorch_gate.py --dtype f32 --out docs/results/h200/pytorch_gate_f32.json
+    python3 tests/peers/pytorch_gate.py --dtype f32 --format json | python3 docs/tools/record.py
 
 Four ways: eager or torch.compile'd for the one size, launched in a stream or replayed from a CUDA graph. A sample is 20 calls,
 as a graph of the chapters' programs is 20 launches. Every output is compared with the eager function's before and after it is
-timed. Counts what one call launches. A way that fails is null in the file, with the reason; the others go on.
+timed. Counts what one call launches. A way that fails is null in the JSON, with the reason; the others go on.
 --device cpu tries the script out: eager calls are timed, graphs and launches are not there.
 """
 import argparse
@@ -263,7 +263,7 @@ def driver_version():
 
 
 def repeating_command(options):
-    """The command that measures this again; where the file was put says nothing about the figures."""
+    """The command that measures this again; how it was printed says nothing about the figures."""
     command = ["python3", "tests/peers/pytorch_gate.py", "--dtype", options.dtype]
     for name in ("device", "num_tokens", "replays", "seconds"):
         value = getattr(options, name)
@@ -290,15 +290,6 @@ def describe(options):
                     "score": "sigmoid", "bias": "f32"},
         "calls_per_sample": CALLS_PER_SAMPLE,
     }
-
-
-def write_json(path, report):
-    """One row a line. The file is whole or not there."""
-    head = json.dumps({key: value for key, value in report.items() if key != "rows"}, indent=1)
-    rows = ",\n".join("  " + json.dumps(row) for row in report["rows"])
-    temporary = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    temporary.write_text(f'{head[:-2]},\n "rows": [\n{rows}\n ]\n}}\n')
-    os.replace(temporary, path)
 
 
 def print_table(report):
@@ -336,13 +327,11 @@ def parse_options():
     parser.add_argument("--num-tokens", type=positive(int), nargs="+")
     parser.add_argument("--replays", type=positive(int))
     parser.add_argument("--seconds", type=positive(float), help="the most for the samples of one figure")
-    parser.add_argument("--out", type=pathlib.Path, help="the JSON file; without it only the table is printed")
+    parser.add_argument("--format", choices=("table", "json"), default="table")
     parser.set_defaults(**DEFAULTS)
     options = parser.parse_args()
     if options.device == "cuda" and not torch.cuda.is_available():
         parser.error("PyTorch sees no GPU; --device cpu tries the script out")
-    if options.out and not (options.out.parent.is_dir() and os.access(options.out.parent, os.W_OK)):
-        parser.error(f"--out: {options.out.parent} is no folder that can be written")
     return options
 
 
@@ -355,9 +344,7 @@ def main():
         else:
             rows, launches = measure(options)
     report = {**describe(options), "launches": launches, "rows": rows}
-    if options.out:
-        write_json(options.out, report)
-    print_table(report)
+    print(json.dumps(report, indent=1)) if options.format == "json" else print_table(report)
 
 
 if __name__ == "__main__":

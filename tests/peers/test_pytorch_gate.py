@@ -1,11 +1,11 @@
-"""Tests of pytorch_gate.py on a CPU: what it measures, writes and refuses, and what it does when a way fails. TAP."""
+# needs: numpy, torch
+"""Tests of pytorch_gate.py on a CPU: what it measures, reports and refuses, and what it does when a way fails. TAP."""
 import argparse
 import io
 import json
 import pathlib
 import subprocess
 import sys
-import tempfile
 import types
 from contextlib import redirect_stderr, redirect_stdout
 
@@ -41,14 +41,13 @@ def refused(found, check):
     return False
 
 
-def writes_a_report():
-    with tempfile.TemporaryDirectory() as folder:
-        path = pathlib.Path(folder) / "out.json"
-        done = run("--device", "cpu", "--num-tokens", "1", "3000", "--replays", "2", "--seconds", "0.01", "--out",
-                   str(path))
-        assert done.returncode == 0, done.stderr
-        assert [entry.name for entry in pathlib.Path(folder).iterdir()] == ["out.json"]
-        report = json.loads(path.read_text())
+FEW = ("--device", "cpu", "--num-tokens", "1", "3000", "--replays", "2", "--seconds", "0.01")
+
+
+def reports_as_json():
+    done = run(*FEW, "--format", "json")
+    assert done.returncode == 0, done.stderr
+    report = json.loads(done.stdout)
     assert [row["num_tokens"] for row in report["rows"]] == [1, 3000]
     assert len(report["kernel_source_sha256"]) == 64
     assert report["command"] == ("python3 tests/peers/pytorch_gate.py --dtype f32 --device cpu --num-tokens 1 3000 "
@@ -58,12 +57,17 @@ def writes_a_report():
         assert 0 < timing["p10_us"] <= timing["median_us"] <= timing["p90_us"]
         assert row["eager_graph"] is None and "graphs" in row["reasons"]["eager_graph"]
     assert report["launches"]["eager"] is None and report["problem"]["dtype"] == "f32"
+
+
+def reports_as_a_table():
+    done = run(*FEW)
+    assert done.returncode == 0, done.stderr
     assert "no eager_graph: " in done.stdout and done.stdout.splitlines()[2].split()[0] == "1"
 
 
 def refuses_bad_arguments():
     for arguments in (["--dtype", "f64"], ["--num-tokens", "0"], ["--num-tokens", "x"], ["--replays", "0"],
-                      ["--out", "/nowhere/a.json"]):
+                      ["--format", "xml"]):
         done = run("--device", "cpu", *arguments)
         assert done.returncode == 2 and "error: " in done.stderr and "Traceback" not in done.stderr, arguments
 
@@ -184,7 +188,7 @@ def counts_launches():
     assert counts == {"kernels": 1, "memcpy": 0, "memset": 1}
 
 
-TESTS = [writes_a_report, refuses_bad_arguments, needs_a_gpu_or_says_so, repeats_the_routers_rows, checks_outputs,
+TESTS = [reports_as_json, reports_as_a_table, refuses_bad_arguments, needs_a_gpu_or_says_so, repeats_the_routers_rows, checks_outputs,
          checks_what_is_not_rounded, lets_one_row_in_twenty_differ, sums_up_times, takes_fewer_samples_of_long_ones,
          times_what_is_compiled, goes_on_when_compiling_fails, goes_on_when_compiled_code_is_wrong,
          goes_on_when_the_eager_function_fails, counts_launches]

@@ -1,4 +1,6 @@
 # test_same_counts.sh PROGRAM: what PROGRAM counts is the same in every run, although its addresses differ.
+#
+# run: $b/tests/simt/print_counts
 
 . tests/tap.sh
 

@@ -1,0 +1,15 @@
+#!/bin/sh
+# Runs Python with the first python3 that has some modules: sh common/python.sh MODULE,... ARGUMENT...
+#
+# The first in PATH may be a Python of the user's own, without what the system's packages bring. Exits with 127 if none has them.
+modules=$1
+shift
+for python in python3 /usr/bin/python3; do
+    # shellcheck disable=SC2046 # modules are words
+    if "$python" -c 'import importlib.util, sys; sys.exit(None in map(importlib.util.find_spec, sys.argv[1:]))' \
+        $(echo "$modules" | tr , ' ') 2>/dev/null; then
+        exec "$python" "$@"
+    fi
+done
+echo "no python3 here has $modules: sh common/setup.sh docs checks installs it" >&2
+exit 127

@@ -1,0 +1,103 @@
+"""What the gate chooses and how align lines it up: the data of the figures drawn from arrays that programs write."""
+import ast
+import collections
+import json
+import math
+import pathlib
+import struct
+
+ROUTER = pathlib.Path("common/data/router")
+NUM_EXPERTS, GROUP, KEPT, TOPK, SCALE = 256, 32, 4, 8, 2.5
+BUSIEST, WORDS = 5, 3
+FORMATS = {"<i4": "i", "<i8": "q", "<f4": "f"}
+
+
+def read_array(path):
+    """The shape and the elements, in order, of a .npy file of i32, i64 or f32. ValueError, in one line, if it is none."""
+    try:
+        content = pathlib.Path(path).read_bytes()
+        start = 10 + struct.unpack("<H", content[8:10])[0]
+        header = ast.literal_eval(content[10:start].decode("latin-1"))
+        return header["shape"], struct.unpack(f"<{math.prod(header['shape'])}{FORMATS[header['descr']]}", content[start:])
+    except OSError as error:
+        raise ValueError(f"{path}: {error.strerror}") from error
+    except (KeyError, SyntaxError, TypeError, ValueError, struct.error) as error:
+        raise ValueError(f"{path}: it is no array of i32, i64 or f32") from error
+
+
+def _rows(path, columns, kind):
+    """The rows of an array [n, columns], or the single one of [columns], of whole numbers (int) or floats."""
+    shape, elements = read_array(path)
+    if shape[-1:] != (columns,) or len(shape) > 2 or not elements or not isinstance(elements[0], kind):
+        raise ValueError(f"{path}: it must be {'f32' if kind is float else 'i32'}, {columns} in a row")
+    return [elements[at:at + columns] for at in range(0, len(elements), columns)]
+
+
+def _read_words():
+    """The words that the rows of the router's data are of."""
+    words = json.loads((ROUTER / "tokens.json").read_text())
+    if not isinstance(words, list) or not all(isinstance(word, str) for word in words):
+        raise ValueError(f"{ROUTER}/tokens.json: it must be a list of words")
+    return words
+
+
+def flow(directory):
+    """The last token of a gate's answer, with what each step made of it, calculated once more: the answer must be the same."""
+    ids, weights = (_rows(pathlib.Path(directory) / f"{name}.npy", TOPK, kind)
+                    for name, kind in (("topk_ids", int), ("topk_weights", float)))
+    logits, bias = (_rows(ROUTER / f"layer2_{name}.npy", NUM_EXPERTS, float) for name in ("logits", "bias"))
+    words, row = _read_words(), len(ids) - 1
+    if len(weights) != len(ids) or len(ids) > min(len(logits), len(words)):
+        raise ValueError(f"{directory}: its arrays are not of as many tokens as the router's data has")
+    score = [1 / (1 + math.exp(-logit)) for logit in logits[row]]
+    choice = [value + of_expert for value, of_expert in zip(score, bias[0])]
+
+    def best(experts, count):
+        return sorted(experts, key=lambda expert: -choice[expert])[:count]
+
+    groups = [best(range(first, first + GROUP), 2) for first in range(0, NUM_EXPERTS, GROUP)]
+    sums = [choice[first] + choice[second] for first, second in groups]
+    stay = sorted(range(len(groups)), key=lambda group: -sums[group])[:KEPT]
+    chosen = best([expert for expert in range(NUM_EXPERTS) if expert // GROUP in stay], TOPK)
+    expected = [SCALE * score[expert] / sum(score[other] for other in chosen) for expert in chosen]
+    if list(ids[row]) != chosen or any(abs(weight - other) > 1e-5 for weight, other in zip(weights[row], expected)):
+        raise ValueError(f"{directory}: its last row is not what the router's scores give")
+    return {"word": words[row], "row": row, "choice": [round(value, 5) for value in choice],
+            "groups": [{"sum": f"{total:.3f}", "best": two, "stays": group in stay}
+                       for group, (total, two) in enumerate(zip(sums, groups))],
+            "chosen": [{"expert": expert, "score": f"{score[expert]:.3f}", "weight": f"{weight:.3f}"}
+                       for expert, weight in zip(chosen, weights[row])]}
+
+
+def blocks(directory):
+    """Align's arrays, and the expert at each position of topk_ids, as the block that holds the position says."""
+    names = ("sorted_token_ids", "expert_ids", "num_tokens_post_padded")
+    sorted_ids, expert_ids, (padded, *_) = (read_array(pathlib.Path(directory) / f"{name}.npy")[1] for name in names)
+    numel, block_size = max(sorted_ids), len(sorted_ids) // len(expert_ids)
+    expert_of = {position: expert_ids[place // block_size] for place, position in enumerate(sorted_ids) if position < numel}
+    positions = sorted(position for position in sorted_ids if position < numel)
+    if len(sorted_ids) != block_size * len(expert_ids) or positions != list(range(numel)) or max(expert_ids) > 3:
+        raise ValueError(f"{directory}: the arrays are not those of one align with few experts")
+    return {"numel": numel, "sorted_token_ids": sorted_ids, "expert_ids": expert_ids, "num_tokens_post_padded": padded,
+            "block_size": block_size, "experts": [expert_of[position] for position in positions]}
+
+
+def load(directory):
+    """How many choices each expert gets in a gate's answer, the busiest first, and the words that those get most often."""
+    shape, ids = read_array(pathlib.Path(directory) / "topk_ids.npy")
+    if len(shape) != 2 or not ids or not isinstance(ids[0], int):
+        raise ValueError(f"{directory}/topk_ids.npy: it must be [tokens, topk] of i32")
+    words, names = _read_words(), {" ": "a space", "\n": "an end of line", "<unk>": "a rare word"}
+    if len(words) != shape[0]:
+        raise ValueError(f"{ROUTER}/tokens.json: it has {len(words)} words for {shape[0]} rows")
+    choices, total, busiest = collections.Counter(ids), collections.Counter(words), []
+    num_experts = -(-(max(ids) + 1) // GROUP) * GROUP  # the last experts may have got nothing
+    experts = sorted(range(num_experts), key=lambda expert: -choices[expert])
+    for expert in experts[:BUSIEST]:
+        sent = collections.Counter(words[place // shape[1]] for place, id_ in enumerate(ids) if id_ == expert)
+        often = sorted(sent, key=lambda word: (-sent[word], words.index(word)))[:WORDS]
+        said = [names.get(word, f'"{word}"') + f" {sent[word]} of {total[word]}" for word in often]
+        busiest.append({"expert": expert, "choices": choices[expert], "words": ", ".join(said)})
+    return {"num_tokens": shape[0], "numel": len(ids), "num_experts": num_experts, "mean": len(ids) / num_experts,
+            "experts": experts, "choices": [choices[expert] for expert in experts], "busiest": busiest,
+            "idle": [expert for expert in range(num_experts) if choices[expert] == 0]}

@@ -1,0 +1,201 @@
+"""Counters: what they are called, what the simulator and Nsight Compute counted, tables of that in Markdown.
+
+What a table is of is said in words, as in its marker: "03 04"; "per token, 03 04"; "of align_kernel, 07 08";
+"by num_experts, 08_e32 08_e128"; "06:fill_kernel 06:sort_kernel"; "03 machine:03".
+"""
+import functools
+import pathlib
+import re
+import types
+
+import provenance
+import results
+import runs
+
+COUNTER_LIST = pathlib.Path(__file__).resolve().parents[2] / "common" / "simt" / "counter_list.h"
+SUMS = {"global_requests": ("global load and store requests", "global_load_requests", "global_store_requests"),
+        "global_sectors": ("global load and store sectors", "global_load_sectors", "global_store_sectors"),
+        "shared_wavefronts": ("shared load and store wavefronts", "shared_load_wavefronts", "shared_store_wavefronts")}
+GPU_ONLY = {"branches": "branch instructions", "instructions": "instructions run by a warp",
+            "thread_instructions": "instructions run by a lane"}
+OTHERWISE_ON_GPU = ("block_barriers", "warp_barriers")  # counted in another unit
+NEVER_PER_TOKEN = ("launches",)
+MANY_EXPERTS = "--kernel large --num-tokens 64 --dist uniform --num-experts {}"  # what 08_e32 runs with
+
+
+@functools.lru_cache(maxsize=None)
+def names():
+    """The simulator's counters by name, in the order of reports: .name, .label, .meaning."""
+    lines = re.findall(r'^COUNTER\((\w+), "([^"]*)", "([^"]*)"\)$', COUNTER_LIST.read_text(), re.M)
+    return {line[0]: types.SimpleNamespace(name=line[0], label=line[1], meaning=line[2]) for line in lines}
+
+
+def label(name):
+    """What a table calls a counter, a sum of two or one that only a GPU has."""
+    labels = {sum_name: parts[0] for sum_name, parts in SUMS.items()} | GPU_ONLY
+    if name not in labels and name not in names():
+        raise ValueError(f"'{name}' is no counter")
+    return labels.get(name) or names()[name].label
+
+
+def format_number(number):
+    """With its thousands apart where it is whole or large, else with the three digits that count."""
+    whole = number >= 99.95 or number == int(number)
+    return f"{int(number + 0.5):,}" if whole else f"{number:#.3g}"
+
+
+def run_of(name):
+    """The program and the arguments of a run: of chapter 08 "08", of its kernel built otherwise "08_plain_tree",
+    and of either, with 32 experts, "08_e32"."""
+    number, twin, experts = re.fullmatch(r"(\d\d)(_\w+?)??(?:_e(\d+))?", name).groups(default="")
+    chapters = [path.name for path in pathlib.Path("chapters").glob(f"{number}_*")]
+    chapters = [chapter for chapter in chapters if results.kernel_of(chapter)]
+    if not chapters:
+        raise ValueError(f"'{number}' is no chapter with a kernel")
+    return chapters[0] + twin, MANY_EXPERTS.format(experts) if experts else ""
+
+
+def report(build, name):
+    """What a run's program reports, see run_of(); its result must be verified."""
+    program, arguments = run_of(name)
+    chapter = results.chapter_of(program)
+    try:
+        made = runs.report(build, program, arguments)
+    except ValueError as error:
+        raise ValueError(f"{program}: its report is no JSON: {error}") from None
+    if made.get("chapter") != chapter:
+        raise ValueError(f'{program}: it reports "chapter" as "{made.get("chapter")}"; it must be "{chapter}"')
+    if made.get("verified") is not True:
+        raise ValueError(f"{program}: its result was not verified")
+    return made
+
+
+def _sum(counts, name, where):
+    parts = SUMS[name][1:] if name in SUMS else (name,)
+    missing = [part for part in parts if not isinstance(counts.get(part), (int, float))]
+    if missing:
+        raise ValueError(f'{where}: it has no counter "{missing[0]}"')
+    return sum(counts[part] for part in parts)
+
+
+def count(report, name, kernel=""):
+    """A counter's or a sum's value in a report, in one of its kernels or in all."""
+    kernels = {entry["name"]: entry["counters"] for entry in report.get("kernels", [])}
+    counts = kernels.get(kernel) if kernel else report.get("counters")
+    if counts is None:
+        raise ValueError(f"{report['chapter']}: it has no counters of the kernel '{kernel}'")
+    return _sum(counts, name, report["chapter"])
+
+
+def count_on_gpu(run, name):
+    """A counter's or a sum's value in what Nsight Compute counted."""
+    if name in OTHERWISE_ON_GPU:
+        raise ValueError(f"a GPU counts {name} once for each warp: it has no column beside the simulator's")
+    counts = {entry["counter"]: entry.get("gpu") for entry in run["counters"]}
+    return _sum(counts, name, f"the GPU's counters of {run['chapter']}")
+
+
+def _parse_column(word):
+    before, colon, after = word.partition(":")
+    machine = bool(colon) and before == "machine"
+    name, kernel = (after, "") if machine else (before, after)
+    if not re.fullmatch(r"\d\d\w*", name, re.A) or (colon and not re.fullmatch(r"\w+", after, re.A)):
+        raise ValueError(f"a column '{word}'; 03, 06:fill_kernel and machine:03 are some")
+    return types.SimpleNamespace(machine=machine, name=name, kernel=kernel)
+
+
+def parse(words):
+    """Reads what counters are wanted: .columns, .per_token, and .kernel and .by, which may be ""."""
+    *modes, columns = words.split(",")
+    request = types.SimpleNamespace(per_token=False, kernel="", by="")
+    for mode in map(str.strip, modes):
+        match = re.fullmatch(r"(per) token|(?:of (?P<kernel>\w+))|(?:by (?P<by>\w+))", mode, re.A)
+        if not match:
+            raise ValueError(f"counters '{mode}'; 'per token', 'of KERNEL' and 'by NUMBER' are known")
+        request.per_token |= match[1] is not None
+        vars(request).update({name: word for name, word in match.groupdict().items() if word})
+    request.columns = [_parse_column(word) for word in columns.split()]
+    if not request.columns:
+        raise ValueError("counters of nothing; 'counters: 03 04' is of two chapters")
+    if (request.kernel or request.by) and any(column.machine for column in request.columns):
+        raise ValueError("a GPU's counters are of all kernels of one problem: no 'of' and no 'by'")
+    return request
+
+
+def parse_row(words):
+    """A row's counter, and what there is to say about it: "shuffles: remark"."""
+    name, _, remark = words.partition(":")
+    label(name)
+    if "|" in remark:
+        raise ValueError("a remark with a '|', which would end the table's cell")
+    return name, remark.strip()
+
+
+def _read_column(build, recorded, column):
+    if not column.machine:
+        column.run = report(build, column.name)
+        column.num_tokens = column.run.get("problem", {}).get("num_tokens")
+        return
+    chapter, _ = run_of(column.name)
+    column.run = results.find_counters(recorded, chapter)
+    if not column.run:
+        raise ValueError(f"what Nsight Compute counts of {chapter} is not recorded")
+    column.num_tokens = int(column.run["command"].split()[-1])
+
+
+def _heading(request, column, one_run):
+    parts = []
+    if any(other.machine for other in request.columns):
+        parts.append("machine" if column.machine else "source")
+    if request.by:
+        parts.append(format_number(column.run["problem"].get(request.by, 0)))
+    elif not column.kernel or not one_run:
+        parts.append(column.name[:2] + column.name[2:].replace("_", ", ", 1).replace("_", " "))
+    if column.kernel:
+        parts.append(f"`{column.kernel}`")
+    return ", ".join(parts) + (" *(an older kernel)*" if column.machine and results.is_old(column.run) else "")
+
+
+def _cell(request, column, name):
+    if name in GPU_ONLY and not column.machine:
+        return ""
+    value = (count_on_gpu(column.run, name) if column.machine
+             else count(column.run, name, column.kernel or request.kernel))
+    if request.per_token and not column.num_tokens:
+        raise ValueError(f'{column.run["chapter"]}: its problem has no "num_tokens"')
+    if request.per_token and name not in NEVER_PER_TOKEN:
+        value /= column.num_tokens
+    return f" {format_number(value)}" + (" in all" if request.per_token and name in NEVER_PER_TOKEN else "")
+
+
+def _sources(request, one_run):
+    """Where the simulator's counters come from, and where the GPU's."""
+    reports = [column.run for column in request.columns if not column.machine]
+    machines = [column.run for column in request.columns if column.machine]
+    lines = []
+    if reports:
+        lead = ("Source: counted" if machines else "Counted") + " by the CPU simulator"
+        lead += (", per token" if request.per_token else "") + (f", of `{request.kernel}`" if request.kernel else "")
+        any_program = not one_run and not request.by
+        lines.append(f"{lead}: {provenance.simulated(reports, any_program, bool(request.by))}")
+    if machines:
+        lines.append(f"Machine: counted by Nsight Compute on {provenance.recorded(machines)}")
+    return lines
+
+
+def table(request, rows, build, recorded):
+    """The table's lines, a row for each counter and remark, and below it where its figures come from."""
+    if not rows:
+        raise ValueError("counters without rows; <!-- row: shuffles --> is one")
+    for column in request.columns:
+        _read_column(build, recorded, column)
+    one_run = len({column.name for column in request.columns}) == 1
+    remarks = any(remark for _, remark in rows)
+    corner = request.by.removeprefix("num_").replace("_", " ") or "counter"
+    headings = "".join(f" {_heading(request, column, one_run)} |" for column in request.columns)
+    lines = ["", f"| {corner} |{headings}" + (" remark |" if remarks else ""),
+             "|---|" + "---:|" * len(request.columns) + ("---|" if remarks else "")]
+    for name, remark in rows:
+        cells = "".join(f"{_cell(request, column, name)} |" for column in request.columns)
+        lines.append(f"| {label(name)} |{cells}" + (f" {remark} |" if remark else " |" if remarks else ""))
+    return [*lines, "", *_sources(request, one_run), ""]

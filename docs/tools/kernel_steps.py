@@ -1,0 +1,224 @@
+"""What kernels did, step by step, from their traces: the data of the figures that show it.
+
+Each function takes traces as trace.read() gives them and returns lists and dictionaries of texts and whole numbers. ValueError,
+in one line, where the kernel did not do what the figure is to show.
+"""
+import trace as traces
+
+LANES = traces.LANES
+
+
+# --- exchanges: butterflies and sorts -----------------------------------------------------------------------------------
+
+def _distance(event):
+    """How far a whole warp's exchange reaches; 0 if it is none."""
+    if event["kind"] != "shuffle" or event["operation"] != "__shfl_xor_sync" or len(event["active"]) < 32:
+        return 0
+    distance = event["from"][0]
+    return distance if event["from"] == [lane ^ distance for lane in LANES] else 0
+
+
+def _exchanges(trace, snippet, first_distance, steps):
+    """The value's and the id's shuffle of each step that one warp takes in the snippet, and the warp's events after them."""
+    where, events = f"in snippet [{snippet}]", trace["events"]
+    first = next((number for number, event in enumerate(events)
+                  if event["snippet"] == snippet and _distance(event) == first_distance), None)
+    if first is None:
+        raise ValueError(f"{trace['source']}: no exchange over {first_distance} lanes {where}")
+    events = [event for event in events[first:] if event["warp"] == events[first]["warp"]]
+    pairs = list(zip(events[0:2 * steps:2], events[1:2 * steps:2]))
+    done = [_distance(value) == _distance(id_) > 0 and value["line"] == events[0]["line"] for value, id_ in pairs]
+    if done != [True] * steps:
+        raise ValueError(f"{trace['source']}: {steps} exchanges are wanted {where}; there are {[*done, False].index(False)}")
+    return pairs, events[2 * steps:]
+
+
+def _takes_last(value, id_, following):
+    """Which lanes end with what they read last. `following`: a sort's next shuffle, which shows what every lane ended with."""
+    if following:
+        return [after != before for after, before in zip(following.get("in", value["in"]), value["in"])]
+    return [(traces.as_float(value["out"][lane]), -id_["out"][lane]) > (traces.as_float(value["in"][lane]), -id_["in"][lane])
+            for lane in LANES]
+
+
+def _is_stored(ids, events, lanes_together):
+    """All lanes that exchange hold one best, whose id the warp stores in shared memory soon."""
+    firsts = LANES[::lanes_together]
+    return (all(ids[lane] == ids[lane - lane % lanes_together] for lane in LANES) and
+            any(event["kind"] == "shared_store" and all(event["value"][lane] == ids[lane] for lane in firsts)
+                for event in events[:4]))
+
+
+def _is_sorted(values, ids, events):
+    """The lanes hold what they did before, in order, and the next shuffle shows it."""
+    floats = [traces.as_float(word) for word in values[-1]]
+    return (events and events[0].get("in") == values[-1] and floats == sorted(floats, reverse=True)
+            and set(ids[-1]) == set(ids[0]))
+
+
+def exchange(trace, snippet, first_distance, steps, lanes_together=32, sorts=False):
+    """Values and ids of a warp's 32 lanes before each step of a butterfly or a sort and after the last, how far each step
+    reaches, and which lanes it gives something new. The kernel must go on with the result."""
+    pairs, rest = _exchanges(trace, snippet, first_distance, steps)
+    taken_last = _takes_last(*pairs[-1], rest[0] if sorts and rest else None)
+    values, ids = ([pair[part]["in"] for pair in pairs] +
+                   [[pairs[-1][part]["out" if taken_last[lane] else "in"][lane] for lane in LANES]] for part in range(2))
+    if not (_is_sorted(values, ids, rest) if sorts else _is_stored(ids[-1], rest, lanes_together)):
+        raise ValueError(f"{trace['source']}: the kernel goes on with another result than that of the exchanges in [{snippet}]")
+    return {"lanes_together": lanes_together, "sorts": sorts, "distances": [_distance(value) for value, _ in pairs],
+            "values": values, "ids": ids,
+            "taken": [[before != after for before, after in zip(*two)] for two in zip(ids, ids[1:])]}
+
+
+def split(before, after):
+    """Which lanes take a new candidate in each step of the butterfly of two chapters, the same in both."""
+    taken = [exchange(trace, "warp_best", 16, 5)["taken"] for trace in (before, after)]
+    if taken[0] != taken[1]:
+        raise ValueError(f"{before['source']} and {after['source']}: they do not take the same")
+    return {"taken": taken[0]}
+
+
+# --- a scan of two levels -----------------------------------------------------------------------------------------------
+
+def _next_event(events, kind):
+    return next((event for event in events if event["kind"] == kind), None)
+
+
+def _warp_scan(events):
+    """The warp's next five shuffles: the values before each and after the last; None if they are no scan."""
+    values = []
+    for step in range(5):
+        event = _next_event(events, "shuffle")
+        read = [lane - (1 << step) if lane >= 1 << step else lane for lane in LANES]
+        if not event or (event["operation"], event["from"], len(event["active"])) != ("__shfl_up_sync", read, 32):
+            return None
+        values.append(event["in"])
+        last = [event["in"][lane] + (event["out"][lane] if lane != read[lane] else 0) for lane in LANES]
+    return values + [last]
+
+
+def _before(scan):
+    """What lies before each lane."""
+    return [to_here - own for to_here, own in zip(scan[-1], scan[0])]
+
+
+def two_level_scan(trace):
+    """The scan of 64 counts by two warps: each warp's values step by step, the warps' sums, what lies before each warp and
+    before each count, as the kernel stores it."""
+    of_warp = [iter([event for event in trace["events"] if event["warp"] == warp]) for warp in range(2)]
+    scans = [_warp_scan(events) for events in of_warp]
+    stores = [_next_event(events, "shared_store") for events in of_warp]
+    sums, before = _warp_scan(of_warp[0]), _next_event(of_warp[0], "shared_store")
+    begins = [_next_event(events, "shared_store") for events in of_warp]
+    if None not in (*scans, *stores, sums, before, *begins):
+        expected = [[_before(sums)[warp] + value for value in _before(scans[warp])] for warp in range(2)]
+        if (all(store["active"] == [31] and store["value"][31] == scan[-1][31] for store, scan in zip(stores, scans))
+                and before["value"][:2] == _before(sums)[:2] and [begin["value"] for begin in begins] == expected):
+            return {"scans": scans, "sums": sums[0][:2], "before": before["value"][:2], "begins": expected}
+    raise ValueError(f"{trace['source']}: its first two warps do not add up in two levels of five shuffles")
+
+
+# --- a tree in shared memory --------------------------------------------------------------------------------------------
+
+def _intervals(trace):
+    """The accesses to shared memory between the block's barriers."""
+    intervals = [[]]
+    for event in trace["events"]:
+        if event["kind"] == "block_barrier" and event["barrier"] == len(intervals) - 1:
+            intervals.append([])
+        elif event["kind"].startswith("shared_") or event.get("space") == "shared":
+            intervals[-1].append(event)
+    return intervals
+
+
+def _sources(read, word, value):
+    """The words that the value was made of, of those that the lane has read: two whose sum it is, or one that it equals."""
+    pairs = [[a, b] for a in sorted(read) for b in sorted(read) if a < b and read[a] + read[b] == value]
+    same = sorted((a for a in read if read[a] == value), key=lambda a: (a == word, -a))
+    return pairs[0] if pairs else same[:1]
+
+
+def _follow_interval(events, begin, now):
+    """Follows one interval's accesses to the words `now`: the words before it, what new values were made of, and a value
+    stored elsewhere."""
+    before, made_of, aside, read = list(now), {}, None, {}
+    for event in events:
+        for lane in event["active"]:
+            word, odd = divmod(event["offset"][lane] - begin, 4)
+            value, of_lane = traces.as_int(event["value"][lane] & 0xffffffff), read.setdefault((event["warp"], lane), {})
+            if odd or not 0 <= word < len(now):
+                aside = value if event["kind"] == "shared_store" else aside
+            elif event["kind"] == "shared_load":
+                before[word] = value if now[word] is None else before[word]
+                now[word] = of_lane[word] = value
+            elif event["kind"] == "shared_store":
+                made_of[word], now[word] = _sources(of_lane, word, value), value
+            else:  # an atomic leaves a word unknown until it is read
+                now[word] = None
+    return before, made_of, aside
+
+
+def tree(trace, count=8):
+    """The steps of sums up and down a tree in the first `count` words of dynamic shared memory: after each barrier the words'
+    values, the words that each new value was made of, and a value kept elsewhere."""
+    if trace["dynamic_shared"]["bytes"] < 4 * count:
+        raise ValueError(f"{trace['source']}: it has no {count} words of dynamic shared memory")
+    now, first, steps = [None] * count, None, []
+    for events in _intervals(trace):
+        before, made_of, aside = _follow_interval(events, trace["dynamic_shared"]["offset"], now)
+        if made_of and (steps or any(len(words) == 2 for words in made_of.values())):
+            first = first or before
+            steps.append({"values": list(now), "aside": aside,
+                          "made_of": {word: words for word, words in made_of.items() if words != [word]}})
+    if not steps:
+        raise ValueError(f"{trace['source']}: no word becomes the sum of two")
+    return {"first": first, "steps": steps}
+
+
+# --- who waits for whom, and who writes where ---------------------------------------------------------------------------
+
+def timeline(trace):
+    """What each warp does between the block's barriers: runs of operations [snippet, lanes that take part, how many].
+    Neighbouring warps that do the same are one row."""
+    work, snippets, rows = [[[]] for _ in range(trace["warps"])], {}, []
+    for event in trace["events"]:
+        intervals = work[event["warp"]]
+        if event["kind"] == "block_barrier":
+            intervals.append([])
+        elif event["kind"] != "return":
+            if not intervals[-1] or intervals[-1][-1][:2] != [event["snippet"], len(event["active"])]:
+                intervals[-1].append([event["snippet"], len(event["active"]), 0])
+            intervals[-1][-1][2] += 1
+            snippets[event["snippet"]] = True
+    busy = max(number + 1 if any(intervals[number:]) else 0 for intervals in work for number in range(len(intervals)))
+    if busy == 0:
+        raise ValueError(f"{trace['source']}: no warp does anything")
+    for warp, intervals in enumerate(work):
+        intervals = (intervals + [[]] * busy)[:busy]
+        if rows and rows[-1]["intervals"] == intervals:
+            rows[-1]["last"] = warp
+        else:
+            rows.append({"first": warp, "last": warp, "intervals": intervals})
+    longest = [max(sum(run[2] for run in row["intervals"][number]) for row in rows) for number in range(busy)]
+    return {"snippets": list(snippets), "rows": rows, "longest": longest}
+
+
+def _list_stores(trace):
+    """The requests that fill what the first store to global memory goes to, and its bytes."""
+    stores = [event for event in trace["events"] if event["kind"] == "global_store" and event["lanes"] & 1]
+    stores = [event for event in stores if event["allocation"][0] == stores[0]["allocation"][0]]
+    requests = [{"warp": event["warp"], "bytes": event["bytes"],
+                 "offsets": [event["offset"][lane] - stores[0]["offset"][0] for lane in event["active"]]} for event in stores]
+    written = sorted(at + byte for request in requests for at in request["offsets"] for byte in range(request["bytes"]))
+    if not written or written != list(range(len(written))) or len(written) % 32 or len(written) > 1024:
+        raise ValueError(f"{trace['source']}: {trace['kernel']} does not fill a list of whole sectors, 32 at most, once from "
+                         "end to end")
+    return requests, len(written)
+
+
+def stores(before, after):
+    """The requests by which two chapters fill the same list."""
+    (requests_before, size), (requests_after, size_after) = _list_stores(before), _list_stores(after)
+    if size != size_after:
+        raise ValueError(f"the lists have {size} and {size_after} bytes; they must have as many")
+    return {"num_sectors": size // 32, "before": requests_before, "after": requests_after}

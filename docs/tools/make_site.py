@@ -1,0 +1,164 @@
+"""Makes the documentation site in BUILD/docs/html: python3 docs/tools/make_site.py --build BUILD, from the root.
+
+The programs that the pages run are built before (ninja docs). It fails, with a line that says why, where a page
+names something that is not there, where a committed table or figure is not what the tools make now, and at
+Doxygen's first warning. --steppers makes only the pages on which a reader steps through a run, which need no site:
+BUILD/docs/stepper/stepper_NN.html.
+"""
+import argparse
+import fcntl
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import sys
+
+import page_text
+import pages
+import results
+import step_pages
+import stepper_pages
+
+TOOLS = pathlib.Path(__file__).parent
+AWESOME = pathlib.Path(os.environ.get("DOXYGEN_AWESOME", "/usr/share/doxygen-awesome-css"))
+MISSING = "is missing: sh common/setup.sh docs installs what the site needs"
+MAX_PLAIN_CODE = 40  # characters that fit a line of a phone
+
+
+# --- what Doxygen has no option for ---
+
+
+def _one_level_down(page):
+    """Doxygen makes a page's title no heading, and its sections headings of the first level."""
+    return re.sub(r"(</?h)([1-4])>", lambda heading: f"{heading[1]}{int(heading[2]) + 1}>", page)
+
+
+def _let_commands_flow(page):
+    """A line may end behind a hyphen, but not within an option: --trace would become -- and trace. What is longer
+    than a line of a phone is a command, which begins where the text stands and goes on below."""
+    def code(found):
+        name = ' class="command"' if len(found[1]) > MAX_PLAIN_CODE else ""
+        text = re.sub(r" (--?[A-Za-z][^ <]*)", r' <span class="option">\1</span>', found[1])
+        return f"<code{name}>{text}</code>"
+
+    return re.sub(r"<code>((?!<span).*?)</code>", code, page)
+
+
+# Files of the site, a pattern, and what takes the place of what it finds.
+PATCHES = (
+    # A title is a heading, as it looks.
+    ("*.html", r'<div class="title">(.*)</div></div>', r'<h1 class="title">\1</h1></div>'),
+    # The list of a page's sections is named as other headings are, on the level behind the title's.
+    ("*.html", r'<div class="toc"><h\d>Table of Contents</h\d>', '<div class="toc"><h2>On this page</h2>'),
+    ("doxygen-awesome-interactive-toc.js", r"toc > h3", "toc > h2"),
+    ("doxygen-awesome.css", r"div\.toc h3", "div.toc h2"),
+    # Every line of a source has its anchor under two attributes; one will do, and the site is half a megabyte smaller.
+    ("*_source.html", r' id="(l[0-9]+)" name="l[0-9]+"', r' id="\1"'),
+    # The tree at the side names variables after files, and a name in JavaScript cannot begin with a digit.
+    ("[0-9]*.js", r"\Avar (?=[0-9])", "var _"),
+    ("navtree.js", re.escape(r"eval(n.replace(/\-/g,'_'))"), "eval(n.replace(/-/g,'_').replace(/^(?=[0-9])/,'_'))"),
+)
+MACROS = '<a href="#define-members">Macros</a>'  # leads nowhere where only macros without a description are
+
+
+def _patch(html, page_ids):
+    """Changes what Doxygen has written where its configuration cannot."""
+    for path in html.glob("globals*.html"):
+        path.unlink()  # lists of all names, to which nothing leads
+    for path in [path for path in html.iterdir() if path.suffix in (".html", ".js", ".css")]:
+        text = path.read_text()
+        if path.stem in page_ids:
+            text = _let_commands_flow(_one_level_down(text))
+        for name, pattern, replacement in PATCHES:
+            if path.match(name):
+                text = re.sub(pattern, replacement, text)
+        if MACROS in text and 'id="define-members"' not in text:
+            text = re.sub(f".*{MACROS}.*\n", "", text)
+        path.write_text(text)
+
+
+def _add_to_search(html, words):
+    """The search finds what begins with what was typed, in lists of names, one for each first letter: all_N.js,
+    where N counts the letters that have a list, in hexadecimal. Chapters begin with a number, and a glossary's
+    terms are no symbols."""
+    letters = re.search(r'^  0: "(.*)",$', (html / "search" / "searchdata.js").read_text(), re.MULTILINE)[1]
+    for number, (words_of_one, address, kind) in enumerate(words, 1):
+        name = words_of_one.lower()
+        for character in "_ ,-":
+            name = name.replace(character, f"_{ord(character):x}")
+        if name[0] in letters and re.fullmatch("[a-z0-9_]+", name):
+            path = html / "search" / f"all_{letters.index(name[0]):x}.js"
+            entry = f",['{name}_t{number}',['{words_of_one}',['../{address}',1,'{kind}']]]"
+            path.write_text(path.read_text().rstrip().removesuffix("];") + f" {entry}\n];\n")
+
+
+# --- the site ---
+
+
+def _run(*command, env=None):
+    """Runs a tool that says itself what is wrong; its exit status is then that of this program."""
+    status = subprocess.run(command, env=env, check=False).returncode
+    if status:
+        sys.exit(status)
+
+
+def _write_files(folder, texts):
+    """The folder holds these files and nothing else."""
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    for name, text in texts.items():
+        (folder / name).write_text(text)
+
+
+def make_site(build):
+    """Makes the site; the path of its first page."""
+    if not shutil.which("doxygen") or not (AWESOME / "doxygen-awesome.css").is_file():
+        raise ValueError(f"doxygen or doxygen-awesome-css {MISSING}")
+    for tool in ("tables.py", "figures.py"):
+        _run(sys.executable, TOOLS / tool, "--check", "--build", build)
+    out, html = build / "docs", build / "docs" / "html"
+    site = page_text.Site(pages.find_pages(), page_text.find_sources(), page_text.read_terms())
+    recorded = results.load()
+    of_steps = step_pages.write_pages(site, recorded, build) | stepper_pages.write_pages(build)
+    texts = of_steps | pages.write_pages(site, recorded, {name.removesuffix(".md") for name in of_steps})
+    out.mkdir(parents=True, exist_ok=True)
+    with open(out / "lock", "w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)  # two at once would change each other's pages
+        _write_files(out / "pages", texts)
+        shutil.rmtree(html, ignore_errors=True)
+        environment = {**os.environ, "SITE_OUT": str(out), "DOXYGEN_AWESOME": str(AWESOME)}
+        _run("doxygen", "docs/Doxyfile", env=environment)
+        _patch(html, {"index", *(name.removesuffix(".md") for name in texts)})
+        _add_to_search(html, pages.search_words(site))
+        shutil.copytree("docs/figures", html / "figures")
+        (html / "files").mkdir()
+        for address, path in site.files.items():
+            shutil.copyfile(path, html / address)
+    return html / "index.html"
+
+
+def make_steppers(build):
+    """Makes the pages that play a run, each an HTML file of its own; the folder they are in."""
+    folder = build / "docs" / "stepper"
+    _write_files(folder, stepper_pages.write_html_files(build))
+    for path in ("docs/stepper/stepper.js", "docs/stepper/stepper.css"):
+        shutil.copy(path, folder)
+    return folder
+
+
+def main():
+    parser = argparse.ArgumentParser(description="Makes the documentation site in BUILD/docs/html.")
+    parser.add_argument("--build", type=pathlib.Path, default="build", help="the folder of what is built")
+    parser.add_argument("--steppers", action="store_true", help="only the pages that play a run, without the site")
+    arguments = parser.parse_args()
+    try:
+        print((make_steppers if arguments.steppers else make_site)(arguments.build))
+    except ImportError as error:
+        sys.exit(f"make_site: {error.name} {MISSING}")
+    except (OSError, ValueError) as error:
+        sys.exit(f"make_site: {page_text.reason(error)}")
+
+
+if __name__ == "__main__":
+    main()

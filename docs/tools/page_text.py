@@ -1,0 +1,283 @@
+"""From a Markdown file of the repository to the text of a page of the documentation site.
+
+Links lead to pages of the site, to the pages of source files, or to copies of other files; a picture on its own
+line becomes a figure; above each snippet stands where it comes from; the first use of each term leads to the
+glossary; headings have ids, so that links to them last. What is wrong is a ValueError with one line that names the
+file and the line.
+"""
+import dataclasses
+import html
+import os
+import pathlib
+import re
+
+SOURCE_FOLDERS = ("chapters", "common", "docs/primer")
+SOURCE_SUFFIXES = (".c", ".h", ".cu", ".cuh", ".py")
+GLOSSARY = "docs/pages/glossary.md"
+
+
+@dataclasses.dataclass
+class Page:
+    """A file that becomes a page; its id names the page's file, too."""
+    path: str
+    id: str
+    title: str
+
+
+@dataclasses.dataclass
+class Site:
+    """All that a page may refer to."""
+    pages: list  # of Page
+    sources: list  # the paths of the source files that the site shows, in order
+    terms: dict  # words to the id of the glossary's term that they lead to
+    files: dict = dataclasses.field(default_factory=dict)  # that pages link to: addresses to paths
+
+
+def reason(error):
+    """An OSError or ValueError in one line."""
+    return f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
+
+
+# --- source files ---
+
+
+def find_sources():
+    """The paths of the sources that the site shows, in alphabetical order within a folder."""
+    paths = [path for folder in SOURCE_FOLDERS for path in pathlib.Path(folder).rglob("*")
+             if path.suffix in SOURCE_SUFFIXES and path.is_file()]
+    shown = [path for path in paths if not any(part == "data" or part.startswith(".") for part in path.parts)]
+    return [path.as_posix() for path in sorted(shown, key=lambda path: path.parts)]
+
+
+def source_url(sources, path):
+    """The page that shows a source: Doxygen names it after the file, and after as much of the path as files of the
+    same name do not share. None if the site does not show it."""
+    if path not in sources:
+        return None
+    parts = path.split("/")
+    others = [other.split("/") for other in sources if other != path and other.endswith("/" + parts[-1])]
+    shared = min((len(os.path.commonprefix([parts, other])) for other in others), default=len(parts) - 1)
+    name = "/".join(parts[shared:])
+    return name.replace("_", "__").replace("/", "_2").replace(".", "_8") + "_source.html"
+
+
+# --- titles and terms ---
+
+
+def read_page(path, default_id):
+    """The page that a file becomes, by its first line, `# Title {#id}`; without an id there it has the default
+    one."""
+    first = pathlib.Path(path).read_text().partition("\n")[0]
+    title = re.fullmatch(r"# (.*?)( \{#(\w+)\}.*)?", first, re.ASCII)
+    if not title:
+        raise ValueError(f"{path}:1: the first line must be '# Title {{#id}}'")
+    return Page(path, title[3] or default_id, title[1])
+
+
+def read_terms(path=GLOSSARY):
+    """The words that lead to the glossary's terms, with the terms' ids, in order. A heading with an {#id} is a
+    term; the line behind it may list words: `<!-- words: warp, warps -->`. Without it nothing leads there by
+    itself."""
+    terms, known, term = {}, {}, ""
+    for line in pathlib.Path(path).read_text().splitlines():
+        if line.startswith("#"):
+            term = (re.search(r"\{#([a-z0-9_]+)\}", line) or ["", ""])[1]
+        elif line.startswith("<!-- words: "):
+            if not term or " -->" not in line:
+                raise ValueError(f"{path}: '{line}' ends without -->, or is behind no heading with an {{#id}}")
+            for word in line[len("<!-- words: "):line.index(" -->")].split(","):
+                word = word.strip()
+                if word.lower() in known:
+                    raise ValueError(f"{path}: '{word}' leads to {known[word.lower()]} and to {term}")
+                terms[word] = known[word.lower()] = term
+    return terms
+
+
+# --- a page on its way ---
+
+
+@dataclasses.dataclass
+class Writer:
+    """A page on its way."""
+    site: Site
+    page: Page
+    expand_marker: object  # called with a comment's text: what stands for it, or None if it is no marker
+    pieces: re.Pattern
+    term_of: dict  # words in small letters to ids
+    linked_terms: set = dataclasses.field(default_factory=set)
+    words: int = 0
+    lines_of_code: int = 0
+    fence: str = ""  # of the code that the line is in
+    in_generated: bool = False
+    in_bold: bool = False
+
+
+def _pieces_of_lines(terms):
+    """What is not written as it stands: code, a tag, the text of a link, a link's target, bold, a quotation mark, a
+    term."""
+    words = "|".join(re.escape(word) for word in sorted(terms, key=len, reverse=True)) or r"(?!)"
+    return re.compile(r"(?P<as_is>(?P<quotes>`+).*?(?P=quotes)|<[A-Za-z/!][^>]*>|\[.*?(?=\]\())"
+                      r"|\]\((?P<target>[^) ]*)(?P<end>.?)|(?P<bold>\*\*)|(?P<mark>\")"
+                      rf"|(?<![\w-])(?P<term>{words})(?!\w)", re.ASCII | re.IGNORECASE)
+
+
+def _resolve(writer, target):
+    """The path from the repository's root that a link or a picture of the page means."""
+    return os.path.normpath(os.path.join(os.path.dirname(writer.page.path), target))
+
+
+def _link_target(writer, target):
+    """What a link to `target` leads to on the site."""
+    site, path = writer.site, _resolve(writer, target)
+    if target.startswith(("http://", "https://", "#", "@")):
+        return target
+    if path.startswith(".."):
+        raise ValueError(f"it links to '{target}', which is outside the repository")
+    for page in site.pages:
+        if page.path in (path, f"{path}/README.md"):
+            return f"@ref {page.id}"
+    if path in site.sources:
+        return source_url(site.sources, path)
+    if not os.path.isfile(path):
+        raise ValueError(f"it links to '{path}': no such file")
+    address = "files/" + path.replace("/", "-")
+    site.files[address] = path
+    return address
+
+
+def _piece(writer, piece, terms):
+    """What stands for a piece of a line; None if its first character is written as it is, and what is behind it
+    looked at anew."""
+    if piece.lastgroup == "end":
+        if piece["end"] != ")":
+            raise ValueError(f"a link without its ')', or with a blank in it: '{piece.string[piece.start():][:40]}'")
+        return f"]({_link_target(writer, piece['target'])})"
+    if piece.lastgroup == "bold":  # Doxygen 1.9.4 leaves `**"` as it is
+        writer.in_bold = not writer.in_bold
+        return "<b>" if writer.in_bold else "</b>"
+    if piece.lastgroup == "mark":  # between two of these Doxygen takes no code and no link for what it is
+        return "&quot;"
+    if piece.lastgroup == "term":
+        term = writer.term_of[piece[0].lower()]
+        if not terms or term in writer.linked_terms:
+            return None
+        writer.linked_terms.add(term)
+        return f"[{piece[0]}](@ref {term})"
+    return piece[0]
+
+
+def _text_line(writer, line, terms):
+    """A line of a paragraph, a list or a table. Terms are linked where `terms`."""
+    out, at = "", 0
+    while piece := writer.pieces.search(line, at):
+        written = _piece(writer, piece, terms)
+        out += line[at:piece.start()] + (piece[0][0] if written is None else written)
+        at = piece.start() + 1 if written is None else piece.end()
+    return out + line[at:]
+
+
+# --- lines that are more than text ---
+
+
+def figure(name, alternative):
+    """A picture of docs/figures, which leads to itself: at full size it may be wider than the page."""
+    return (f'\n@htmlonly<figure class="picture"><a href="figures/{name}"><img src="figures/{name}" '
+            f'alt="{html.escape(alternative)}" loading="lazy"/></a></figure>@endhtmlonly\n')
+
+
+def _figure_line(writer, line):
+    """`![alternative text](path.svg)` on a line of its own."""
+    parts = re.fullmatch(r"!\[([^]]+)\]\(([^) ]+)\)", line)
+    if not parts:
+        raise ValueError(f"a picture must be '![what it shows](path)' on a line of its own: '{line[:60]}'")
+    path = _resolve(writer, parts[2])
+    if not os.path.isfile(path):
+        raise ValueError(f"the picture '{parts[2]}' does not exist")
+    if os.path.dirname(path) != "docs/figures":
+        raise ValueError(f"the picture '{parts[2]}' is not in docs/figures")
+    return figure(os.path.basename(path), parts[1])
+
+
+def _snippet_line(writer, line):
+    r"""`\snippet path tag`: checked, and headed by a link to the lines it shows."""
+    words = line.split()
+    if len(words) != 3:
+        raise ValueError(f"a snippet is '\\snippet path tag': '{line[:60]}'")
+    path, tag = words[1:]
+    lines = pathlib.Path(path).read_text().splitlines()
+    marks = [number for number, text in enumerate(lines, 1) if f"[{tag}]" in text]
+    if len(marks) != 2:
+        raise ValueError(f"the tag [{tag}] stands in {path} {len(marks)} times; it must stand there twice")
+    url = source_url(writer.site.sources, path)
+    if not url:
+        raise ValueError(f"{path} is not among the sources that the site shows")
+    first, last = marks[0] + 1, marks[1] - 1
+    writer.lines_of_code += last - first + 1
+    words = f"{os.path.basename(path)}, lines {first} to {last}"
+    return f'\n@htmlonly<p class="origin"><a href="{url}#l{first:05}">{words}</a></p>@endhtmlonly\n\n{line}\n'
+
+
+def _comment_line(writer, line):
+    """A comment: nothing, or what the site's marker stands for."""
+    if " -->" not in line:
+        raise ValueError("a comment must end on its own line")
+    text = line[len("<!-- "):line.index(" -->")]
+    expanded = writer.expand_marker(text)
+    if text == "end":
+        writer.in_generated = False
+    elif expanded is None and ":" in text and not text.startswith("words:"):
+        writer.in_generated = True
+    return expanded
+
+
+def _heading_line(writer, line):
+    """A heading gets an id from its words if it has none."""
+    if "{#" in line:
+        return _text_line(writer, line, False)
+    words = re.findall(r"[a-z0-9]+", line.lower())
+    return f"{line} {{#{'_'.join([writer.page.id, *words])}}}"
+
+
+def _line(writer, line, following):
+    """What a line of the file becomes; None if nothing."""
+    fence = line.lstrip(" ")[:3]
+    if writer.fence or fence in ("```", "~~~"):
+        is_end = fence == writer.fence
+        writer.fence = "" if is_end else writer.fence or fence
+        writer.lines_of_code += not is_end
+        return line
+    if line.startswith("<!-- "):
+        return _comment_line(writer, line)
+    if line.startswith("!["):
+        return _figure_line(writer, line)
+    if line.startswith("\\snippet "):
+        return _snippet_line(writer, line)
+    if line.startswith("[") and line.endswith(")") and following.startswith("\\snippet "):
+        return None  # in a README this line leads to the snippet's file; what _snippet_line() writes says it better
+    if line.startswith("##"):
+        return _heading_line(writer, line)
+    if not line and writer.in_bold:
+        raise ValueError("the paragraph before has '**' without its other end")
+    line = re.sub(r"\d+ minutes\. ", "", line, count=1)  # which chapters say in so many words, and the site counts
+    if not writer.in_generated:
+        writer.words += len(re.findall(r"[A-Za-z0-9]\S*", line))
+    is_prose = not line.startswith("|") and not writer.in_generated and writer.page.path != GLOSSARY
+    return _text_line(writer, line, is_prose)
+
+
+def write(site, page, expand_marker):
+    """A Writer with the words and the lines of code of everything behind the page's title, and that as text for
+    Doxygen."""
+    term_of = {word.lower(): term for word, term in site.terms.items()}
+    writer = Writer(site, page, expand_marker, _pieces_of_lines(site.terms), term_of)
+    lines, out, at = pathlib.Path(page.path).read_text().splitlines(), [], 1
+    while at < len(lines):
+        line, number, at = lines[at], at + 1, at + 1
+        is_open = not writer.fence and "]" not in line[line.rfind("["):] and "[" in line
+        if is_open and at < len(lines) and lines[at]:  # in a link's text over two lines Doxygen loses its way
+            line, at = f"{line} {lines[at]}", at + 1
+        try:
+            out.append(_line(writer, line, lines[at] if at < len(lines) else ""))
+        except (OSError, ValueError) as error:
+            raise ValueError(f"{page.path}:{number}: {reason(error)}") from error
+    return writer, "\n".join(line for line in out if line is not None) + "\n"

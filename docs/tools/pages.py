@@ -1,0 +1,241 @@
+"""The pages of the documentation site that are made from the repository's Markdown files, as text for Doxygen.
+
+A page for each chapters/NN_name/README.md: the walkthrough, with its place in the course, the way to its
+neighbours, how long it takes to read, and what belongs to it. A page for each docs/pages/NAME.md, for the router
+data, and for each exercise, to which its chapter leads. A page "chapters" that lists them. In the Markdown files
+these markers are known:
+
+    <!-- results: ... -->    docs/figures/results.svg, and what it shows in words
+    <!-- chapters -->        the chapters and what each gains, as recorded
+    <!-- run: COMMAND -->    the command and what it prints; <!-- run 1: COMMAND --> must exit with 1
+"""
+import os
+import pathlib
+import re
+import subprocess
+
+import page_text
+import provenance
+import results
+import times
+
+PARTS = ((5, "the gate"), (10, "align"), (99, "the layer, several GPUs and the limit"))  # the last chapter of each
+ORDER = ("primer", "chapters", "exercises", "glossary", "simulator", "stepping_in_gdb", "router_data")  # others follow
+WORDS_A_MINUTE, LINES_OF_CODE_A_MINUTE = 200, 15
+FEW_TOKENS, MANY_TOKENS = 1, 65536
+
+
+def find_pages():
+    """All pages, the chapters first and in order."""
+    chapters = sorted(pathlib.Path("chapters").glob("[0-9][0-9]_*/README.md"))
+    found = [(path, f"chapter_{path.parent.name[:2]}") for path in chapters]
+    found += [(path, path.stem) for path in sorted(pathlib.Path("docs/pages").glob("*.md"))]
+    found.append((pathlib.Path("common/data/router/README.md"), "router_data"))
+    exercises = pathlib.Path("exercises")
+    if (exercises / "README.md").is_file():
+        found.append((exercises / "README.md", "exercises"))
+        found += [(path, f"exercise_{path.parent.name}") for path in sorted(exercises.glob("[0-9]*/README.md"))]
+        found.append((exercises / "AUTHORING.md", "exercise_authoring"))
+    return [page_text.read_page(path.as_posix(), page_id) for path, page_id in found]
+
+
+def number_of(page):
+    """A chapter's number; 0 of any other page."""
+    match = re.match(r"chapters/(\d\d)_", page.path)
+    return int(match[1]) if match else 0
+
+
+def _chapters(site):
+    return [page for page in site.pages if number_of(page)]
+
+
+def _part_of(number):
+    return next(part for part, (last, _) in enumerate(PARTS) if number <= last)
+
+
+def subpages(ids):
+    """Puts pages below this one in Doxygen's tree, which shows only those that a page names."""
+    items = "".join(f"- \\subpage {page_id}\n" for page_id in ids)
+    return f"\n@htmlonly<div hidden>@endhtmlonly\n\n{items}\n@htmlonly</div>@endhtmlonly\n"
+
+
+# --- a chapter's place and what belongs to it ---
+
+
+def way(label, before, middle, after):
+    """Links to neighbours: HTML, or "" for none."""
+    return f'\n@htmlonly<nav class="way" aria-label="{label}">{before}{middle}{after}</nav>@endhtmlonly\n'
+
+
+def _way_of_chapter(site, page):
+    chapters = _chapters(site)
+    at = chapters.index(page)
+    before = after = "<span></span>"
+    if at > 0:
+        before = f'<a rel="prev" href="{chapters[at - 1].id}.html">&larr; {chapters[at - 1].title}</a>'
+    if at + 1 < len(chapters):
+        after = f'<a rel="next" href="{chapters[at + 1].id}.html">{chapters[at + 1].title} &rarr;</a>'
+    return way("Chapters", before, '<a href="chapters.html">All chapters</a>', after)
+
+
+def _own_sources(site, page):
+    folder = os.path.dirname(page.path) + "/"
+    return [path for path in site.sources if path.startswith(folder)]
+
+
+def _included(site, page):
+    """What the chapter's files include from common/."""
+    texts = [pathlib.Path(path).read_text() for path in _own_sources(site, page)]
+    return {f"common/{name}" for text in texts for name in re.findall(r'#include "([^"]+)"', text)}
+
+
+def _item(lead, links):
+    joined = ", ".join(f'<a href="{url}">{text}</a>' for url, text in links)
+    return f"<li>{lead}{joined}</li>" if links else ""
+
+
+def _box(site, page, writer, step_pages):
+    """A chapter's place, its size and what belongs to it."""
+    number, part = number_of(page), _part_of(number_of(page))
+    minutes = writer.words // WORDS_A_MINUTE + writer.lines_of_code // LINES_OF_CODE_A_MINUTE + 1
+    included = _included(site, page)
+    urls = {path: page_text.source_url(site.sources, path) for path in site.sources}
+    sources = [(urls[path], os.path.basename(path)) for path in _own_sources(site, page)]
+    headers = [(urls[path].replace("_source.html", ".html"), path.removeprefix("common/"))
+               for path in site.sources if path in included]
+    exercises = [(f"{other.id}.html", other.title.partition(":")[0]) for other in site.pages
+                 if other.id.startswith(f"exercise_{number:02}_")]
+    items = _item("Source: ", sources) + _item("Headers it uses: ", headers)
+    if f"step_{number:02}" in step_pages:
+        items += f'<li><a href="step_{number:02}.html">What this step changed</a>, line by line</li>'
+    if f"stepper_{number:02}" in step_pages:
+        items += f'<li><a href="stepper_{number:02}.html">Step through a run</a></li>'
+    return (f'\n@htmlonly<div class="place"><p>Chapter {number} of {len(_chapters(site))}, part {part + 1}: '
+            f"{PARTS[part][1]}. About {minutes} minutes: {writer.words} words, {writer.lines_of_code} lines of code."
+            f"</p><ul>{items}{_item('Exercises: ', exercises)}</ul></div>@endhtmlonly\n")
+
+
+# --- what chapters gain ---
+
+
+def _idea(page):
+    """What a chapter is about: the first bold words of its text."""
+    match = re.search(r"\n\*\*(.*?)\*\*", pathlib.Path(page.path).read_text(), re.DOTALL)
+    if not match:
+        raise ValueError(f"{page.path}: it does not begin with what it is about, in bold")
+    return match[1].replace("\n", " ")
+
+
+def _ratio(row):
+    before, here = results.median(row, "before"), results.median(row, "here")
+    if not before or not here:
+        return "-"
+    return f"{before / here:.2f}" if before / here < 9.995 else times.format_us(before / here)
+
+
+def _gain(page, run, is_host):
+    """A chapter's row. Chapter 01 runs on the host; the next has timed it beside itself."""
+    rows = [results.row_of(run, tokens) for tokens in (FEW_TOKENS, MANY_TOKENS)]
+    old = " *(times of an older kernel)*" if run and not is_host and results.is_old(run) else ""
+    cells = " | ".join(times.format_us(results.median(row, "before" if is_host else "here")) for row in rows)
+    ratios = "" if is_host or not any(results.median(row, "before") for row in rows) else ", ".join(map(_ratio, rows))
+    return f"| [{page.title}](@ref {page.id}){old} | {_idea(page)} | {cells} | {ratios} |\n"
+
+
+def _chapter_list(site, recorded):
+    """The parts, each under a heading that Doxygen does not take for a section: its tree has the chapters
+    themselves."""
+    text = ""
+    for part, (_, title) in enumerate(PARTS):
+        text += f"\n<h1>Part {part + 1}: {title}</h1>\n\n"
+        chapters = [page for page in _chapters(site) if _part_of(number_of(page)) == part]
+        if not chapters:
+            text += "On its way.\n"
+            continue
+        text += ("| chapter | the idea | 1 token, us | 65,536 tokens, us | times as fast as before |\n"
+                 "|---|---|---:|---:|---:|\n")
+        runs = {page.path: times.chapter_run(recorded, page.path.split("/")[1]) for page in chapters}
+        for page, following in zip(chapters, [*chapters[1:], None]):
+            is_host = number_of(page) == 1
+            text += _gain(page, runs[following.path] if is_host and following else runs[page.path], is_host)
+        found = [run for run in runs.values() if run]
+        host = "; chapter 01 on that machine's CPU" if part == 0 else ""
+        text += "\n" + (f"Microseconds per call, median, {provenance.machines(found[-1:])} by `build/gpu/NAME --bench`"
+                        f"{host}. The last column is for 1 and for 65,536 tokens, both chapters in one run.\n"
+                        if found else "No times are recorded yet.\n")
+    return text
+
+
+# --- markers ---
+
+
+def _run(command, expected):
+    """A command, which must exit with `expected`, and what it prints, as code."""
+    result = subprocess.run(command, shell=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
+                            stderr=subprocess.STDOUT, text=True, check=False)
+    if result.returncode != expected:
+        raise ValueError(f"'{command}' exits with {result.returncode}; it must exit with {expected}")
+    return f"\n```\n$ {command}\n{result.stdout}```\n"
+
+
+def _expand_marker(site, recorded, text):
+    """What stands for a marker; None if it is none."""
+    if text == "chapters":
+        return _chapter_list(site, recorded)
+    if text.startswith("results: "):
+        return page_text.figure("results.svg", text.removeprefix("results: "))
+    command = re.fullmatch(r"run(?: (\d+))?: (.*)", text)
+    return _run(command[2], int(command[1] or 0)) if command else None
+
+
+# --- pages ---
+
+
+def _page(site, page, recorded, step_pages):
+    writer, text = page_text.write(site, page, lambda marker: _expand_marker(site, recorded, marker))
+    head, foot = f"# {page.title} {{#{page.id}}}\n", ""
+    if number_of(page):
+        way_of_chapter = _way_of_chapter(site, page)
+        own = [page_id for page_id in (f"step_{number_of(page):02}", f"stepper_{number_of(page):02}")
+               if page_id in step_pages]
+        head += way_of_chapter + _box(site, page, writer, step_pages)
+        foot = way_of_chapter + (subpages(own) if own else "")
+    elif page.id == "mainpage":
+        others = [other.id for other in site.pages
+                  if not other.id.startswith(("chapter_", "exercise_")) and other.id not in (*ORDER, page.id)]
+        foot = subpages([*ORDER, *others])
+    elif page.id == "exercises":
+        foot = subpages([other.id for other in site.pages if other.id.startswith("exercise_")])
+    return f"{head}{'' if page.id == 'mainpage' else chr(10) + '[TOC]' + chr(10)}\n{text}{foot}"
+
+
+def _uses(site):
+    """Comments that add to the page of each shared kernel the chapters that use it."""
+    text = ""
+    for path in site.sources:
+        is_shared = path.startswith("common/kernels/")
+        users = [page for page in _chapters(site) if is_shared and path in _included(site, page)]
+        if users:
+            text += f"/**\n * @file {path}\n *\n * Used in "
+            text += ", ".join(f'@ref {page.id} "{page.title}"' for page in users) + ".\n */\n"
+    return text
+
+
+def write_pages(site, recorded, step_pages):
+    """All pages, by the names of their files; `step_pages` holds the ids of the pages of steps, which chapters lead
+    to."""
+    pages = {f"{page.id}.md": _page(site, page, recorded, step_pages) for page in site.pages}
+    pages["chapters.md"] = ("# The chapters {#chapters}\n" + _chapter_list(site, recorded) +
+                            subpages([page.id for page in _chapters(site)]))
+    pages["uses.dox"] = _uses(site)
+    return pages
+
+
+def search_words(site):
+    """What Doxygen's search does not find by itself, as words, where they lead and what that is: a chapter by its
+    name behind the number, and the glossary's terms by the first of their words."""
+    words = [(page.title.partition(" ")[2], f"{page.id}.html", "chapter") for page in _chapters(site)]
+    first = {}
+    for word, term in site.terms.items():
+        first.setdefault(term, word)
+    return words + [(word, f"glossary.html#{term}", "glossary") for term, word in first.items()]

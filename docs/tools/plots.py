@@ -1,0 +1,150 @@
+"""Draws plots: recorded times, the simulator's counters, and how many choices each expert gets. Data come from plot_data.py
+and choices.py."""
+import math
+import textwrap
+
+from figure_style import COLOURS, boxes, canvas, lines, plot_area, write
+
+# Colours and marks of chapters, the last one's first. What else a line may be has dashes.
+LAST, *OTHERS = (("vermillion", "o", None, 3), ("orange", "s", None, 1.6), ("green", "^", None, 1.6), ("sky", "o", None, 1.6),
+                 ("purple", "D", None, 1.6), ("grey", "P", None, 1.6), ("ink", "p", None, 1.6))
+KINDS = {"host": [("grey", "v", (5, 3), 1.6)], "library": [("ink", "x", (6, 2, 1.5, 2), 1.6), ("ink", "s", None, 1.6)],
+         "floor": [("blue", "*", (1.5, 2.5), 1.6)]}
+
+
+def _styles(kinds):
+    """For each line its colour, mark, dashes and width."""
+    of_kind = {**KINDS, "chapter": [*OTHERS[:kinds.count("chapter") - 1], LAST]}
+    return [of_kind[kind][kinds[:number].count(kind)] for number, kind in enumerate(kinds)]
+
+
+def _apart(heights, gap):
+    """The heights with neighbours at least `gap` apart, each moved as little as that takes."""
+    order = sorted(range(len(heights)), key=lambda number: heights[number])
+    moved = [heights[number] for number in order]
+    for _ in range(200):
+        for number in range(1, len(moved)):
+            lack = max(0, gap - (moved[number] - moved[number - 1]))
+            moved[number - 1] -= lack / 2
+            moved[number] += lack / 2
+    return [moved[order.index(number)] for number in range(len(heights))]
+
+
+def _draw_line(ax, area, line, style, end, label_y, right):
+    """A line with its marks, and behind its end its name."""
+    colour, mark, dashes, width = style
+    filled = width > 2 or (mark, colour) == ("s", "ink")
+    look = {"marker": mark, "markersize": 6, "markeredgecolor": COLOURS[colour], "markeredgewidth": 1.2,
+            "markerfacecolor": COLOURS[colour if filled else "card"], "clip_on": False}
+    area.plot(*zip(*line["points"]), color=COLOURS[colour], linewidth=width, dashes=dashes or (None, None), **look)
+    lines(ax, [(right + 5, end, right + 22, label_y)], colour)
+    ax.plot([right + 28], [label_y], linestyle="none", **look)
+    write(ax, right + 40, label_y + 4, line["label"], size=13, bold=width > 2)
+
+
+def draw_times(data, title):
+    left, top, right, bottom = 66, 44, 606, 424
+    on_host = "".join(f", chapter {line['label'][:2]} on its CPU" for line in data["lines"] if line["kind"] == "host")
+    notes = [f"{data['source']}. Medians; kernels are replayed from a CUDA graph{on_host}.", *textwrap.wrap(data["old"], 115)]
+    ax = canvas(840, 486 + 18 * len(notes), title)
+    every = [point for line in data["lines"] for point in line["points"]]
+    least, most = min(us for _, us in every) * 0.8, max(us for _, us in every) * 1.25
+    area = plot_area(ax, left, top, right, bottom, xscale="log", yscale="log", ylim=(least, most),
+                     xlim=(min(tokens for tokens, _ in every), max(tokens for tokens, _ in every)))
+    for axis, ticks in ((area.xaxis, [4 ** power for power in range(9)]),
+                        (area.yaxis, [10 ** power for power in range(6) if least < 10 ** power < most])):
+        axis.set_ticks(ticks, [f"{tick:,}" for tick in ticks])
+    area.minorticks_off()
+    area.grid(True)
+    write(ax, (left + right) / 2, bottom + 38, "tokens", "center")
+    ends = [bottom - math.log(line["points"][-1][1] / least) / math.log(most / least) * (bottom - top)
+            for line in data["lines"]]
+    styles = _styles([line["kind"] for line in data["lines"]])
+    for line, style, end, label_y in zip(data["lines"], styles, ends, _apart(ends, 17)):
+        _draw_line(ax, area, line, style, end, label_y, right)
+    for number, text in enumerate(notes):
+        write(ax, 14, 488 + 18 * number, text)
+    return ax
+
+
+def draw_results(data, _):
+    """Two panels on one axis, narrow and with large text, so that a phone shows it whole."""
+    rows, pitch, left, right, low, high = data["rows"], 30, 166, 452, 0.075, 200000
+    notes = [data["source"], "Floor: an empty kernel, or moving the bytes.", *textwrap.wrap(data["old"], 60)[::-1]]
+    ax, y = canvas(460, 132 + pitch * sum(map(len, rows.values())) + 18 * len(notes)), 46
+    for operator, of_operator in rows.items():
+        write(ax, 14, y, f"{operator.capitalize()}, microseconds", size=16, bold=True)
+        for number, row in enumerate(of_operator):
+            row_y = y + 32 + pitch * number
+            few, many = (left + math.log(us / low) / math.log(high / low) * (right - left) for us in row["us"])
+            if y == 46 and number == 0:
+                write(ax, few, y + 12, "1 token", "center", size=13)
+                write(ax, many, y + 12, "65,536 tokens", "center", size=13)
+            lines(ax, [(few, row_y, many, row_y)], "edge", 4)
+            for x, mark, colour in ((few, "o", "blue"), (many, "s", "vermillion")):
+                ax.plot([x], [row_y], marker=mark, markersize=9, color=COLOURS[colour], markeredgewidth=0)
+            write(ax, 148, row_y + 5, row["label"], "right", size=14)
+            write(ax, few - 8, row_y + 5, row["texts"][0], "right", size=13)
+            write(ax, many + 8, row_y + 5, row["texts"][1], size=13)
+        y += 46 + pitch * len(of_operator)
+    for number, note in enumerate(notes):
+        write(ax, 14, ax.get_ylim()[0] - 16 - 18 * number, note)
+    return ax
+
+
+def draw_counters(data, title):
+    """Small multiples: a panel for each counter, a bar for each chapter with its value above it."""
+    ax, pitch = canvas(840, 480, title), 250 / len(data["chapters"])
+    for number, panel in enumerate(data["panels"]):
+        left, base, scale = 24 + 272 * (number % 3), 204 + 208 * (number // 3), 112 / (max(panel["values"]) or 1)
+        write(ax, left, base - 142, panel["label"], size=13)
+        bars = [(left + pitch * (bar + 0.15), base - value * scale, pitch * 0.7, value * scale)
+                for bar, value in enumerate(panel["values"])]
+        boxes(ax, [bar for bar in bars if bar[3] > 0], "sky")
+        lines(ax, [(left, base, left + 250, base)], "grey")
+        for (x, y, width, _), text, chapter in zip(bars, panel["texts"], data["chapters"]):
+            write(ax, x + width / 2, y - 6, text, "center")
+            write(ax, x + width / 2, base + 19, chapter, "center", size=13)
+    write(ax, 14, 464, data["source"])
+    return ax
+
+
+def _write_busiest(ax, data, left, pitch, top, place):
+    """The busiest experts' words, each with a line from its bar's top: place(rank, choices)."""
+    write(ax, left, top + 16, "The words that each of the busiest gets most often, of how many there are:", size=13, bold=True)
+    for rank, expert in enumerate(data["busiest"]):
+        y = top + 16 + pitch * (rank + 1)
+        lines(ax, [(*place(rank + 1.5, expert["choices"]), left - 6, y - 4)], "vermillion")
+        write(ax, left, y, f"expert {expert['expert']}, {expert['choices']}: {expert['words']}", size=13)
+
+
+def draw_load(data, title):
+    left, top, right, bottom, count, idle = 58, 50, 824, 404, data["num_experts"], data["idle"]
+    ax, highest, busy = canvas(840, 500, title), -(-max(data["choices"]) // 100) * 100, len(data["busiest"])
+    area = plot_area(ax, left, top, right, bottom, xlim=(0.5, count + 0.5), ylim=(0, highest),
+                     xticks=[1, *range(32, count + 1, 32)], yticks=range(0, highest + 1, 100))
+    area.grid(axis="y")
+
+    def place(rank, choices):
+        return left + (rank - 0.5) / count * (right - left), bottom - choices / highest * (bottom - top)
+
+    for fill, first, end in (("vermillion", 0, busy), ("sky", busy, count - len(idle))):
+        edges = [rank + 0.5 for rank in range(first, end + 1)]
+        area.stairs(data["choices"][first:end], edges, fill=True, color=COLOURS[fill], linewidth=0)
+    area.plot([0.5, count + 0.5], [data["mean"]] * 2, color=COLOURS["ink"], linewidth=1.4, dashes=(4, 3))
+    x, y = place(count * 0.85, data["mean"])
+    write(ax, x, y + 15, f"an even share: {data['mean']:g}", "right", size=13)
+    write(ax, (left + right) / 2, bottom + 38, "experts, the busiest first", "center", size=13)
+    _write_busiest(ax, data, place(29, 0)[0], (bottom - top) / 16, top, place)  # between the lines of the grid
+    if idle:
+        start, middle = place(count - len(idle) + 1, 0)[0], place(count - len(idle) / 2 + 1, 0)[0]
+        boxes(ax, [(start - 1.5, bottom - 5, right - start + 1.5, 5)], "purple")
+        lines(ax, [(middle, bottom - 92, middle, bottom - 9)], "purple", 1.4, 8)
+        write(ax, right, bottom - 100, ", ".join(map(str, idle)), "right")
+    least = f"The least busy: expert {data['experts'][-1]}, with {data['choices'][-1]} choices"
+    write(ax, right, bottom - 118, f"{len(idle)} experts get none:" if idle else least, "right", size=13)
+    write(ax, 14, 468, f"Each word chooses 8. The text: {data['num_tokens']:,} words of xmlrpc/client.py, from the library of "
+                       "Python 3.11.")
+    write(ax, 14, 486, "A rare word is none of the 8,192 that the model knows. A word that is there several times may go to "
+                       "other experts each time.")
+    return ax

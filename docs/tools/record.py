@@ -1,0 +1,57 @@
+"""Adds what programs printed to the recorded runs, docs/results/GPU/PROGRAM.json.
+
+    build/gpu/02_warp_per_group --bench --format json | python3 docs/tools/record.py
+    python3 docs/tools/record.py [FILE...]
+
+In the repository's root. The JSON is what `--bench --format json`, tests/peers/pytorch_gate.py --format json and
+tests/gpu/count_on_gpu.sh print, any number one after the other. A run takes the place of one with the same command
+or of the same problem. The folder is named for the GPU: h200. record_all.py runs and records everything.
+"""
+import json
+import pathlib
+import re
+import sys
+
+import results
+
+
+def gpu_of(run):
+    """The name of a GPU's folder: "h200" for "NVIDIA H200"."""
+    name = str(run.get("device") or run.get("gpu") or "unknown").lower()
+    return re.sub(r"[^a-z0-9]+", "_", name.removeprefix("nvidia ")).strip("_")
+
+
+def _problem(run):
+    """What a run measures, whatever its command looks like."""
+    fields = [results.field(run, name) for name in ("problem", "distribution", "seed", "cache")]
+    return fields, [row["num_tokens"] for row in run.get("rows", [])]
+
+
+def record(text, folder=results.FOLDER.parent):
+    """Puts the runs in a text into their files in a folder of results; returns lines that say so."""
+    decoder, said, at = json.JSONDecoder(), [], 0
+    while at < len(text.rstrip()):
+        run, at = decoder.raw_decode(text, re.compile(r"\s*").match(text, at).end())
+        program = results.program_of(run) if isinstance(run, dict) else ""
+        results.check_run(run, program, program or "the text")
+        path = pathlib.Path(folder) / gpu_of(run) / f"{program}.json"
+        others = [old for old in (results.read(path) if path.exists() else []) if old["command"] != run["command"] and
+                  ("counters" in old or _problem(old) != _problem(run))]
+        results.write(path, [*others, run])
+        said.append(f"recorded in {path}: {run['command']}")
+    return said
+
+
+def main():
+    try:
+        for name in sys.argv[1:] or ["/dev/stdin"]:
+            text = sys.stdin.read() if name == "/dev/stdin" else pathlib.Path(name).read_text()
+            print("\n".join(record(text)))
+    except OSError as error:
+        sys.exit(f"record: {error.filename}: {error.strerror}")
+    except ValueError as error:
+        sys.exit(f"record: {name}: {error}")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,68 @@
+"""Runs on a GPU everything that docs/results holds, and records it.
+
+    ninja && ninja gpu && python3 docs/tools/record_all.py [--counters] [--only WORD] [--list] [--results DIR]
+
+In the repository's root. --counters also has Nsight Compute count, which needs ncu and leave to read the GPU's
+counters; --only runs the commands that contain the word; --list prints them; --results is docs/results. What fails
+is named, and the rest goes on; exits 1 then.
+"""
+import argparse
+import pathlib
+import subprocess
+import sys
+import time
+
+import record
+import results
+
+BLOCK_SIZES = [f"--block-size {size}" for size in (16, 64, 128)]
+UNIFORM = "--block-size 64 --num-experts 256 --dist uniform"
+FEW_TOKENS = [f"--num-tokens {tokens} --num-experts 64 --topk 8 --dist uniform --block-size 64 --kernel {kernel}"
+              for tokens in (1, 16, 64, 120) for kernel in ("small", "large")]
+BUILT_OTHERWISE = ("08_align_blelloch_plain_tree", "10_align_parallel_fill_packed_offsets")
+
+
+def commands(counters):
+    """Every command whose run is recorded."""
+    gate, align = ([path.parent.name for path in sorted(pathlib.Path("chapters").glob(f"*/{kernel}"))]
+                   for kernel in ("gate.cu", "align.cu"))
+    benches = [(program, f"--dtype {dtype}") for program in gate for dtype in ("f32", "bf16")]
+    benches += [(program, options) for program in [*align, "cub_align"] for options in [*BLOCK_SIZES, UNIFORM]]
+    benches += [(program, options) for program in BUILT_OTHERWISE for options in (BLOCK_SIZES[1], UNIFORM)]
+    benches += [(program, options) for program in align for options in FEW_TOKENS]
+    lines = [f"build/gpu/{program} {options} --bench --format json" for program, options in benches]
+    lines += [f"python3 tests/peers/pytorch_gate.py --dtype {dtype} --format json" for dtype in ("f32", "bf16")]
+    return lines + [f"sh tests/gpu/count_on_gpu.sh {chapter} 2048" for chapter in [*gate, *align] if counters]
+
+
+def run(command, folder):
+    """Runs a command and records what it prints; returns what is wrong, or ""."""
+    try:
+        done = subprocess.run(command.split(), capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            return (done.stderr.strip().splitlines() or [f"exit status {done.returncode}"])[-1]
+        return "" if record.record(done.stdout, folder) else "it printed nothing"
+    except (ValueError, OSError) as error:
+        return str(error)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--counters", action="store_true")
+    parser.add_argument("--only", default="")
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--results", default=results.FOLDER.parent)
+    arguments = parser.parse_args()
+    wanted = [command for command in commands(arguments.counters) if arguments.only in command]
+    failed = 0
+    for number, command in enumerate(wanted, 1):
+        began = time.monotonic()
+        reason = "" if arguments.list else run(command, arguments.results)
+        failed += reason != ""
+        took = "" if arguments.list else f"{number}/{len(wanted)} {time.monotonic() - began:5.1f} s  "
+        print(took + command + (f": {reason}" if reason else ""), flush=True)
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,159 @@
+"""Recorded runs: docs/results/GPU/PROGRAM.json is a list of what the program printed, one run after the other.
+
+A run of times is the object that `build/gpu/PROGRAM --bench --format json` prints, with "rows". What
+tests/gpu/count_on_gpu.sh prints has "counters" instead. A run says itself what it is of; one is found by its
+fields. Paths are relative to the repository's root, in which the tools run. What is wrong is a ValueError with
+one line, or an OSError.
+"""
+import functools
+import hashlib
+import json
+import pathlib
+import re
+import subprocess
+
+FOLDER = pathlib.Path("docs/results/h200")
+KERNELS = ("gate.cu", "gate.c", "align.cu", "moe.cu")
+PEERS = {"cub_align": "tests/peers/cub_align.cu", "pytorch_gate": "chapters/01_cpu_baseline/grouped_topk.py"}
+SOURCE_HASH = pathlib.Path(__file__).resolve().parents[2] / "common" / "source_hash.sh"
+
+
+def program_of(run):
+    """The name of the program that printed the run, or whose counters it has; "" if it does not say so."""
+    command = run.get("command", "").split() or [""]
+    return run.get("peer") or (run.get("chapter", "") if "counters" in run else pathlib.Path(command[0]).name)
+
+
+def kernel_of(chapter):
+    """The path of a chapter's kernel; None if there is no such chapter."""
+    names = KERNELS if re.fullmatch(r"\d\d_\w+", chapter) else ()
+    paths = (pathlib.Path("chapters", chapter, name) for name in names)
+    return next((path for path in paths if path.is_file()), None)
+
+
+def chapter_of(program):
+    """The chapter whose kernel the program runs: its own, or where that was built otherwise, the one that its name
+    begins with, as 08_align_blelloch does for 08_align_blelloch_plain_tree. "" if there is none."""
+    while program and not kernel_of(program):
+        program = program.rpartition("_")[0]
+    return program
+
+
+def source_of(program):
+    """The path of what the program measures; None if there is none."""
+    path = pathlib.Path(PEERS[program]) if program in PEERS else kernel_of(chapter_of(program))
+    return path if path and path.is_file() else None
+
+
+@functools.lru_cache(maxsize=None)
+def source_hash(path):
+    """What a program built from this source reports as "kernel_source_sha256"."""
+    if path.suffix == ".py" or not SOURCE_HASH.exists():
+        return hashlib.sha256(path.read_bytes()).hexdigest()
+    done = subprocess.run(["sh", SOURCE_HASH, path], capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise ValueError(f"{path}: {done.stderr.strip()}")
+    return done.stdout.split()[0]
+
+
+def is_old(run):
+    """Whether the source that was measured is not what it is now."""
+    return run["kernel_source_sha256"] != source_hash(source_of(program_of(run)))
+
+
+def _is_run(run):
+    texts = ("command", "date", "kernel_source_sha256")
+    if not isinstance(run, dict) or not all(isinstance(run.get(name), str) for name in texts):
+        return False
+    values, key = (run["rows"], "num_tokens") if "rows" in run else (run.get("counters"), "counter")
+    return isinstance(values, list) and values != [] and all(isinstance(at, dict) and key in at for at in values)
+
+
+def check_run(run, program, where):
+    """Raises ValueError, with `where` in front, if the run is none of that program as it should be."""
+    if not _is_run(run):
+        raise ValueError(f'{where}: a run needs "command", "date", "kernel_source_sha256", and "rows" or "counters"')
+    if program_of(run) != program:
+        raise ValueError(f'{where}: a run of "{program_of(run)}"; it must be of "{program}"')
+    counted = "gpu" in run and "cuda" in run and re.search(rf" {program} [1-9]\d*$", run["command"])
+    if "counters" in run and not counted:
+        raise ValueError(f'{where}: counters need "gpu", "cuda" and a command that ends with chapter and tokens')
+    if not source_of(program):
+        raise ValueError(f"{where}: {PEERS.get(program, f'chapters/{program}')}, which it measured, is gone")
+    chapter = chapter_of(program) or program
+    if run.get("chapter", chapter) != chapter:
+        raise ValueError(f'{where}: "chapter" is "{run["chapter"]}"; it must be "{chapter}"')
+
+
+def read(path):
+    """The runs in a file."""
+    try:
+        runs = json.loads(path.read_text())
+    except ValueError as error:
+        raise ValueError(f"{path}: {error}") from None
+    if not isinstance(runs, list):
+        raise ValueError(f"{path}: it is no list of runs")
+    for run in runs:
+        check_run(run, path.stem, path)
+    return runs
+
+
+def load(folder=FOLDER):
+    """All recorded runs: for each program's name, the list of its runs."""
+    return {path.stem: read(path) for path in sorted(pathlib.Path(folder).iterdir()) if path.suffix == ".json"}
+
+
+def _field_text(name, value):
+    if isinstance(value, list) and value and isinstance(value[0], dict):
+        return f"    {json.dumps(name)}: [\n" + ",\n".join(f"      {json.dumps(row)}" for row in value) + "\n    ]"
+    return f"    {json.dumps(name)}: {json.dumps(value)}"
+
+
+def _place(run):
+    """The order in a file does not depend on when something was recorded."""
+    parts = re.split(r"(\d+)", run["command"])
+    return "counters" in run, [int(part) if part.isdigit() else part for part in parts]
+
+
+def write(path, runs):
+    """Writes a program's runs, a field or a row a line."""
+    objects = [",\n".join(_field_text(*field) for field in run.items()) for run in sorted(runs, key=_place)]
+    unfinished = path.with_name(f".{path.name}")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    unfinished.write_text("[\n" + ",\n".join(f"  {{\n{text}\n  }}" for text in objects) + "\n]\n")
+    unfinished.rename(path)
+
+
+def field(run, name):
+    """What a run says of itself: a member of it or of its problem; None if it has none."""
+    return run.get(name, run.get("problem", {}).get(name))
+
+
+def find(results, program, **fields):
+    """The program's run of times with these values in its fields, and where num_tokens is one, a row of so many;
+    None if nothing like that is recorded: find(results, "06_a", kernel="small", num_experts=64, num_tokens=16)."""
+    sizes = [fields["num_tokens"]] if "num_tokens" in fields else []
+    wanted = [pair for pair in fields.items() if pair[0] != "num_tokens"]
+    runs = [run for run in results.get(program, []) if "rows" in run and all(row_of(run, size) for size in sizes) and
+            all(field(run, name) == value for name, value in wanted)]
+    if len(runs) > 1:
+        problem = ", ".join(f"{name} {value}" for name, value in fields.items())
+        raise ValueError(f"{program}: {len(runs)} runs are recorded of {problem}")
+    return runs[0] if runs else None
+
+
+def find_counters(results, chapter):
+    """What Nsight Compute counted of the chapter, a run with "counters"; None if that is not recorded."""
+    return next((run for run in results.get(chapter, []) if "counters" in run), None)
+
+
+def row_of(run, num_tokens):
+    """The run's row for so many tokens; {} if there is none."""
+    return next((row for row in run["rows"] if row["num_tokens"] == num_tokens), {}) if run else {}
+
+
+def median(row, name):
+    """The median microseconds of "here", "before", "eager_graph"... in a row, or the number; None if it is no time."""
+    value = row.get(name)
+    value = value.get("median_us") if isinstance(value, dict) else value
+    return value if isinstance(value, (int, float)) and 0 < value < 1e12 else None

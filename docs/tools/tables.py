@@ -1,0 +1,169 @@
+"""Writes into Markdown files what is recorded and what programs print.
+
+    python3 docs/tools/tables.py [--check] [--build build] [--results docs/results/h200] [FILE.md...]
+
+In the repository's root; without files, in README.md and the chapters'. What it writes stands between a marker
+and the line <!-- end -->:
+
+    <!-- times: f32 -->               recorded times, see times.py
+    <!-- counters: 03 04 -->          counters of two chapters, see counters.py; a row for each marker that follows,
+    <!-- row: shuffles: remark -->    with a counter and what there is to say about it
+    <!-- tree: 0-7 PROGRAM ... -->    what words 0 to 7 of dynamic shared memory hold at each barrier, when the
+                                      program runs with these arguments, see tree_steps.py
+
+--check writes nothing. Exits 1 if it finds something that is not as it would write it, 2 if a file cannot be
+read or understood or a program fails.
+"""
+import argparse
+import os
+import pathlib
+import re
+import shutil
+import sys
+import types
+
+import counters
+import results
+import runs
+import times
+import tree_steps
+
+TABLES = ("times", "counters", "tree")
+FAILURES = (ValueError, OSError, SystemExit)
+
+
+def _parse_marker(line):
+    """A line's marker and its words; (None, "") for another line. A comment that begins like one must be known."""
+    if line == "<!-- end -->":
+        return "end", ""
+    match = re.fullmatch(r"<!-- (times|counters|row|tree): (.*?) ?-->", line)
+    if not match and re.match(r"<!-- [^ :]*:", line):
+        raise ValueError(f"'{line[:60]}' is no marker; <!-- times: f32 -->, <!-- counters: 03 04 --> and "
+                         "<!-- tree: 0-7 PROGRAM --> are some")
+    return match.groups() if match else (None, "")
+
+
+def _parse_tree(words):
+    numbers, _, command = words.partition(" ")
+    program, _, arguments = command.partition(" ")
+    if not numbers:
+        raise ValueError("a tree of nothing; 'tree: 0-7 PROGRAM' has words and a program")
+    if not re.fullmatch(r"\w+", program, re.A):
+        raise ValueError(f"'{command}' is no program and its arguments")
+    return types.SimpleNamespace(words=tree_steps.parse_range(numbers), program=program, arguments=arguments)
+
+
+def _parse_table(kind, words, recorded, line):
+    parse = {"times": lambda: times.parse(words, recorded), "counters": lambda: counters.parse(words),
+             "tree": lambda: _parse_tree(words)}
+    return types.SimpleNamespace(kind=kind, request=parse[kind](), rows=[], line=line, written=False)
+
+
+def _tree_lines(request, build):
+    lines = tree_steps.steps(runs.trace(build, request.program, request.arguments), request.words)
+    command = f"build/cpu/{request.program} {request.arguments}".rstrip()
+    tool = f"python3 docs/tools/tree_steps.py {request.words.start}-{request.words.stop - 1}"
+    return ["", "```", *lines, "```", "", f"Printed by `{command} --trace trace.json` and `{tool} trace.json`.", ""]
+
+
+def _lines_of(table, build, recorded):
+    table.written = True
+    if table.kind == "times":
+        return times.table(table.request, recorded)
+    if table.kind == "counters":
+        return counters.table(table.request, table.rows, build, recorded)
+    return _tree_lines(table.request, build)
+
+
+def _check_place(kind, table):
+    """Raises ValueError if the marker must not stand where it does, inside of a table or outside of all."""
+    if kind in TABLES and table:
+        raise ValueError("the table before has no <!-- end -->")
+    if kind == "end" and not table:
+        raise ValueError("<!-- end --> of no table")
+    if kind == "row" and (not table or table.kind != "counters" or table.written):
+        raise ValueError("a row must follow <!-- counters: ... --> or another row")
+
+
+def make_page(path, text, build, recorded):
+    """The text that a page should have: its own, what stands in its tables written anew."""
+    made, table, at = [], None, 0
+    try:
+        for at, line in enumerate(text.split("\n"), 1):
+            kind, words = _parse_marker(line)
+            _check_place(kind, table)
+            if kind == "row":
+                table.rows.append(counters.parse_row(words))
+            elif table and not table.written:
+                line_here, at = at, table.line
+                made += _lines_of(table, build, recorded)
+                at = line_here
+            if not table or kind in ("row", "end"):
+                made.append(line)
+            if kind in TABLES:
+                table = _parse_table(kind, words, recorded, at)
+            table = None if kind == "end" else table
+        if table:
+            at = table.line
+            raise ValueError("the table has no <!-- end -->")
+    except FAILURES as error:
+        raise ValueError(f"{path}:{at}: {message_of(error)}") from None
+    return "\n".join(made)
+
+
+def message_of(error):
+    """One line that says what is wrong."""
+    return f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
+
+
+def write_whole(path, text):
+    """Puts the text in the file's place, whole or not at all; its rights stay."""
+    unfinished = path.with_name(f"{path.name}.{os.getpid()}.tmp")
+    try:
+        unfinished.write_bytes(text.encode())
+        shutil.copymode(path, unfinished)
+        unfinished.rename(path)
+    finally:
+        unfinished.unlink(missing_ok=True)
+
+
+def do_file(path, check, build, recorded):
+    """Writes or checks a page; returns what is not as it would be written, or None."""
+    try:
+        text = path.read_bytes().decode()
+    except UnicodeDecodeError as error:
+        raise ValueError(f"{path}: {error}") from None
+    made = make_page(path, text, build, recorded)
+    if made != text and not check:
+        write_whole(path, made)
+    elif made != text:
+        same = os.path.commonprefix([text.split("\n"), made.split("\n")])
+        return f"{path}:{len(same) + 1}: this is not what would be written now: ninja tables writes it anew"
+    return None
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--check", action="store_true")
+    parser.add_argument("--build", default="build")
+    parser.add_argument("--results", default=results.FOLDER)
+    parser.add_argument("files", nargs="*", type=pathlib.Path)
+    arguments = parser.parse_args()
+    pages = [pathlib.Path("README.md"), *sorted(pathlib.Path("chapters").glob("*/README.md"))]
+    worst, recorded = 0, None
+    for path in arguments.files or pages:
+        try:
+            recorded = results.load(arguments.results) if recorded is None else recorded
+            problem, status = do_file(path, arguments.check, arguments.build, recorded), 1
+        except FAILURES as error:
+            problem, status = message_of(error), 2
+        if problem:
+            print(f"tables: {problem}", file=sys.stderr)
+            worst = max(worst, status)
+        if recorded is None:
+            break
+    return worst
+
+
+if __name__ == "__main__":
+    sys.exit(main())

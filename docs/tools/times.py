@@ -1,0 +1,203 @@
+"""Recorded times: tables in Markdown, and the numbers of plots and of pages about one chapter.
+
+What times are wanted is said in words, as in a table's marker:
+
+    f32 [CHAPTER...]                    the gate (f32, f16 or bf16), chapters beside PyTorch
+    align 64 [uniform] [CHAPTER...]     align with that block size, of the router's choices or ids so generated
+    small 64 CHAPTER...                 align with 64 experts and few tokens: a chapter's small and large kernel
+
+Without chapters it is all of which anything is recorded. A chapter may be one whose kernel was built otherwise:
+08_align_blelloch_plain_tree.
+"""
+import re
+import types
+
+import provenance
+import results
+
+SIZES = (1, 16, 64, 512, 4096, 16384, 65536)
+SMALL_SIZES = (1, 16, 64, 120)
+HOST_CHAPTER = "01_cpu_baseline"  # its times are those that the next chapter has recorded beside its own
+PYTORCH_WAYS = ("eager_stream", "eager_graph", "compiled_stream", "compiled_graph")
+LIBRARIES = {"gate": "pytorch_gate", "align": "cub_align"}
+STANDARD = {"gate": "f32", "align": "align 64"}  # the times that stand for a chapter of an operator
+OLD_KERNEL = " (*recorded from an older kernel*)"
+
+
+def format_us(us):
+    """A time with the three digits that count, or "-" if it is none."""
+    if us is None:
+        return "-"
+    if us < 99.95:
+        return f"{us:#.3g}"
+    unit = 1
+    while us / unit >= 999.5:
+        unit *= 10
+    return f"{int(us / unit + 0.5) * unit:,}"
+
+
+def _is_program(name, operator):
+    kernel = results.kernel_of(results.chapter_of(name))
+    return kernel is not None and kernel.stem == operator
+
+
+def parse(words, recorded):
+    """Reads what times are wanted: .operator, .fields of the runs, .chapters in the course's order, .small."""
+    first, *rest = words.split() or [""]
+    request = types.SimpleNamespace(operator="align", small=first == "small")
+    has_number = first in ("align", "small") and rest and re.fullmatch("[1-9][0-9]{0,5}", rest[0])
+    number = int(rest.pop(0)) if has_number else None
+    if first in ("f32", "f16", "bf16"):
+        request.operator, request.fields = "gate", {"dtype": first, "distribution": "router"}
+    elif first == "align" and number:
+        known = {run.get("distribution") for runs in recorded.values() for run in runs}
+        dist = rest.pop(0) if rest and rest[0] in known else "router"
+        request.fields = {"block_size": number, "distribution": dist, "kernel": "auto"}
+    elif first == "align":
+        raise ValueError("times of align without a block size; 'align 64' has one")
+    elif first == "small" and number and rest:
+        request.fields = {"block_size": 64, "num_experts": number, "distribution": "uniform"}
+    elif first == "small":
+        raise ValueError("times of the small kernel; 'small 64 CHAPTER' has experts and a chapter")
+    else:
+        raise ValueError(f"times of '{first}'; it must be f32, f16, bf16, align or small")
+    for name in rest:
+        if not _is_program(name, request.operator):
+            article = "an" if request.operator == "align" else "a"
+            raise ValueError(f"'{name}' is no chapter with {article} {request.operator}")
+    request.chapters = sorted(rest, key=lambda name: name[:2])
+    request.fields["cache"] = "warm"
+    return request
+
+
+def _read_runs(request, recorded):
+    """The library's run or None, and the runs of chapters by name: of those that are wanted, and without any named
+    of all; of kernels built otherwise only where they are named."""
+    library = results.find(recorded, LIBRARIES[request.operator], **request.fields)
+    names = [name for name in recorded if _is_program(name, request.operator) and
+             (name in request.chapters or results.chapter_of(name) == name)]
+    runs = {name: results.find(recorded, name, **request.fields) for name in names}
+    return library, {name: run for name, run in runs.items() if run}
+
+
+def _chapter_run(runs, name):
+    """The run that has the chapter's times, and what they are called in its rows."""
+    if name != HOST_CHAPTER:
+        return runs.get(name), "here"
+    return next((run for run in runs.values() if run.get("before") == HOST_CHAPTER), None), "before"
+
+
+def _floor_run(request, runs, names):
+    """The gate's chapters have one floor. Align's move fewer bytes once they need less room: the last one counts."""
+    named = [run for run in (_chapter_run(runs, name)[0] for name in names) if run]
+    return named[-1] if request.operator == "align" and named else next(iter(runs.values()), None)
+
+
+def host_words(run):
+    """Where the chapter before ran, of a run whose chapter before ran on the host: "16 threads"."""
+    threads = (run or {}).get("host_threads")
+    return f"{threads} thread{'s' if threads > 1 else ''}" if threads else "on the host"
+
+
+def _head(sizes):
+    return ["", f"| tokens | {' | '.join(f'{size:,}' for size in sizes)} |", "|---|" + "---:|" * len(sizes)]
+
+
+def _row(label, rows, column):
+    return f"| {label} | {' | '.join(format_us(results.median(row, column)) for row in rows)} |"
+
+
+def _source(runs, only_first_command=False):
+    runs = [run for run in runs if run]
+    return provenance.recorded(runs, only_first_command) if runs else "Nothing is recorded yet."
+
+
+def _pytorch_label(run, way):
+    form, place = way.split("_")
+    counted = ((run or {}).get("launches") or {}).get(form) or {}
+    least, most = counted.get("least"), counted.get("most")
+    launches = f" ({least if least == most else f'{least} to {most}'} launches)" if least else ""
+    return f"PyTorch, {form}, in a {place}{launches}"
+
+
+def _library_rows(request, run):
+    """Label and column of the library's rows; where chapters are named, of PyTorch's the one most like them."""
+    old = run and results.is_old(run)
+    remark = f" (*recorded from an older {results.source_of(results.program_of(run)).name}*)" if old else ""
+    if request.operator == "align":
+        return [("CUB radix sort" + remark, "here")]
+    ways = PYTORCH_WAYS[1:2] if request.chapters else PYTORCH_WAYS
+    return [(_pytorch_label(run, way) + remark, way) for way in ways]
+
+
+def _chapter_label(run, name):
+    if name == HOST_CHAPTER:
+        return f"{name}, {host_words(run)}"
+    return name + (OLD_KERNEL if run and results.is_old(run) else "")
+
+
+def _sweep_table(request, recorded):
+    library, runs = _read_runs(request, recorded)
+    names = request.chapters or [HOST_CHAPTER] * (request.operator == "gate") + list(runs)
+    chapters = [(name, *_chapter_run(runs, name)) for name in names]
+    floor = _floor_run(request, runs, names)
+    rows = [(label, library, column) for label, column in _library_rows(request, library)]
+    rows += [(_chapter_label(run, name), run, column) for name, run, column in chapters]
+    lines = [_row(label, [results.row_of(run, size) for size in SIZES], column)
+             for label, run, column in [*rows, ("floor", floor, "floor_us")]]
+    return [*_head(SIZES), *lines, "", _source([floor, *(run for _, run, _ in chapters), library]), ""]
+
+
+def _small_table(request, recorded):
+    lines, used = [], []
+    for name, kernel in ((name, kernel) for name in request.chapters for kernel in ("small", "large")):
+        fields = {**request.fields, "kernel": kernel}
+        runs = [results.find(recorded, name, **fields, num_tokens=size) for size in SMALL_SIZES]
+        old = OLD_KERNEL if any(run and results.is_old(run) for run in runs) else ""
+        rows = [results.row_of(run, size) for run, size in zip(runs, SMALL_SIZES)]
+        lines.append(_row(f"{name}, {kernel} kernel{old}", rows, "here"))
+        used += runs
+    return [*_head(SMALL_SIZES), *lines, "", _source(used, only_first_command=True), ""]
+
+
+def table(request, recorded):
+    """The table's lines, and below it where its figures come from."""
+    return _small_table(request, recorded) if request.small else _sweep_table(request, recorded)
+
+
+def _points(run, label, column):
+    if not run:
+        raise ValueError(f"{label}: nothing is recorded of it")
+    pairs = [(row["num_tokens"], results.median(row, column)) for row in run["rows"]]
+    points = [pair for pair in pairs if pair[1] is not None]
+    tokens = [pair[0] for pair in points]
+    if len(points) < 2 or tokens != sorted(set(tokens)):
+        raise ValueError(f'{label}: its rows need two times of "{column}" or more, and tokens that ascend')
+    return points
+
+
+def lines(words, recorded):
+    """A plot's lines, of the chapters that the words must name: a list of .kind ("library", "host", "chapter" or
+    "floor"), .label, .old and .points, pairs of tokens and microseconds in ascending order; and where they come
+    from, in words."""
+    request = parse(words, recorded)
+    if request.small or not request.chapters:
+        raise ValueError(f"times of '{words}' have no lines; 'align 64 CHAPTER...' has")
+    library, runs = _read_runs(request, recorded)
+    wanted = [("library", "CUB radix sort", library, "here")]
+    if request.operator == "gate":
+        wanted = [("library", f"PyTorch {form}", library, f"{form}_graph") for form in ("eager", "compiled")]
+    for name in request.chapters:
+        wanted.append(("host" if name == HOST_CHAPTER else "chapter", name, *_chapter_run(runs, name)))
+    source = [run for kind, _, run, _ in wanted if kind != "library"] + [library]
+    wanted.append(("floor", "floor", _floor_run(request, runs, request.chapters), "floor_us"))
+    return [types.SimpleNamespace(kind=kind, label=label, points=_points(run, label, column), old=results.is_old(run))
+            for kind, label, run, column in wanted], provenance.machines(source)
+
+
+def chapter_run(recorded, chapter):
+    """The run that stands for a chapter, f32 or blocks of 64, router data; None if it is not recorded. Its rows have
+    "here" and, of the chapter before, "before": see results.row_of(), median() and is_old()."""
+    kernel = results.kernel_of(chapter)
+    words = STANDARD.get(kernel.stem) if kernel else None
+    return results.find(recorded, chapter, **parse(words, recorded).fields) if words else None

@@ -1,0 +1,83 @@
+"""A kernel's trace, as a program writes it with --trace FILE, read and checked."""
+import json
+import math
+import pathlib
+import struct
+
+import sources
+
+LANES = range(32)
+KINDS = ("shuffle", "vote", "warp_barrier", "block_barrier", "shared_load", "shared_store", "global_load", "global_store",
+         "atomic", "return")
+WORDS, NUMBERS = ("value", "in", "out"), ("from", "allocation", "offset")
+
+
+def _cell(column, cell):
+    """What a column says of a lane that takes part: a whole number; of a word its bits, None where nobody knows them."""
+    if column in NUMBERS:
+        if not isinstance(cell, int) or not -1 <= cell < (32 if column == "from" else 10**15):
+            raise ValueError(cell)
+        return cell
+    if cell is None and column != "out":
+        return None
+    if not cell.startswith("0x") or len(cell) > 34:
+        raise ValueError(cell)
+    return int(cell[2:], 16)
+
+
+def _check_event(event):
+    """Turns the event's columns into lists of whole numbers, None for lanes that take no part; ValueError if it is none."""
+    mask = event["lanes"]
+    if event["kind"] not in KINDS or not 1 <= mask < 1 << 32 or not 0 <= event["warp"] < 32:
+        raise ValueError(event["kind"])
+    event["active"] = [lane for lane in LANES if mask >> lane & 1]
+    for column in set(WORDS + NUMBERS) & set(event):
+        event[column] = [_cell(column, event[column][lane]) if mask >> lane & 1 else None for lane in LANES]
+    if event["kind"] == "shuffle":
+        event["from"] = [lane if source in (None, -1) else source for lane, source in enumerate(event["from"])]
+        if any(event["out"][lane] != event["in"][event["from"][lane]] for lane in event["active"]):
+            raise ValueError("a lane receives what nobody brought")
+
+
+def read(path):
+    """The trace in the file, as written but for three things: columns hold whole numbers (a value's bits as one), and each
+    event has its lanes in a list, "active", and the snippet of the kernel's source that it stands in, "snippet".
+
+    ValueError, with one line that names the file, if it is no trace of a whole kernel.
+    """
+    try:
+        trace = json.loads(pathlib.Path(path).read_text())
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{path}: {error}") from error
+    if not isinstance(trace, dict) or trace.get("truncated", True) or not trace.get("events") or "block" not in trace:
+        raise ValueError(f"{path}: it is no trace of a whole kernel")
+    trace["warps"] = -(-math.prod(trace["block"]) // 32)
+    pairs = sources.lines_and_snippets(trace["source"])
+    for number, event in enumerate(trace["events"]):
+        try:
+            _check_event(event)
+        except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+            raise ValueError(f"{path}: event {number} is none that a trace has") from error
+        in_kernel = event.get("file", trace["source"]) == trace["source"]
+        event["snippet"] = sources.snippet_of(pairs, event.get("line", 0)) if in_kernel else ""
+    return trace
+
+
+def as_float(word):
+    """The f32 that these bits are."""
+    return struct.unpack("<f", struct.pack("<I", word))[0]
+
+
+def as_int(word):
+    """The 32-bit whole number that these bits are."""
+    return struct.unpack("<i", struct.pack("<I", word))[0]
+
+
+def short_number(word):
+    """A value in at most four characters, if it is of a usual size: .634, 1.03, -inf; whole numbers as they are."""
+    value = as_float(word)
+    if 1e-5 <= abs(value) < 1:
+        return "-" * (value < 0) + f"{abs(value):.3f}".lstrip("0")[:4]
+    if 1 <= abs(value) < 100:
+        return f"{value:.2f}"
+    return f"{value:.4g}" if 1e-9 <= abs(value) < 1e9 or math.isinf(value) else f"{as_int(word)}"

@@ -1,0 +1,279 @@
+"""Draws what kernels did: the figures of runs on the simulator. Data come from kernel_steps.py and from choices.py."""
+from figure_style import boxes, canvas, cell, lines, write
+from trace import LANES, as_float, short_number
+
+ROW, TOP = 17, 92  # the height of a lane's row, and where lane 0's begins
+BOTTOM = TOP + ROW * 32
+
+
+def _middle(lane):
+    return TOP + ROW * lane + 8
+
+
+def _lane_numbers(ax, x, heading="lane", numbers=LANES):
+    """A column of plain numbers, a row for each lane; x is their right edge."""
+    write(ax, x, TOP - 7, heading, "right")
+    for lane in LANES:
+        write(ax, x, _middle(lane) + 4, numbers[lane], "right")
+
+
+def _lane_cells(ax, x, width, texts, fills):
+    """A column of cells, a row for each lane, each on the ground that `fills` names."""
+    for fill in dict.fromkeys(fills):
+        boxes(ax, [(x, TOP + ROW * lane, width, ROW - 2) for lane in LANES if fills[lane] == fill], fill, "grey")
+    for lane in LANES:
+        write(ax, x + width / 2, _middle(lane) + 4, texts[lane], "center")
+
+
+def _arrows(ax, left, right, pairs, colour, width, head):
+    """From the cell of each pair's first lane, which is read, to that of the second, which reads."""
+    lines(ax, [(left + 1, _middle(read), right - 1, _middle(reader)) for read, reader in pairs], colour, width, head)
+
+
+def _fills(data, step):
+    """The cells' grounds: the bluer the larger in a sort; else blue for the best of those that exchange with each other."""
+    values, ids, together = [as_float(word) for word in data["values"][step]], data["ids"], data["lanes_together"]
+    if data["sorts"]:
+        return [f"rank_{sum(other < value for other in values) * 6 // 32}" for value in values]
+    return ["rank_5" if ids[step][lane] == ids[-1][lane - lane % together] else "ground" for lane in LANES]
+
+
+def _draw_step(ax, data, step, left, right):
+    """The lines between two columns: those that bring a lane something new stand out."""
+    distance, taken, sorts = data["distances"][step], data["taken"][step], data["sorts"]
+    kept = [(lane if sorts else lane ^ distance, lane) for lane in LANES if not taken[lane]]
+    _arrows(ax, left, right, kept, "pale", 0.8, 0 if sorts else 5)
+    _arrows(ax, left, right, [(lane ^ distance, lane) for lane in LANES if taken[lane]], "vermillion", 1.5, 6)
+    begins = sorts and (step == 0 or distance > data["distances"][step - 1])
+    write(ax, (left + right) / 2, 48, step + 1, "center", bold=begins)
+    write(ax, (left + right) / 2, 66, f"^ {distance}", "center", bold=begins)
+
+
+def draw_exchange(data, title):
+    """A butterfly or a sort: lanes in rows, steps from left to right."""
+    sorts, together, width = data["sorts"], data["lanes_together"], 31 if data["sorts"] else 42
+    gaps = {1: 13, 2: 15, 4: 17, 8: 22, 16: 34} if sorts else dict.fromkeys((1, 2, 4, 8, 16), 90 if together == 32 else 110)
+    left = 90 if together == 32 else 154
+    columns = [left + 8]
+    for distance in data["distances"]:
+        columns.append(columns[-1] + width + gaps[distance])
+    end = columns[-1] + width
+    ax = canvas(end + 56, BOTTOM + 32, title)
+    write(ax, 14, 48, "step")
+    write(ax, 14, 66, "reads lane")
+    write(ax, columns[0], TOP - 7, "score + bias")
+    write(ax, end, TOP - 7, "sorted" if sorts else "the best", "right")
+    _lane_numbers(ax, left - 50)
+    for x, step in (left, 0), (end + 46, -1):
+        _lane_numbers(ax, x, "expert", ["-" if id_ == 0x7fffffff else id_ for id_ in data["ids"][step]])
+    for step, x in enumerate(columns):
+        _lane_cells(ax, x, width, list(map(short_number, data["values"][step])), _fills(data, step))
+        if x != columns[-1]:
+            _draw_step(ax, data, step, x + width, columns[step + 1])
+    for lane in LANES[::together] if together < 32 else ():
+        write(ax, 14, _middle(lane) + ROW * (together // 2) - 4, f"token {lane // together}", bold=True)
+        lines(ax, [(14, TOP + ROW * lane - 1, end + 46, TOP + ROW * lane - 1)] if lane else [], "ink", 1.5)
+    takes = "Thick red line: the lane takes what it reads. Grey line: it keeps its own. The bluer a cell, the larger its value."
+    better = "Thick red line: what the lane reads is better. Thin grey line: it reads, and keeps its own. Blue: the best."
+    write(ax, 14, BOTTOM + 18, takes if sorts else better)
+    return ax
+
+
+def draw_split(data, title):
+    ax = canvas(852, BOTTOM + 49, title)
+    _lane_numbers(ax, 42)
+    for left, heading, part in ((52, "Chapter 02: if (other ranks higher) mine = other;", True),
+                                (460, "Chapter 03: mine = take ? other : mine;", False)):
+        write(ax, left, 50, heading, bold=True)
+        for step, taken in enumerate(data["taken"]):
+            x, runs = left + 76 * step, [took or not part for took in taken]
+            write(ax, x + 35, TOP - 23, f"step {step + 1}", "center")
+            write(ax, x + 35, TOP - 7, f"{sum(runs)} run", "center")
+            _lane_cells(ax, x, 70, ["new" if taken[lane] else "own" if runs[lane] else "" for lane in LANES],
+                        ["light_blue" if runs[lane] else "ground" for lane in LANES])
+    write(ax, 14, BOTTOM + 18, "Blue: the lane runs the assignment, and ends with a new candidate or its own. Empty: it waits.")
+    write(ax, 14, BOTTOM + 35, "Which is which follows from what each lane reads and keeps.")
+    return ax
+
+
+def _draw_warp_scan(ax, left, warp, scan, begins):
+    write(ax, left, 48, f"Warp {warp}", bold=True)
+    write(ax, left + 74, 48, "each lane adds the lane 1, 2, 4, 8, 16 before it")
+    write(ax, left + 34, TOP - 7, "counts")
+    _lane_numbers(ax, left + 26)
+    x, width = left + 34, 27
+    for step, gap in enumerate((20, 22, 24, 30, 40)):
+        _lane_cells(ax, x, width, scan[step], ["ground"] * 32)
+        pairs = [(lane - (1 << step), lane) for lane in LANES[1 << step:]]
+        _arrows(ax, x + width, x + width + gap, pairs, "vermillion", 0.9, 5)
+        write(ax, x + width + gap / 2, 66, f"\u2212 {1 << step}", "center")
+        x += width + gap
+    _lane_cells(ax, x, width, scan[5], ["ground"] * 31 + ["rank_5"])
+    write(ax, x + width, TOP - 7, "sums", "right")
+    _lane_cells(ax, x + width + 30, 34, begins, ["light_blue"] * 32)
+    write(ax, x + width + 64, TOP - 7, "before it", "right")
+
+
+def draw_scan(data, title):
+    ax = canvas(852, BOTTOM + 56, title)
+    for warp, left in enumerate((14, 440)):
+        _draw_warp_scan(ax, left, warp, data["scans"][warp], data["begins"][warp])
+        cell(ax, 450 + 40 * warp, BOTTOM + 6, 36, ROW, [data["sums"][warp]], "rank_5")
+        cell(ax, 640 + 40 * warp, BOTTOM + 6, 36, ROW, [data["before"][warp]], "light_blue")
+    write(ax, 14, BOTTOM + 19, "A barrier; then warp 0 adds up the sums of the warps the same way:")
+    lines(ax, [(538, BOTTOM + 15, 632, BOTTOM + 15)], "vermillion", 0.9, 5)
+    write(ax, 730, BOTTOM + 19, "before each warp")
+    write(ax, 14, BOTTOM + 42, "A barrier; then every lane adds what lies before its warp to what lies before it in the warp: "
+                               "the last column.")
+    return ax
+
+
+def _draw_tree_step(ax, middle, y, gap, step):
+    """The arrows of a step from the words above y to those below, and the words after it."""
+    made_of = {int(word): words for word, words in step["made_of"].items()}
+    lines(ax, [(x, y + 1, x, y + gap - 1) for word, x in enumerate(middle) if word not in made_of], "pale", 0.8)
+    for parts, colour in (2, "vermillion"), (1, "blue"):
+        lines(ax, [(middle[source], y + 1, middle[word] + (source - word) * 2, y + gap - 2)
+                   for word, words in made_of.items() if len(words) == parts for source in words], colour, 1.6, 8)
+    for word, value in enumerate(step["values"]):
+        cell(ax, middle[word] - 31, y + gap, 62, 26, [value], "light_blue" if word in made_of else "ground",
+             bold=word in made_of)
+
+
+def draw_tree(data, title):
+    row, gap, top, count = 26, 48, 76, len(data["first"])
+    middle, height = [209 + 82 * word for word in range(count)], top + (row + gap) * len(data["steps"]) + row + 40
+    ax = canvas(178 + 82 * count, height, title)
+    write(ax, 14, top - 10, "word of shared memory")
+    write(ax, 14, top + 18, "counts", bold=True)
+    for word, x in enumerate(middle):
+        write(ax, x, top - 10, f"[{word}]", "center")
+        cell(ax, x - 31, top, 62, row, [data["first"][word]])
+    ways = []
+    for number, step in enumerate(data["steps"]):
+        y = top + row + (row + gap) * number
+        _draw_tree_step(ax, middle, y, gap, step)
+        ways.append("down" if any(len(words) == 1 for words in step["made_of"].values()) else "up")
+        write(ax, 14, y + gap + 12, f"{ways[-1]}, step {ways.count(ways[-1])}", bold=True)
+        write(ax, 14, y + gap + 28, "one barrier" if step["aside"] is None else f"{step['aside']} is kept as the total")
+    write(ax, 14, height - 14, "Two red arrows meet in the sum of two words. A blue arrow is a copy. Bold values on blue have "
+                               "just been stored.")
+    return ax
+
+
+def _draw_warps(ax, y, intervals, begins, unit, longest, colours):
+    """What the warps of one row do: operations as wide as they are many, as high as lanes take part; and how they wait."""
+    for i, runs in enumerate(intervals):
+        x = begins[i] + 4
+        for snippet, active, count in runs:
+            height = max(3, active * 20 / 32)
+            boxes(ax, [(x, y + 20 - height, count * unit - (unit > 4), height)], colours[snippet])
+            x += count * unit
+        barrier = begins[i + 1] - 4
+        if i + 1 < len(intervals) and sum(run[2] for run in runs) < longest[i]:  # the others wait for this one
+            boxes(ax, [(x, y + 17, barrier - x, 3)], "edge")
+            write(ax, (x + barrier) / 2, y + 14, "waits" if barrier - x >= 40 else "", "center")
+
+
+def draw_timeline(data, title):
+    left, space, room, row, top, longest = 112, 726, 68, 26, 82, data["longest"]
+    unit, bottom = min(22, (space - room * len(longest)) / sum(longest)), top + row * len(data["rows"])
+    begins = [left + sum(longest[:i]) * unit + room * i for i in range(len(longest) + 1)]
+    ax, x = canvas(left + space + 14, bottom + 78, title), 14
+    colours = dict(zip(data["snippets"], ("blue", "orange", "green", "vermillion", "purple", "sky", "grey")))
+    for i, barrier in enumerate(begins[1:-1], 1):
+        lines(ax, [(barrier, top - 14, barrier, bottom + 4)], "ink", 2)
+        write(ax, barrier, top - 20, f"barrier {i}", "center", bold=True)
+    for number, warps in enumerate(data["rows"]):
+        several = f"s {warps['first']} to {warps['last']}" if warps["first"] < warps["last"] else f" {warps['first']}"
+        write(ax, 14, top + row * number + 15, f"warp{several}")
+        _draw_warps(ax, top + row * number, warps["intervals"], begins, unit, longest, colours)
+    for snippet, colour in colours.items():
+        name = snippet or "outside snippets"
+        boxes(ax, [(x, bottom + 18, 14, 12)], colour)
+        write(ax, x + 20, bottom + 28, name)
+        x += 44 + 8 * len(name)
+    write(ax, 14, bottom + 50, "A block is a shared or global access, an atomic or a shuffle; its height is how many of the 32 "
+                               "lanes take part.")
+    write(ax, 14, bottom + 67, "There is no time here, only what must wait for what.")
+    return ax
+
+
+def draw_stores(data, title):
+    left, width, pitch, y, sectors = 76, 24, 22, 56, data["num_sectors"]
+    ax = canvas(left + width * sectors + 14, 150 + pitch * (len(data["before"]) + len(data["after"])), title)
+    for chapter, requests in (("Chapter 06", data["before"]), ("Chapter 07", data["after"])):
+        size = requests[0]["bytes"]
+        write(ax, 14, y, f"{chapter}: {size} bytes a lane, {len(requests)} requests, {sectors} sectors", bold=True)
+        y += 12
+        for request in requests:
+            write(ax, 14, y + 13, f"warp {request['warp']}")
+            boxes(ax, [(left + width * sector, y, width, 18) for sector in range(sectors)], "ground", "edge")
+            for first, fill in ((0, "blue"), (1, "light_blue")):
+                boxes(ax, [(left + at * width / 32, y + 2, size * width / 32, 14) for at in request["offsets"][first::2]], fill)
+            y += pitch
+        y += 28
+    write(ax, 14, y - 6, "A row is one request of a warp, a cell a sector of 32 bytes. Two blues: what neighbouring lanes write.")
+    return ax
+
+
+def draw_blocks(data, title):
+    pitch, width, row, top, places, padded = 33, 29, 26, 64, 184, data["num_tokens_post_padded"]
+    experts, sorted_ids, size = data["experts"], data["sorted_token_ids"], data["block_size"]
+    lefts = [144 + pitch * place for place in range(len(sorted_ids))]
+    first, colours = 144 + pitch * (len(sorted_ids) - len(experts)) / 2, ("blue", "orange", "green", "vermillion")
+    ax = canvas(lefts[-1] + pitch + 12, places + row + 92, title)
+    for y, name in ((top - 6, "position in topk_ids"), (top + 18, "topk_ids: the expert"), (places + 18, "sorted_token_ids"),
+                    (places + row + 30, "expert_ids"),
+                    (places + row + 80, f"Empty ground: the pad, {len(experts)}, one more than the last position.")):
+        write(ax, 14, y, name)
+    for position, expert in enumerate(experts):
+        x, colour = first + pitch * position, colours[expert]
+        write(ax, x + width / 2, top - 6, position, "center")
+        lines(ax, [(x + width / 2, top + row + 2, lefts[sorted_ids.index(position)] + width / 2, places - 3)], colour, 1.8)
+        cell(ax, x, top, width, row, [expert], f"light_{colour}", colour)
+    for x, position in zip(lefts, sorted_ids):
+        colour = colours[experts[position]] if position < len(experts) else ""
+        cell(ax, x, places, width, row, [position], f"light_{colour}" if colour else "ground", colour or "pale")
+    for block, expert in enumerate(data["expert_ids"]):
+        x, end, y, used = lefts[block * size], lefts[(block + 1) * size - 1] + width, places + row + 9, block * size < padded
+        lines(ax, [(x, y - 5, x, y), (x, y, end, y), (end, y, end, y - 5)], "ink")
+        write(ax, (x + end) / 2, y + 21, expert if used else f"{expert} (not used)", "center", bold=used)
+    end = lefts[padded - 1] + (pitch + width) / 2
+    lines(ax, [(end, places - 8, end, places + row + 44)], "ink", 2)
+    write(ax, end, places + row + 60, f"num_tokens_post_padded = {padded}", "center")
+    return ax
+
+
+def _draw_groups(ax, data, left, pitch, width, base, top):
+    """The groups' bars on the line `base`, and their boxes at `top`. Returns where each expert's bar is."""
+    chosen, groups = [choice["expert"] for choice in data["chosen"]], data["groups"]
+    at = [left + pitch * (expert // 32) + (expert % 32 + 0.5) * width / 32 for expert in range(256)]
+    looks = ["vermillion" if expert in chosen else "sky" if groups[expert // 32]["stays"] else "pale" for expert in range(256)]
+    for look in ("pale", "sky", "vermillion"):
+        heights = [110 * choice / max(data["choice"]) if look == of_bar else 0 for choice, of_bar in zip(data["choice"], looks)]
+        boxes(ax, [(x - 1.3, base - height, 2.6, height) for x, height in zip(at, heights) if height], look)
+    for number, group in enumerate(groups):
+        x, stays = left + pitch * number, group["stays"]
+        lines(ax, [(x, base + 1, x + width, base + 1)], "ink")
+        lines(ax, [(at[expert], base + 3, x + width / 2, top - 2) for expert in group["best"]],
+              "blue" if stays else "grey", 1.4 if stays else 0.8)
+        cell(ax, x, top, width, 56, [f"group {number}", group["sum"], "stays" if stays else "is left out"],
+             "light_blue" if stays else "ground", "blue" if stays else "pale", bold=stays)
+    return at
+
+
+def draw_flow(data, title):
+    left, pitch, width, groups, top = 14, 104, 96, 216, 366
+    ax = canvas(852, top + 96, title)
+    at = _draw_groups(ax, data, left, pitch, width, 172, groups)
+    write(ax, left, 48, "256 experts in 8 groups: a bar is score + bias")
+    write(ax, left, groups + 74, "A group counts its two best, added up. 4 groups stay.")
+    for place, choice in enumerate(data["chosen"]):
+        x = left + pitch * place
+        lines(ax, [(at[choice["expert"]], groups + 58, x + width / 2, top - 3)], "vermillion", 1.4)
+        cell(ax, x, top, width, 56, [f"expert {choice['expert']}", f"score {choice['score']}", f"weight {choice['weight']}"],
+             "light_vermillion", "vermillion", bold=True)
+    write(ax, left, top + 80, "Of the experts in groups that stay, the 8 best, in order. A weight is the score (without the bias) "
+                              "/ the 8 scores' sum * 2.5.")
+    return ax

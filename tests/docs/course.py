@@ -1,0 +1,108 @@
+"""A small course in a folder of its own, for the tests of docs/tools: chapters, recorded runs, programs, pages."""
+import contextlib
+import io
+import json
+import os
+import pathlib
+import shutil
+import sys
+import tempfile
+import unittest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(ROOT / "docs" / "tools"))
+
+import results  # noqa: E402
+import tables  # noqa: E402
+
+RESULTS = pathlib.Path("docs/results/h200")
+ANY_MARKER = ("<!-- times: f32 -->, <!-- counters: 03 04 --> and <!-- tree: 0-7 PROGRAM --> are some")
+
+
+def build_folder():
+    """The folder of the built programs, from the repository's root: the test's argument, or build."""
+    given = pathlib.Path(sys.argv[1] if len(sys.argv) > 1 else "")
+    return os.path.relpath(given.resolve() if (given / "cpu").is_dir() else ROOT / "build", ROOT)
+
+
+def write(path, text, mode=None):
+    """Writes a file, in folders that are made for it."""
+    path = pathlib.Path(path)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(text)
+    if mode:
+        path.chmod(mode)
+
+
+def program(name, *reports, trace=None, status=0):
+    """build/cpu/NAME: a program that prints these reports, or leaves a trace in the file that follows --trace."""
+    lines = ["#!/bin/sh"]
+    if trace is not None:
+        lines += ['while [ "$1" != --trace ]; do shift; done', "cat >\"$2\" <<'END'", json.dumps(trace), "END"]
+    for report in reports:
+        lines += ["cat <<'END'", json.dumps(report), "END"]
+    write(f"build/cpu/{name}", "\n".join([*lines, f"exit {status}", ""]), 0o755)
+
+
+def call(main, *arguments, stdin=""):
+    """Runs a tool's main(): its exit status, and what it said on both streams."""
+    said, kept = io.StringIO(), (sys.argv, sys.stdin)
+    sys.argv, sys.stdin = ["tool", *map(str, arguments)], io.StringIO(stdin)
+    results.source_hash.cache_clear()
+    try:
+        with contextlib.redirect_stdout(said), contextlib.redirect_stderr(said):
+            status = main() or 0
+    except SystemExit as error:
+        status = error.code if isinstance(error.code, int) else 1
+        said.write("" if isinstance(error.code, int) else str(error.code))
+    finally:
+        sys.argv, sys.stdin = kept
+    return status, said.getvalue().strip()
+
+
+class Course(unittest.TestCase):
+    """Each test runs in a folder of its own, in which the fixtures of make_course() lie."""
+
+    maxDiff = None
+
+    def setUp(self):
+        kept = os.getcwd()
+        folder = tempfile.mkdtemp()
+        self.addCleanup(shutil.rmtree, folder)
+        self.addCleanup(os.chdir, kept)
+        os.chdir(folder)
+        self.make_course()
+
+    def make_course(self):
+        """Makes what the tests need."""
+
+    def page(self, *lines):
+        """a.md with these lines."""
+        write("a.md", "\n".join([*lines, ""]))
+
+    def written(self):
+        """The lines of a.md that are neither markers nor empty."""
+        return [line for line in pathlib.Path("a.md").read_text().split("\n") if line and not line.startswith("<!--")]
+
+    def row(self, start):
+        """The line of a.md that begins so."""
+        return next((line for line in self.written() if line.startswith(start)), None)
+
+    def tables(self, *arguments):
+        """tables.py of a.md, or of these arguments."""
+        return call(tables.main, *(arguments or ["a.md"]))
+
+    def writes(self, *lines):
+        """Writes a.md anew from these lines and an end; returns its table. A second time changes nothing."""
+        self.page(*lines, "<!-- end -->")
+        self.assertEqual(self.tables(), (0, ""))
+        self.assertEqual(self.tables("--check", "a.md"), (0, ""))
+        return self.written()
+
+    def refuses(self, message, *lines):
+        """Exit status 2, one line, and a.md as it was."""
+        with self.subTest(message):
+            self.page(*lines)
+            before = pathlib.Path("a.md").read_text()
+            self.assertEqual(self.tables(), (2, f"tables: {message}"))
+            self.assertEqual(pathlib.Path("a.md").read_text(), before)

@@ -1,0 +1,528 @@
+# run: $b
+"""The figures: up to date, of today's data, readable on light and dark pages; and what is refused."""
+import ast
+import collections
+import csv
+import importlib.util
+import io
+import json
+import os
+import pathlib
+import re
+import shutil
+import struct
+import subprocess
+import sys
+import tempfile
+import unittest
+import xml.dom.minidom
+
+import course
+from course import ROOT
+import choices
+import counters
+import figures
+import kernel_steps
+import plot_data
+import results
+import runs
+import times
+import trace
+
+BUILD = course.build_folder()
+FOLDER = ROOT / "docs" / "figures"
+NEEDS_MATPLOTLIB = unittest.skipUnless(importlib.util.find_spec("matplotlib"), "no matplotlib")
+GATE = ("02_warp_per_group", "03_divergence_free", "04_bitonic_sort", "05_fused_gate")
+ALIGN = ("06_align_serial", "07_align_vector_pad", "08_align_blelloch", "09_align_warp_scan", "10_align_parallel_fill")
+LARGE = "--block-size 1 --kernel large"
+
+
+def setUpModule():
+    unittest.addModuleCleanup(os.chdir, os.getcwd())
+    os.chdir(ROOT)
+
+
+def texts(name):
+    """All texts of a committed figure, in order."""
+    return re.findall(r"<text[^>]*>([^<]*)</text>", (FOLDER / f"{name}.svg").read_text())
+
+
+def numbers(name):
+    return [int(text) for text in texts(name) if re.fullmatch(r"-?\d+", text)]
+
+
+def holds(sequence, part):
+    return any(list(part) == sequence[at:at + len(part)] for at in range(len(sequence)))
+
+
+def tool(*arguments):
+    """What figures.py exits with and says."""
+    done = subprocess.run([sys.executable, "docs/tools/figures.py", "--build", BUILD, *map(str, arguments)],
+                          capture_output=True, text=True, check=False)
+    return done.returncode, done.stdout + done.stderr
+
+
+class Committed(unittest.TestCase):
+    def test_they_are_up_to_date(self):
+        self.assertEqual(tool("--check"), (0, ""))
+        self.assertEqual({path.stem for path in FOLDER.iterdir()}, set(figures.FIGURES))
+
+    def test_what_every_one_must_be(self):
+        """XML, with words for those who do not see it, on a card of its own, readable, small, and nothing from elsewhere."""
+        for path in FOLDER.iterdir():
+            with self.subTest(path.name):
+                text = path.read_text()
+                svg = xml.dom.minidom.parseString(text).documentElement
+                words = [svg.getElementsByTagName(name)[0].firstChild.data for name in ("title", "desc")]
+                card = svg.getElementsByTagName("rect")[0]
+                self.assertGreaterEqual(min(map(len, words)), 20)
+                self.assertEqual((card.getAttribute("class"), float(card.getAttribute("width"))),
+                                 ("card", float(svg.getAttribute("width")) - 1))
+                self.assertGreaterEqual(min(float(size) for size in re.findall(r"([\d.]+)px", text)), 12)
+                self.assertLessEqual(max(float(svg.getAttribute("width")), 400), 910)
+                self.assertLess(path.stat().st_size, 60000)
+                self.assertEqual([link for link in re.findall(r"""(?:href|src)=["']([^"']*)""", text) if link[0] != "#"], [])
+                self.assertIsNone(re.search(r"<script|<image|<foreignObject|@import|url\(", text))
+                self.assertTrue(all("px system-ui," in font for font in re.findall(r"font: [^;}]*", text)))
+
+    def test_every_colour_has_one_for_dark_pages(self):
+        for path in FOLDER.iterdir():
+            with self.subTest(path.name):
+                sheets = re.search(r"<style>(.*)\n@media \(prefers-color-scheme:dark\)\{(.*)\}</style>", path.read_text()).groups()
+                colours = [{name: re.findall(r"(fill|stroke): ?(#\w{6})", style)
+                            for name, style in re.findall(r"\.(\w+)\{([^}]*)\}", sheet)} for sheet in sheets]
+                for name, of_class in colours[0].items():
+                    in_dark = colours[1].get(name, [])
+                    self.assertEqual([kind for kind, _ in in_dark], [kind for kind, _ in of_class])
+                    self.assertTrue(all(a != b for a, b in zip(of_class, in_dark)))
+                self.assertEqual(re.findall(r'(?:fill|stroke|style)="', path.read_text()), [])
+
+    def test_contrast(self):
+        """Text on every ground that it may stand on, and lines on the card."""
+        source = (ROOT / "docs" / "tools" / "figure_style.py").read_text()
+        themes = ast.literal_eval(re.search(r"^THEMES = (\{.*?^\})", source, re.M | re.S)[1])
+        self.assertEqual(len({light for light, _ in themes.values()}), len(themes))
+
+        def luminance(colour):
+            parts = [int(colour[at:at + 2], 16) / 255 for at in (1, 3, 5)]
+            parts = [part / 12.92 if part <= 0.04045 else ((part + 0.055) / 1.055) ** 2.4 for part in parts]
+            return 0.2126 * parts[0] + 0.7152 * parts[1] + 0.0722 * parts[2]
+
+        def contrast(one, other, theme):
+            low, high = sorted(luminance(themes[name][theme]) for name in (one, other))
+            return (high + 0.05) / (low + 0.05)
+
+        for theme in 0, 1:
+            for name in themes:
+                if name in ("card", "ground") or name.startswith(("light_", "rank_")):
+                    self.assertGreaterEqual(contrast("ink", name, theme), 4.5, name)
+                elif name not in ("edge", "grid", "pale"):
+                    self.assertGreaterEqual(contrast("card", name, theme), 2, name)
+
+    def test_the_tree(self):
+        found = numbers("08_tree")
+        self.assertEqual((found[:8], found[-8:]), ([3, 1, 7, 0, 4, 1, 6, 3], [0, 3, 4, 11, 11, 15, 16, 22]))
+        self.assertIn("25 is kept as the total", texts("08_tree"))
+
+    def test_the_scan_ends_with_the_sums_of_its_counts(self):
+        counts = [int(count) for count in figures.COUNTS_64.split(" ")[1].split(",")]
+        before = [sum(counts[:place]) for place in range(64)]
+        for part in counts[:32], counts[32:], before[:32], before[32:]:
+            self.assertTrue(holds(numbers("09_scan"), part))
+
+    def test_how_far_lanes_reach(self):
+        for name, expected in (("04_bitonic", "1 2 1 4 2 1 8 4 2 1 16 8 4 2 1"), ("02_butterfly", "16 8 4 2 1"),
+                               ("05_tokens", "4 2 1")):
+            self.assertEqual(" ".join(text[2:] for text in texts(name) if text.startswith("^ ")), expected)
+
+    def test_what_the_lanes_hold(self):
+        """The butterflies' best and the sort's order, in the trace as the program wrote it."""
+        for name, program, together in (("02_butterfly", "02_warp_per_group", 32), ("05_tokens", "05_fused_gate", 8)):
+            data = figures.read_data(name, BUILD)
+            for lane in range(32):
+                first = lane - lane % together
+                best = max(trace.as_float(word) for word in data["values"][0][first:first + together])
+                self.assertEqual(trace.as_float(data["values"][-1][lane]), best)
+            self.assertTrue(holds(texts(name), [trace.short_number(word) for word in data["values"][0]]), program)
+        data = figures.read_data("04_bitonic", BUILD)
+        floats = [trace.as_float(word) for word in data["values"][0]]
+        self.assertEqual([trace.as_float(word) for word in data["values"][-1]], sorted(floats, reverse=True))
+        self.assertTrue(holds(texts("04_bitonic"), [trace.short_number(word) for word in data["values"][-1]]))
+
+    def test_all_but_one_warp_wait_while_one_thread_adds_up(self):
+        self.assertIn("warps 8 to 31", texts("06_waiting"))
+        self.assertEqual(texts("06_waiting").count("waits"), 9)
+        data = figures.read_data("06_waiting", BUILD)
+        self.assertEqual([row["intervals"][2] for row in data["rows"]], [[["scan", 1, 514]]] + [[]] * 8)
+        data = figures.read_data("10_parallel_fill", BUILD)
+        self.assertEqual([(row["first"], row["last"]) for row in data["rows"]], [(0, 3), (4, 7), (8, 8)])
+
+    def test_requests_of_stores(self):
+        self.assertEqual([text for text in texts("07_stores") if text.startswith("Chapter")],
+                         ["Chapter 06: 4 bytes a lane, 8 requests, 32 sectors",
+                          "Chapter 07: 16 bytes a lane, 2 requests, 32 sectors"])
+
+    def test_half_of_the_lanes_run_in_each_step_then_all(self):
+        self.assertEqual([text for text in texts("03_split") if text.endswith(" run")], ["16 run"] * 5 + ["32 run"] * 5)
+        self.assertEqual(texts("03_split").count("new"), 160)
+
+    def test_blocks(self):
+        found = numbers("06_blocks")
+        self.assertTrue(holds(found, [2, 4, 9, 11, 13, 13, 1, 13, 13, 6, 7, 8, 10, 12, 13, 0, 3, 5, 13, 13, 13]))
+        self.assertIn("num_tokens_post_padded = 18", texts("06_blocks"))
+
+    def test_a_token_through_the_gate(self):
+        raw = (runs.arrays(BUILD, "01_cpu_baseline", "--num-tokens 6") / "topk_ids.npy").read_bytes()
+        self.assertEqual([text for text in texts("01_flow") if text.startswith("expert ")],
+                         [f"expert {id_}" for id_ in struct.unpack("<8i", raw[-32:])])
+        self.assertEqual((texts("01_flow").count("stays"), texts("01_flow").count("is left out")), (4, 4))
+
+
+class Plots(unittest.TestCase):
+    maxDiff = None
+
+    def expected(self):
+        """The lines of both plots of times, from the recorded runs."""
+        def rows(program, column, **fields):
+            recorded = json.loads((ROOT / "docs" / "results" / "h200" / f"{program}.json").read_text())
+            fields = {"distribution": "router", "cache": "warm", **fields}
+            run, = [run for run in recorded if "rows" in run and all(
+                run.get(name, run.get("problem", {}).get(name)) == value for name, value in fields.items())]
+            values = [(row["num_tokens"], row.get(column)) for row in run["rows"]]
+            return [[tokens, value["median_us"] if isinstance(value, dict) else value] for tokens, value in values if value]
+
+        gate, align = {"dtype": "f32"}, {"block_size": 64, "kernel": "auto"}
+        return {"gate": {"PyTorch eager": rows("pytorch_gate", "eager_graph", **gate),
+                         "PyTorch compiled": rows("pytorch_gate", "compiled_graph", **gate),
+                         "01 cpu baseline": rows(GATE[0], "before", **gate), "floor": rows(GATE[0], "floor_us", **gate),
+                         **{name.replace("_", " "): rows(name, "here", **gate) for name in GATE}},
+                "align": {"CUB radix sort": rows("cub_align", "here", **align),
+                          "floor": rows(ALIGN[-1], "floor_us", **align),
+                          **{name.replace("_", " "): rows(name, "here", **align) for name in ALIGN}}}
+
+    def test_times_are_those_recorded_all_of_them(self):
+        expected = self.expected()
+        for operator, lines in expected.items():
+            shown = figures.read_data(f"{operator}_times", BUILD)["lines"]
+            self.assertEqual({line["label"]: line["points"] for line in shown}, lines)
+            self.assertTrue(set(lines) <= set(texts(f"{operator}_times")))
+        data = figures.read_data("results", BUILD)
+        for operator, lines in expected.items():
+            lines.pop("PyTorch eager", None)
+            self.assertEqual({row["label"]: row["us"] for row in data["rows"][operator]},
+                             {label: [dict(points)[1], dict(points)[65536]] for label, points in lines.items()})
+            for row in data["rows"][operator]:
+                self.assertTrue(holds(texts("results"), [row["label"], *row["texts"]]))
+                self.assertEqual(row["texts"], [times.format_us(us) for us in row["us"]])
+
+    def test_counters_are_those_of_the_csv_reports(self):
+        sums = {"shared_wavefronts": ("shared_load_wavefronts", "shared_store_wavefronts"),
+                "global_sectors": ("global_load_sectors", "global_store_sectors")}
+        reports = {}
+        for name in (*GATE, *ALIGN):
+            done = subprocess.run([f"{BUILD}/cpu/{name}", "--format", "csv"], capture_output=True, text=True, check=True)
+            reports[name[:2]] = next(csv.DictReader(io.StringIO(done.stdout)))
+        for operator, names in (("gate", GATE), ("align", ALIGN)):
+            data = figures.read_data(f"{operator}_counters", BUILD)
+            self.assertEqual((data["chapters"], len(data["panels"])), ([name[:2] for name in names], 6))
+            for panel in data["panels"]:
+                shown = [text for value in zip(panel["texts"], data["chapters"]) for text in value]
+                self.assertTrue(holds(texts(f"{operator}_counters"), [panel["label"], *shown]))
+                for chapter, value, text in zip(data["chapters"], panel["values"], panel["texts"]):
+                    report = reports[chapter]
+                    wanted = sum(int(report[part]) for part in sums.get(panel["name"], (panel["name"],)))
+                    wanted /= int(report["num_tokens"]) if operator == "gate" else 1
+                    self.assertAlmostEqual(value, wanted, delta=1e-6 * wanted + 1e-6)
+                    self.assertAlmostEqual(float(text.replace(",", "")), wanted, delta=0.01 * wanted)
+
+    def test_the_load_is_that_of_the_choices_the_words_those_of_the_rows(self):
+        raw = (runs.arrays(BUILD, "05_fused_gate") / "topk_ids.npy").read_bytes()
+        body = raw[10 + struct.unpack("<H", raw[8:10])[0]:]
+        ids = struct.unpack(f"<{len(body) // 4}i", body)
+        words = json.loads((ROOT / "common" / "data" / "router" / "tokens.json").read_text())
+        load, total = collections.Counter(ids), collections.Counter(words)
+        data = figures.read_data("expert_load", BUILD)
+        self.assertEqual(dict(zip(data["experts"], data["choices"])), {expert: load[expert] for expert in range(256)})
+        self.assertEqual(data["choices"], sorted(data["choices"], reverse=True))
+        self.assertEqual(data["idle"], [expert for expert in range(256) if load[expert] == 0])
+        self.assertIn(", ".join(map(str, data["idle"])), texts("expert_load"))
+        self.assertEqual([busy["expert"] for busy in data["busiest"]], [expert for expert, _ in load.most_common(5)])
+        names = {"a space": " ", "an end of line": "\n", "a rare word": "<unk>"}
+        for busy in data["busiest"]:
+            self.assertIn(f"expert {busy['expert']}, {busy['choices']}: {busy['words']}", texts("expert_load"))
+            sent = collections.Counter(words[i // 8] for i, id_ in enumerate(ids) if id_ == busy["expert"])
+            shown = re.findall(r"(?:^|, )(.+?) (\d+) of (\d+)(?=,|$)", busy["words"])
+            self.assertEqual(sorted(sent.values())[:-4:-1], [int(often) for _, often, _ in shown])
+            for word, often, of in shown:
+                word = names.get(word, word.strip('"'))
+                self.assertEqual((sent[word], total[word]), (int(often), int(of)))
+
+
+class Spoiled(unittest.TestCase):
+    """The check finds figures that are not what they should be; drawing mends them."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+        shutil.copytree(FOLDER, self.folder, dirs_exist_ok=True)
+        self.path = self.folder / "results.svg"
+        self.data = figures.read_data("results", BUILD)
+
+    def fault(self, data=None):
+        return figures.fault(self.path, "results", data or self.data)
+
+    def test_the_copy_is_good(self):
+        self.assertEqual(self.fault(), "")
+
+    def test_faults_are_found(self):
+        text = self.path.read_text()
+        self.assertIn(">36.4<", text)
+        for other in text.replace(">36.4<", ">3.64<"), text[:len(text) // 2], text.replace("<!--", "<!-- "), "":
+            self.path.write_text(other)
+            self.assertIn("not what docs/tools draws", self.fault())
+        self.path.unlink()
+        self.assertEqual(self.fault(), "it is missing")
+
+    def test_other_data_and_other_code_are_found(self):
+        other = json.loads(json.dumps(self.data))
+        other["rows"]["gate"][0]["us"][0] += 1
+        self.assertIn("not what", self.fault(other))
+        tools = self.folder / "tools"
+        shutil.copytree(ROOT / "docs" / "tools", tools)
+        for change, fault in (("# more\n", ""), ("MORE = 1\n", "not what")):
+            with open(tools / "plots.py", "a") as file:
+                file.write(change)
+            kept, figures.__file__ = figures.__file__, str(tools / "figures.py")
+            self.addCleanup(setattr, figures, "__file__", kept)
+            self.assertIn(fault, self.fault())
+            self.assertEqual(self.fault() == "", fault == "")
+
+    def test_the_tool_names_those_that_differ_and_what_to_do(self):
+        self.path.write_text(self.path.read_text().replace(">36.4<", ">3.64<"))
+        (self.folder / "02_butterfly.svg").unlink()
+        status, said = tool("--check", "--figures", self.folder)
+        self.assertEqual(status, 1)
+        self.assertEqual(said.splitlines(), [
+            f"{self.folder}/02_butterfly.svg: it is missing; ninja figures draws it",
+            f"{self.path}: not what docs/tools draws of today's data; ninja figures draws it"])
+
+    @unittest.skipIf(importlib.util.find_spec("matplotlib"), "matplotlib is there")
+    def test_without_matplotlib_a_line_says_what_to_do(self):
+        self.path.unlink()
+        said = "figures: matplotlib is missing: sh common/setup.sh docs installs it\n"
+        self.assertEqual(tool("--figures", self.folder), (1, said))
+
+    @NEEDS_MATPLOTLIB
+    def test_what_is_drawn_anew_is_good(self):
+        def words(folder):
+            return {path.name: sorted(re.findall(r">([^<]+)</text>", path.read_text())) for path in folder.iterdir()}
+
+        shutil.rmtree(self.folder)
+        self.folder.mkdir()
+        self.assertEqual(tool("--figures", self.folder), (0, ""))
+        self.assertEqual(tool("--check", "--figures", self.folder), (0, ""))
+        self.assertEqual(words(self.folder), words(FOLDER))
+
+    @NEEDS_MATPLOTLIB
+    def test_words_are_text_to_xml(self):
+        self.data.update(source="a 'card' & a <b>", old="Recorded from an older kernel: 04_bitonic_sort, CUB radix sort")
+        figures.draw(self.path, "results", self.data)
+        text = self.path.read_text()
+        self.assertIn(">a 'card' &amp; a &lt;b&gt;<", text)
+        self.assertIn("Recorded from an older kernel: 04_bitonic_sort, CUB radix", text)
+        xml.dom.minidom.parseString(text)
+
+
+class Recorded(unittest.TestCase):
+    """Recorded runs that are old, odd or missing."""
+
+    def setUp(self):
+        self.recorded = results.load()
+
+    def of(self, program, **fields):
+        return results.find(self.recorded, program, distribution="router", cache="warm", **fields)
+
+    def test_older_kernels_are_named(self):
+        for runs_of in self.recorded.values():
+            for run in runs_of:
+                run["kernel_source_sha256"] = results.source_hash(results.source_of(results.program_of(run)))
+        self.assertEqual(plot_data.few_and_many(self.recorded)["old"], "")
+        self.of("04_bitonic_sort", dtype="f32")["kernel_source_sha256"] = "0"
+        self.of("cub_align", block_size=64, kernel="auto")["kernel_source_sha256"] = "0"
+        said = "Recorded from an older kernel: "
+        self.assertEqual(plot_data.time_lines("gate", self.recorded)["old"], said + "04_bitonic_sort")
+        self.assertEqual(plot_data.few_and_many(self.recorded)["old"], said + "04_bitonic_sort, CUB radix sort")
+
+    def test_odd_and_missing_ones_are_refused(self):
+        self.of("03_divergence_free", dtype="f32")["rows"][-1]["num_tokens"] = 65
+        with self.assertRaisesRegex(ValueError, "03_divergence_free.*ascend"):
+            plot_data.time_lines("gate", self.recorded)
+        for program, operator, label in (("03_divergence_free", "gate", "03_divergence_free"),
+                                         ("pytorch_gate", "gate", "PyTorch eager"), ("cub_align", "align", "CUB radix sort")):
+            with self.subTest(program), self.assertRaisesRegex(ValueError, f"{label}: nothing is recorded"):
+                plot_data.time_lines(operator, {**self.recorded, program: []})
+        self.of("02_warp_per_group", dtype="f32")["rows"].pop(0)
+        with self.assertRaisesRegex(ValueError, "no time of 1 tokens"):
+            plot_data.few_and_many({**results.load(), "02_warp_per_group": self.recorded["02_warp_per_group"]})
+
+    def test_counters_of_what_is_no_chapter_or_failed(self):
+        with self.assertRaises(KeyError):
+            plot_data.counter_panels("both", BUILD)
+        with self.assertRaises((OSError, ValueError)):
+            plot_data.counter_panels("gate", "no/such/build")
+        with self.assertRaisesRegex(ValueError, "'99' is no chapter"):
+            counters.report(BUILD, "99")
+
+
+class Refused(unittest.TestCase):
+    """Traces and arrays that are none, or not of what a figure shows."""
+
+    def setUp(self):
+        self.folder = pathlib.Path(tempfile.mkdtemp())
+        self.addCleanup(shutil.rmtree, self.folder)
+
+    def path(self, program, arguments):
+        return runs.trace(BUILD, program, arguments)
+
+    def read(self, program, arguments):
+        return trace.read(self.path(program, arguments))
+
+    def gate(self):
+        return self.path("02_warp_per_group", "--num-tokens 1")
+
+    def refuses(self, words, function, *arguments):
+        with self.subTest(words), self.assertRaises(ValueError) as caught:
+            function(*arguments)
+        self.assertRegex(str(caught.exception), words)
+        self.assertNotIn("\n", str(caught.exception))
+
+    def spoiled(self, path, change):
+        """The trace after change(trace), in a file."""
+        content = json.loads(path.read_text())
+        change(content)
+        (self.folder / "spoiled.json").write_text(json.dumps(content))
+        return self.folder / "spoiled.json"
+
+    def test_files_that_are_no_trace(self):
+        self.refuses("none.json", trace.read, self.folder / "none.json")
+        (self.folder / "empty.json").write_text("{}")
+        self.refuses("empty.json: it is no trace of a whole kernel", trace.read, self.folder / "empty.json")
+        (self.folder / "half.json").write_text(self.gate().read_text()[:1000])
+        self.refuses("half.json: ", trace.read, self.folder / "half.json")
+        self.refuses("no trace of a whole kernel", trace.read,
+                     self.spoiled(self.gate(), lambda content: content.update(truncated=True)))
+
+    def test_events_that_are_none(self):
+        def shop(content):
+            next(event for event in content["events"] if event["kind"] == "shared_store")["kind"] = "shared_shop"
+
+        def received(content):
+            next(event for event in content["events"] if event["kind"] == "shuffle")["out"][3] = "0x0000007b"
+
+        def short(content):
+            next(event for event in content["events"] if event["kind"] == "shuffle")["in"].pop()
+
+        def odd(content):
+            next(event for event in content["events"] if event["kind"] == "shared_load")["offset"][0] = "here"
+
+        for change in shop, received, short, odd:
+            self.refuses("event [0-9]+ is none that a trace has", trace.read, self.spoiled(self.gate(), change))
+
+    def test_exchanges(self):
+        of_05 = self.read("05_fused_gate", "--num-tokens 4")
+        self.refuses(r"no exchange over 16 lanes in snippet \[warp_best]", kernel_steps.exchange, of_05, "warp_best", 16, 5)
+        self.refuses(r"6 exchanges are wanted in snippet \[warp_best]; there are 5", kernel_steps.exchange,
+                     trace.read(self.gate()), "warp_best", 16, 6)
+
+        def stored(content):
+            for event in content["events"]:
+                if event["kind"] == "shared_store" and event["lanes"] == 1:
+                    event["value"][0] = "0x0000007b"
+
+        self.refuses("goes on with another result", kernel_steps.exchange,
+                     trace.read(self.spoiled(self.gate(), stored)), "warp_best", 16, 5)
+        other = self.read("03_divergence_free", "--num-tokens 1 --dist normal")
+        self.refuses("they do not take the same", kernel_steps.split, trace.read(self.gate()), other)
+        self.refuses("no exchange over 16 lanes", kernel_steps.split, trace.read(self.gate()), of_05)
+
+    def test_trees_and_scans(self):
+        tree = self.path("08_align_blelloch", f"{figures.COUNTS} {LARGE}")
+        scan = self.path("09_align_warp_scan", f"{figures.COUNTS_64} {LARGE}")
+        waiting = self.read("06_align_serial", "--num-tokens 128 --kernel large --trace-kernel align_kernel")
+        self.refuses("no word becomes the sum of two", kernel_steps.tree, waiting)
+        self.refuses("no 99 words of dynamic shared memory", kernel_steps.tree, trace.read(tree), 99)
+        self.refuses("do not add up in two levels", kernel_steps.two_level_scan, trace.read(tree))
+
+        def begins(content):
+            stores = [event for event in content["events"] if event["kind"] == "shared_store" and event["warp"] == 1]
+            stores[-2]["value"][5] = "0x0000007b"
+
+        self.refuses("do not add up in two levels", kernel_steps.two_level_scan, trace.read(self.spoiled(scan, begins)))
+
+        def nothing(content):
+            content["events"] = [event for event in content["events"] if event["kind"] in ("return", "block_barrier")]
+
+        self.refuses("no warp does anything", kernel_steps.timeline, trace.read(self.spoiled(tree, nothing)))
+
+    def test_stores(self):
+        before = self.read("06_align_serial", f"{figures.PADS} --trace-kernel fill_kernel")
+        after = self.path("07_align_vector_pad", figures.PADS)
+
+        def of_list(content):
+            return [event for event in content["events"] if event["kind"] == "global_store"]
+
+        def half(content):
+            content["events"].remove(of_list(content)[1])
+
+        def twice(content):
+            of_list(content)[1]["offset"] = of_list(content)[0]["offset"]
+
+        self.refuses("they must have as many", kernel_steps.stores, before, trace.read(self.spoiled(after, half)))
+        self.refuses("once from end to end", kernel_steps.stores, before, trace.read(self.spoiled(after, twice)))
+        self.refuses("does not fill a list", kernel_steps.stores, before,
+                     self.read("06_align_serial", "--num-tokens 128 --kernel large --trace-kernel align_kernel"))
+
+    def arrays(self, program, arguments=""):
+        shutil.copytree(runs.arrays(BUILD, program, arguments), self.folder, dirs_exist_ok=True)
+
+    def change(self, name, at, byte):
+        content = bytearray((self.folder / name).read_bytes())
+        content[at] = byte
+        (self.folder / name).write_bytes(content)
+
+    def test_arrays(self):
+        self.refuses("sorted_token_ids.npy", choices.blocks, self.folder)
+        self.refuses("topk_ids.npy", choices.load, self.folder)
+        self.refuses("topk_ids.npy", choices.flow, self.folder)
+        self.arrays("01_cpu_baseline", "--num-tokens 6")
+        for name, at, byte in ("topk_ids.npy", -32, 1), ("topk_weights.npy", -29, 0x40):
+            self.arrays("01_cpu_baseline", "--num-tokens 6")
+            self.change(name, at, byte)
+            self.refuses("is not what the router's scores give", choices.flow, self.folder)
+        self.arrays("06_align_serial", "--counts 4,1,5,3 --block-size 3")
+        (self.folder / "topk_ids.npy").write_bytes((self.folder / "sorted_token_ids.npy").read_bytes())
+        self.refuses("it must be i32, 8 in a row", choices.flow, self.folder)
+        self.change("sorted_token_ids.npy", -4, 2)
+        self.refuses("not those of one align", choices.blocks, self.folder)
+        for content in b"", b"\x93NUMPY\x01\x00\x06\x00{}}}}}":
+            (self.folder / "topk_ids.npy").write_bytes(content)
+            self.refuses("it is no array of i32, i64 or f32", choices.load, self.folder)
+        (self.folder / "topk_ids.npy").write_bytes((ROOT / "common/data/router/layer2_logits.npy").read_bytes())
+        self.refuses(r"it must be \[tokens, topk] of i32", choices.load, self.folder)
+
+    def test_words(self):
+        self.arrays("05_fused_gate")
+        self.addCleanup(setattr, choices, "ROUTER", choices.ROUTER)
+        choices.ROUTER = self.folder
+        for words, reason in ((["one"], "it has 1 words for 2048 rows"), ({}, "it must be a list of words"),
+                              ([1] * 2048, "it must be a list of words")):
+            (self.folder / "tokens.json").write_text(json.dumps(words))
+            self.refuses(reason, choices.load, self.folder)
+
+    def test_what_no_page_shows(self):
+        self.refuses("spiral.svg: no README shows it", figures._what_it_shows, "spiral")
+        self.assertEqual(tool("--spiral")[0], 2)
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,221 @@
+# run: $b
+"""Pages of the site from Markdown files: what becomes of their lines, and everything that must stop them from being
+made."""
+import json
+import pathlib
+
+import course
+from course import write
+import page_text
+import pages
+import results
+import unittest
+
+FIRST, SECOND = "chapters/01_first/README.md", "chapters/02_second/README.md"
+RECORDED = "docs/results/h200/02_second.json"
+
+
+class TinyCourse(course.Course):
+    """Two chapters, an exercise, a glossary."""
+
+    def make_course(self):
+        write("chapters/01_first/gate.c", "// [sum]\nint a;\nint b;\n// [sum]\n// [once]\n")
+        write("chapters/02_second/gate.cu", '#include "kernels/part.cuh"\n// [other]\n// [other]\n')
+        write(SECOND, "# 02 Second {#chapter_02}\n\n**Its idea.** 7 minutes. Files.\n")
+        write("common/kernels/part.cuh", "/** @file part.cuh */\n")
+        write("common/data/router/README.md", "# Data\n")
+        write("docs/figures/a.svg", "picture\n")
+        write("docs/results/a.json", "[]\n")
+        write("docs/pages/glossary.md",
+              "# Terms {#glossary}\n\n## Warp {#term_warp}\n<!-- words: warp, warps -->\nText.\n")
+        write("docs/pages/main_page.md", "# Course {#mainpage}\n\n<!-- chapters -->\n")
+        write("exercises/README.md", "# Exercises\n\n[One](01_one/README.md)\n")
+        write("exercises/AUTHORING.md", "# How to add one\n\nCopy [it](01_one).\n")
+        write("exercises/01_one/README.md",
+              "# 01_one: what it is about\n\nAfter [one](../../chapters/01_first/README.md).\n")
+        self.first()
+
+    def first(self, *lines):
+        """The first chapter's README."""
+        write(FIRST, "\n".join(["# 01 First {#chapter_01}", "", "**The idea.**", "", *lines, ""]))
+
+    def make(self, step_pages=()):
+        """All pages by their names."""
+        self.site = page_text.Site(pages.find_pages(), page_text.find_sources(), page_text.read_terms())
+        results.source_hash.cache_clear()
+        recorded = {path.stem: results.read(path) for path in pathlib.Path("docs/results/h200").glob("*.json")}
+        return pages.write_pages(self.site, recorded, step_pages)
+
+    def becomes(self, expected, *lines):
+        """A line of the page that is made."""
+        self.first(*lines)
+        with self.subTest(lines=lines):
+            self.assertIn(expected, self.make()["chapter_01.md"].splitlines())
+
+    def refuses(self, message, *lines):
+        """The page is not made."""
+        if lines:
+            self.first(*lines)
+        with self.subTest(message), self.assertRaises((OSError, ValueError)) as raised:
+            self.make()
+        self.assertEqual(page_text.reason(raised.exception), message)
+
+
+class Lines(TinyCourse):
+    def test_bold_text_and_quotations(self):
+        self.becomes("<b>&quot;A claim.&quot;</b> No.", '**"A claim."** No.')
+        self.becomes("So &quot;`a` of a [warp](@ref term_warp)&quot;.", 'So "`a` of a warp".')
+        self.becomes("`a ** b` <b>c", "`a ** b` **c", "d** e")
+
+    def test_links(self):
+        self.becomes("[b](@ref chapter_02)", "[b](../02_second/README.md)")
+        self.becomes("a [b c](@ref chapter_02)", "a [b", "c](../02_second/README.md)")
+        self.becomes("[b](https://example.org/a)", "[b](https://example.org/a)")
+        self.becomes("[b](files/docs-results-a.json)", "[b](../../docs/results/a.json)")
+        self.assertEqual(self.site.files, {"files/docs-results-a.json": "docs/results/a.json"})
+
+    def test_pictures(self):
+        self.becomes('@htmlonly<figure class="picture"><a href="figures/a.svg"><img src="figures/a.svg" '
+                     'alt="A &quot;b&quot;" loading="lazy"/></a></figure>@endhtmlonly', '![A "b"](../../docs/figures/a.svg)')
+
+    def test_snippets_say_where_they_come_from_once(self):
+        self.becomes(r"\snippet chapters/01_first/gate.c sum", "[sum in gate.c](gate.c)",
+                     r"\snippet chapters/01_first/gate.c sum")
+        text = self.make()["chapter_01.md"]
+        self.assertEqual(text.count('href="gate_8c_source.html#l00002">gate.c, lines 2 to 3<'), 1)
+        self.assertNotIn("sum in gate.c", text)
+
+    def test_commands(self):
+        self.becomes("4", "<!-- run: echo $((2 + 2)) -->")
+        self.becomes("no", "<!-- run 3: echo no; exit 3 -->")
+
+    def test_terms_and_headings(self):
+        self.first("A warp and a warp, in Warps.", "", "## A heading, too", "", "`warp` [warp](gate.c)")
+        lines = self.make()["chapter_01.md"].splitlines()
+        self.assertIn("A [warp](@ref term_warp) and a warp, in Warps.", lines, "the first use leads to the glossary")
+        self.assertIn("## A heading, too {#chapter_01_a_heading_too}", lines)
+        self.assertIn("`warp` [warp](gate_8c_source.html)", lines,
+                      "code and links hold no terms; a source has its page")
+
+
+class Pages(TinyCourse):
+    def test_a_chapters_place(self):
+        made = self.make()
+        self.assertEqual(made["chapter_01.md"].count('rel="next" href="chapter_02.html"'), 2)
+        self.assertEqual(made["chapter_02.md"].count('rel="prev" href="chapter_01.html"'), 2)
+        self.assertIn("Chapter 2 of 2, part 1: the gate. About 1 minutes", made["chapter_02.md"])
+        self.assertIn("\n<b>Its idea.</b> Files.\n", made["chapter_02.md"], "minutes in words are left out")
+
+    def test_what_belongs_to_a_chapter(self):
+        made = self.make()
+        self.assertIn('href="part_8cuh.html">kernels/part.cuh', made["chapter_02.md"])
+        self.assertIn(' * Used in @ref chapter_02 "02 Second".\n', made["uses.dox"])
+        self.assertIn('<li>Exercises: <a href="exercise_01_one.html">01_one</a></li>', made["chapter_01.md"])
+        self.assertNotIn("exercise_", made["chapter_02.md"])
+
+    def test_exercises(self):
+        made = self.make()
+        self.assertTrue(made["exercise_01_one.md"].endswith("\nAfter [one](@ref chapter_01).\n"))
+        self.assertIn("\n[One](@ref exercise_01_one)\n", made["exercises.md"])
+        self.assertTrue(made["exercise_authoring.md"].endswith("\nCopy [it](@ref exercise_01_one).\n"))
+
+    def test_pages_of_a_step_are_linked_where_there_are_some(self):
+        self.assertNotIn("step_02", self.make()["chapter_02.md"])
+        made = self.make({"step_02", "stepper_02"})
+        for page in ("step_02", "stepper_02"):
+            self.assertIn(f"\\subpage {page}\n", made["chapter_02.md"])
+            self.assertIn(f'href="{page}.html"', made["chapter_02.md"])
+
+    def test_the_search_knows_chapters_and_terms(self):
+        self.make()
+        self.assertEqual(pages.search_words(self.site), [
+            ("First", "chapter_01.html", "chapter"), ("Second", "chapter_02.html", "chapter"),
+            ("warp", "glossary.html#term_warp", "glossary")])
+
+
+class Refusals(TinyCourse):
+    def test_snippets(self):
+        write("docs/other.c", pathlib.Path("chapters/01_first/gate.c").read_text())
+        self.refuses(f"{FIRST}:6: chapters/01_first/none.c: No such file or directory", "",
+                     r"\snippet chapters/01_first/none.c sum")
+        for tag, count in (("none", 0), ("once", 1)):
+            self.refuses(f"{FIRST}:5: the tag [{tag}] stands in chapters/01_first/gate.c {count} times; it must "
+                         "stand there twice",
+                         rf"\snippet chapters/01_first/gate.c {tag}")
+        self.refuses(rf"{FIRST}:5: a snippet is '\snippet path tag': '\snippet chapters/01_first/gate.c'",
+                     r"\snippet chapters/01_first/gate.c")
+        self.refuses(f"{FIRST}:5: docs/other.c is not among the sources that the site shows",
+                     r"\snippet docs/other.c sum")
+
+    def test_pictures(self):
+        self.refuses(f"{FIRST}:5: the picture '../../docs/figures/none.svg' does not exist",
+                     "![A](../../docs/figures/none.svg)")
+        self.refuses(f"{FIRST}:5: a picture must be '![what it shows](path)' on a line of its own: '![](a.svg)'",
+                     "![](a.svg)")
+        self.refuses(f"{FIRST}:5: the picture 'gate.c' is not in docs/figures", "![A](gate.c)")
+
+    def test_links(self):
+        missing = f"{FIRST}:7: it links to 'chapters/01_first/none.md': no such file"
+        self.refuses(missing, "", "a", "b [c](none.md)")
+        self.refuses(missing, "[a", "b](gate.c)", "[c](none.md)")
+        self.refuses(f"{FIRST}:5: it links to '../../../a.md', which is outside the repository", "[c](../../../a.md)")
+
+    def test_commands_and_comments(self):
+        self.refuses(f"{FIRST}:5: 'exit 3' exits with 3; it must exit with 0", "<!-- run: exit 3 -->")
+        self.refuses(f"{FIRST}:5: 'true' exits with 0; it must exit with 1", "<!-- run 1: true -->")
+        self.refuses(f"{FIRST}:5: a comment must end on its own line", "<!-- a", "b -->")
+
+    def test_bold_text(self):
+        self.refuses(f"{FIRST}:6: the paragraph before has '**' without its other end", "**open", "", "next")
+
+    def test_chapters(self):
+        write(FIRST, "01 First\n\n**The idea.**\n")
+        self.refuses(f"{FIRST}:1: the first line must be '# Title {{#id}}'")
+        write(FIRST, "# 01 First\n\nThe idea.\n")
+        self.refuses(f"docs/pages/main_page.md:3: {FIRST}: it does not begin with what it is about, in bold")
+
+    def test_the_glossary(self):
+        with open("docs/pages/glossary.md", "a") as glossary:
+            glossary.write("<!-- words: Warp -->\n")
+        self.refuses("docs/pages/glossary.md: 'Warp' leads to term_warp and to term_warp")
+        write("docs/pages/glossary.md", "# Terms\n\n## Warp\n<!-- words: warp -->\n")
+        self.refuses("docs/pages/glossary.md: '<!-- words: warp -->' ends without -->, or is behind no heading "
+                     "with an {#id}")
+        pathlib.Path("docs/pages/glossary.md").unlink()
+        self.refuses("docs/pages/glossary.md: No such file or directory")
+
+
+class Gains(TinyCourse):
+    def record(self, **more):
+        run = {"chapter": "02_second", "before": "01_cpu_baseline", "device": "GPU", "toolkit": "CUDA 1",
+               "date": "2026-01-02T03", "command": "build/gpu/02_second --bench", "distribution": "router",
+               "cache": "warm", "problem": {"dtype": "f32"},
+               "kernel_source_sha256": results.source_hash(pathlib.Path("chapters/02_second/gate.cu")), **more}
+        write(RECORDED, json.dumps([run]))
+
+    def row(self, start):
+        return next(line for line in self.make()["mainpage.md"].splitlines() if line.startswith(start))
+
+    def test_what_a_chapter_gains(self):
+        results.source_hash.cache_clear()
+        self.record(rows=[{"num_tokens": 1, "here": {"median_us": 2.5}, "before": {"median_us": 5}},
+                          {"num_tokens": 65536, "here": {"median_us": 99.96}, "before": {"median_us": 12345}}])
+        self.assertEqual(self.row("| [02"), "| [02 Second](@ref chapter_02) | Its idea. | 2.50 | 100 | 2.00, 123 |")
+        self.assertEqual(self.row("| [01"), "| [01 First](@ref chapter_01) | The idea. | 5.00 | 12,300 |  |",
+                         "timed by the next")
+        write("chapters/02_second/gate.cu", "// changed\nint changed;\n")
+        self.assertIn("(times of an older kernel)", self.row("| [02"))
+
+    def test_nothing_recorded(self):
+        self.assertIn("| - | - |", self.row("| [02"))
+        self.assertIn("No times are recorded yet.", self.make()["mainpage.md"])
+
+    def test_broken_results(self):
+        write(RECORDED, '{"rows": [}')
+        self.refuses(f"{RECORDED}: Expecting value: line 1 column 11 (char 10)")
+        self.record(rows={})
+        self.refuses(f'{RECORDED}: a run needs "command", "date", "kernel_source_sha256", and "rows" or "counters"')
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,135 @@
+"""Recorded runs: what is added where, in which layout, and which commands everything is recorded by."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+import course
+from course import RESULTS, ROOT, write
+import record
+import record_all
+import results
+
+
+def run(program="02_first", tokens=(1,), **more):
+    rows = [{"num_tokens": number, "here": {"median_us": 1.5}} for number in tokens]
+    return {"chapter": "02_first", "device": "NVIDIA H200", "command": f"build/gpu/{program} --bench", "date": "2026-01-02",
+            "kernel_source_sha256": "0" * 64, "distribution": "router", "cache": "warm", "problem": {"dtype": "f32"},
+            **more, "rows": rows}
+
+
+def other(size, **more):
+    return run(command=f"build/gpu/02_first --block-size {size} --bench", problem={"block_size": size}, **more)
+
+
+COUNTED = {"chapter": "02_first", "gpu": "NVIDIA H200", "cuda": "1.2", "date": "2026-01-02", "kernel_source_sha256": "0" * 64,
+           "command": "sh tests/gpu/count_on_gpu.sh 02_first 2048", "counters": [{"counter": "votes", "simulator": 1, "gpu": 1}]}
+
+
+class Record(course.Course):
+    def make_course(self):
+        write("chapters/02_first/gate.cu", "int first;\n")
+
+    def recorded(self, program="02_first"):
+        return json.loads((RESULTS / f"{program}.json").read_text())
+
+    def record(self, *runs):
+        return course.call(record.main, stdin="\n".join(json.dumps(entry, indent=1) for entry in runs))
+
+    def test_runs_go_to_their_programs_files(self):
+        self.assertEqual(self.record(run(), COUNTED, run("02_first_bare")), (0, "\n".join([
+            f"recorded in {RESULTS}/02_first.json: build/gpu/02_first --bench",
+            f"recorded in {RESULTS}/02_first.json: {COUNTED['command']}",
+            f"recorded in {RESULTS}/02_first_bare.json: build/gpu/02_first_bare --bench"])))
+        self.assertEqual(self.recorded(), [run(), COUNTED])
+        self.assertEqual(self.recorded("02_first_bare"), [run("02_first_bare")])
+        self.assertEqual(results.find_counters(results.load(), "02_first"), COUNTED)
+        self.assertEqual(os.listdir(RESULTS), [name for name in os.listdir(RESULTS) if name.endswith(".json")])
+
+    def test_a_run_takes_the_place_of_one_of_the_same_command_or_problem(self):
+        self.record(run(), other(16), COUNTED)
+        again = run(date="2026-02-03")
+        renamed = other(16, date="2026-02-03")
+        renamed["command"] = "build/gpu/02_first --bench --block 16"
+        self.record(again, renamed)
+        self.assertEqual(self.recorded(), [again, renamed, COUNTED])
+        self.record(run(tokens=(1, 2), command="build/gpu/02_first --more --bench"))
+        self.assertEqual(len(self.recorded()), 4, "more tokens are another problem")
+
+    def test_the_order_is_that_of_the_commands_whatever_came_first(self):
+        self.record(COUNTED, other(128), other(16), run())
+        first = (RESULTS / "02_first.json").read_text()
+        self.assertEqual(self.recorded(), [run(), other(16), other(128), COUNTED])
+        self.record(run(), other(16), other(128), COUNTED)
+        self.assertEqual((RESULTS / "02_first.json").read_text(), first)
+
+    def test_a_field_or_row_is_a_line(self):
+        self.record(run(tokens=(1, 2), floor={"us": 0.5}))
+        self.assertEqual((RESULTS / "02_first.json").read_text(), """[
+  {
+    "chapter": "02_first",
+    "device": "NVIDIA H200",
+    "command": "build/gpu/02_first --bench",
+    "date": "2026-01-02",
+    "kernel_source_sha256": "%s",
+    "distribution": "router",
+    "cache": "warm",
+    "problem": {"dtype": "f32"},
+    "floor": {"us": 0.5},
+    "rows": [
+      {"num_tokens": 1, "here": {"median_us": 1.5}},
+      {"num_tokens": 2, "here": {"median_us": 1.5}}
+    ]
+  }
+]
+""" % ("0" * 64))
+
+    def test_folders_are_named_for_gpus(self):
+        for name, folder in (("NVIDIA H200", "h200"), ("NVIDIA GeForce RTX 4090", "geforce_rtx_4090"), ("a/../b", "a_b")):
+            self.assertEqual(record.gpu_of({"device": name}), folder)
+        self.assertEqual(record.gpu_of(COUNTED), "h200")
+
+    def test_what_is_refused(self):
+        needs = 'a run needs "command", "date", "kernel_source_sha256", and "rows" or "counters"'
+        for text, message in (("[1", "Expecting ',' delimiter: line 1 column 3 (char 2)"), ("3", f"the text: {needs}"),
+                              ("{}", f"the text: {needs}"),
+                              (json.dumps(run("03_none")), "03_none: chapters/03_none, which it measured, is gone")):
+            self.assertEqual(course.call(record.main, stdin=text), (1, f"record: /dev/stdin: {message}"))
+        self.assertEqual(course.call(record.main, "none.json"), (1, "record: none.json: No such file or directory"))
+        self.assertFalse(RESULTS.exists())
+
+    def test_all_runs_a_program_that_fails_and_one_that_does_not(self):
+        write("build/gpu/02_first", f"#!/bin/sh\ncase $* in *bf16*) echo no such type >&2; exit 2;; esac\ncat <<'END'\n"
+              f"{json.dumps(run())}\nEND\n", 0o755)
+        status, said = course.call(record_all.main, "--only", "02_first", "--results", "elsewhere")
+        self.assertEqual(status, 1)
+        self.assertRegex(said, r"^1/2 +[0-9.]+ s  build/gpu/02_first --dtype f32 --bench --format json\n"
+                               r"2/2 +[0-9.]+ s  build/gpu/02_first --dtype bf16 --bench --format json: no such type$")
+        self.assertEqual(json.loads(pathlib.Path("elsewhere/h200/02_first.json").read_text()), [run()])
+
+
+class TheCourse(unittest.TestCase):
+    def test_every_recorded_run_has_its_command(self):
+        done = subprocess.run([sys.executable, "docs/tools/record_all.py", "--list", "--counters"], cwd=ROOT, capture_output=True,
+                              text=True, check=True)
+        kept = os.getcwd()
+        os.chdir(ROOT)
+        try:
+            recorded = [entry for runs in results.load().values() for entry in runs]
+        finally:
+            os.chdir(kept)
+        commands = done.stdout.splitlines()
+        self.assertEqual(len(set(commands)), len(commands))
+        self.assertEqual(len(commands), len(recorded))
+        self.assertEqual(sorted({results.program_of(entry) for entry in recorded}),
+                         sorted({self.program(command) for command in commands}))
+
+    def program(self, command):
+        words = command.split()
+        return words[2] if words[0] == "sh" else pathlib.Path(words[1] if "python" in words[0] else words[0]).stem
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

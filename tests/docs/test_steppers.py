@@ -1,0 +1,257 @@
+# run: $b
+# takes: long
+"""The pages that play a run: their size, their words, what they show at the end, in a browser, and what the
+JavaScript makes of the trace. Each page shows the command it was made by; the test compares with what that
+writes."""
+import array
+import ast
+import base64
+import gzip
+import os
+import pathlib
+import re
+import shutil
+import subprocess
+import tempfile
+import unittest
+
+import course
+from browser import Browser, browser_missing
+import runs
+import stepper_pages
+import trace as traces
+
+BUILD = course.build_folder()
+MAX_BYTES = 300_000
+SPACE, LEFT, RIGHT, HOME, END = " ", "\ue012", "\ue014", "\ue011", "\ue010"
+KEYS = [(RIGHT, 1), (RIGHT, 2), (LEFT, 1), (END, None), (HOME, 0)]
+LOADED = """
+return new Promise(function wait(done) {
+    if (document.querySelector('.stepper').stepper) done();
+    else setTimeout(() => wait(done), 5);
+});
+"""
+STEPPER = "const s = document.querySelector('.stepper').stepper; "
+
+# Pairs of text and background with less contrast than 4.5 to 1, among all that is to be seen.
+CONTRAST = r"""
+const linear = c => (c /= 255) <= 0.04045 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4;
+const rgba = text => (text.match(/[\d.]+/g) || []).map(Number);
+const light = c => 0.2126 * linear(c[0]) + 0.7152 * linear(c[1]) + 0.0722 * linear(c[2]);
+const ground = node => {
+    for (; node; node = node.parentElement) {
+        const color = rgba(getComputedStyle(node).backgroundColor);
+        if (color.length === 3 || color[3] > 0)
+            return color;
+    }
+    return matchMedia('(prefers-color-scheme: dark)').matches ? [28, 29, 31] : [255, 255, 255];
+};
+const poor = new Set();
+for (const node of document.querySelectorAll('body *')) {
+    const text = [...node.childNodes].some(child => child.nodeType === 3 && child.data.trim());
+    if (!text || node.closest('script') || !node.getClientRects().length)
+        continue;
+    const style = getComputedStyle(node);
+    let back = ground(node);
+    if (node.namespaceURI.endsWith('svg')) {
+        const before = node.previousElementSibling;
+        if (before && before.tagName === 'rect' && getComputedStyle(before).fill !== 'none')
+            back = rgba(getComputedStyle(before).fill);
+    }
+    const front = rgba(node.namespaceURI.endsWith('svg') ? style.fill : style.color);
+    const [high, low] = [light(front), light(back)].sort((a, b) => b - a);
+    if ((high + 0.05) / (low + 0.05) < 4.5)
+        poor.add(node.tagName + '.' + (node.className.baseVal ?? node.className) + ' ' + front + ' on ' + back);
+}
+return [...poor];
+"""
+
+
+def read_npy(path):
+    """A file's elements, flat."""
+    data = path.read_bytes()
+    length = int.from_bytes(data[8:10], "little")
+    header = ast.literal_eval(data[10:10 + length].decode())
+    elements = array.array({"<i4": "i", "<i8": "q", "<f4": "f"}[header["descr"]])
+    elements.frombytes(data[10 + length:])
+    return list(elements)
+
+
+def outputs_of(command):
+    """Runs the command that the page shows; the arrays that the program writes."""
+    with tempfile.TemporaryDirectory() as folder:
+        words = [f"{folder}/trace.json" if word == "trace.json" else word for word in command.split()]
+        words[0] = words[0].replace("build", BUILD, 1)
+        subprocess.run([*words, "--out", folder], check=True, stdout=subprocess.DEVNULL)
+        return {path.stem: read_npy(path) for path in pathlib.Path(folder).glob("*.npy")}
+
+
+def shown_events(path):
+    """The events that the page should have: kind, warp, line, and of each lane that takes part where it reads and
+    its values."""
+    trace, barriers, events = traces.read(path), 0, []
+    for event in trace["events"]:
+        is_barrier = event["kind"] == "block_barrier"
+        if is_barrier and event["barrier"] < barriers:
+            continue
+        barriers = event["barrier"] + 1 if is_barrier else barriers
+        words = max(1, event.get("bytes", 4) // 4)
+
+        def texts(name, word=0):
+            return [None if lane not in event["active"] else "?" if value is None else
+                    stepper_pages.word_text(value >> 32 * word & 0xffffffff) for lane, value in enumerate(event[name])]
+
+        events.append({"kind": event["kind"], "warp": -1 if is_barrier else event["warp"], "line": event.get("line", 0),
+                       "from": event.get("from") if event["kind"] == "shuffle" else None,
+                       "brings": texts("in") if event["kind"] in ("shuffle", "vote") else None,
+                       "receives": texts("out") if event["kind"] in ("shuffle", "vote") else None,
+                       "words": [texts("value", word) for word in range(words)] if "offset" in event else None})
+    return events
+
+
+class Pages(unittest.TestCase):
+    """All pages, made once."""
+
+    maxDiff = 2000
+
+    @classmethod
+    def setUpClass(cls):
+        cls.addClassCleanup(os.chdir, os.getcwd())
+        os.chdir(course.ROOT)
+        cls.folder = pathlib.Path(tempfile.mkdtemp())
+        cls.addClassCleanup(shutil.rmtree, cls.folder)
+        for name in ("stepper.js", "stepper.css"):
+            shutil.copy(f"docs/stepper/{name}", cls.folder)
+        cls.pages = stepper_pages.write_html_files(BUILD)
+        for name, text in cls.pages.items():
+            (cls.folder / name).write_text(text)
+
+    def each(self):
+        """Chapter, name and text of each page, as a subtest."""
+        for name, text in self.pages.items():
+            with self.subTest(name):
+                yield name[8:10], name, text
+
+    def trace_of(self, chapter):
+        program = next(program for program in stepper_pages.RUNS if program.startswith(chapter))
+        return runs.trace(BUILD, program, stepper_pages.RUNS[program])
+
+
+class Text(Pages):
+    """What is in a page before any script runs."""
+
+    def test_there_is_a_page_for_each_chapter_that_has_a_kernel(self):
+        self.assertEqual(list(self.pages), [f"stepper_{number:02}.html" for number in range(2, 11)])
+
+    def test_size(self):
+        for _, _, text in self.each():
+            self.assertLessEqual(len(text.encode()), MAX_BYTES)
+
+    def test_without_scripts_every_step_is_text(self):
+        for chapter, _, text in self.each():
+            self.assertIn('<details class="stepper-list" open>', text)
+            self.assertEqual(text.count("<li>"), len(shown_events(self.trace_of(chapter))))
+
+    def test_the_trace_is_as_the_program_wrote_it(self):
+        for chapter, _, text in self.each():
+            packed = re.search(r'class="stepper-trace">([^<]*)<', text)[1]
+            self.assertEqual(gzip.decompress(base64.b64decode(packed)), self.trace_of(chapter).read_bytes())
+
+
+@unittest.skipIf(browser_missing(), f"{browser_missing()} is not installed (setup.sh docs)")
+class InABrowser(Pages):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.browser = Browser().__enter__()
+        cls.addClassCleanup(cls.browser.__exit__)
+
+    def open(self, name):
+        self.browser.open((self.folder / name).as_uri())
+        self.browser.run(LOADED)
+
+    def run_script(self, script, *arguments):
+        return self.browser.run(STEPPER + script, *arguments)
+
+    def pages_opened(self):
+        for chapter, name, text in self.each():
+            self.browser.emulate(width=1280)
+            self.open(name)
+            yield chapter, text
+            self.assertEqual(self.browser.errors(), [])
+
+    def test_it_reads_the_trace(self):
+        script = """return s.data.events.map(e => ({kind: e.kind, warp: e.warp, line: e.line, from: e.from || null,
+            brings: e.brings || null, receives: e.receives || null, words: e.words || null}));"""
+        for chapter, _ in self.pages_opened():
+            self.assertTrue(shown_events(self.trace_of(chapter)) == self.run_script(script))
+
+    def test_it_ends_with_what_the_program_wrote(self):
+        cells = "return [...document.querySelectorAll(`[data-region='${arguments[0]}'] span`)].map(c => c.textContent)"
+        for chapter, text in self.pages_opened():
+            self.run_script("s.moveTo(s.steps.length)")
+            for name, numbers in outputs_of(re.search(r'class="stepper-command"[^>]*>([^<]*)<', text)[1]).items():
+                if name == "sorted_token_ids" and chapter != "10":
+                    continue  # a second kernel writes it
+                expected = [f"{number:.4g}" if isinstance(number, float) else str(number) for number in numbers]
+                self.assertEqual(self.browser.run(cells, name), expected, name)
+
+    def test_keys(self):
+        """Arrows step, Home and End jump, space plays and pauses, and the focus is to be seen."""
+        for _ in self.pages_opened():
+            self.run_script("document.querySelector('.stepper-view').focus(); s.moveTo(0)")
+            last, positions, playing = self.run_script("return s.steps.length"), [], []
+            for key, _ in KEYS:
+                self.browser.press(key)
+                positions.append(self.run_script("return s.position"))
+            self.assertEqual(positions, [last if position is None else position for _, position in KEYS])
+            for _ in range(2):
+                self.browser.press(SPACE)
+                playing.append(self.run_script("return s.timer !== null"))
+            self.assertEqual(playing, [True, False])
+            self.assertTrue(self.browser.run("return getComputedStyle(document.activeElement).outlineStyle !== 'none'"))
+
+    def test_every_step_of_every_warp_says_something_and_marks_its_line(self):
+        script = """
+            const bad = [];
+            for (let warp = 0; warp < Math.min(s.data.warps, 4); warp++) {
+                s.chooseWarp(warp);
+                for (let i = 0; i <= s.steps.length; i++) {
+                    s.moveTo(i);
+                    const event = i > 0 ? s.data.events[s.steps[i - 1]] : null;
+                    const own = event && (event.warp === warp || event.kind === 'block_barrier');
+                    const line = document.querySelector('.stepper-source .now');
+                    const said = document.querySelector('[aria-live=polite]').textContent;
+                    if (!said || (own && (!line || Number(line.dataset.n) !== event.line)))
+                        bad.push([warp, i, said]);
+                }
+            }
+            return bad;"""
+        for _ in self.pages_opened():
+            self.assertEqual(self.run_script(script), [])
+
+    def test_looks(self):
+        """Contrast, light and dark; no scrolling sideways."""
+        for _, name, _ in self.each():
+            for scheme in ("light", "dark"):
+                self.browser.emulate(width=1280, scheme=scheme)
+                self.open(name)
+                self.run_script("s.moveTo(Math.min(6, s.steps.length))")
+                self.assertEqual(self.browser.run(CONTRAST), [], scheme)
+            for width in (390, 1280):
+                self.browser.resize(width)
+                wide = self.browser.run("return Math.max(0, document.documentElement.scrollWidth - innerWidth)")
+                self.assertEqual(wide, 0, f"{width} pixels")
+
+    def test_motion_only_where_it_is_wanted(self):
+        durations = []
+        for motion in ("no-preference", "reduce"):
+            self.browser.emulate(motion=motion)
+            self.open("stepper_02.html")
+            durations.append(self.browser.run("return getComputedStyle(document.querySelector('.stepper-cells span'))"
+                                              ".transitionDuration"))
+        self.assertEqual(durations, ["0.2s", "0s"])
+
+
+if __name__ == "__main__":
+    unittest.main()

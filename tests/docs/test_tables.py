@@ -1,0 +1,415 @@
+# run: $b
+"""Tables in Markdown: those of the course are what is recorded and printed; tables of times, trees, and what is refused."""
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import unittest
+
+import course
+from course import RESULTS, ROOT, write
+import results
+import times
+
+BUILD = course.build_folder()
+
+
+class TheCourse(unittest.TestCase):
+    def test_its_tables_are_what_is_recorded_and_printed(self):
+        done = subprocess.run([sys.executable, "docs/tools/tables.py", "--check", "--build", BUILD],
+                              cwd=ROOT, capture_output=True, text=True, check=False)
+        self.assertEqual((done.stderr, done.returncode), ("", 0))
+
+
+def hash_of(path):
+    results.source_hash.cache_clear()
+    return results.source_hash(pathlib.Path(path))
+
+
+def gate_run(name, before, day, rows, **more):
+    return {"chapter": name, "before": before, "device": "GPU", "toolkit": "CUDA 1.2", "command": f"gpu/{name} --bench",
+            "date": f"2026-01-0{day}T01:02:03Z", "kernel_source_sha256": hash_of(f"chapters/{name}/gate.cu"),
+            "distribution": "router", "cache": "warm", "problem": {"dtype": "f32"}, **more, "rows": rows}
+
+
+def us(value):
+    return {"median_us": value}
+
+
+PAGE = ["<!-- times: f32 -->", "<!-- end -->"]
+HEAD = ["| tokens | 1 | 16 | 64 | 512 | 4,096 | 16,384 | 65,536 |", "|---|---:|---:|---:|---:|---:|---:|---:|"]
+ALL = HEAD + [
+    "| PyTorch, eager, in a stream (15 launches) | - | - | - | 170 | - | - | - |",
+    "| PyTorch, eager, in a graph (15 launches) | - | - | - | 2,000 | - | - | - |",
+    "| PyTorch, compiled, in a stream (3 to 4 launches) | - | - | - | - | - | - | - |",
+    "| PyTorch, compiled, in a graph (3 to 4 launches) | - | - | - | - | - | - | - |",
+    "| 01_cpu_baseline, on the host | 12,300 | - | - | - | - | - | - |",
+    "| 02_first | 5.60 | 99.9 | 100 | - | - | - | - |",
+    "| 03_second | - | - | - | - | - | - | 0.0457 |",
+    "| floor | 0.500 | - | - | - | - | - | - |",
+    "GPU, CUDA 1.2, recorded on 2026-01-02 and 2026-01-03 by `gpu/NAME --bench` and `python3 gate.py`."]
+
+
+class Gate(course.Course):
+    def make_course(self):
+        for name in ("01_cpu_baseline", "02_first", "03_second", "04_third"):
+            write(f"chapters/{name}/{'gate.c' if name < '02' else 'gate.cu'}", f"// {name}\nint x_{name};\n")
+        write("chapters/01_cpu_baseline/grouped_topk.py", "01\n")
+        self.record()
+
+    def record(self):
+        self.first = gate_run("02_first", "01_cpu_baseline", 2, [
+            {"num_tokens": 1, "here": us(5.6032), "before": us(12345.6), "floor_us": 0.5},
+            {"num_tokens": 16, "here": us(99.94)}, {"num_tokens": 64, "here": us(99.96)}])
+        self.second = gate_run("03_second", "02_first", 3, [{"num_tokens": 65536, "here": us(0.04567)}])
+        self.pytorch = {
+            "peer": "pytorch_gate", "device": "GPU", "toolkit": "CUDA 1.2", "command": "python3 gate.py --out a/b.json",
+            "date": "2026-01-02", "kernel_source_sha256": hash_of("chapters/01_cpu_baseline/grouped_topk.py"),
+            "distribution": "router", "cache": "warm", "problem": {"dtype": "f32"},
+            "launches": {"eager": {"least": 15, "most": 15}, "compiled": {"least": 3, "most": 4}},
+            "rows": [{"num_tokens": 512, "eager_stream": us(170.4), "eager_graph": us(1999.9), "compiled_stream": None,
+                      "compiled_graph": us(-1)}]}
+        self.save()
+
+    def save(self):
+        results.write(RESULTS / "02_first.json", [self.first])
+        results.write(RESULTS / "03_second.json", [self.second])
+        results.write(RESULTS / "pytorch_gate.json", [self.pytorch])
+
+    def test_a_page_is_checked_then_written(self):
+        self.page("before", PAGE[0], "what it was", PAGE[1], "after")
+        os.chmod("a.md", 0o640)
+        self.assertEqual(self.tables("--check", "a.md"),
+                         (1, "tables: a.md:3: this is not what would be written now: ninja tables writes it anew"))
+        self.assertIn("what it was", pathlib.Path("a.md").read_text())
+        self.assertEqual(self.tables("a.md"), (0, ""))
+        self.assertEqual(pathlib.Path("a.md").read_text(), "\n".join(
+            ["before", PAGE[0], "", *ALL[:-1], "", ALL[-1], "", PAGE[1], "after", ""]))
+        self.assertEqual(os.stat("a.md").st_mode & 0o777, 0o640)
+        self.assertEqual(sorted(os.listdir()), ["a.md", "chapters", "docs"])
+        self.assertEqual(self.tables("--check", "a.md"), (0, ""))
+        os.utime("a.md", (1, 1))
+        self.assertEqual(self.tables("a.md"), (0, ""))
+        self.assertEqual(os.stat("a.md").st_mtime, 1, "a file that is as recorded is not touched")
+
+    def test_chapters_in_order_pytorch_in_a_graph_the_floor(self):
+        self.assertEqual(self.writes("<!-- times: f32 03_second 02_first -->"),
+                         [*HEAD, ALL[3], *ALL[7:10], ALL[-1].replace("-02 and 2026-01-03", "-02 and 2026-01-03")])
+
+    def test_a_chapter_without_runs_and_the_host(self):
+        self.writes("<!-- times: f32 04_third 01_cpu_baseline -->")
+        self.assertEqual(self.row("| 04_"), "| 04_third | - | - | - | - | - | - | - |")
+        self.assertEqual(self.row("| 01_"), ALL[6])
+
+    def test_types_without_runs(self):
+        self.assertIn("Nothing is recorded yet.", self.writes("<!-- times: bf16 -->"))
+        write("a.md", "<!-- times: f16 -->\n<!-- end -->")
+        self.assertEqual(self.tables(), (0, ""))
+        self.assertTrue(pathlib.Path("a.md").read_text().endswith("->"), "no newline at the end, then as before")
+
+    def test_text_without_markers_is_left_alone(self):
+        self.page("text", "<!-- a note -->", " <!-- times: f32 -->", "")
+        self.assertEqual(self.tables("--check", "a.md"), (0, ""))
+
+    def test_another_folder_of_results(self):
+        os.rename(RESULTS, "docs/results/other")
+        self.page("<!-- times: f32 02_first -->", PAGE[1])
+        self.assertEqual(self.tables("--results", "docs/results/other", "a.md"), (0, ""))
+        self.assertIn("| 5.60 |", self.row("| 02_"))
+        self.assertEqual(self.tables(), (2, "tables: docs/results/h200: No such file or directory"))
+
+    def test_the_host_with_its_threads(self):
+        for threads, words in ((16, "16 threads"), (1, "1 thread")):
+            self.first["host_threads"] = threads
+            self.save()
+            self.writes(PAGE[0])
+            self.assertEqual(self.row("| 01_"), f"| 01_cpu_baseline, {words} | 12,300 | - | - | - | - | - | - |")
+
+    def test_a_kernel_has_changed(self):
+        self.writes(PAGE[0])
+        with open("chapters/02_first/gate.cu", "a") as file:
+            file.write("int changed;\n")
+        self.assertEqual(self.tables("--check", "a.md")[0], 1)
+        lines = self.writes(PAGE[0])
+        self.assertEqual(self.row("| 02_"), "| 02_first (*recorded from an older kernel*) | 5.60 | 99.9 | 100 | - | - | - | - |")
+        self.assertEqual(sum("older" in line for line in lines), 1)
+
+    def test_the_pytorch_function_has_changed(self):
+        write("chapters/01_cpu_baseline/grouped_topk.py", "changed\n")
+        lines = self.writes(PAGE[0])
+        self.assertEqual(sum("(*recorded from an older grouped_topk.py*)" in line for line in lines), 4)
+
+    def test_markers_that_are_refused(self):
+        for marker in ("<!-- tmes: f32 -->", "<!-- counts: f32 -->", "<!-- times: f32 --> a"):
+            self.refuses(f"a.md:2: '{marker}' is no marker; {course.ANY_MARKER}", "", marker, PAGE[1])
+        for words in ("f64", ""):
+            self.refuses(f"a.md:1: times of '{words}'; it must be f32, f16, bf16, align or small", f"<!-- times: {words} -->")
+        for name in ("05_none", "../02_first", "64"):
+            self.refuses(f"a.md:1: '{name}' is no chapter with a gate", f"<!-- times: f32 {name} -->", PAGE[1])
+        self.refuses("a.md:2: the table has no <!-- end -->", "", PAGE[0], "", "")
+        self.refuses("a.md:3: the table before has no <!-- end -->", PAGE[0], "", *PAGE)
+        self.refuses("a.md:1: <!-- end --> of no table", PAGE[1])
+
+    def test_pages_that_are_refused(self):
+        self.assertEqual(self.tables("none.md"), (2, "tables: none.md: No such file or directory"))
+        self.assertEqual(self.tables("docs"), (2, "tables: docs: Is a directory"))
+        write("latin.md", "")
+        pathlib.Path("latin.md").write_bytes(b"a\xff")
+        self.assertRegex(self.tables("latin.md")[1], "^tables: latin.md: 'utf-8' codec can't decode")
+        self.assertEqual(self.tables("--chek")[0], 2)
+        self.page(*PAGE)
+        self.assertEqual(self.tables("a.md", "none.md", "a.md"), (2, "tables: none.md: No such file or directory"))
+        self.assertIn("| 5.60 |", self.row("| 02_"), "the others are written")
+
+    def test_a_folder_that_cannot_be_written(self):
+        if os.geteuid() == 0:
+            self.skipTest("root may write everywhere")
+        self.page(*PAGE)
+        os.chmod(".", 0o500)
+        self.addCleanup(os.chmod, os.getcwd(), 0o700)
+        self.assertRegex(self.tables()[1], "^tables: a.md.*: Permission denied$")
+
+    def test_runs_that_are_refused(self):
+        path = RESULTS / "02_first.json"
+        for text, message in (('[{"a" 1}]', "Expecting ':' delimiter: line 1 column 7 (char 6)"),
+                              ("", "Expecting value: line 1 column 1 (char 0)"), ("{}", "it is no list of runs")):
+            write(path, text)
+            self.refuses(f"{path}: {message}", *PAGE)
+        needed = f'{path}: a run needs "command", "date", "kernel_source_sha256", and "rows" or "counters"'
+        for name in ("rows", "command", "date", "kernel_source_sha256"):
+            write(path, json.dumps([{key: value for key, value in self.first.items() if key != name}]))
+            self.refuses(needed, *PAGE)
+        for change, message in (({"chapter": "03_a"}, '"chapter" is "03_a"; it must be "02_first"'),
+                                ({"command": "gpu/03_second"}, 'a run of "03_second"; it must be of "02_first"')):
+            write(path, json.dumps([{**self.first, **change}]))
+            self.refuses(f"{path}: {message}", *PAGE)
+        write(path, json.dumps([self.first, self.first]))
+        self.refuses("a.md:1: 02_first: 2 runs are recorded of dtype f32, distribution router, cache warm", *PAGE)
+        self.save()
+        os.rename("chapters/03_second", "gone")
+        self.refuses(f"{RESULTS}/03_second.json: chapters/03_second, which it measured, is gone", *PAGE)
+
+    def test_runs_of_another_problem_are_not_taken(self):
+        for change in ({"cache": "cold"}, {"distribution": "zipf"}, {"problem": {"dtype": "f16"}}):
+            self.first.update(change)
+            self.save()
+            self.assertFalse([line for line in self.writes(PAGE[0]) if line.startswith("| 02_")])
+            self.record()
+
+    def test_odd_values(self):
+        self.first["device"] = "a|b`<c>\n\u20ac"
+        self.first["rows"][0].update(here=us(1e300), before=us(-1))
+        self.first["rows"][1]["here"] = us("x")
+        self.save()
+        self.writes("<!-- times: f32 02_first -->")
+        self.assertEqual(self.row("a?b"), "a?b??c???, CUDA 1.2 and GPU, CUDA 1.2, recorded on 2026-01-02 by `gpu/NAME --bench` "
+                         "and `python3 gate.py`.")
+        self.assertEqual(self.row("| 02_"), "| 02_first | - | - | 100 | - | - | - | - |")
+
+    def test_lines_of_a_plot(self):
+        self.first["rows"][1]["floor_us"] = 0.75
+        self.first["rows"][1]["before"] = us(20.5)
+        self.pytorch["rows"] = [{"num_tokens": tokens, "eager_graph": us(50.0), "compiled_graph": us(40.0)} for tokens in (1, 16)]
+        self.save()
+        lines, source = times.lines("f32 02_first 01_cpu_baseline", results.load())
+        self.assertEqual([(line.kind, line.label, line.points) for line in lines], [
+            ("library", "PyTorch eager", [(1, 50.0), (16, 50.0)]), ("library", "PyTorch compiled", [(1, 40.0), (16, 40.0)]),
+            ("host", "01_cpu_baseline", [(1, 12345.6), (16, 20.5)]),
+            ("chapter", "02_first", [(1, 5.6032), (16, 99.94), (64, 99.96)]), ("floor", "floor", [(1, 0.5), (16, 0.75)])])
+        self.assertEqual(source, "GPU, CUDA 1.2, recorded on 2026-01-02")
+        self.assertEqual(times.chapter_run(results.load(), "03_second"), self.second)
+        self.assertIsNone(times.chapter_run(results.load(), "04_third"))
+        for words, message in (("f32 04_third", "04_third: nothing is recorded of it"),
+                               ("f32 03_second", '03_second: its rows need two times of "here" or more, and tokens that ascend'),
+                               ("f32", "times of 'f32' have no lines; 'align 64 CHAPTER...' has")):
+            with self.assertRaises(ValueError) as caught:
+                times.lines(words, results.load())
+            self.assertEqual(str(caught.exception), message)
+
+
+def align_run(name, rows, program=None, **more):
+    source = "tests/peers/cub_align.cu" if name == "cub_align" else f"chapters/{name}/align.cu"
+    fields = {"num_experts": 256, "topk": 8, "block_size": 64, "ids": "i32", "kernel": "auto"}
+    problem = {key: more.pop(key, value) for key, value in fields.items()}
+    return {"chapter": name, "before": "", "device": "GPU", "toolkit": "CUDA 1.2",
+            "command": f"gpu/{program or name} --block-size 64 --bench", "date": "2026-02-03T01:02:03Z",
+            "kernel_source_sha256": hash_of(source), "distribution": "router", "cache": "warm", "problem": problem, **more,
+            "rows": rows}
+
+
+ALIGNED = HEAD + ["| CUB radix sort | 17.0 | - | - | - | - | - | - |", "| 02_first | 7.50 | - | - | - | - | - | - |",
+                  "| 03_second | 6.50 | - | - | - | - | - | - |", "| floor | 0.500 | - | - | - | - | - | - |",
+                  "GPU, CUDA 1.2, recorded on 2026-02-03 by `gpu/NAME --block-size 64 --bench` and "
+                  "`gpu/cub_align --block-size 64 --bench`."]
+BARE = "| 02_first_bare | 7.25 | - | - | - | - | - | - |"
+SMALL = ["| tokens | 1 | 16 | 64 | 120 |", "|---|---:|---:|---:|---:|", "| 02_first, small kernel | 1.50 | - | - | 12.0 |",
+         "| 02_first, large kernel | 2.50 | - | - | - |", "| 03_second, small kernel | - | - | - | - |",
+         "| 03_second, large kernel | - | - | - | - |",
+         "GPU, CUDA 1.2, recorded on 2026-02-03 by `gpu/NAME --block-size 64 --bench --kernel small 1`, and so on."]
+
+
+class Align(course.Course):
+    def make_course(self):
+        for name in ("02_first", "03_second"):
+            write(f"chapters/{name}/align.cu", f"int x_{name};\n")
+        write("chapters/04_third/gate.cu", "int gate;\n")
+        write("tests/peers/cub_align.cu", "int cub;\n")
+        self.runs = {
+            "02_first": [align_run("02_first", [{"num_tokens": 1, "here": us(7.5), "floor_us": 0.75}])],
+            "03_second": [
+                align_run("03_second", [{"num_tokens": 1, "here": us(6.5), "before": us(7.25), "floor_us": 0.5}]),
+                align_run("03_second", [{"num_tokens": 16, "here": us(8.5), "floor_us": 0.625}], distribution="uniform")],
+            "cub_align": [align_run("cub_align", [{"num_tokens": 1, "here": us(17)}])],
+            "02_first_bare": [align_run("02_first", [{"num_tokens": 1, "here": us(7.25), "before": us(9), "floor_us": 0.25}],
+                                        program="02_first_bare")]}
+        for tokens, kernel, time in ((1, "small", 1.5), (120, "small", 12), (1, "large", 2.5)):
+            run = align_run("02_first", [{"num_tokens": tokens, "here": us(time), "floor_us": 0.5}], distribution="uniform",
+                            num_experts=8, kernel=kernel)
+            run["command"] += f" --kernel {kernel} {tokens}"
+            self.runs["02_first"].append(run)
+        self.save()
+
+    def save(self):
+        for name, runs in self.runs.items():
+            results.write(RESULTS / f"{name}.json", runs)
+
+    def change(self, path):
+        with open(path, "a") as file:
+            file.write("int changed;\n")
+
+    def test_cub_the_chapters_the_floor_of_the_last(self):
+        self.assertEqual(self.writes("<!-- times: align 64 -->"), ALIGNED)
+        self.writes("<!-- times: align 64 02_first -->")
+        self.assertEqual(self.row("| floor"), "| floor | 0.750 | - | - | - | - | - | - |")
+        self.assertIn("| 17.0 |", self.row("| CUB"))
+        self.assertIsNone(self.row("| 03_"))
+
+    def test_generated_ids_and_another_block_size(self):
+        self.writes("<!-- times: align 64 uniform 03_second -->")
+        self.assertEqual(self.row("| 03_"), "| 03_second | - | 8.50 | - | - | - | - | - |")
+        self.assertEqual(self.row("| CUB"), "| CUB radix sort | - | - | - | - | - | - | - |")
+        self.assertIn("Nothing is recorded yet.", self.writes("<!-- times: align 16 -->"))
+
+    def test_sources_have_changed(self):
+        self.change("tests/peers/cub_align.cu")
+        self.change("chapters/03_second/align.cu")
+        self.assertEqual([line for line in self.writes("<!-- times: align 64 -->") if "older" in line],
+                         ["| CUB radix sort (*recorded from an older cub_align.cu*) | 17.0 | - | - | - | - | - | - |",
+                          "| 03_second (*recorded from an older kernel*) | 6.50 | - | - | - | - | - | - |"])
+
+    def test_a_kernel_built_otherwise(self):
+        self.assertEqual(self.writes("<!-- times: align 64 03_second 02_first_bare 02_first -->"),
+                         [*ALIGNED[:3], BARE, *ALIGNED[3:]], "in the order of chapters, then as named; one command for all")
+        self.writes("<!-- times: align 64 02_first 02_first_bare -->")
+        self.assertIn("| 0.250 |", self.row("| floor"))
+        self.assertFalse([line for line in self.writes("<!-- times: align 64 -->") if "bare" in line], "no names and it is not there")
+        self.change("chapters/02_first/align.cu")
+        self.writes("<!-- times: align 64 02_first_bare -->")
+        self.assertEqual(self.row("| 02_first_bare"), BARE.replace("bare", "bare (*recorded from an older kernel*)"))
+        self.writes("<!-- times: align 64 02_first_full -->")
+        self.assertEqual(self.row("| 02_first_full"), "| 02_first_full | - | - | - | - | - | - | - |")
+        self.runs["02_first_bare"][0]["chapter"] = "03_second"
+        self.save()
+        self.refuses(f'{RESULTS}/02_first_bare.json: "chapter" is "03_second"; it must be "02_first"', *PAGE)
+
+    def test_the_small_kernel_beside_the_large_one(self):
+        self.assertEqual(self.writes("<!-- times: small 8 03_second 02_first -->"), SMALL)
+        self.assertIn("Nothing is recorded yet.", self.writes("<!-- times: small 16 02_first -->"))
+        self.change("chapters/02_first/align.cu")
+        lines = self.writes("<!-- times: small 8 02_first -->")
+        self.assertEqual(sum("kernel (*recorded from an older kernel*) |" in line for line in lines), 2)
+
+    def test_runs_of_another_problem_are_not_taken(self):
+        for change in ({"kernel": "large", "num_experts": 9}, {"block_size": 16}, {"kernel": "auto"}):
+            kept = dict(self.runs["02_first"][1]["problem"])
+            self.runs["02_first"][1]["problem"].update(change)
+            self.save()
+            self.writes("<!-- times: small 8 02_first -->")
+            self.assertEqual(self.row("| 02_first, small"), "| 02_first, small kernel | - | - | - | 12.0 |")
+            self.runs["02_first"][1]["problem"] = kept
+        for change in ({"block_size": 16}, {"kernel": "large"}):
+            self.runs["cub_align"][0]["problem"].update(change)
+            self.save()
+            self.writes("<!-- times: align 64 -->")
+            self.assertEqual(self.row("| CUB"), "| CUB radix sort | - | - | - | - | - | - | - |")
+
+    def test_what_is_refused(self):
+        for words in ("align", "align 0", "align 64x", "align 02_first"):
+            self.refuses("a.md:1: times of align without a block size; 'align 64' has one", f"<!-- times: {words} -->")
+        for name in ("04_third", "unifrm", "04_none_bare", "apart/02_first"):
+            self.refuses(f"a.md:1: '{name}' is no chapter with an align", f"<!-- times: align 64 {name} -->", PAGE[1])
+        for words in ("small 64", "small 02_first", "small"):
+            self.refuses("a.md:1: times of the small kernel; 'small 64 CHAPTER' has experts and a chapter",
+                         f"<!-- times: {words} -->", PAGE[1])
+        self.runs["cub_align"][0]["chapter"] = "03_second"
+        self.save()
+        self.refuses(f'{RESULTS}/cub_align.json: "chapter" is "03_second"; it must be "cub_align"', *PAGE)
+        self.runs["cub_align"][0]["chapter"] = "cub_align"
+        self.runs["02_first"].append({**self.runs["02_first"][1], "command": "gpu/02_first again"})
+        self.save()
+        self.refuses("a.md:1: 02_first: 2 runs are recorded of block_size 64, num_experts 8, distribution uniform, cache warm, "
+                     "kernel small, num_tokens 1", "<!-- times: small 8 02_first -->", PAGE[1])
+
+
+def store(*words):
+    return {"kind": "shared_store", "space": "shared", "bytes": 4, "offset": [4 * i for i in range(len(words))],
+            "value": [f"0x{word:08x}" for word in words]}
+
+
+TRACE = {"kernel": "k", "dynamic_shared": {"offset": 0, "bytes": 16}, "truncated": False,
+         "events": [store(3, 1, 7, 0), {"kind": "block_barrier", "barrier": 0}, store(0, 3, 4, 11)]}
+
+
+class Trees(course.Course):
+    def make_course(self):
+        write(RESULTS / "none.txt", "")
+        course.program("tree", trace=TRACE)
+        course.program("fails", status=3)
+
+    def test_a_tree_step_by_step(self):
+        self.page("before", "<!-- tree: 0-3 tree 3 1 7 0 -->", "what it was", "<!-- end -->", "after")
+        self.assertEqual(self.tables("--check", "a.md"),
+                         (1, "tables: a.md:3: this is not what would be written now: ninja tables writes it anew"))
+        self.assertEqual(self.tables(), (0, ""))
+        self.assertEqual(pathlib.Path("a.md").read_text(), """before
+<!-- tree: 0-3 tree 3 1 7 0 -->
+
+```
+word         0   1   2   3
+barrier 1    3   1   7   0
+end          0   3   4  11
+```
+
+Printed by `build/cpu/tree 3 1 7 0 --trace trace.json` and `python3 docs/tools/tree_steps.py 0-3 trace.json`.
+
+<!-- end -->
+after
+""")
+        self.assertEqual(self.tables("--check", "a.md"), (0, ""))
+        write("a.md", pathlib.Path("a.md").read_text().replace("4  11", "4  12"))
+        self.assertEqual(self.tables("--check", "a.md"),
+                         (1, "tables: a.md:7: this is not what would be written now: ninja tables writes it anew"))
+
+    def test_a_tree_and_a_table(self):
+        write("chapters/02_first/gate.cu", "int gate;\n")
+        self.page("<!-- tree: 2-3 tree -->", PAGE[1], "<!-- times: f32 02_first -->", PAGE[1])
+        self.assertEqual(self.tables(), (0, ""))
+        self.assertEqual(self.row("barrier"), "barrier 1    7   0")
+        self.assertEqual(self.row("| 02_"), "| 02_first | - | - | - | - | - | - | - |")
+        self.assertEqual(self.tables("--check", "a.md"), (0, ""))
+
+    def test_what_is_refused(self):
+        self.refuses("a.md:2: a tree of nothing; 'tree: 0-7 PROGRAM' has words and a program", "", "<!-- tree:  -->", PAGE[1])
+        for words, command in (("0-7", ""), ("0-7 ../sh 1", "../sh 1")):
+            self.refuses(f"a.md:2: '{command}' is no program and its arguments", "", f"<!-- tree: {words} -->", PAGE[1])
+        self.refuses("a.md:2: words '7-0'; 0-7 are some, and 64 the most", "", "<!-- tree: 7-0 tree 1 -->", PAGE[1])
+        self.refuses("a.md:2: build/cpu/none: No such file or directory", "", "<!-- tree: 0-7 none -->", PAGE[1])
+        self.page("<!-- tree: 0-7 fails -->", PAGE[1])
+        self.assertRegex(self.tables()[1], r"^tables: a.md:1: build/cpu/fails --trace \S+: exit status 3$")
+        self.page("<!-- tree: 0-7 tree -->", PAGE[1])
+        self.assertRegex(self.tables()[1], r"^tables: a.md:1: \S+: the kernel has 4 words of dynamic shared memory; 0 to 7 are wanted$")
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

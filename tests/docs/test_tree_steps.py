@@ -1,0 +1,127 @@
+# run: $b
+"""Arrays in shared memory from barrier to barrier: a chapter's tree, steps by hand, and what is refused."""
+import json
+import subprocess
+import sys
+import unittest
+
+import course
+from course import ROOT, write
+import tree_steps
+
+BUILD = course.build_folder()
+TOOL = ROOT / "docs" / "tools" / "tree_steps.py"
+
+
+def access(kind, size, offsets, values, space="shared"):
+    return {"kind": kind, "space": space, "bytes": size, "offset": offsets, "value": values}
+
+
+def store(size, offset, value):
+    return access("shared_store", size, [offset], [value])
+
+
+def barrier(number):
+    """Two warps are there."""
+    return [{"kind": "block_barrier", "barrier": number}] * 2
+
+
+class Steps(course.Course):
+    def trace(self, *events, **more):
+        """t.json, of a kernel with 16 words of dynamic shared memory from byte 64 on."""
+        flat = [event for part in events for event in (part if isinstance(part, list) else [part])]
+        write("t.json", json.dumps({"kernel": "k", "dynamic_shared": {"offset": 64, "bytes": 64}, "truncated": False,
+                                    "events": flat, **more}))
+
+    def steps(self, words):
+        return course.call(tree_steps.main, words, "t.json")
+
+    def shows(self, words, *lines):
+        self.assertEqual(self.steps(words), (0, "\n".join(lines)))
+
+    def refuses(self, message, words="0-0"):
+        with self.subTest(words=words, message=message):
+            self.assertEqual(self.steps(words), (2, f"tree_steps: {message}"))
+
+    def run_chapter(self, counts):
+        subprocess.run([ROOT / BUILD / "cpu" / "08_align_blelloch", "--counts", counts, "--block-size", "1", "--kernel", "large",
+                        "--trace", "t.json"], stdout=subprocess.DEVNULL, check=True)
+
+    def test_a_chapters_tree(self):
+        self.run_chapter("3,1,7,0,4,1,6,3")
+        self.shows("0-7", "word         0   1   2   3   4   5   6   7",
+                   "barrier 1    0   0   0   0   0   0   0   0",
+                   "barrier 2    3   1   7   0   4   1   6   3",
+                   "barrier 3    3   4   7   7   4   5   6   9",
+                   "barrier 4    3   4   7  11   4   5   6  14",
+                   "barrier 5    3   4   7  11   4   5   6   0",
+                   "barrier 6    3   4   7   0   4   5   6  11",
+                   "barrier 7    3   0   7   4   4  11   6  16",
+                   "barrier 8    0   3   4  11  11  15  16  22")
+        self.shows("2-3", "word         2   3", "barrier 1    0   0", "barrier 2    7   0", "barrier 3    7   7",
+                   "barrier 4    7  11", "barrier 6    7   0", "barrier 7    7   4", "barrier 8    4  11")
+        self.run_chapter("70,5")
+        self.shows("0-1", "word         0   1", "barrier 1    0   0", "barrier 2   70   5", "barrier 3   70   0",
+                   "barrier 4    0  70")
+
+    def test_unwritten_words_negative_ones_and_the_end(self):
+        self.trace(access("shared_store", 4, [60, 64, None, 72, 128],
+                          ["0x00000007", "0xffffffff", None, "0x000186a0", "0x00000009"]), barrier(0),
+                   store(4, 64, "0xffffffff"), barrier(1), store(4, 68, "0x00000002"), barrier(2), store(4, 64, "0x00000001"))
+        self.shows("0-2", "word             0       1       2", "barrier 1       -1       -  100000",
+                   "barrier 3       -1       2  100000", "end              1       2  100000")
+        self.shows("14-15", "word   14  15")
+
+    def test_wide_stores_are_several_words(self):
+        self.trace(store(16, 64, "0x00000004000000030000000200000001"), barrier(0),
+                   store(8, 68, "0x0000000600000005"), barrier(1))
+        self.shows("0-3", "word        0  1  2  3", "barrier 1   1  2  3  4", "barrier 2   1  5  6  4")
+        self.shows("1-2", "word        1  2", "barrier 1   2  3", "barrier 2   5  6")
+
+    def test_atomics(self):
+        self.trace(store(4, 64, "0x00000000"), barrier(0), access("atomic", 4, [64, 64], ["0x00000000", "0x00000005"]),
+                   barrier(1), barrier(2), access("shared_load", 4, [64], ["0x0000000a"]),
+                   access("atomic", 4, [64], ["0x0000000a"]), barrier(3))
+        self.shows("0-0", "word         0", "barrier 1    0", "barrier 2   10", "barrier 4    ?")
+        self.trace(access("atomic", 4, [64], ["0x00000000"]), barrier(0), barrier(1),
+                   access("atomic", 4, [64], ["0x00000001"]), barrier(2))
+        self.shows("0-0", "word        0", "barrier 1   ?", "barrier 3   ?")
+        self.trace(store(4, 64, None), barrier(0), store(4, 64, None), barrier(1),
+                   access("shared_load", 4, [64], ["0x00000003"]))
+        self.shows("0-0", "word        0", "barrier 1   ?", "barrier 2   3")
+
+    def test_global_memory_is_elsewhere(self):
+        self.trace(store(4, 64, "0x00000001"), access("atomic", 4, [64], ["0x00000001"], "global"),
+                   access("global_store", 4, [64], ["0x00000002"], "global"), barrier(0))
+        self.shows("0-0", "word        0", "barrier 1   1")
+
+    def test_parts_of_words(self):
+        for event in (store(2, 66, "0x0001"), access("shared_load", 2, [64], ["0x0001"])):
+            self.trace(event)
+            self.refuses("t.json: it has accesses to parts of these words")
+            self.shows("1-1", "word   1")
+
+    def test_ranges_that_are_refused(self):
+        self.trace()
+        self.refuses("t.json: the kernel has 16 words of dynamic shared memory; 15 to 16 are wanted", "15-16")
+        for words in ("", "3", "-", "0-", "3-2", "0-64", "0-7x", "x0-7", " 0-7", "-1-3", "1000000-1000000"):
+            self.refuses(f"words '{words}'; 0-7 are some, and 64 the most", words)
+
+    def test_traces_that_are_refused(self):
+        self.trace(truncated=True)
+        self.refuses("t.json: the kernel did more than the trace holds")
+        for text in ('{"events": []}', "[", "[]", '{"dynamic_shared": null, "truncated": false, "events": []}'):
+            write("t.json", text)
+            self.refuses("t.json: it is no trace of a kernel")
+
+    def test_files_and_arguments(self):
+        self.refuses("t.json: No such file or directory")
+        self.assertEqual(course.call(tree_steps.main), (2, "tree_steps: usage: tree_steps.py FIRST-LAST TRACE.json"))
+        self.trace()
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([sys.executable, TOOL, "0-1", "t.json"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr.splitlines()[0]), (2, "tree_steps: standard output: No space left on device"))
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

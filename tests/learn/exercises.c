@@ -1,0 +1,11 @@
+/** @file exercises.c  The exercises that tests of build/learn have: each is a copy of the first one, and of no other's business. */
+#include "../../exercises/learn/exercise_list.h"
+
+const struct exercise exercise_list[] = {
+    {"02_warp_maximum", WRITE, 1, "the largest of a warp's scores, and whose"},
+    {"03_second_maximum", MEND, 2, "a tie that is lost"},
+    {"08_up_sweep", WRITE, 2, "half of a tree of sums"},
+    {"08_up_and_down", BUDGET, 3, "the whole tree, with no bank conflict"},
+};
+
+const size_t num_exercises = sizeof exercise_list / sizeof *exercise_list;

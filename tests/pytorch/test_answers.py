@@ -1,0 +1,121 @@
+# run: $b/cpu/01_cpu_baseline $b/tests/pytorch/check_answer
+# needs: numpy, torch
+"""Puts random gate problems to PyTorch and to a chapter's program, and compares: TAP on stdout.
+
+    python3 tests/pytorch/test_answers.py PROGRAM CHECK_ANSWER [--count N] [--seed S] [--device cpu|cuda]
+
+Each answer must pass the checker on its own. Beyond that, wherever PyTorch's own choices are all distinct the ids must be
+the same, except where two choices are closer than a score's rounding; and the weights must agree to that rounding.
+"""
+import argparse
+import pathlib
+import random
+import subprocess
+import sys
+import tempfile
+
+import numpy
+import torch
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "chapters" / "01_cpu_baseline"))
+from grouped_topk import grouped_topk
+
+DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
+ROUNDING = {"f32": 2e-6, "f16": 2e-3, "bf16": 1.6e-2}  # a few units in the last place, of a score and of a quotient
+
+
+def random_problem(rng, device):
+    group_size = rng.randint(2, 40)
+    groups = rng.randint(1, 16)
+    topk_group = rng.randint(1, groups)
+    dtypes = ["f32", "bf16"] + (["f16"] if device == "cuda" else [])  # PyTorch 1.13 has no f16 sigmoid on the CPU
+    return {"num_tokens": rng.randint(1, 60), "num_experts": group_size * groups, "num_expert_group": groups,
+            "topk_group": topk_group, "topk": rng.randint(1, min(16, topk_group * group_size)),
+            "dtype": rng.choice(dtypes), "score": rng.choice(["sigmoid", "softmax", "none"]),
+            "bias": rng.choice(["none", "f32", "same"]), "renormalize": rng.randint(0, 1),
+            "scale": rng.choice([1.0, 2.5, 16.0])}
+
+
+def flags(problem, folder):
+    bias = ["--bias", "none" if problem["bias"] == "none" else str(folder / "bias.npy"), "--bias-dtype",
+            "same" if problem["bias"] == "same" else "f32"]
+    return ["--logits", str(folder / "logits.npy"), "--num-expert-group", str(problem["num_expert_group"]),
+            "--topk-group", str(problem["topk_group"]), "--topk", str(problem["topk"]), "--dtype", problem["dtype"],
+            "--score", problem["score"], "--renormalize", str(problem["renormalize"]), "--routed-scaling-factor",
+            str(problem["scale"])] + bias
+
+
+def save(path, tensor):
+    tensor = tensor.cpu()
+    numpy.save(path, (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy())
+
+
+def ask_pytorch(problem, folder, seed, device):
+    generator = torch.Generator().manual_seed(seed)
+    dtype = DTYPES[problem["dtype"]]
+    logits = (torch.randn(problem["num_tokens"], problem["num_experts"], generator=generator) * 2).to(dtype)
+    bias = None
+    if problem["bias"] != "none":
+        bias = (torch.randn(problem["num_experts"], generator=generator) * 0.1)
+        bias = bias.to(dtype if problem["bias"] == "same" else torch.float32)
+        save(folder / "bias.npy", bias)
+        bias = bias.to(device)
+    save(folder / "logits.npy", logits)
+    weights, ids = grouped_topk(logits.to(device), bias, problem["topk"], problem["num_expert_group"],
+                                problem["topk_group"], problem["score"], bool(problem["renormalize"]), problem["scale"])
+    (folder / "pytorch").mkdir()
+    save(folder / "pytorch" / "topk_ids.npy", ids)
+    save(folder / "pytorch" / "topk_weights.npy", weights)
+    return ids.cpu().numpy(), weights.cpu().numpy()
+
+
+def run(command):
+    done = subprocess.run(command, capture_output=True, text=True)
+    return "" if done.returncode == 0 else (done.stderr.strip() or f"exit {done.returncode}")
+
+
+def compare(problem, ids, weights, their_ids, their_weights):
+    """Rows with the same ids must have the same weights; few rows may differ, and only in 16 bits may there be more."""
+    same = (ids == their_ids).all(axis=1)
+    if problem["renormalize"] and problem["score"] == "none":
+        return ""  # a sum of positive and negative logits can be anything, its quotients with it
+    close = numpy.isclose(weights, their_weights, rtol=ROUNDING[problem["dtype"]], atol=1e-6).all(axis=1)
+    if not close[same].all():
+        return f"weights of row {int(numpy.argmax(same & ~close))} differ"
+    if problem["dtype"] == "f32" and same.mean() < 0.98:
+        return f"only {same.mean():.1%} of the rows have PyTorch's ids"
+    return ""
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("program")
+    parser.add_argument("check_answer")
+    parser.add_argument("--count", type=int, default=60)
+    parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1 << 30))
+    parser.add_argument("--device", default="cpu")
+    options = parser.parse_args()
+    rng = random.Random(options.seed)
+    failed = 0
+    print(f"# PyTorch {torch.__version__} on {options.device}, --seed {options.seed}")
+    for i in range(1, options.count + 1):
+        problem = random_problem(rng, options.device)
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            their_ids, their_weights = ask_pytorch(problem, folder, options.seed + i, options.device)
+            why = run([options.check_answer, str(folder / "pytorch")] + flags(problem, folder))
+            why = "PyTorch's answer was refused: " + why if why else run(
+                [options.program, "--out", str(folder / "ours")] + flags(problem, folder))
+            if not why:
+                why = compare(problem, numpy.load(folder / "ours" / "topk_ids.npy"),
+                              numpy.load(folder / "ours" / "topk_weights.npy"), their_ids, their_weights)
+        print(f"{'not ok' if why else 'ok'} {i} - {' '.join(f'{k}={v}' for k, v in problem.items())}")
+        if why:
+            failed += 1
+            print(f"# {why}")
+    print(f"1..{options.count}")
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

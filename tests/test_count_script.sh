@@ -1,0 +1,51 @@
+#!/bin/sh
+# tests/gpu/count_on_gpu.sh with a made-up ncu: what it asks for, and what it makes of the answer.
+. tests/tap.sh
+bin=$scratch/bin
+mkdir "$bin"
+
+# fake COMMAND BODY
+fake() {
+    printf '#!/bin/sh\n%s\n' "$2" >"$bin/$1"
+    chmod +x "$bin/$1"
+}
+fake nvidia-smi 'echo "NVIDIA H200"; echo "NVIDIA H200"'
+fake nvcc 'echo "Cuda compilation tools, release 13.0, V13.0.88"'
+# Two launches.
+fake ncu 'echo "$*" >"'"$scratch"'/asked"
+for sum in 1,000 24; do
+    echo "\"0\",\"gate_kernel\",\"l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum\",\"request\",\"$sum\""
+    echo "\"0\",\"gate_kernel\",\"sass__inst_executed_per_opcode\",\"inst\",\"2,000 (SHFL: 1,100; BAR: $sum; SHFLX: 7)\""
+done'
+
+PATH=$bin:$PATH sh tests/gpu/count_on_gpu.sh 02_warp_per_group 3 >"$scratch/counted.json"
+equal 'it ends well' 0 $?
+matches 'kernels of the operator, as many launches as the simulator had' \
+    '*--kernel-name regex:^gate_kernel$ --launch-count 1 *build/gpu/02_warp_per_group --num-tokens 3' "$(cat "$scratch/asked")"
+
+# field EXPRESSION: of the JSON, in Python
+field() {
+    python3 -c "import json, sys; run = json.load(open(sys.argv[1])); print($1)" "$scratch/counted.json"
+}
+# counted COUNTER: what the simulator and the GPU counted
+counted() {
+    field "*[(at['simulator'], at['gpu']) for at in run['counters'] if at['counter'] == '$1']"
+}
+simulated=$(build/cpu/02_warp_per_group --num-tokens 3 --format json)
+# simulator COUNTER
+simulator() {
+    echo "$simulated" | python3 -c "import json, sys; print(json.load(sys.stdin)['counters']['$1'])"
+}
+
+equal 'the fields' 'chapter gpu cuda date kernel_source_sha256 command counters' "$(field '*run')"
+equal 'what was run' 'sh tests/gpu/count_on_gpu.sh 02_warp_per_group 3' "$(field 'run["command"]')"
+equal 'on what' '02_warp_per_group, NVIDIA H200, 13.0' "$(field '", ".join((run["chapter"], run["gpu"], run["cuda"]))')"
+equal 'of which kernel' "$(sh common/source_hash.sh chapters/02_warp_per_group/gate.cu)" "$(field 'run["kernel_source_sha256"]')"
+equal 'the sum of the launches' "($(simulator global_load_requests), 1024)" "$(counted global_load_requests)"
+equal 'what the GPU did not count' "($(simulator shared_load_requests), None)" "$(counted shared_load_requests)"
+equal 'what the simulator does not count' '(None, None)' "$(counted instructions)"
+equal 'instructions of one kind' "($(simulator shuffles), 2200)" "$(counted shuffles)"
+equal 'of another kind' "($(simulator block_barriers), 1024)" "$(counted block_barriers)"
+equal 'of a kind that there is none of' '(0, 0)' "$(counted votes)"
+equal 'all of them' 16 "$(field 'len(run["counters"])')"
+finish
