@@ -21,7 +21,7 @@ learn_tree() {
 
 learn_exercise() {
     cp -R "exercises/$3" "$2/exercises/$4"
-    cp "$1/cpu/exercises/$3.o" "$2/$1/cpu/exercises/$4.o"
+    cp "$1/cpu/graders.a.objects/exercises_$3_grader.o" "$2/$1/cpu/graders.a.objects/exercises_$4_grader.o"
 }
 
 fill() {

@@ -634,9 +634,9 @@ matches 'from any folder' '*> 02_warp_maximum *' "$(cat "$scratch/out")"
 equal 'from a folder that is gone: whole paths' "$tree/exercises/mine/02_warp_maximum.cu" "$(head -n 1 "$scratch/out" | cut -d ' ' -f 1)"
 (cd "$tree" && "$b/learn" list >/dev/full) 2>"$scratch/err"
 equal 'an output that is full' '2 learn: standard output: cannot be written' "$? $(cat "$scratch/err")"
-mv "$tree/$b/cpu/exercises/08_up_sweep.o" "$scratch/moved"
+mv "$tree/$b/cpu/graders.a.objects/exercises_08_up_sweep_grader.o" "$scratch/moved"
 refuses 'a grader that was not built' '*ninja learn*' run 08_up_sweep
-mv "$scratch/moved" "$tree/$b/cpu/exercises/08_up_sweep.o"
+mv "$scratch/moved" "$tree/$b/cpu/graders.a.objects/exercises_08_up_sweep_grader.o"
 learn run 02 --gpu
 equal 'no GPU: exit and lines' '3 1 0' "$code $(wc -l <"$scratch/err") $(wc -c <"$scratch/out")"
 (cd "$tree" && PATH=/nonexistent "$b/learn" run 02) >"$scratch/out" 2>"$scratch/err"

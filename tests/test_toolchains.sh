@@ -85,7 +85,7 @@ with_aarch64() {
     cross=build/aarch64/cross
     mkdir -p $cross
     cp /usr/include/cmocka.h $cross
-    aarch64-linux-gnu-gcc -O2 -isystem $cross -c tests/cross_cmocka.c -o $cross/cmocka.o &&
+    aarch64-linux-gnu-gcc -O2 -isystem $cross -c tests/cross/cmocka.c -o $cross/cmocka.o &&
         aarch64-linux-gnu-ar rcs $cross/libcmocka.a $cross/cmocka.o
     # The rewriter runs here, not there.
     succeeds "aarch64: the rewriter" cc -O2 common/simt/rewriter/rewrite_launch.c -o $cross/rewrite_launch || return
