@@ -89,6 +89,9 @@ struct timing {
     double median, p10, p90;
 };
 
+/** Sorts the times, of repeated launches or batches of them, and picks the three. */
+struct timing timing_of(double *times, int count);
+
 /**
  * Times a launch: a CUDA graph of 20, replayed; the median and the 10th and 90th percentile over the replays.
  * `launch` must not allocate or synchronise. Returns false with the reason.

@@ -41,6 +41,19 @@ static double floor_us(const struct bench *bench, const struct operands *operand
     return moving > bench->floor.empty_us ? moving : bench->floor.empty_us;
 }
 
+static int compare_doubles(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x > y) - (x < y);
+}
+
+struct timing timing_of(double *times, int count)
+{
+    qsort(times, (size_t)count, sizeof *times, compare_doubles);
+    return (struct timing){times[count / 2], times[count / 10], times[count - 1 - count / 10]};
+}
+
 /* --- on the host -------------------------------------------------------------------------------------------------- */
 
 static double now_us(void)
@@ -49,13 +62,6 @@ static double now_us(void)
 
     clock_gettime(CLOCK_MONOTONIC, &now);
     return 1e6 * (double)now.tv_sec + 1e-3 * (double)now.tv_nsec;
-}
-
-static int compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
 }
 
 /** The time of so many calls; negative when memory runs out. */
@@ -83,8 +89,7 @@ static bool time_on_host(const struct launch *launch, const struct operands *ope
     batch /= 2;
     for (int repeat = 0; repeat < HOST_REPEATS; repeat++)
         times[repeat] = time_calls(launch, operands, batch) / batch;
-    qsort(times, HOST_REPEATS, sizeof *times, compare_doubles);
-    *timing = (struct timing){times[HOST_REPEATS / 2], times[HOST_REPEATS / 10], times[HOST_REPEATS * 9 / 10]};
+    *timing = timing_of(times, HOST_REPEATS);
     return true;
 }
 

@@ -153,17 +153,10 @@ static cudaError_t replay_start(struct replay *replay, backend_launch *launch, v
     return status == cudaSuccess ? replay_capture(replay, launch, context) : status;
 }
 
-static int compare_floats(const void *a, const void *b)
-{
-    const float x = *(const float *)a, y = *(const float *)b;
-
-    return (x > y) - (x < y);
-}
-
 /** Replays the graph and sorts out the microseconds per launch. */
 static cudaError_t replay_time(struct replay *replay, struct timing *timing)
 {
-    float times[REPLAYS];
+    double times[REPLAYS];
 
     for (int i = -WARM_UP_REPLAYS; i < REPLAYS; i++) {
         float ms = 0.0f;
@@ -176,10 +169,9 @@ static cudaError_t replay_time(struct replay *replay, struct timing *timing)
         if (status != cudaSuccess)
             return status;
         if (i >= 0)
-            times[i] = 1000.0f * ms / LAUNCHES_PER_GRAPH;
+            times[i] = 1000.0 * ms / LAUNCHES_PER_GRAPH;
     }
-    qsort(times, REPLAYS, sizeof *times, compare_floats);
-    *timing = (struct timing){times[REPLAYS / 2], times[REPLAYS / 10], times[REPLAYS - 1 - REPLAYS / 10]};
+    *timing = timing_of(times, REPLAYS);
     return cudaSuccess;
 }
 
