@@ -41,19 +41,6 @@ static double floor_us(const struct bench *bench, const struct operands *operand
     return moving > bench->floor.empty_us ? moving : bench->floor.empty_us;
 }
 
-static int compare_doubles(const void *a, const void *b)
-{
-    const double x = *(const double *)a, y = *(const double *)b;
-
-    return (x > y) - (x < y);
-}
-
-struct timing timing_of(double *times, int count)
-{
-    qsort(times, (size_t)count, sizeof *times, compare_doubles);
-    return (struct timing){times[count / 2], times[count / 10], times[count - 1 - count / 10]};
-}
-
 /* --- on the host -------------------------------------------------------------------------------------------------- */
 
 static double now_us(void)
