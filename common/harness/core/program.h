@@ -1,4 +1,4 @@
-/** @file core/program.h  What the programs of all operators share: options, a run with its files, the report, the exit. */
+/** @file core/program.h  What the programs of all operators share: options, a run and its files, report, exit. */
 #ifndef PROGRAM_H
 #define PROGRAM_H
 
