@@ -22,7 +22,6 @@ import times
 PARTS = ((5, "the gate"), (10, "align"), (99, "the layer, several GPUs and the limit"))  # the last chapter of each
 ORDER = ("primer", "chapters", "exercises", "glossary", "simulator", "stepping_in_gdb", "router_data")  # others follow
 WORDS_A_MINUTE, LINES_OF_CODE_A_MINUTE = 200, 15
-FEW_TOKENS, MANY_TOKENS = 1, 65536
 
 
 def find_pages():
@@ -135,7 +134,7 @@ def _ratio(row):
 
 def _gain(page, run, is_host):
     """A chapter's row. Chapter 01 runs on the host; the next has timed it beside itself."""
-    rows = [results.row_of(run, tokens) for tokens in (FEW_TOKENS, MANY_TOKENS)]
+    rows = [results.row_of(run, tokens) for tokens in times.FEW_AND_MANY]
     old = " *(times of an older kernel)*" if run and not is_host and results.is_old(run) else ""
     cells = " | ".join(times.format_us(results.median(row, "before" if is_host else "here")) for row in rows)
     ratios = "" if is_host or not any(results.median(row, "before") for row in rows) else ", ".join(map(_ratio, rows))
@@ -143,8 +142,7 @@ def _gain(page, run, is_host):
 
 
 def _chapter_list(site, recorded):
-    """The parts, each under a heading that Doxygen does not take for a section: its tree has the chapters
-    themselves."""
+    """The parts, under headings that are no sections to Doxygen, whose tree has the chapters themselves."""
     text = ""
     for part, (_, title) in enumerate(PARTS):
         text += f"\n<h1>Part {part + 1}: {title}</h1>\n\n"
@@ -222,8 +220,7 @@ def _uses(site):
 
 
 def write_pages(site, recorded, step_pages):
-    """All pages, by the names of their files; `step_pages` holds the ids of the pages of steps, which chapters lead
-    to."""
+    """All pages, by the names of their files; chapters lead to the pages of steps with the ids `step_pages`."""
     pages = {f"{page.id}.md": _page(site, page, recorded, step_pages) for page in site.pages}
     pages["chapters.md"] = ("# The chapters {#chapters}\n" + _chapter_list(site, recorded) +
                             subpages([page.id for page in _chapters(site)]))

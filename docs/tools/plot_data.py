@@ -1,12 +1,8 @@
 """The data of plots: recorded times, and what the simulator counts, of all chapters of an operator. ValueError if any lack."""
-import pathlib
-
 import counters
 import results
 import times
 
-FEW, MANY = 1, 65536
-TIMES = {"gate": "f32", "align": "align 64"}
 PANELS = {"gate": ("shuffles", "block_barriers", "divergent_branches", "shared_wavefronts", "shared_conflicts",
                    "global_sectors"),
           "align": ("block_barriers", "shuffles", "divergent_branches", "global_store_requests", "global_sectors",
@@ -14,13 +10,8 @@ PANELS = {"gate": ("shuffles", "block_barriers", "divergent_branches", "shared_w
 PER_TOKEN = ("gate",)
 
 
-def _chapters(operator):
-    names = sorted(path.name for path in pathlib.Path("chapters").iterdir())
-    return [name for name in names if results.kernel_of(name) and results.kernel_of(name).stem == operator]
-
-
 def _lines(operator, recorded):
-    return times.lines(f"{TIMES[operator]} {' '.join(_chapters(operator))}", recorded)
+    return times.lines(f"{times.STANDARD[operator]} {' '.join(results.chapters(kernel=f'{operator}.*'))}", recorded)
 
 
 def _old(lines):
@@ -37,10 +28,11 @@ def time_lines(operator, recorded):
 
 def _row(line):
     points = dict(line.points)
-    if FEW not in points or MANY not in points:
-        raise ValueError(f"{line.label}: no time of {FEW if FEW not in points else MANY} tokens in its rows")
-    return {"label": line.label.replace("_", " "), "us": [points[FEW], points[MANY]],
-            "texts": [times.format_us(points[FEW]), times.format_us(points[MANY])]}
+    missing = [tokens for tokens in times.FEW_AND_MANY if tokens not in points]
+    if missing:
+        raise ValueError(f"{line.label}: no time of {missing[0]} tokens in its rows")
+    us = [points[tokens] for tokens in times.FEW_AND_MANY]
+    return {"label": line.label.replace("_", " "), "us": us, "texts": list(map(times.format_us, us))}
 
 
 def few_and_many(recorded):
@@ -53,7 +45,7 @@ def few_and_many(recorded):
 
 def counter_panels(operator, build):
     """What the simulator counts in each chapter, a panel for each counter: the values and how they read."""
-    names = [name for name in _chapters(operator) if results.kernel_of(name).suffix == ".cu"]
+    names = results.chapters(kernel=f"{operator}.cu")
     reports = [counters.report(build, name[:2]) for name in names]
     tokens = [report["problem"]["num_tokens"] for report in reports]
     if operator in PER_TOKEN and not all(tokens):
