@@ -135,7 +135,7 @@ def make_site(build):
 def make_steppers(build):
     """Makes the pages that play a run, each an HTML file of its own; the folder they are in."""
     folder = build / "docs" / "stepper"
-    _write_files(folder, stepper_pages.write_html_files(build))
+    _write_files(folder, stepper_pages.write_pages(build, ".html"))
     for path in ("docs/stepper/stepper.js", "docs/stepper/stepper.css"):
         shutil.copy(path, folder)
     return folder

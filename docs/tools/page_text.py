@@ -83,9 +83,6 @@ def read_terms(path=GLOSSARY):
     return terms
 
 
-# --- a page on its way ---
-
-
 @dataclasses.dataclass
 class Writer:
     """A page on its way."""

@@ -7,7 +7,6 @@ PANELS = {"gate": ("shuffles", "block_barriers", "divergent_branches", "shared_w
                    "global_sectors"),
           "align": ("block_barriers", "shuffles", "divergent_branches", "global_store_requests", "global_sectors",
                     "shared_wavefronts")}
-PER_TOKEN = ("gate",)
 
 
 def _lines(operator, recorded):
@@ -45,17 +44,16 @@ def few_and_many(recorded):
 
 def counter_panels(operator, build):
     """What the simulator counts in each chapter, a panel for each counter: the values and how they read."""
-    names = results.chapters(kernel=f"{operator}.cu")
+    names, per_token = results.chapters(kernel=f"{operator}.cu"), operator == "gate"
     reports = [counters.report(build, name[:2]) for name in names]
     tokens = [report["problem"]["num_tokens"] for report in reports]
-    if operator in PER_TOKEN and not all(tokens):
+    if per_token and not all(tokens):
         raise ValueError(f"counters of {operator}: per token of no tokens")
     panels = []
     for name in PANELS[operator]:
-        values = [counters.count(report, name) / (of_report if operator in PER_TOKEN else 1)
-                  for report, of_report in zip(reports, tokens)]
+        values = [counters.count(report, name) / (of_report if per_token else 1) for report, of_report in zip(reports, tokens)]
         panels.append({"name": name, "label": counters.label(name), "values": [round(value, 6) for value in values],
                        "texts": [counters.format_number(value) for value in values]})
-    source = (f"{'Per token' if operator in PER_TOKEN else 'In all'}, from the CPU simulator; "
+    source = (f"{'Per token' if per_token else 'In all'}, from the CPU simulator; "
               f"{counters.format_number(tokens[0])} tokens of the router\u2019s data.")
     return {"chapters": [name[:2] for name in names], "panels": panels, "source": source}

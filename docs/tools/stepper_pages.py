@@ -23,6 +23,15 @@ from trace import WORD_BYTES
 # Neighbouring words of one array; the first is counted from the beginning of the space.
 Region = collections.namedtuple("Region", "space name first count")
 SHARED = -2  # where an event accesses memory; else the number of an allocation
+TEMPLATES = {
+    ".md": '# Chapter {number}, step by step {{#stepper_{number}}}\n\n@htmlonly\n<link rel="stylesheet" href="stepper.css">\n'
+           '<nav class="way" aria-label="Chapters"><a href="chapter_{number}.html">&larr; Chapter {number}</a></nav>\n'
+           '{stepper}@endhtmlonly\n',
+    ".html": '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+             '<title>Chapter {number}, step by step</title>\n<link rel="icon" href="data:,">\n'
+             '<link rel="stylesheet" href="stepper.css">\n</head>\n<body class="stepper-page">\n'
+             '<h1>Chapter {number}, step by step</h1>\n{stepper}</body>\n</html>\n'}
 LOADS, STORES, ATOMIC = ("shared_load", "global_load"), ("shared_store", "global_store"), "atomic"
 FEW_LANES = 4  # whose values are said in words
 
@@ -195,26 +204,10 @@ def stepper_html(path, command):
             f'</section>\n<script src="stepper.js"></script>\n')
 
 
-def _steppers(build):
-    """The chapters' numbers and their steppers."""
-    paths = runs.side_by_side(lambda run: runs.trace(build, *run), runs.STEPPED.items())
-    return {program[:2]: stepper_html(path, f"build/cpu/{program} {arguments} --trace trace.json")
-            for path, (program, arguments) in zip(paths, runs.STEPPED.items())}
-
-
-def write_pages(build):
-    """The pages of the site, by the names of their files."""
-    return {f"stepper_{number}.md": f"# Chapter {number}, step by step {{#stepper_{number}}}\n\n@htmlonly\n"
-            '<link rel="stylesheet" href="stepper.css">\n<nav class="way" aria-label="Chapters">'
-            f'<a href="chapter_{number}.html">&larr; Chapter {number}</a></nav>\n{stepper}@endhtmlonly\n'
-            for number, stepper in _steppers(build).items()}
-
-
-def write_html_files(build):
-    """The same as HTML files of their own."""
-    return {f"stepper_{number}.html": '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            f'<title>Chapter {number}, step by step</title>\n<link rel="icon" href="data:,">\n'
-            '<link rel="stylesheet" href="stepper.css">\n</head>\n<body class="stepper-page">\n'
-            f"<h1>Chapter {number}, step by step</h1>\n{stepper}</body>\n</html>\n"
-            for number, stepper in _steppers(build).items()}
+def write_pages(build, suffix=".md"):
+    """The pages of the site, by the names of their files, or with ".html" the same as HTML files of their own."""
+    paths, pages = runs.side_by_side(lambda run: runs.trace(build, *run), runs.STEPPED.items()), {}
+    for path, (program, arguments) in zip(paths, runs.STEPPED.items()):
+        stepper = stepper_html(path, f"build/cpu/{program} {arguments} --trace trace.json")
+        pages[f"stepper_{program[:2]}{suffix}"] = TEMPLATES[suffix].format(number=program[:2], stepper=stepper)
+    return pages

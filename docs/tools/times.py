@@ -22,6 +22,8 @@ HOST_CHAPTER = "01_cpu_baseline"  # its times are those that the next chapter ha
 PYTORCH_WAYS = ("eager_stream", "eager_graph", "compiled_stream", "compiled_graph")
 LIBRARIES = {"gate": "pytorch_gate", "align": "cub_align"}
 STANDARD = {"gate": "f32", "align": "align 64"}  # the times that stand for a chapter of an operator
+WITHOUT_NUMBER = {"align": "times of align without a block size; 'align 64' has one",
+                  "small": "times of the small kernel; 'small 64 CHAPTER' has experts and a chapter"}
 OLD_KERNEL = " (*recorded from an older kernel*)"
 
 
@@ -31,9 +33,7 @@ def format_us(us):
         return "-"
     if us < 99.95:
         return f"{us:#.3g}"
-    unit = 1
-    while us / unit >= 999.5:
-        unit *= 10
+    unit = 10 ** max(0, len(f"{us:.0f}") - 3)
     return f"{int(us / unit + 0.5) * unit:,}"
 
 
@@ -46,7 +46,7 @@ def parse(words, recorded):
     """Reads what times are wanted: .operator, .fields of the runs, .chapters in the course's order, .small."""
     first, *rest = words.split() or [""]
     request = types.SimpleNamespace(operator="align", small=first == "small")
-    has_number = first in ("align", "small") and rest and re.fullmatch("[1-9][0-9]{0,5}", rest[0])
+    has_number = first in WITHOUT_NUMBER and rest and re.fullmatch("[1-9][0-9]{0,5}", rest[0])
     number = int(rest.pop(0)) if has_number else None
     if first in ("f32", "f16", "bf16"):
         request.operator, request.fields = "gate", {"dtype": first, "distribution": "router"}
@@ -54,14 +54,10 @@ def parse(words, recorded):
         known = {run.get("distribution") for runs in recorded.values() for run in runs}
         dist = rest.pop(0) if rest and rest[0] in known else "router"
         request.fields = {"block_size": number, "distribution": dist, "kernel": "auto"}
-    elif first == "align":
-        raise ValueError("times of align without a block size; 'align 64' has one")
     elif first == "small" and number and rest:
         request.fields = {"block_size": 64, "num_experts": number, "distribution": "uniform"}
-    elif first == "small":
-        raise ValueError("times of the small kernel; 'small 64 CHAPTER' has experts and a chapter")
     else:
-        raise ValueError(f"times of '{first}'; it must be f32, f16, bf16, align or small")
+        raise ValueError(WITHOUT_NUMBER.get(first, f"times of '{first}'; it must be f32, f16, bf16, align or small"))
     for name in rest:
         if not _is_program(name, request.operator):
             article = "an" if request.operator == "align" else "a"

@@ -122,7 +122,7 @@ class Pages(unittest.TestCase):
         cls.addClassCleanup(shutil.rmtree, cls.folder)
         for name in ("stepper.js", "stepper.css"):
             shutil.copy(f"docs/stepper/{name}", cls.folder)
-        cls.pages = stepper_pages.write_html_files(BUILD)
+        cls.pages = stepper_pages.write_pages(BUILD, ".html")
         for name, text in cls.pages.items():
             (cls.folder / name).write_text(text)
 
