@@ -102,10 +102,9 @@ def parse(words):
     *modes, columns = words.split(",")
     request = types.SimpleNamespace(per_token=False, kernel="", by="")
     for mode in map(str.strip, modes):
-        match = re.fullmatch(r"(per) token|(?:of (?P<kernel>\w+))|(?:by (?P<by>\w+))", mode, re.A)
+        match = re.fullmatch(r"(?P<per_token>per token)|(?:of (?P<kernel>\w+))|(?:by (?P<by>\w+))", mode, re.A)
         if not match:
             raise ValueError(f"counters '{mode}'; 'per token', 'of KERNEL' and 'by NUMBER' are known")
-        request.per_token |= match[1] is not None
         vars(request).update({name: word for name, word in match.groupdict().items() if word})
     request.columns = [_parse_column(word) for word in columns.split()]
     if not request.columns:
@@ -169,8 +168,7 @@ def _sources(request, one_run):
     if reports:
         lead = ("Source: counted" if machines else "Counted") + " by the CPU simulator"
         lead += (", per token" if request.per_token else "") + (f", of `{request.kernel}`" if request.kernel else "")
-        any_program = not one_run and not request.by
-        lines.append(f"{lead}: {provenance.simulated(reports, any_program, bool(request.by))}")
+        lines.append(f"{lead}: {provenance.simulated(reports, not one_run and not request.by, bool(request.by))}")
     if machines:
         lines.append(f"Machine: counted by Nsight Compute on {provenance.recorded(machines)}")
     return lines

@@ -27,13 +27,8 @@ PADS = "--counts 1,1,1,1,1,1,1,1 --block-size 32 --kernel large"
 
 
 def _traced(find, *wanted, **more):
-    """Makes a figure's data by find(TRACE..., more) from the traces of programs: of given runs, pairs of a program and its
-    arguments, or of those that readers step through."""
-    def make(build):
-        pairs = [(run, runs.STEPPED[run]) if isinstance(run, str) else run for run in wanted]
-        return find(*(trace.read(runs.trace(build, *pair)) for pair in pairs), **more)
-
-    return make
+    """Makes a figure's data by find(TRACE..., more) from runs: programs with arguments, or as readers step through them."""
+    return lambda build: find(*(trace.read(runs.trace(build, *run.split(" ", 1))) for run in wanted), **more)
 
 
 # A figure's name: its title, in which {} are of its data; the function, MODULE.NAME, that draws it; what makes its data from
@@ -52,15 +47,15 @@ FIGURES = {
     "06_blocks": ("{numel} ids, by expert, in blocks of {block_size} rows", "trace_figures.draw_blocks",
                   lambda build: choices.blocks(runs.arrays(build, "06_align_serial", "--counts 4,1,5,3 --block-size 3"))),
     "06_waiting": ("One thread adds up; 1,023 wait", "trace_figures.draw_timeline", _traced(
-        kernel_steps.timeline, ("06_align_serial", "--num-tokens 128 --kernel large --trace-kernel align_kernel"))),
+        kernel_steps.timeline, "06_align_serial --num-tokens 128 --kernel large --trace-kernel align_kernel")),
     "07_stores": ("The same pads, 4 and 16 bytes at a time", "trace_figures.draw_stores", _traced(
-        kernel_steps.stores, ("06_align_serial", f"{PADS} --trace-kernel fill_kernel"), ("07_align_vector_pad", PADS))),
+        kernel_steps.stores, f"06_align_serial {PADS} --trace-kernel fill_kernel", f"07_align_vector_pad {PADS}")),
     "08_tree": ("Sums of what lies before: up a tree and down again", "trace_figures.draw_tree",
                 _traced(kernel_steps.tree, "08_align_blelloch")),
     "09_scan": ("What lies before each of 64 experts: two warps, then their sums", "trace_figures.draw_scan",
                 _traced(kernel_steps.two_level_scan, "09_align_warp_scan")),
     "10_parallel_fill": ("Eight warps fill while one counts", "trace_figures.draw_timeline", _traced(
-        kernel_steps.timeline, ("10_align_parallel_fill", f"{runs.COUNTS} --block-size 512 --kernel small"))),
+        kernel_steps.timeline, f"10_align_parallel_fill {runs.COUNTS} --block-size 512 --kernel small")),
     "results": ("What the chapters gain, in microseconds per call", "plots.draw_results",
                 lambda _: plot_data.few_and_many(results.load())),
     "gate_times": ("The gate: microseconds per call", "plots.draw_times",

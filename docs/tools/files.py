@@ -5,6 +5,7 @@ import os
 import pathlib
 import re
 import shutil
+import subprocess
 import sys
 
 MARKER = re.compile(r"\s*// \[([a-z0-9_]+)\]")
@@ -28,9 +29,11 @@ def reason(error):
 
 @contextlib.contextmanager
 def errors_in_one_line(tool, status=1):
-    """Ends the tool with this status where something is wrong, and says what in one line."""
+    """Ends the tool with this status where something is wrong, and says what in one line, unless a program has."""
     try:
         yield
+    except subprocess.CalledProcessError as error:
+        sys.exit(error.returncode)
     except ImportError as error:
         message = f"{error.name} is missing: sh common/setup.sh docs installs it"
     except (OSError, ValueError) as error:

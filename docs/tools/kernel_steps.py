@@ -13,8 +13,7 @@ UNWRITTEN, UNKNOWN = "-", "?"
 def _snippets(trace):
     """For each event the snippet of the kernel's source that it stands in, "" if in none."""
     names = dict(enumerate(files.snippets(trace["source"]), 1))
-    return [names.get(event.get("line"), "") if event.get("file", trace["source"]) == trace["source"] else ""
-            for event in trace["events"]]
+    return [names.get(event.get("line"), "") if event["file"] == trace["source"] else "" for event in trace["events"]]
 
 
 # --- exchanges: butterflies and sorts -----------------------------------------------------------------------------------

@@ -25,9 +25,6 @@ AWESOME = pathlib.Path(os.environ.get("DOXYGEN_AWESOME", "/usr/share/doxygen-awe
 MAX_PLAIN_CODE = 40  # characters that fit a line of a phone
 
 
-# --- what Doxygen has no option for ---
-
-
 def _let_commands_flow(page):
     """A line may end behind a hyphen, but not within an option: --trace would become -- and trace. What is longer
     than a line of a phone is a command, which begins where the text stands and goes on below."""
@@ -87,16 +84,6 @@ def _add_to_search(html, words):
             path.write_text(path.read_text().rstrip().removesuffix("];") + f" {entry}\n];\n")
 
 
-# --- the site ---
-
-
-def _run(*command, env=None):
-    """Runs a tool that says itself what is wrong; its exit status is then that of this program."""
-    status = subprocess.run(command, env=env, check=False).returncode
-    if status:
-        sys.exit(status)
-
-
 def _write_files(folder, texts):
     """The folder holds these files and nothing else."""
     shutil.rmtree(folder, ignore_errors=True)
@@ -110,7 +97,7 @@ def make_site(build):
     if not shutil.which("doxygen") or not (AWESOME / "doxygen-awesome.css").is_file():
         raise ValueError("doxygen or doxygen-awesome-css is missing: sh common/setup.sh docs installs it")
     for tool in ("tables.py", "figures.py"):
-        _run(sys.executable, TOOLS / tool, "--check", "--build", build)
+        subprocess.run([sys.executable, TOOLS / tool, "--check", "--build", build], check=True)
     out, html = build / "docs", build / "docs" / "html"
     site = page_text.Site(pages.find_pages(), page_text.find_sources(), page_text.read_terms())
     recorded = results.load()
@@ -122,7 +109,7 @@ def make_site(build):
         _write_files(out / "pages", texts)
         shutil.rmtree(html, ignore_errors=True)
         environment = {**os.environ, "SITE_OUT": str(out), "DOXYGEN_AWESOME": str(AWESOME)}
-        _run("doxygen", "docs/Doxyfile", env=environment)
+        subprocess.run(["doxygen", "docs/Doxyfile"], env=environment, check=True)
         _patch(html, {"index", *(name.removesuffix(".md") for name in texts)})
         _add_to_search(html, pages.search_words(site))
         shutil.copytree("docs/figures", html / "figures")

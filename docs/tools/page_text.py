@@ -29,9 +29,6 @@ class Site:
     files: dict = dataclasses.field(default_factory=dict)  # that pages link to: addresses to paths
 
 
-# --- source files ---
-
-
 def find_sources():
     """The paths of the sources that the site shows, in alphabetical order within a folder."""
     paths = [path for folder in SOURCE_FOLDERS for path in pathlib.Path(folder).rglob("*")
@@ -50,9 +47,6 @@ def source_url(sources, path):
     shared = min((len(os.path.commonprefix([parts, other])) for other in others), default=len(parts) - 1)
     name = "/".join(parts[shared:])
     return name.replace("_", "__").replace("/", "_2").replace(".", "_8") + "_source.html"
-
-
-# --- titles and terms ---
 
 
 def read_page(path, default_id):
@@ -159,9 +153,6 @@ def _text_line(writer, line, terms):
         out += line[at:piece.start()] + (piece[0][0] if written is None else written)
         at = piece.start() + 1 if written is None else piece.end()
     return out + line[at:]
-
-
-# --- lines that are more than text ---
 
 
 def figure(name, alternative):

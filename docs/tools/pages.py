@@ -32,10 +32,9 @@ def find_pages():
     found += [(path, path.stem) for path in sorted(pathlib.Path("docs/pages").glob("*.md"))]
     found.append((pathlib.Path("common/data/router/README.md"), "router_data"))
     exercises = pathlib.Path("exercises")
-    if (exercises / "README.md").is_file():
-        found.append((exercises / "README.md", "exercises"))
-        found += [(path, f"exercise_{path.parent.name}") for path in sorted(exercises.glob("[0-9]*/README.md"))]
-        found.append((exercises / "AUTHORING.md", "exercise_authoring"))
+    found += [(path, "exercises") for path in exercises.glob("README.md")]
+    found += [(path, f"exercise_{path.parent.name}") for path in sorted(exercises.glob("[0-9]*/README.md"))]
+    found += [(path, "exercise_authoring") for path in exercises.glob("AUTHORING.md")]
     return [page_text.read_page(path.as_posix(), page_id) for path, page_id in found]
 
 

@@ -36,7 +36,10 @@ def _commands(commands, only_first):
 
 
 def recorded(runs, only_first_command=False):
-    """What recorded the runs, when and by which commands: the rest of a sentence in Markdown."""
+    """What recorded those runs that are not None, when and by which commands: the rest of a sentence in Markdown."""
+    runs = [run for run in runs if run]
+    if not runs:
+        return "Nothing is recorded yet."
     return f"{machines(runs)} by {_commands(map(_general_command, runs), only_first_command)}."
 
 

@@ -60,9 +60,9 @@ def report(build, program, arguments=""):
         raise ValueError(f"{program}: its report is no JSON: {error}") from None
 
 
-def trace(build, program, arguments):
-    """The path of the trace that the program writes."""
-    return _make(build, program, arguments, "--trace {}", ".trace.json")
+def trace(build, program, arguments=None):
+    """The path of the trace that the program writes; without arguments of its run in STEPPED."""
+    return _make(build, program, STEPPED[program] if arguments is None else arguments, "--trace {}", ".trace.json")
 
 
 def arrays(build, program, arguments=""):

@@ -1,10 +1,8 @@
-"""Pages of the site that show what a chapter changed: counters and times before and after, and the code side by
-side."""
+"""Pages that show what a chapter changed: counters and times before and after, and the code side by side."""
 import difflib
 import functools
 import html
 import itertools
-import pathlib
 import re
 import subprocess
 import types

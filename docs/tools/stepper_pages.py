@@ -58,8 +58,9 @@ def _follow_alias(lines, number, name):
     return name
 
 
-def array_name(lines, number, kind):
-    """The name of the array that a line of source reads from or writes to; "" if the line has none."""
+def array_name(event):
+    """The name of the array that the event's line of source reads from or writes to; "" if the line has none."""
+    lines, number, kind = _lines(event["file"]), event.get("line", 0), event["kind"]
     if not 1 <= number <= len(lines):
         return ""
     text = lines[number - 1].lstrip(" ")
@@ -73,10 +74,6 @@ def array_name(lines, number, kind):
     pointer = re.match(r"\*([A-Za-z_]\w*)?", text)
     name = pointer[1] or "" if pointer else _first_name(r"\[", text) or _first_name(r" \+ ", text)
     return _follow_alias(lines, number, name)
-
-
-def _name_of(trace, event):
-    return array_name(_lines(event.get("file", trace["source"])), event.get("line", 0), event["kind"])
 
 
 def _space(event, lane):
@@ -95,7 +92,7 @@ def find_regions(trace):
     regions = []
     for space, word in sorted(writers):
         last = regions[-1] if regions and regions[-1].space == space else None
-        name = last.name if last and space != SHARED else _name_of(trace, writers[space, word])
+        name = last.name if last and space != SHARED else array_name(writers[space, word])
         if last and last.name == name and last.first + last.count == word:
             regions[-1] = last._replace(count=last.count + 1)
         else:
@@ -126,12 +123,12 @@ def _shuffle_text(event):
     return f"{_lanes(event)} read {how} ({event['operation']})"
 
 
-def _access_text(trace, regions, event):
+def _access_text(regions, event):
     kind, active = event["kind"], event["active"]
     one, few = len(active) == 1, len(active) <= FEW_LANES
     space, word = _space(event, active[0]), event["offset"][active[0]] // WORD_BYTES
     names = [region.name for region in regions if region.space == space and 0 <= word - region.first < region.count]
-    name = names[0] if names else _name_of(trace, event)
+    name = names[0] if names else array_name(event)
     verb = {ATOMIC: "adds to" if one else "add to", **dict.fromkeys(LOADS, "reads" if one else "read")}.get(
         kind, "writes" if one else "write")
     text = f"{_lanes(event)} {verb} {name or 'what lies'} in {'shared' if traces.is_shared(event) else 'global'} memory"
@@ -157,7 +154,7 @@ def step_text(trace, regions, event):
         return f"barrier {event['barrier'] + 1}: all threads{'' if trace['warps'] == 1 else ' of all warps'} have come"
     if kind == "return":
         return f"{_lanes(event)} {'is' if len(event['active']) == 1 else 'are'} done"
-    return _access_text(trace, regions, event)
+    return _access_text(regions, event)
 
 
 def steps_in_words(trace, regions):
@@ -188,7 +185,7 @@ def stepper_html(path, command):
     """The stepper of a trace; the command that made it is shown."""
     trace = traces.read(path)
     regions = find_regions(trace)
-    files = list(dict.fromkeys([trace["source"], *(event.get("file", trace["source"]) for event in trace["events"])]))
+    files = dict.fromkeys([trace["source"], *(event["file"] for event in trace["events"])])
     steps = "".join(f"<li>{html.escape(text)}</li>\n" for text in steps_in_words(trace, regions))
     packed = base64.b64encode(gzip.compress(pathlib.Path(path).read_bytes(), mtime=0)).decode()
     return ('<section class="stepper" aria-label="A run, step by step">\n'
@@ -206,7 +203,7 @@ def stepper_html(path, command):
 
 def write_pages(build, suffix=".md"):
     """The pages of the site, by the names of their files, or with ".html" the same as HTML files of their own."""
-    paths, pages = runs.side_by_side(lambda run: runs.trace(build, *run), runs.STEPPED.items()), {}
+    paths, pages = runs.side_by_side(functools.partial(runs.trace, build), runs.STEPPED), {}
     for path, (program, arguments) in zip(paths, runs.STEPPED.items()):
         stepper = stepper_html(path, f"build/cpu/{program} {arguments} --trace trace.json")
         pages[f"stepper_{program[:2]}{suffix}"] = TEMPLATES[suffix].format(number=program[:2], stepper=stepper)

@@ -96,11 +96,6 @@ def host_words(run):
     return f"{threads} thread{'s' if threads > 1 else ''}" if threads else "on the host"
 
 
-def _source(runs, only_first_command=False):
-    runs = [run for run in runs if run]
-    return provenance.recorded(runs, only_first_command) if runs else "Nothing is recorded yet."
-
-
 def _pytorch_label(run, way):
     form, place = way.split("_")
     counted = ((run or {}).get("launches") or {}).get(form) or {}
@@ -133,7 +128,7 @@ def _sweep_table(request, recorded):
     rows = [(label, [library] * len(SIZES), column) for label, column in _library_rows(request, library)]
     rows += [(_chapter_label(run, name), [run] * len(SIZES), column) for name, run, column in chapters]
     rows.append(("floor", [floor] * len(SIZES), "floor_us"))
-    return SIZES, rows, _source([floor, *(run for _, run, _ in chapters), library])
+    return SIZES, rows, provenance.recorded([floor, *(run for _, run, _ in chapters), library])
 
 
 def _small_table(request, recorded):
@@ -144,7 +139,7 @@ def _small_table(request, recorded):
         old = OLD_KERNEL if any(run and results.is_old(run) for run in runs) else ""
         rows.append((f"{name}, {kernel} kernel{old}", runs, "here"))
         used += runs
-    return SMALL_SIZES, rows, _source(used, only_first_command=True)
+    return SMALL_SIZES, rows, provenance.recorded(used, only_first_command=True)
 
 
 def table(request, recorded):
@@ -179,8 +174,7 @@ def lines(words, recorded):
     wanted = [("library", "CUB radix sort", library, "here")]
     if request.operator == "gate":
         wanted = [("library", f"PyTorch {form}", library, f"{form}_graph") for form in ("eager", "compiled")]
-    for name in request.chapters:
-        wanted.append(("host" if name == HOST_CHAPTER else "chapter", name, *_chapter_run(runs, name)))
+    wanted += [("host" if name == HOST_CHAPTER else "chapter", name, *_chapter_run(runs, name)) for name in request.chapters]
     source = [run for kind, _, run, _ in wanted if kind != "library"] + [library]
     wanted.append(("floor", "floor", _floor_run(request, runs, request.chapters), "floor_us"))
     return [types.SimpleNamespace(kind=kind, label=label, points=_points(run, label, column), old=results.is_old(run))

@@ -39,8 +39,8 @@ def _check_event(event):
 
 
 def read(path):
-    """The trace in the file, as written but for three things: columns hold whole numbers (a value's bits as one), each event
-    has its lanes in a list, "active", and "warps" says how many there are.
+    """The trace in the file, as written but that columns hold whole numbers (a value's bits as one), each event has its lanes
+    in a list, "active", and the file that it stands in, "file", and "warps" says how many there are.
 
     ValueError, with one line that names the file, if it is no trace of a whole kernel; OSError if it cannot be read.
     """
@@ -56,6 +56,7 @@ def read(path):
         raise ValueError(f"{path}: the kernel did more than the trace holds")
     for number, event in enumerate(trace["events"]):
         try:
+            event.setdefault("file", trace.get("source"))
             _check_event(event)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{path}: event {number} is none that a trace has") from error

@@ -134,7 +134,7 @@ class Pages(unittest.TestCase):
 
     def trace_of(self, chapter):
         program = next(program for program in runs.STEPPED if program.startswith(chapter))
-        return runs.trace(BUILD, program, runs.STEPPED[program])
+        return runs.trace(BUILD, program)
 
 
 class Text(Pages):
