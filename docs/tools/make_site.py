@@ -5,7 +5,6 @@ names something that is not there, where a committed table or figure is not what
 Doxygen's first warning. --steppers makes only the pages on which a reader steps through a run, which need no site:
 BUILD/docs/stepper/stepper_NN.html.
 """
-import argparse
 import fcntl
 import os
 import pathlib
@@ -14,6 +13,7 @@ import shutil
 import subprocess
 import sys
 
+import files
 import page_text
 import pages
 import results
@@ -22,16 +22,10 @@ import stepper_pages
 
 TOOLS = pathlib.Path(__file__).parent
 AWESOME = pathlib.Path(os.environ.get("DOXYGEN_AWESOME", "/usr/share/doxygen-awesome-css"))
-MISSING = "is missing: sh common/setup.sh docs installs what the site needs"
 MAX_PLAIN_CODE = 40  # characters that fit a line of a phone
 
 
 # --- what Doxygen has no option for ---
-
-
-def _one_level_down(page):
-    """Doxygen makes a page's title no heading, and its sections headings of the first level."""
-    return re.sub(r"(</?h)([1-4])>", lambda heading: f"{heading[1]}{int(heading[2]) + 1}>", page)
 
 
 def _let_commands_flow(page):
@@ -53,13 +47,14 @@ PATCHES = (
     ("*.html", r'<div class="toc"><h\d>Table of Contents</h\d>', '<div class="toc"><h2>On this page</h2>'),
     ("doxygen-awesome-interactive-toc.js", r"toc > h3", "toc > h2"),
     ("doxygen-awesome.css", r"div\.toc h3", "div.toc h2"),
+    # Where only macros without a description are, this link leads nowhere.
+    ("*.html", r'.*<a href="#define-members">Macros</a>.*\n(?![\s\S]*id="define-members")', ""),
     # Every line of a source has its anchor under two attributes; one will do, and the site is half a megabyte smaller.
     ("*_source.html", r' id="(l[0-9]+)" name="l[0-9]+"', r' id="\1"'),
     # The tree at the side names variables after files, and a name in JavaScript cannot begin with a digit.
     ("[0-9]*.js", r"\Avar (?=[0-9])", "var _"),
     ("navtree.js", re.escape(r"eval(n.replace(/\-/g,'_'))"), "eval(n.replace(/-/g,'_').replace(/^(?=[0-9])/,'_'))"),
 )
-MACROS = '<a href="#define-members">Macros</a>'  # leads nowhere where only macros without a description are
 
 
 def _patch(html, page_ids):
@@ -68,13 +63,12 @@ def _patch(html, page_ids):
         path.unlink()  # lists of all names, to which nothing leads
     for path in [path for path in html.iterdir() if path.suffix in (".html", ".js", ".css")]:
         text = path.read_text()
-        if path.stem in page_ids:
-            text = _let_commands_flow(_one_level_down(text))
+        if path.stem in page_ids:  # to Doxygen its title is no heading, and its sections are of the first level
+            text = re.sub(r"(</?h)([1-4])>", lambda heading: f"{heading[1]}{int(heading[2]) + 1}>", text)
+            text = _let_commands_flow(text)
         for name, pattern, replacement in PATCHES:
             if path.match(name):
                 text = re.sub(pattern, replacement, text)
-        if MACROS in text and 'id="define-members"' not in text:
-            text = re.sub(f".*{MACROS}.*\n", "", text)
         path.write_text(text)
 
 
@@ -114,7 +108,7 @@ def _write_files(folder, texts):
 def make_site(build):
     """Makes the site; the path of its first page."""
     if not shutil.which("doxygen") or not (AWESOME / "doxygen-awesome.css").is_file():
-        raise ValueError(f"doxygen or doxygen-awesome-css {MISSING}")
+        raise ValueError("doxygen or doxygen-awesome-css is missing: sh common/setup.sh docs installs it")
     for tool in ("tables.py", "figures.py"):
         _run(sys.executable, TOOLS / tool, "--check", "--build", build)
     out, html = build / "docs", build / "docs" / "html"
@@ -141,23 +135,16 @@ def make_site(build):
 def make_steppers(build):
     """Makes the pages that play a run, each an HTML file of its own; the folder they are in."""
     folder = build / "docs" / "stepper"
-    _write_files(folder, stepper_pages.write_html_files(build))
+    _write_files(folder, stepper_pages.write_pages(build, ".html"))
     for path in ("docs/stepper/stepper.js", "docs/stepper/stepper.css"):
         shutil.copy(path, folder)
     return folder
 
 
+@files.errors_in_one_line("make_site")
 def main():
-    parser = argparse.ArgumentParser(description="Makes the documentation site in BUILD/docs/html.")
-    parser.add_argument("--build", type=pathlib.Path, default="build", help="the folder of what is built")
-    parser.add_argument("--steppers", action="store_true", help="only the pages that play a run, without the site")
-    arguments = parser.parse_args()
-    try:
-        print((make_steppers if arguments.steppers else make_site)(arguments.build))
-    except ImportError as error:
-        sys.exit(f"make_site: {error.name} {MISSING}")
-    except (OSError, ValueError) as error:
-        sys.exit(f"make_site: {page_text.reason(error)}")
+    arguments = files.parser(__doc__, "steppers", build=pathlib.Path("build")).parse_args()
+    print((make_steppers if arguments.steppers else make_site)(arguments.build))
 
 
 if __name__ == "__main__":

@@ -12,6 +12,8 @@ import pathlib
 import re
 import subprocess
 
+import files
+
 FOLDER = pathlib.Path("docs/results/h200")
 KERNELS = ("gate.cu", "gate.c", "align.cu", "moe.cu")
 PEERS = {"cub_align": "tests/peers/cub_align.cu", "pytorch_gate": "chapters/01_cpu_baseline/grouped_topk.py"}
@@ -29,6 +31,12 @@ def kernel_of(chapter):
     names = KERNELS if re.fullmatch(r"\d\d_\w+", chapter) else ()
     paths = (pathlib.Path("chapters", chapter, name) for name in names)
     return next((path for path in paths if path.is_file()), None)
+
+
+def chapters(number="[0-9][0-9]", kernel="*"):
+    """The names of the chapters with this number and such a kernel, as "gate.*", in order."""
+    names = sorted(path.name for path in pathlib.Path("chapters").glob(f"{number}_*"))
+    return [name for name in names if kernel_of(name) and kernel_of(name).match(kernel)]
 
 
 def chapter_of(program):
@@ -118,10 +126,7 @@ def _place(run):
 def write(path, runs):
     """Writes a program's runs, a field or a row a line."""
     objects = [",\n".join(_field_text(*field) for field in run.items()) for run in sorted(runs, key=_place)]
-    unfinished = path.with_name(f".{path.name}")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished.write_text("[\n" + ",\n".join(f"  {{\n{text}\n  }}" for text in objects) + "\n]\n")
-    unfinished.rename(path)
+    files.write_whole(path, "[\n" + ",\n".join(f"  {{\n{text}\n  }}" for text in objects) + "\n]\n")
 
 
 def field(run, name):
