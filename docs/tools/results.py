@@ -15,7 +15,6 @@ import subprocess
 import files
 
 FOLDER = pathlib.Path("docs/results/h200")
-KERNELS = ("gate.cu", "gate.c", "align.cu", "moe.cu")
 PEERS = {"cub_align": "tests/peers/cub_align.cu", "pytorch_gate": "chapters/01_cpu_baseline/grouped_topk.py"}
 SOURCE_HASH = pathlib.Path(__file__).resolve().parents[2] / "common" / "source_hash.sh"
 
@@ -27,10 +26,10 @@ def program_of(run):
 
 
 def kernel_of(chapter):
-    """The path of a chapter's kernel; None if there is no such chapter."""
-    names = KERNELS if re.fullmatch(r"\d\d_\w+", chapter) else ()
-    paths = (pathlib.Path("chapters", chapter, name) for name in names)
-    return next((path for path in paths if path.is_file()), None)
+    """The path of a chapter's kernel, OPERATOR.cu or, on the host, OPERATOR.c; None if there is no such chapter."""
+    folder = pathlib.Path("chapters", chapter)
+    paths = [*folder.glob("*.cu"), *folder.glob("*.c")] if re.fullmatch(r"\d\d_\w+", chapter) else []
+    return next((path for path in paths if path.name != "main.c"), None)
 
 
 def chapters(number="[0-9][0-9]", kernel="*"):
