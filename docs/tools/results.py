@@ -136,10 +136,9 @@ def field(run, name):
 def find(results, program, **fields):
     """The program's run of times with these values in its fields, and where num_tokens is one, a row of so many;
     None if nothing like that is recorded: find(results, "06_a", kernel="small", num_experts=64, num_tokens=16)."""
-    sizes = [fields["num_tokens"]] if "num_tokens" in fields else []
-    wanted = [pair for pair in fields.items() if pair[0] != "num_tokens"]
-    runs = [run for run in results.get(program, []) if "rows" in run and all(row_of(run, size) for size in sizes) and
-            all(field(run, name) == value for name, value in wanted)]
+    size = fields.get("num_tokens")
+    runs = [run for run in results.get(program, []) if "rows" in run and (size is None or row_of(run, size)) and
+            all(name == "num_tokens" or field(run, name) == value for name, value in fields.items())]
     if len(runs) > 1:
         problem = ", ".join(f"{name} {value}" for name, value in fields.items())
         raise ValueError(f"{program}: {len(runs)} runs are recorded of {problem}")
