@@ -234,7 +234,6 @@ def _line(writer, line, following):
         return _heading_line(writer, line)
     if not line and writer.in_bold:
         raise ValueError("the paragraph before has '**' without its other end")
-    line = re.sub(r"\d+ minutes\. ", "", line, count=1)  # which chapters say in so many words, and the site counts
     if not writer.in_generated:
         writer.words += len(re.findall(r"[A-Za-z0-9]\S*", line))
     is_prose = not line.startswith("|") and not writer.in_generated and writer.page.path != GLOSSARY
