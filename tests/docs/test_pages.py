@@ -28,7 +28,7 @@ class TinyCourse(course.Course):
         write("docs/figures/a.svg", "picture\n")
         write("docs/results/a.json", "[]\n")
         write("docs/pages/glossary.md",
-              "# Terms {#glossary}\n\n## Warp {#term_warp}\n<!-- words: warp, warps -->\nText.\n")
+              "# Terms {#glossary}\n\n## Warp {#term_warp}\n<!-- words: warp, warps -->\n<!-- not: time warp -->\nText.\n")
         write("docs/pages/main_page.md", "# Course {#mainpage}\n\n<!-- chapters -->\n")
         write("exercises/README.md", "# Exercises\n\n[One](01_one/README.md)\n")
         write("exercises/AUTHORING.md", "# How to add one\n\nCopy [it](01_one).\n")
@@ -95,6 +95,7 @@ class Lines(TinyCourse):
         lines = self.make()["chapter_01.md"].splitlines()
         self.assertIn("A [warp](@ref term_warp) and a warp, in Warps.", lines, "the first use leads to the glossary")
         self.assertIn("## A heading, too {#chapter_01_a_heading_too}", lines)
+        self.becomes("A time warp and a [warp](@ref term_warp).", "A time warp and a warp.")
         self.assertIn("`warp` [warp](gate_8c_source.html)", lines,
                       "code and links hold no terms; a source has its page")
 
