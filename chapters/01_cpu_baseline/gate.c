@@ -11,6 +11,7 @@
 #include <omp.h>
 #include <stdlib.h>
 
+// [token]
 /* With fewer tokens the work is done before a second thread has woken up. */
 enum { TOKENS_WORTH_A_THREAD = 64 };
 
@@ -30,6 +31,7 @@ struct ranked {
     float value;
     int index;
 };
+// [token]
 
 // [keep_best]
 /**
@@ -51,6 +53,7 @@ static inline int keep_best(struct ranked *best, int length, int k, float value,
 }
 // [keep_best]
 
+// [load_floats]
 /** `count` numbers of an array as floats: in place when they are f32 already, else converted into `room`. */
 static const float *load_floats(enum dtype dtype, const void *array, size_t first, int count, float *room)
 {
@@ -60,6 +63,7 @@ static const float *load_floats(enum dtype dtype, const void *array, size_t firs
         room[i] = dtype_load(dtype, array, first + i);
     return room;
 }
+// [load_floats]
 
 // [scores]
 /** scores = gating_output.sigmoid()   or   .softmax(dim=-1)   or as they are */
@@ -207,7 +211,8 @@ static void route_token(const struct gate_problem *problem, const struct gate_bu
 }
 // [grouped_topk]
 
-/** Bytes of one token's arrays, a whole number of cache lines so that two threads never share one. */
+// [memory]
+/** Bytes of one token's arrays; whole cache lines, so that two threads share at most the one in which theirs meet. */
 static size_t token_bytes(const struct gate_problem *problem)
 {
     const size_t bytes = 4 * sizeof(float) * problem->num_experts + sizeof(bool) * problem->num_expert_group +
@@ -237,7 +242,9 @@ static void route_tokens(const struct gate_problem *problem, const struct gate_b
     for (int64_t row = begin; row < end; row++)
         route_token(problem, buffers, row, &token);
 }
+// [memory]
 
+// [threads]
 bool gate_compute(const struct gate_problem *problem, const struct gate_buffers *buffers)
 {
     const int64_t num_tokens = problem->num_tokens, worth = num_tokens / TOKENS_WORTH_A_THREAD + 1;
@@ -258,3 +265,4 @@ bool gate_compute(const struct gate_problem *problem, const struct gate_buffers 
     free(memory);
     return true;
 }
+// [threads]

@@ -12,9 +12,11 @@
 
 #include <math.h>
 
+// [constants]
 enum { WARP_SIZE = 32, MAX_GROUPS = 32, MAX_TOPK = 32, NOBODY = 0x7fffffff };
 
 static const unsigned FULL_MASK = 0xffffffffu;
+// [constants]
 
 // [warp_reduce]
 /** The sum of the first LANES lanes' values, the same bits in each of them. All 32 lanes must call. */
@@ -81,18 +83,19 @@ static __device__ float score_of_group(float choice, bool has_bias)
 }
 // [group_score]
 
-/** An expert's number, from the id it was ranked by. */
+// [expert_of]
+/** The expert's number, from the id that it is ranked by: num_experts is added to the id where the choice is NaN. */
 static __device__ int expert_of(int id, int num_experts)
 {
     return id < num_experts ? id : id - num_experts;
 }
+// [expert_of]
 
 // [rounds]
-/** The `count` best of the lanes' candidates, one a round: find the best, write it, take it out. LANES hold one. */
+/** The `count` best of the lanes' candidates, one a round: find the best, write it, take it out. LANES have one. */
 template <int LANES>
 static __device__ void write_best(candidate mine, int count, int lane, candidate *best_first)
 {
-
     for (int k = 0; k < count; k++) {
         const candidate best = warp_best<LANES>(mine);
 
@@ -124,6 +127,7 @@ static __device__ void merge_best(const candidate (*lists)[MAX_TOPK], int num_li
 }
 // [merge]
 
+// [signature]
 /**
  * Grid: a block per token. Block: num_expert_group warps.
  *
@@ -135,17 +139,22 @@ template <typename T, typename Choice, typename Bias>
 static __global__ void gate_kernel(gate_problem problem, int experts_per_group, const T *gating_output,
                                    const Bias *correction_bias, float *topk_weights, int *topk_ids)
 {
+    // [signature]
+    // [shared]
     __shared__ float group_scores[MAX_GROUPS];
     __shared__ candidate kept_groups[MAX_GROUPS];
     __shared__ float expert_scores[MAX_GROUPS * WARP_SIZE];
     __shared__ candidate group_best[MAX_GROUPS][MAX_TOPK];
     __shared__ candidate chosen[MAX_TOPK];
+    // [shared]
 
+    // [who]
     const int lane = threadIdx.x % WARP_SIZE;
     const int group = __shfl_sync(FULL_MASK, (int)threadIdx.x / WARP_SIZE, 0); /* tells nvcc that lanes agree */
     const int expert = group * experts_per_group + lane;
     const bool has_expert = lane < experts_per_group;
     const size_t row = blockIdx.x;
+    // [who]
 
     // [score]
     /* Both loads come first, so that the second does not wait for what is computed from the first. */
@@ -205,6 +214,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     __syncthreads();
     // [local]
 
+    // [last_warp]
     /* The other warps have nothing left to do, and no barrier follows. */
     if (group != 0)
         return;
@@ -214,6 +224,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     else
         merge_best<WARP_SIZE>(group_best, problem.topk_group, problem.topk, lane, chosen);
     __syncwarp();
+    // [last_warp]
 
     // [weights]
     const bool writes = lane < problem.topk;
@@ -232,6 +243,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     // [weights]
 }
 
+// [launch]
 template <typename T, typename Choice, typename Bias>
 static cudaError_t launch(const gate_problem *problem, const gate_buffers *buffers, cudaStream_t stream)
 {
@@ -240,7 +252,9 @@ static cudaError_t launch(const gate_problem *problem, const gate_buffers *buffe
         (const Bias *)buffers->correction_bias, buffers->topk_weights, buffers->topk_ids);
     return cudaGetLastError();
 }
+// [launch]
 
+// [types]
 cudaError_t gate_launch(const struct gate_problem *problem, const struct gate_buffers *buffers, cudaStream_t stream)
 {
     const bool wide = gate_choice_dtype(problem) == DTYPE_F32; /* an f32 bias makes every choice f32 */
@@ -258,3 +272,4 @@ cudaError_t gate_launch(const struct gate_problem *problem, const struct gate_bu
         return launch<float, float, float>(problem, buffers, stream);
     }
 }
+// [types]

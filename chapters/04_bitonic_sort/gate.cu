@@ -13,7 +13,9 @@
 
 #include <math.h>
 
+// [constants]
 enum { WARP_SIZE = 32, MAX_GROUPS = 32, NOBODY = 0x7fffffff };
+// [constants]
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
@@ -71,10 +73,12 @@ static __device__ __forceinline__ candidate warp_sort(candidate mine, unsigned l
     }
     return mine;
 }
+// [warp_sort]
 
+// [warp_merge]
 /**
  * The best 32 of two sorted warpfuls, sorted. Each lane brings its own candidate and the other run's from the far end:
- * the better ones of these pairs rise and then fall, which one stage of the sort puts in order.
+ * the better ones of these pairs are a bitonic sequence, which one stage of the sort puts in order.
  */
 static __device__ __forceinline__ candidate warp_merge(candidate mine, candidate far_end, unsigned lane)
 {
@@ -84,7 +88,7 @@ static __device__ __forceinline__ candidate warp_merge(candidate mine, candidate
         mine = compare_exchange(mine, 1 << d, bit_of(lane, d) == 0);
     return mine;
 }
-// [warp_sort]
+// [warp_merge]
 
 // [group_score]
 /** The best choice of a sorted warp, or the sum of its two best. The same in every lane. */
@@ -98,10 +102,11 @@ static __device__ float score_of_group(float choice, bool has_bias)
 }
 // [group_score]
 
+// [kernel]
 /**
  * Grid: a block per token. Block: num_expert_group warps.
  *
- * @tparam NUM_EXPERTS  known at compile time, so that a shape of its own does not cost the others anything
+ * @tparam NUM_EXPERTS  known at compile time: each number of experts is a kernel of its own
  * @tparam T       type of the logits and of the weights before the scale
  * @tparam Choice  type of score + bias
  * @tparam Bias    type of the bias
@@ -120,6 +125,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     const int expert = group * experts_per_group + lane;
     const bool has_expert = lane < experts_per_group;
     const size_t row = blockIdx.x;
+    // [kernel]
 
     // [score]
     /* Both loads come first, so that the second does not wait for what is computed from the first. */
@@ -214,6 +220,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     // [stores]
 }
 
+// [launch]
 template <int NUM_EXPERTS, typename T, typename Choice, typename Bias>
 static cudaError_t launch(const gate_problem *problem, const gate_buffers *buffers, cudaStream_t stream)
 {
@@ -223,7 +230,9 @@ static cudaError_t launch(const gate_problem *problem, const gate_buffers *buffe
             (const Bias *)buffers->correction_bias, buffers->topk_weights, buffers->topk_ids);
     return cudaGetLastError();
 }
+// [launch]
 
+// [dispatch]
 template <int NUM_EXPERTS>
 static cudaError_t launch_for_types(const gate_problem *problem, const gate_buffers *buffers, cudaStream_t stream)
 {
@@ -256,3 +265,4 @@ cudaError_t gate_launch(const struct gate_problem *problem, const struct gate_bu
         return cudaErrorInvalidValue;
     }
 }
+// [dispatch]

@@ -13,7 +13,9 @@
 
 #include <math.h>
 
+// [constants]
 enum { WARP_SIZE = 32, WARPS_PER_BLOCK = 6, MAX_EXPERTS_PER_GROUP = 32, MAX_TOPK = 32, NOBODY = 0x7fffffff };
+// [constants]
 
 static const unsigned FULL_MASK = 0xffffffffu;
 
@@ -35,7 +37,7 @@ static __device__ __forceinline__ candidate token_best(candidate mine, int group
 }
 // [token_best]
 
-// [own]
+// [experts]
 /**
  * One group's experts, in the registers of the thread that owns it. Every index is known when the loops are unrolled:
  * a register has no address, so an array with an index computed at run time would go to local memory.
@@ -46,7 +48,9 @@ struct experts {
     unsigned valid;     /* bit e: expert e can be compared and is not taken */
     unsigned invalid;   /* bit e: its choice is NaN, and it is not taken */
 };
+// [experts]
 
+// [own_largest]
 /** The index of the group's best expert: the first of the largest. 31 comparisons, but only five deep. */
 template <int ROOM>
 static __device__ __forceinline__ candidate own_largest(const experts<ROOM> &own)
@@ -65,7 +69,9 @@ static __device__ __forceinline__ candidate own_largest(const experts<ROOM> &own
     }
     return best[0];
 }
+// [own_largest]
 
+// [own_best]
 /** The group's best expert as an id: among equals at -infinity real ones first, then NaN ones, then nobody. */
 template <int ROOM>
 static __device__ __forceinline__ candidate own_best(const experts<ROOM> &own, int first_id, int num_experts)
@@ -82,7 +88,9 @@ static __device__ __forceinline__ candidate own_best(const experts<ROOM> &own, i
         best.id = NOBODY;
     return best;
 }
+// [own_best]
 
+// [take_out]
 /** Takes expert number `taken` out. */
 template <int ROOM>
 static __device__ __forceinline__ void take_out(experts<ROOM> &own, int taken)
@@ -93,7 +101,9 @@ static __device__ __forceinline__ void take_out(experts<ROOM> &own, int taken)
     for (int e = 0; e < ROOM; e++)
         own.choice[e] = e == taken ? -INFINITY : own.choice[e];
 }
+// [take_out]
 
+// [own_group_score]
 /** The group's best choice, or the sum of its two best; the second may equal the first. */
 template <typename Choice, int ROOM>
 static __device__ __forceinline__ float score_of_group(const experts<ROOM> &own, bool has_bias)
@@ -110,8 +120,9 @@ static __device__ __forceinline__ float score_of_group(const experts<ROOM> &own,
 
     return !has_bias ? first : isnan(sum) ? -INFINITY : sum; /* +infinity and -infinity in one group */
 }
-// [own]
+// [own_group_score]
 
+// [kernel]
 /**
  * Grid: enough blocks of 6 warps for 32 / num_expert_group tokens a warp. EXPERTS and GROUPS are 0 in the version that
  * takes them from the problem. Lanes past the last token work on it once more and write nothing: all lanes stay, so
@@ -123,6 +134,7 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
                 int *topk_ids)
 {
     __shared__ int chosen[WARPS_PER_BLOCK][WARP_SIZE * MAX_TOPK];
+    // [kernel]
 
     // [mapping]
     constexpr int ROOM = EXPERTS ? EXPERTS / (GROUPS ? GROUPS : 1) : MAX_EXPERTS_PER_GROUP;
@@ -138,9 +150,11 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
     int *const my_chosen = chosen[warp] + token_of_warp * MAX_TOPK;
     // [mapping]
 
+    // [leave]
     /* A warp without any token leaves as a whole, and no barrier follows. */
     if (token - token_of_warp >= problem.num_tokens)
         return;
+    // [leave]
 
     // [load]
     float score[ROOM], bias[ROOM];
@@ -222,6 +236,7 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
     // [weights]
 }
 
+// [launch]
 template <int EXPERTS, int GROUPS, typename T, typename Choice, typename Bias>
 static cudaError_t launch(const gate_problem *problem, const gate_buffers *buffers, cudaStream_t stream)
 {
@@ -233,6 +248,7 @@ static cudaError_t launch(const gate_problem *problem, const gate_buffers *buffe
         buffers->topk_ids);
     return cudaGetLastError();
 }
+// [launch]
 
 // [dispatch]
 template <typename T, typename Choice, typename Bias>
@@ -254,6 +270,7 @@ static cudaError_t launch_for_shape(const gate_problem *problem, const gate_buff
 }
 // [dispatch]
 
+// [gate_launch]
 cudaError_t gate_launch(const struct gate_problem *problem, const struct gate_buffers *buffers, cudaStream_t stream)
 {
     const bool wide = gate_choice_dtype(problem) == DTYPE_F32; /* an f32 bias makes every choice f32 */
@@ -271,3 +288,4 @@ cudaError_t gate_launch(const struct gate_problem *problem, const struct gate_bu
         return launch_for_shape<float, float, float>(problem, buffers, stream);
     }
 }
+// [gate_launch]

@@ -8,26 +8,30 @@
  */
 #include "harness/align/align.h"
 
+// [constants]
 enum { WARP_SIZE = 32, THREADS = 1024, FILL_THREADS = 256, SORT_THREADS = 256 };
 enum { SMALL_NUMEL = 1024, SMALL_EXPERTS = 64, SHARED_BYTES = 48 * 1024 };
+// [constants]
 
+// [helpers]
 static __host__ __device__ int round_up(int count, int multiple)
 {
     return (count + multiple - 1) / multiple * multiple;
 }
 
-/** False for ids that stand for nobody: they are skipped, and never index anything. */
+/** False for ids that name no expert: they are skipped, and never index anything. */
 template <typename Id>
 static __device__ bool is_expert(Id id, int num_experts)
 {
     return (id >= 0) & (id < num_experts);
 }
 
-/** What expert_ids says of a block of this expert: its local id, or -1 if it lives elsewhere. */
+/** What expert_ids says of a block of this expert's rows: its local id, or -1 if it lives elsewhere. */
 static __device__ int local_id(const int *expert_map, int expert)
 {
     return expert_map ? expert_map[expert] : expert;
 }
+// [helpers]
 
 // [fill]
 /** Grid: a thread for every place. */
@@ -40,9 +44,10 @@ static __global__ void fill_kernel(align_problem problem, int *sorted_token_ids)
 }
 // [fill]
 
+// [align_kernel]
 /**
- * Grid: one block. `offsets` [num_experts + 1] gets the place where each expert's group begins, and in the end the sum of
- * all: num_tokens_post_padded.
+ * Grid: one block. `offsets` [num_experts + 1] gets the place where each expert's rows begin, and last the sum of all:
+ * num_tokens_post_padded.
  */
 template <typename Id>
 static __global__ void __launch_bounds__(THREADS)
@@ -53,6 +58,7 @@ static __global__ void __launch_bounds__(THREADS)
     const int num_experts = problem.num_experts, block_size = problem.block_size;
     const int num_blocks = (int)problem.capacity / block_size;
     const int thread = threadIdx.x;
+    // [align_kernel]
 
     // [count]
     for (int e = thread; e < num_experts; e += THREADS)
@@ -92,7 +98,7 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 // [sort]
-/** Grid: enough blocks for a thread per id. Moves the beginning of each group in `offsets` to its end. */
+/** Grid: enough blocks for a thread per id. Moves the beginning of each expert's rows in `offsets` to their end. */
 template <typename Id>
 static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, int *sorted_token_ids, int *offsets)
 {
@@ -104,7 +110,7 @@ static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, in
 // [sort]
 
 // [small]
-/** The small kernel's shared memory: offsets, and a row of counters for every thread and one before the first. */
+/** The small kernel's shared memory in bytes: offsets, a row of counters for every thread, and one before the first. */
 static size_t small_shared_bytes(int num_experts)
 {
     return (num_experts + 1 + (size_t)(round_up(num_experts, WARP_SIZE) + 1) * num_experts) * sizeof(int);
@@ -112,7 +118,7 @@ static size_t small_shared_bytes(int num_experts)
 
 /**
  * Align in one launch. Grid: one block of at least num_experts threads. Every thread counts in a row of its own, without
- * atomics; the sums down the columns then tell each thread its places in every group.
+ * atomics; the sums down the columns then tell each thread how many ids of every expert come before its own.
  */
 template <typename Id>
 static __global__ void align_small_kernel(align_problem problem, const Id *topk_ids, const int *expert_map,
@@ -124,21 +130,27 @@ static __global__ void align_small_kernel(align_problem problem, const Id *topk_
     const int thread = threadIdx.x, num_threads = blockDim.x;
     int *const sums = offsets + num_experts + 1; /* [num_threads + 1][num_experts]: row t counts the threads below t */
     int *const mine = sums + thread * num_experts, *const next = mine + num_experts;
+    // [small]
 
+    // [small_count]
     for (int e = 0; e < num_experts; e++)
         next[e] = 0;
     for (int64_t i = thread; i < problem.numel; i += num_threads)
         if (is_expert(topk_ids[i], num_experts))
             next[topk_ids[i]]++;
     __syncthreads();
+    // [small_count]
 
+    // [small_columns]
     if (thread < num_experts) {
         sums[thread] = 0;
         for (int t = 1; t <= num_threads; t++)
             sums[t * num_experts + thread] += sums[(t - 1) * num_experts + thread];
     }
     __syncthreads();
+    // [small_columns]
 
+    // [small_offsets]
     if (thread == 0) {
         offsets[0] = 0;
         for (int e = 0; e < num_experts; e++)
@@ -146,7 +158,9 @@ static __global__ void align_small_kernel(align_problem problem, const Id *topk_
         *num_tokens_post_padded = offsets[num_experts];
     }
     __syncthreads();
+    // [small_offsets]
 
+    // [small_scatter]
     if (thread < num_experts)
         for (int place = offsets[thread]; place < offsets[thread + 1]; place += block_size)
             expert_ids[place / block_size] = local_id(expert_map, thread);
@@ -155,8 +169,8 @@ static __global__ void align_small_kernel(align_problem problem, const Id *topk_
     for (int64_t i = thread; i < problem.numel; i += num_threads)
         if (is_expert(topk_ids[i], num_experts))
             sorted_token_ids[offsets[topk_ids[i]] + mine[topk_ids[i]]++] = (int)i;
+    // [small_scatter]
 }
-// [small]
 
 // [rule]
 static bool takes_small(const align_problem *problem)
@@ -193,9 +207,9 @@ static cudaError_t launch(const align_problem *problem, const align_buffers *buf
             <<<sort_blocks, SORT_THREADS, 0, stream>>>(*problem, topk_ids, buffers->sorted_token_ids, offsets);
     return cudaGetLastError();
 }
-// [launch]
 
 cudaError_t align_launch(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream)
 {
     return problem->wide_ids ? launch<int64_t>(problem, buffers, stream) : launch<int>(problem, buffers, stream);
 }
+// [launch]

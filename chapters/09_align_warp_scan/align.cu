@@ -8,28 +8,34 @@
  */
 #include "harness/align/align.h"
 
+// [constants]
 enum { WARP_SIZE = 32, THREADS = 1024, SORT_THREADS = 256 };
 enum { SMALL_NUMEL = 1024, SMALL_EXPERTS = 64, SHARED_BYTES = 48 * 1024 };
+// [constants]
 
+// [full_mask]
 static const unsigned FULL_MASK = 0xffffffffu;
+// [full_mask]
 
+// [helpers]
 static __host__ __device__ int round_up(int count, int multiple)
 {
     return (count + multiple - 1) / multiple * multiple;
 }
 
-/** False for ids that stand for nobody: they are skipped, and never index anything. */
+/** False for ids that name no expert: they are skipped, and never index anything. */
 template <typename Id>
 static __device__ bool is_expert(Id id, int num_experts)
 {
     return (id >= 0) & (id < num_experts);
 }
 
-/** What expert_ids says of a block of this expert: its local id, or -1 if it lives elsewhere. */
+/** What expert_ids says of a block of this expert's rows: its local id, or -1 if it lives elsewhere. */
 static __device__ int local_id(const int *expert_map, int expert)
 {
     return expert_map ? expert_map[expert] : expert;
 }
+// [helpers]
 
 // [fill]
 /** Writes a pad to every place, 16 bytes a store. Called by `num_threads` threads, of which this one is `thread`. */
@@ -55,20 +61,20 @@ static __device__ void fill(const align_problem &problem, int *sorted_token_ids,
 static __device__ int warp_exclusive_scan(int value)
 {
     const int lane = threadIdx.x % WARP_SIZE;
-    int sum = value; /* of the lanes from this one down, 1, 2, 4, 8, 16 and then all of them */
+    int sum = value; /* of this lane and those below it: 1, 2, 4, 8, 16, then all 32 */
 
 #pragma unroll
     for (int offset = 1; offset < WARP_SIZE; offset *= 2) {
         const int below = __shfl_up_sync(FULL_MASK, sum, offset);
 
-        sum += below * (lane >= offset); /* nothing, for lanes that have nobody so far below */
+        sum += below * (lane >= offset); /* 0 for a lane that has none so far below */
     }
     return sum - value;
 }
 // [warp_scan]
 
 // [search]
-/** The expert whose group holds the place: the last one that begins no later. Empty groups before it begin there too. */
+/** The expert that a place belongs to: the last whose places begin there or before. Experts without ids never match. */
 static __device__ int expert_of(const int *begins, int num_experts, int place)
 {
     int first = 0, end = num_experts;
@@ -84,23 +90,25 @@ static __device__ int expert_of(const int *begins, int num_experts, int place)
 }
 // [search]
 
+// [align_kernel]
 /**
- * Grid: one block. `offsets` [num_experts + 1] gets the place where each expert's group begins, and in the end the sum of
- * all: num_tokens_post_padded.
+ * Grid: one block. `offsets` [num_experts + 1] gets the place where each expert's rows begin, and last the sum of all:
+ * num_tokens_post_padded.
  */
 template <typename Id>
 static __global__ void __launch_bounds__(THREADS)
     align_kernel(align_problem problem, const Id *__restrict__ topk_ids, const int *expert_map, int *sorted_token_ids,
                  int *expert_ids, int *num_tokens_post_padded, int *offsets)
 {
-    extern __shared__ int counts[]; /* [num_experts + 1]: later where each group begins, and in the end the total */
+    extern __shared__ int counts[]; /* [num_experts + 1]: later where each expert's rows begin, and last the total */
     __shared__ int warp_sums[WARP_SIZE];
     const int num_experts = problem.num_experts, block_size = problem.block_size;
     const int num_blocks = (int)problem.capacity / block_size;
     const int thread = threadIdx.x, lane = thread % WARP_SIZE, warp = thread / WARP_SIZE;
 
-    /* A store needs no answer: the counting goes on while the pads are on their way. */
+    /* A store returns nothing: the counting need not wait for the pads. */
     fill(problem, sorted_token_ids, thread, THREADS);
+    // [align_kernel]
 
     // [count]
     for (int e = thread; e < num_experts; e += THREADS)
@@ -117,6 +125,7 @@ static __global__ void __launch_bounds__(THREADS)
     // [count]
 
     // [scan]
+    // [own_experts]
     const int experts_per_thread = (num_experts + THREADS - 1) / THREADS; /* one, up to 1024 experts */
     const int first = min(thread * experts_per_thread, num_experts);
     const int end = min(first + experts_per_thread, num_experts);
@@ -126,7 +135,9 @@ static __global__ void __launch_bounds__(THREADS)
         counts[e] = round_up(counts[e], block_size);
         sum += counts[e];
     }
+    // [own_experts]
 
+    // [two_levels]
     const int lanes_before = warp_exclusive_scan(sum);
 
     if (lane == WARP_SIZE - 1)
@@ -135,7 +146,9 @@ static __global__ void __launch_bounds__(THREADS)
     if (warp == 0)
         warp_sums[lane] = warp_exclusive_scan(warp_sums[lane]);
     __syncthreads();
+    // [two_levels]
 
+    // [begins]
     int begin = warp_sums[warp] + lanes_before;
 
     for (int e = first; e < end; e++) {
@@ -145,8 +158,9 @@ static __global__ void __launch_bounds__(THREADS)
         begin = next;
     }
     if (end == num_experts && first < end)
-        counts[num_experts] = begin; /* what lies before the expert past the last is the total */
+        counts[num_experts] = begin; /* the total is what lies before the expert past the last */
     __syncthreads();
+    // [begins]
     // [scan]
 
     // [offsets]
@@ -165,7 +179,7 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 // [sort]
-/** Grid: enough blocks for a thread per id. Moves the beginning of each group in `offsets` to its end. */
+/** Grid: enough blocks for a thread per id. Moves the beginning of each expert's rows in `offsets` to their end. */
 template <typename Id>
 static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, int *sorted_token_ids, int *offsets)
 {
@@ -177,7 +191,7 @@ static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, in
 // [sort]
 
 // [small]
-/** The small kernel's shared memory: offsets, and a row of counters for every thread and one before the first. */
+/** The small kernel's shared memory in bytes: offsets, a row of counters for every thread, and one before the first. */
 static size_t small_shared_bytes(int num_experts)
 {
     return (num_experts + 1 + (size_t)(round_up(num_experts, WARP_SIZE) + 1) * num_experts) * sizeof(int);
@@ -185,7 +199,7 @@ static size_t small_shared_bytes(int num_experts)
 
 /**
  * Align in one launch. Grid: one block of at least num_experts threads. Every thread counts in a row of its own, without
- * atomics; the sums down the columns then tell each thread its places in every group.
+ * atomics; the sums down the columns then tell each thread how many ids of every expert come before its own.
  */
 template <typename Id>
 static __global__ void align_small_kernel(align_problem problem, const Id *topk_ids, const int *expert_map,
@@ -197,7 +211,9 @@ static __global__ void align_small_kernel(align_problem problem, const Id *topk_
     const int thread = threadIdx.x, num_threads = blockDim.x;
     int *const sums = offsets + num_experts + 1; /* [num_threads + 1][num_experts]: row t counts the threads below t */
     int *const mine = sums + thread * num_experts, *const next = mine + num_experts;
+    // [small]
 
+    // [small_count]
     fill(problem, sorted_token_ids, thread, num_threads); /* the barriers order the pads before the positions */
     for (int e = 0; e < num_experts; e++)
         next[e] = 0;
@@ -205,14 +221,18 @@ static __global__ void align_small_kernel(align_problem problem, const Id *topk_
         if (is_expert(topk_ids[i], num_experts))
             next[topk_ids[i]]++;
     __syncthreads();
+    // [small_count]
 
+    // [small_columns]
     if (thread < num_experts) {
         sums[thread] = 0;
         for (int t = 1; t <= num_threads; t++)
             sums[t * num_experts + thread] += sums[(t - 1) * num_experts + thread];
     }
     __syncthreads();
+    // [small_columns]
 
+    // [small_offsets]
     if (thread == 0) {
         offsets[0] = 0;
         for (int e = 0; e < num_experts; e++)
@@ -220,7 +240,9 @@ static __global__ void align_small_kernel(align_problem problem, const Id *topk_
         *num_tokens_post_padded = offsets[num_experts];
     }
     __syncthreads();
+    // [small_offsets]
 
+    // [small_scatter]
     if (thread < num_experts)
         for (int place = offsets[thread]; place < offsets[thread + 1]; place += block_size)
             expert_ids[place / block_size] = local_id(expert_map, thread);
@@ -229,8 +251,8 @@ static __global__ void align_small_kernel(align_problem problem, const Id *topk_
     for (int64_t i = thread; i < problem.numel; i += num_threads)
         if (is_expert(topk_ids[i], num_experts))
             sorted_token_ids[offsets[topk_ids[i]] + mine[topk_ids[i]]++] = (int)i;
+    // [small_scatter]
 }
-// [small]
 
 // [rule]
 static bool takes_small(const align_problem *problem)
@@ -265,9 +287,9 @@ static cudaError_t launch(const align_problem *problem, const align_buffers *buf
             <<<sort_blocks, SORT_THREADS, 0, stream>>>(*problem, topk_ids, buffers->sorted_token_ids, offsets);
     return cudaGetLastError();
 }
-// [launch]
 
 cudaError_t align_launch(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream)
 {
     return problem->wide_ids ? launch<int64_t>(problem, buffers, stream) : launch<int>(problem, buffers, stream);
 }
+// [launch]

@@ -5,6 +5,7 @@
 #include <cuda_runtime.h>
 #include <math.h>
 
+// [block_softmax]
 /**
  * exp(logit - largest) / sum over the block. Every thread calls, in whole warps, at most 32; one without an expert
  * brings -infinity and false. Two block barriers. A row that holds NaN or +infinity comes out as NaN throughout.
@@ -38,5 +39,6 @@ static __device__ float block_softmax(float logit, bool has_expert)
         total += __shfl_xor_sync(0xffffffffu, total, offset);
     return power / total;
 }
+// [block_softmax]
 
 #endif

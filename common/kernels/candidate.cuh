@@ -19,11 +19,13 @@ static __device__ __forceinline__ candidate select(bool first, candidate a, cand
     return {first ? a_value : b_value, first ? a_id : b_id};
 }
 
+// [ranks_before]
 /** Strict: of two candidates with different ids exactly one ranks before the other, equal values included. */
 static __device__ __forceinline__ bool ranks_before(candidate a, candidate b)
 {
     return (a.value > b.value) | ((a.value == b.value) & (a.id < b.id));
 }
+// [ranks_before]
 
 /** The one that ranks higher: the larger value, or of equal values the lower id. */
 static __device__ __forceinline__ candidate better(candidate mine, candidate other)

@@ -45,6 +45,7 @@ __device__ __forceinline__ float round_to<__nv_bfloat16>(float value)
 
 /* --- arrays ------------------------------------------------------------------------------------------------------- */
 
+// [unpack]
 /** Element `i` of the 16 bytes in `word`, as a float. */
 static __device__ __forceinline__ float unpack(int4 word, const float *, int i)
 {
@@ -67,7 +68,9 @@ static __device__ __forceinline__ float unpack(int4 word, const __nv_bfloat16 *,
 {
     return __bfloat162float(__ushort_as_bfloat16(unpack_16_bits(word, i)));
 }
+// [unpack]
 
+// [load_floats]
 /**
  * Reads `count` numbers into `to`; the rest of it is 0. VECTORS: count is ROOM, a multiple of 16 bytes, and `from` is
  * aligned to 16 bytes, so that each load brings 16 bytes.
@@ -92,5 +95,6 @@ static __device__ __forceinline__ void load_floats(const T *from, int count, flo
             to[e] = e < count ? to_float(from[e]) : 0.0f;
     }
 }
+// [load_floats]
 
 #endif

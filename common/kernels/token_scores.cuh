@@ -7,6 +7,7 @@
 
 #include <math.h>
 
+// [token_sum]
 /** The sum over a token's lanes, in each of them. */
 static __device__ __forceinline__ float token_sum(float value, int groups)
 {
@@ -14,12 +15,16 @@ static __device__ __forceinline__ float token_sum(float value, int groups)
         value += __shfl_xor_sync(0xffffffffu, value, offset);
     return value;
 }
+// [token_sum]
 
+// [softmax_row]
 /** What a softmax needs to know of a token's row. */
 struct softmax_row {
     float largest, total;
 };
+// [softmax_row]
 
+// [to_scores]
 /** The scores of ROOM logits, in their place. One loop per kind: a test in each step would be code for all kinds. */
 template <typename T, int ROOM>
 static __device__ __forceinline__ void to_scores(enum gate_score score, softmax_row row, float (&x)[ROOM])
@@ -37,7 +42,9 @@ static __device__ __forceinline__ void to_scores(enum gate_score score, softmax_
     for (int e = 0; e < ROOM; e++)
         x[e] = round_to<T>(x[e]);
 }
+// [to_scores]
 
+// [recompute_score]
 /** The unbiased score of one chosen expert, computed again from its logit. 0 for one that could not be compared. */
 template <typename T>
 static __device__ __forceinline__ float recompute_score(enum gate_score score, softmax_row row, const T *logits, int id,
@@ -48,7 +55,10 @@ static __device__ __forceinline__ float recompute_score(enum gate_score score, s
     to_scores<T>(score, row, x);
     return id < num_experts ? x[0] : 0.0f;
 }
+// [recompute_score]
 
+// [reduce_row]
+/** The largest logit of a token's row, and the sum of exp(logit - largest), in each of its lanes. */
 template <int ROOM>
 static __device__ __forceinline__ softmax_row reduce_row(const float (&logit)[ROOM], int count, int groups)
 {
@@ -65,5 +75,6 @@ static __device__ __forceinline__ softmax_row reduce_row(const float (&logit)[RO
     row.total = token_sum(row.total, groups);
     return row;
 }
+// [reduce_row]
 
 #endif

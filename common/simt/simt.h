@@ -21,6 +21,7 @@ struct simt_counters {
 #define COUNTER(name, label, meaning) uint64_t name;
 #include "counter_list.h"
     uint64_t events;   /**< a lane's load, store, atomic or basic block: what the simulator itself did */
+    uint64_t global_atomic_requests; /**< those of atomic_requests that are not in shared memory */
     uint64_t arrivals; /**< a lane's arrival at a shuffle, vote or barrier */
 };
 
@@ -41,6 +42,20 @@ bool simt_kernel_counters(int index, const char **name, struct simt_counters *co
 
 /** One line that says what the last refused launch did wrong, with file, line, thread and block; NULL if none did. */
 const char *simt_fault(void);
+
+/**
+ * Before anything is allocated: device memory is to be one with that of processes that are forked later, and what a launch looks
+ * up in files is looked up now, so that it need not be there. False: no memory.
+ */
+bool simt_share(void);
+
+/**
+ * After simt_share(): a fault has no line, which would take a program that looks it up, before the process that this one was
+ * forked from has loaded it. What it loads may be anything.
+ */
+enum { SIMT_FAULT_BYTES = 4096 };
+void simt_fault_save(void *fault);
+void simt_fault_load(const void *fault);
 
 /** Makes device bytes off limits to kernels from now on (guard bands); a touch is an out-of-bounds fault. */
 void simt_forbid(const void *begin, size_t bytes);

@@ -21,13 +21,18 @@ static const struct kernel {
     int shown[8]; /**< elements of the output; 0 is always shown */
 } kernels[] = {
     {"who", primer_who, {1, 31, 32, 33, 127, 128, 255}},
-    {"shuffle", primer_shuffle, {1, 31}},
-    {"barrier", primer_barrier, {1, 31, 32, 127}},
-    {"race", primer_race, {0}},
     {"neighbours", primer_neighbours, {1, 2, 31}},
     {"strides", primer_strides, {1, 2, 31}},
+    {"rows", primer_rows, {1, 2, 31}},
+    {"shuffle", primer_shuffle, {1, 31}},
+    {"shuffle_8", primer_shuffle_8, {1, 7, 8, 31}},
     {"branch", primer_branch, {1, 2, 3, 31}},
     {"select", primer_select, {1, 2, 3, 31}},
+    {"barrier", primer_barrier, {1, 31, 32, 127}},
+    {"race", primer_race, {0}},
+    {"syncwarp", primer_syncwarp, {1, 2, 3, 31}},
+    {"reverse", primer_reverse, {1, 127, 128, 255}},
+    {"collect", primer_collect, {1, 2, 42}},
 };
 
 enum { NUM_KERNELS = sizeof kernels / sizeof *kernels };
@@ -45,6 +50,7 @@ static void print_counters(void)
     simt_counters_read(&counters);
     print_count("blocks", counters.blocks);
     print_count("shuffles", counters.shuffles);
+    print_count("warp barriers", counters.warp_barriers);
     print_count("block barriers", counters.block_barriers);
     print_count("divergent branches", counters.divergent_branches);
     print_count("global load requests", counters.global_load_requests);
@@ -53,6 +59,8 @@ static void print_counters(void)
     print_count("global store sectors", counters.global_store_sectors);
     print_count("shared load requests", counters.shared_load_requests);
     print_count("shared store requests", counters.shared_store_requests);
+    print_count("atomic requests", counters.atomic_requests);
+    print_count("atomic conflicts", counters.atomic_conflicts);
     printf("%-22s %5.1f %%\n", "lanes at work",
            100.0 * (double)counters.lanes_active / (double)counters.lanes_possible);
 }

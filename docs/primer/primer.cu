@@ -17,70 +17,15 @@ static __global__ void who(int *out)
 
     out[thread] = (int)threadIdx.x / WARP_SIZE * 100 + (int)threadIdx.x % WARP_SIZE; /* warp, lane */
 }
+// [who]
 
+// [who_launch]
 cudaError_t primer_who(const int *, int *out)
 {
     who<<<BLOCKS, THREADS>>>(out);
     return cudaGetLastError();
 }
-// [who]
-
-// [shuffle]
-/** The sum of the lanes' values, in every lane. */
-static __device__ int warp_sum(int value)
-{
-    for (int offset = WARP_SIZE / 2; offset > 0; offset /= 2)
-        value += __shfl_xor_sync(FULL_MASK, value, offset);
-    return value;
-}
-// [shuffle]
-
-static __global__ void shuffle(int *out)
-{
-    out[threadIdx.x] = warp_sum((int)threadIdx.x);
-}
-
-cudaError_t primer_shuffle(const int *, int *out)
-{
-    shuffle<<<1, WARP_SIZE>>>(out);
-    return cudaGetLastError();
-}
-
-// [barrier]
-static __global__ void barrier(int *out)
-{
-    __shared__ int sums[WARPS];
-    const int sum = warp_sum((int)threadIdx.x);
-
-    if (threadIdx.x % WARP_SIZE == 0)
-        sums[threadIdx.x / WARP_SIZE] = sum;
-    __syncthreads(); /* every thread of the block has come here before any goes on */
-    out[threadIdx.x] = sums[0] + sums[1] + sums[2] + sums[3];
-}
-// [barrier]
-
-cudaError_t primer_barrier(const int *, int *out)
-{
-    barrier<<<1, THREADS>>>(out);
-    return cudaGetLastError();
-}
-
-/* As above, with the barrier left out. */
-static __global__ void race(int *out)
-{
-    __shared__ int sums[WARPS];
-    const int sum = warp_sum((int)threadIdx.x);
-
-    if (threadIdx.x % WARP_SIZE == 0)
-        sums[threadIdx.x / WARP_SIZE] = sum;
-    out[threadIdx.x] = sums[0] + sums[1] + sums[2] + sums[3];
-}
-
-cudaError_t primer_race(const int *, int *out)
-{
-    race<<<1, THREADS>>>(out);
-    return cudaGetLastError();
-}
+// [who_launch]
 
 // [load]
 static __global__ void load(const int *in, int stride, int *out)
@@ -98,6 +43,73 @@ cudaError_t primer_neighbours(const int *in, int *out)
 cudaError_t primer_strides(const int *in, int *out)
 {
     load<<<1, WARP_SIZE>>>(in, 8, out);
+    return cudaGetLastError();
+}
+
+// [references]
+/** Copies COUNT values into an array of the caller's. */
+template <typename T, int COUNT>
+static __device__ void load_row(const T *__restrict__ from, T (&row)[COUNT])
+{
+    for (int i = 0; i < COUNT; i++)
+        row[i] = from[i];
+}
+
+static __device__ void add_to(int &sum, int value)
+{
+    sum += value;
+}
+
+static __global__ void sum_rows(const int *in, int *out)
+{
+    constexpr int COUNT = 4;
+    int row[COUNT], sum = 0;
+
+    load_row<int, COUNT>(in + threadIdx.x * COUNT, row);
+    for (int i = 0; i < COUNT; i++)
+        add_to(sum, row[i]);
+    out[threadIdx.x] = sum;
+}
+// [references]
+
+cudaError_t primer_rows(const int *in, int *out)
+{
+    sum_rows<<<1, WARP_SIZE>>>(in, out);
+    return cudaGetLastError();
+}
+
+// [warp_sum]
+/** The sum over each LANES neighbouring lanes, in every one of them. */
+template <int LANES>
+static __device__ int warp_sum(int value)
+{
+    for (int offset = LANES / 2; offset > 0; offset /= 2)
+        value += __shfl_xor_sync(FULL_MASK, value, offset);
+    return value;
+}
+// [warp_sum]
+
+// [shuffle]
+static __global__ void shuffle(int *out)
+{
+    out[threadIdx.x] = warp_sum<WARP_SIZE>((int)threadIdx.x);
+}
+// [shuffle]
+
+cudaError_t primer_shuffle(const int *, int *out)
+{
+    shuffle<<<1, WARP_SIZE>>>(out);
+    return cudaGetLastError();
+}
+
+static __global__ void shuffle_8(int *out)
+{
+    out[threadIdx.x] = warp_sum<8>((int)threadIdx.x);
+}
+
+cudaError_t primer_shuffle_8(const int *, int *out)
+{
+    shuffle_8<<<1, WARP_SIZE>>>(out);
     return cudaGetLastError();
 }
 
@@ -133,5 +145,104 @@ static __global__ void select(const int *in, int *out)
 cudaError_t primer_select(const int *in, int *out)
 {
     select<<<1, WARP_SIZE>>>(in, out);
+    return cudaGetLastError();
+}
+
+// [barrier]
+static __global__ void barrier(int *out)
+{
+    __shared__ int sums[WARPS];
+    const int sum = warp_sum<WARP_SIZE>((int)threadIdx.x);
+
+    if (threadIdx.x % WARP_SIZE == 0)
+        sums[threadIdx.x / WARP_SIZE] = sum;
+    __syncthreads(); /* every thread of the block has come here before any goes on */
+    out[threadIdx.x] = sums[0] + sums[1] + sums[2] + sums[3];
+}
+// [barrier]
+
+cudaError_t primer_barrier(const int *, int *out)
+{
+    barrier<<<1, THREADS>>>(out);
+    return cudaGetLastError();
+}
+
+/* As above, with the barrier left out. */
+static __global__ void race(int *out)
+{
+    __shared__ int sums[WARPS];
+    const int sum = warp_sum<WARP_SIZE>((int)threadIdx.x);
+
+    if (threadIdx.x % WARP_SIZE == 0)
+        sums[threadIdx.x / WARP_SIZE] = sum;
+    out[threadIdx.x] = sums[0] + sums[1] + sums[2] + sums[3];
+}
+
+cudaError_t primer_race(const int *, int *out)
+{
+    race<<<1, THREADS>>>(out);
+    return cudaGetLastError();
+}
+
+// [syncwarp]
+static __global__ void swap_neighbours(const int *in, int *out)
+{
+    __shared__ int values[WARP_SIZE];
+    const int lane = (int)threadIdx.x;
+
+    values[lane] = in[lane];
+    __syncwarp(); /* what a lane has written above, the others see below */
+    out[lane] = values[lane ^ 1];
+}
+// [syncwarp]
+
+cudaError_t primer_syncwarp(const int *in, int *out)
+{
+    swap_neighbours<<<1, WARP_SIZE>>>(in, out);
+    return cudaGetLastError();
+}
+
+// [reverse]
+static __global__ void reverse(const int *in, int *out)
+{
+    extern __shared__ int values[]; /* [blockDim.x] */
+    const int first = (int)(blockIdx.x * blockDim.x);
+
+    values[threadIdx.x] = in[first + threadIdx.x];
+    __syncthreads();
+    out[first + threadIdx.x] = values[blockDim.x - 1 - threadIdx.x];
+}
+
+cudaError_t primer_reverse(const int *in, int *out)
+{
+    const cudaStream_t stream = 0; /* the default one */
+
+    reverse<<<BLOCKS, THREADS, THREADS * sizeof(int), stream>>>(in, out);
+    return cudaGetLastError();
+}
+// [reverse]
+
+// [collect]
+static __global__ void collect(const int *in, int *out)
+{
+    __shared__ int count;
+
+    if (threadIdx.x == 0)
+        count = 0;
+    __syncthreads();
+
+    const int value = in[threadIdx.x];
+
+    if (value % 3 == 0) {
+        const int place = atomicAdd(&count, 1);
+
+        out[place] = value;
+    }
+}
+// [collect]
+
+cudaError_t primer_collect(const int *in, int *out)
+{
+    collect<<<1, THREADS>>>(in, out);
     return cudaGetLastError();
 }

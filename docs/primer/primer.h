@@ -14,8 +14,8 @@ void primer_gate(void);
 /** Each launches one kernel that writes `out`, an array in device memory of 256 ints, and reads `in`, one of 1,024. */
 typedef cudaError_t primer_launch(const int *in, int *out);
 
-primer_launch primer_who, primer_shuffle, primer_barrier, primer_race, primer_neighbours, primer_strides, primer_branch,
-    primer_select;
+primer_launch primer_who, primer_neighbours, primer_strides, primer_rows, primer_shuffle, primer_shuffle_8,
+    primer_branch, primer_select, primer_barrier, primer_race, primer_syncwarp, primer_reverse, primer_collect;
 
 #ifdef __cplusplus
 }

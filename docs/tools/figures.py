@@ -49,7 +49,7 @@ FIGURES = {
                    _traced(_exchange("compare_exchange", 1, 15, 32, True), ("04_bitonic_sort", "--num-tokens 1"))),
     "05_tokens": ("Four tokens share a warp: eight lanes and three steps each", "trace_figures.draw_exchange",
                   _traced(_exchange("token_best", 4, 3, 8), ("05_fused_gate", "--num-tokens 4"))),
-    "06_blocks": ("{numel} choices lined up in blocks of {block_size}", "trace_figures.draw_blocks",
+    "06_blocks": ("{numel} ids, by expert, in blocks of {block_size} rows", "trace_figures.draw_blocks",
                   lambda build: choices.blocks(runs.arrays(build, "06_align_serial", "--counts 4,1,5,3 --block-size 3"))),
     "06_waiting": ("One thread adds up; 1,023 wait", "trace_figures.draw_timeline", _traced(
         kernel_steps.timeline, ("06_align_serial", "--num-tokens 128 --kernel large --trace-kernel align_kernel"))),

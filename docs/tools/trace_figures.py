@@ -193,9 +193,9 @@ def draw_timeline(data, title):
         boxes(ax, [(x, bottom + 18, 14, 12)], colour)
         write(ax, x + 20, bottom + 28, name)
         x += 44 + 8 * len(name)
-    write(ax, 14, bottom + 50, "A block is a shared or global access, an atomic or a shuffle; its height is how many of the 32 "
+    write(ax, 14, bottom + 50, "A bar is a run of shared or global accesses, atomics or shuffles. Its height: how many of the 32 "
                                "lanes take part.")
-    write(ax, 14, bottom + 67, "There is no time here, only what must wait for what.")
+    write(ax, 14, bottom + 67, "Its length counts instructions. This is no measurement of time.")
     return ax
 
 
@@ -213,7 +213,8 @@ def draw_stores(data, title):
                 boxes(ax, [(left + at * width / 32, y + 2, size * width / 32, 14) for at in request["offsets"][first::2]], fill)
             y += pitch
         y += 28
-    write(ax, 14, y - 6, "A row is one request of a warp, a cell a sector of 32 bytes. Two blues: what neighbouring lanes write.")
+    write(ax, 14, y - 6, "A row is one request of a warp, a cell a sector of 32 bytes. A stripe, dark or light, is what one lane "
+                         "writes.")
     return ax
 
 
@@ -225,7 +226,7 @@ def draw_blocks(data, title):
     ax = canvas(lefts[-1] + pitch + 12, places + row + 92, title)
     for y, name in ((top - 6, "position in topk_ids"), (top + 18, "topk_ids: the expert"), (places + 18, "sorted_token_ids"),
                     (places + row + 30, "expert_ids"),
-                    (places + row + 80, f"Empty ground: the pad, {len(experts)}, one more than the last position.")):
+                    (places + row + 80, f"White: a pad. It holds {len(experts)}, one more than the last position.")):
         write(ax, 14, y, name)
     for position, expert in enumerate(experts):
         x, colour = first + pitch * position, colours[expert]

@@ -1,5 +1,7 @@
 #include "build_answer.h"
 
+#include "answer_object.h"
+#include "answer_rules.h"
 #include "child.h"
 
 #include <dirent.h>
@@ -247,6 +249,31 @@ static enum build_result link_program(const struct answer *answer, struct built_
     return run(&command, built, error);
 }
 
+/** Refuses what compiles and is no answer: the line takes the place of the compiler's messages. */
+static enum build_result forbid(struct built_answer *built, const struct error *found, struct error *error)
+{
+    char line[sizeof found->text + 2];
+
+    snprintf(line, sizeof line, "%s\n", found->text);
+    built->messages[0] = '\0';
+    if (add_messages(built, &(struct child_text){.text = line, .size = strlen(line)}))
+        return BUILD_FORBIDDEN;
+    error_set(error, "out of memory");
+    return BUILD_IMPOSSIBLE;
+}
+
+static enum build_result inspect(const struct answer *answer, struct built_answer *built, struct error *error)
+{
+    char path[PATH_ROOM];
+    struct error found, named;
+
+    snprintf(path, sizeof path, "%s/answer.o", built->folder);
+    if (answer->gpu || answer_object_check(path, &found))
+        return BUILD_DONE;
+    error_set(&named, "%s: error: %s", answer->text.path, found.text);
+    return forbid(built, &named, error);
+}
+
 /** Writes the source and, for the simulator, rewrites its launches. */
 static enum build_result prepare(const struct answer *answer, struct built_answer *built, struct error *error)
 {
@@ -271,6 +298,7 @@ static enum build_result prepare(const struct answer *answer, struct built_answe
 enum build_result build_answer(const struct answer *answer, struct built_answer *built, struct error *error)
 {
     char grader[PATH_ROOM];
+    struct error found;
     enum build_result result;
 
     memset(built, 0, sizeof *built);
@@ -284,11 +312,15 @@ enum build_result build_answer(const struct answer *answer, struct built_answer 
         error_set(error, "out of memory");
         return BUILD_IMPOSSIBLE;
     }
+    if (!answer_rules_check(&answer->text, &found))
+        return forbid(built, &found, error);
     if (!make_folder(built, error))
         return BUILD_IMPOSSIBLE;
     result = prepare(answer, built, error);
     if (result == BUILD_DONE)
         result = compile(answer, built, error);
+    if (result == BUILD_DONE)
+        result = inspect(answer, built, error);
     if (result == BUILD_DONE)
         result = link_program(answer, built, error);
     return result;

@@ -21,6 +21,7 @@ extern "C" {
 
 enum gate_score { GATE_SCORE_SIGMOID, GATE_SCORE_SOFTMAX, GATE_SCORE_NONE };
 
+// [problem]
 /** One gate problem: its shape, its types and what is done with the weights. */
 struct gate_problem {
     int64_t num_tokens;          /**< at least 0 */
@@ -43,6 +44,7 @@ struct gate_buffers {
     float *topk_weights;         /**< [num_tokens, topk] */
     int32_t *topk_ids;           /**< [num_tokens, topk], best first */
 };
+// [problem]
 
 /** The type of score + bias, in which experts are compared: PyTorch's promotion of the two. */
 static inline enum dtype gate_choice_dtype(const struct gate_problem *problem)

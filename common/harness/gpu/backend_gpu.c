@@ -65,6 +65,21 @@ void backend_forbid(const void *begin, size_t bytes)
     (void)begin, (void)bytes;
 }
 
+bool backend_share(void)
+{
+    return false;
+}
+
+void backend_fault_save(void *fault)
+{
+    (void)fault;
+}
+
+void backend_fault_load(const void *fault)
+{
+    (void)fault;
+}
+
 const char *backend_fault(void)
 {
     return NULL;

@@ -1,4 +1,4 @@
-/** @file gpu/floor.cuu  A kernel that does nothing: what every launch costs. */
+/** @file gpu/floor.cu  A kernel that does nothing: what every launch costs. */
 #include "harness/gpu/floor.h"
 
 static __global__ void empty_kernel(void)

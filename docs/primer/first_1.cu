@@ -1,0 +1,22 @@
+/** @file first_1.cu  The reader's first kernel as one writes it first: it is wrong in two ways. */
+// [first_1]
+#include <cuda_runtime.h>
+
+enum { THREADS = 128 };
+
+/** Grid: a thread per id. Adds to counts[e] how many of the ids are e. */
+static __global__ void count_kernel(const int *ids, int *counts)
+{
+    const int i = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+    counts[ids[i]]++;
+}
+
+extern "C" cudaError_t count_launch(const int *ids, int num_ids, int *counts)
+{
+    const int blocks = (num_ids + THREADS - 1) / THREADS;
+
+    count_kernel<<<blocks, THREADS>>>(ids, counts);
+    return cudaGetLastError();
+}
+// [first_1]

@@ -1,0 +1,66 @@
+# run: $b
+"""The primer: its programs end as its page says, print the numbers that its text explains, and a reader's own kernel
+is built as it says there."""
+import os
+import pathlib
+import re
+import sys
+import unittest
+
+import course
+import pages
+
+PAGE = pathlib.Path("docs/pages/primer.md")
+BUILD = course.build_folder()
+
+# What the text takes from the outputs: commands, and pieces of what they print.
+PRINTED = {
+    "primer gate": ["topk_ids 2 5", "topk_weights 0.54 0.46"],
+    "primer who": ["[33] = 101", "[128] = 0", "global store requests 8"],
+    "primer neighbours": ["global load requests 1", "global load sectors 4"],
+    "primer strides": ["global load sectors 32"],
+    "primer rows": ["[1] = 22", "global load requests 4", "global load sectors 64"],
+    "primer shuffle_8": ["[7] = 28, [8] = 92", "shuffles 3"],
+    "primer shuffle": ["[31] = 496", "shuffles 5"],
+    "primer branch": ["divergent branches 1", "lanes at work 75.0 %"],
+    "primer select": ["lanes at work 100.0 %"],
+    "primer barrier": ["shuffles 20", "block barriers 1", "divergent branches 4", "shared load requests 16",
+                       "shared store requests 4"],
+    "primer race": ["race: thread (1,0,0) of block (0,0,0) reads 4 bytes that thread (0,0,0) wrote"],
+    "primer syncwarp": ["warp barriers 1"],
+    "primer reverse": ["out[0] = 127", "[128] = 255"],
+    "primer collect": ["[42] = 126", "atomic requests 4", "atomic conflicts 39"],
+    "first_1": ["race: thread (4,0,0)", "that thread (2,0,0) wrote"],
+    "first_2": ["out-of-bounds global access: thread (100,0,0)"],
+    "first_3": ["right"],
+}
+
+
+class Primer(unittest.TestCase):
+    def setUp(self):
+        self.addCleanup(os.chdir, os.getcwd())
+        os.chdir(course.ROOT)
+
+    def test_programs_print_what_the_text_explains(self):
+        commands = re.findall(r"<!-- run(?: (\d+))?: build/cpu/((?:primer|first).*?) -->", PAGE.read_text())
+        self.assertEqual([command for _, command in commands], list(PRINTED))
+        for status, command in commands:
+            said = " ".join(pages._run(f"{BUILD}/cpu/{command}", int(status or 0)).split())
+            for piece in PRINTED[command]:
+                with self.subTest(command):
+                    self.assertIn(piece, said)
+
+    def test_a_fault_is_in_the_line_that_the_text_names(self):
+        for command, line in (("primer race", "    out[threadIdx.x] = sums[0] + sums[1] + sums[2] + sums[3];"),
+                              ("first_1", "    counts[ids[i]]++;"), ("first_2", "    atomicAdd(&counts[ids[i]], 1);")):
+            said = pages._run(f"{BUILD}/cpu/{command}", 1)
+            path, number = re.search(r"^(\S+):(\d+): ", said, re.MULTILINE).groups()
+            self.assertEqual(pathlib.Path(path).read_text().splitlines()[int(number) - 1], line)
+
+    def test_the_readers_file_is_what_the_build_reads(self):
+        self.assertIn("\n$EDITOR exercises/mine/first.cu\nninja build/cpu/first && build/cpu/first\n", PAGE.read_text())
+        self.assertIn("\nbuild $o/obj/first.o: kernel exercises/mine/first.cu ", pathlib.Path("build.ninja").read_text())
+
+
+if __name__ == "__main__":
+    unittest.main(argv=sys.argv[:1])

@@ -1,0 +1,115 @@
+"""Each line of a chapter's kernel file is in a snippet on the chapter's page, or unchanged from the chapter before, whose
+page shows it. Comments, braces, blank lines and includes aside.
+
+    python3 tests/docs/test_shown_code.py [CHAPTER...]     prints what is shown nowhere, of these chapters or of all
+"""
+import difflib
+import functools
+import pathlib
+import re
+import sys
+import unittest
+
+CHAPTERS = pathlib.Path(__file__).resolve().parents[2] / "chapters"
+
+# Chapters whose pages do not show all of their kernel file yet. One that does must be taken out.
+INCOMPLETE = set()
+
+# Lines that no page shows, each with the reason: {chapter: {line: reason}}.
+NOT_SHOWN = {}
+
+
+def kernel_file(chapter):
+    """The path of a chapter's gate.c, gate.cu or align.cu."""
+    files = [path for path in (CHAPTERS / chapter).iterdir() if path.suffix in (".c", ".cu") and path.name != "main.c"]
+    assert len(files) == 1, f"{chapter} has {len(files)} kernel files"
+    return files[0]
+
+
+@functools.lru_cache(maxsize=None)
+def chapters():
+    """The chapters' folders, in order."""
+    return sorted(path.name for path in CHAPTERS.iterdir() if path.is_dir())
+
+
+def chapter_before(chapter):
+    """The nearest chapter before this one whose kernel file has the same name; None if there is none."""
+    earlier = [other for other in chapters() if other < chapter]
+    same = [other for other in earlier if kernel_file(other).name == kernel_file(chapter).name]
+    return same[-1] if same else None
+
+
+def code_lines(text):
+    """{line number: line without comments and outer blanks}, of the lines that must be shown."""
+    blanked = re.sub(r"/\*.*?\*/|//[^\n]*", lambda comment: re.sub(r"[^\n]", "", comment[0]), text, flags=re.DOTALL)
+    lines = {number: line.strip() for number, line in enumerate(blanked.splitlines(), 1)}
+    return {number: line for number, line in lines.items() if line.strip("{}; ") and not line.startswith("#include")}
+
+
+def snippet_lines(chapter):
+    """The numbers of the lines of the kernel file that are in snippets on the chapter's page."""
+    source = kernel_file(chapter)
+    page = (CHAPTERS / chapter / "README.md").read_text()
+    marks = source.read_text().splitlines()
+    shown = set()
+    for tag in re.findall(rf"^\\snippet chapters/{chapter}/{re.escape(source.name)} (\S+)$", page, re.MULTILINE):
+        first, last = (number for number, line in enumerate(marks, 1) if f"[{tag}]" in line)
+        shown.update(range(first + 1, last))
+    return shown
+
+
+def unchanged_lines(chapter):
+    """The numbers of the lines of the kernel file that the chapter before has, too."""
+    before = chapter_before(chapter)
+    if not before:
+        return set()
+    old = list(code_lines(kernel_file(before).read_text()).values())
+    new = code_lines(kernel_file(chapter).read_text())
+    numbers = list(new)
+    blocks = difflib.SequenceMatcher(None, old, list(new.values()), autojunk=False).get_matching_blocks()
+    return {number for block in blocks for number in numbers[block.b:block.b + block.size]}
+
+
+def missing_lines(chapter):
+    """[(number, line)] of the kernel file that are neither on the page, nor unchanged, nor in NOT_SHOWN."""
+    known = snippet_lines(chapter) | unchanged_lines(chapter)
+    return [(number, line) for number, line in code_lines(kernel_file(chapter).read_text()).items()
+            if number not in known and line not in NOT_SHOWN.get(chapter, {})]
+
+
+def describe(chapter):
+    """The missing lines of a chapter, as text."""
+    missing = missing_lines(chapter)
+    path = kernel_file(chapter).relative_to(CHAPTERS.parent)
+    return "\n".join([f"{path}: {len(missing)} lines are on no page", *(f"{n:5} {line}" for n, line in missing)])
+
+
+class ShownCode(unittest.TestCase):
+    def test_each_line_is_on_a_page(self):
+        for chapter in chapters():
+            with self.subTest(chapter):
+                missing = missing_lines(chapter)
+                if chapter in INCOMPLETE:
+                    self.assertTrue(missing, "its page shows everything: take it out of INCOMPLETE")
+                    self.skipTest(f"{len(missing)} lines of {chapter} are on no page yet")
+                self.assertFalse(missing, "\n" + describe(chapter))
+
+    def test_the_lists_fit_the_files(self):
+        self.assertLessEqual(INCOMPLETE, set(chapters()))
+        for chapter, lines in NOT_SHOWN.items():
+            known = snippet_lines(chapter) | unchanged_lines(chapter)
+            hidden = {line for number, line in code_lines(kernel_file(chapter).read_text()).items()
+                      if number not in known}
+            for line, reason in lines.items():
+                with self.subTest(chapter, line=line):
+                    self.assertIn(line, hidden, "this line is shown, or is not in the file")
+                    self.assertTrue(reason)
+
+    def test_what_counts_as_a_line(self):
+        text = '#include "a.h"\n/* a\nb */ int c; // d\n\n}\n    };\n} else {\n'
+        self.assertEqual(code_lines(text), {3: "int c;", 7: "} else {"})
+
+
+if __name__ == "__main__":
+    for name in sys.argv[1:] or chapters():
+        print(describe(name))
