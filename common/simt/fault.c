@@ -9,7 +9,6 @@
 
 #include "fiber.h"
 #include "program_image.h"
-#include "simt.h"
 #include "source_lines.h"
 
 #include <stdarg.h>
@@ -123,28 +122,6 @@ void simt_fault_launch(cudaError_t error, const char *format, ...)
     va_end(arguments);
 }
 
-static bool resolved_later;
-
-void simt_fault_resolve_later(void)
-{
-    resolved_later = true;
-}
-
-void simt_fault_save(void *to)
-{
-    _Static_assert(sizeof fault <= SIMT_FAULT_BYTES, "room for a fault");
-    memcpy(to, &fault, sizeof fault);
-}
-
-void simt_fault_load(const void *from)
-{
-    memcpy(&fault, from, sizeof fault);
-    fault.kind[sizeof fault.kind - 1] = fault.detail[DETAIL - 1] = fault.line[LINE - 1] = 0;
-    resolved_later = false;
-    simt_fault_resolve();
-    resolved_later = true;
-}
-
 /** Appends a place: " at :line" when it is in `file`, else " at file:line". */
 static void append_place(char *line, size_t size, const char *pc_text, const char *here)
 {
@@ -167,7 +144,7 @@ void simt_fault_resolve(void)
     char here[PLACE_TEXT];
     char *line = fault.line;
 
-    if (!fault.present || line[0] || resolved_later)
+    if (!fault.present || line[0])
         return;
     simt_source_line(fault.pc, here);
     snprintf(line, LINE, "%s: %s: thread (%u,%u,%u) of block (%u,%u,%u) ", here, fault.kind, fault.thread.x,

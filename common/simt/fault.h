@@ -36,9 +36,6 @@ void simt_fault_dismiss(void);
 /** Forgets the last fault's line. */
 void simt_fault_clear(void);
 
-/** From now on only simt_fault_load() gives faults their lines. */
-void simt_fault_resolve_later(void);
-
 /** Finishes the line of the last fault on the host's stack: resolves places. Does nothing when there was none. */
 void simt_fault_resolve(void);
 cudaError_t simt_fault_error(void);

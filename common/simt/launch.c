@@ -10,6 +10,7 @@
 #include "kernel_calls.h"
 #include "occupancy.h"
 #include "simt.h"
+#include "source_lines.h"
 #include "trace.h"
 
 #include <stdlib.h>
@@ -46,8 +47,7 @@ static cudaError_t check(const struct launch *launch)
 bool simt_share(void)
 {
     simt_arena_share();
-    simt_fault_resolve_later();
-    return simt_program_find() && simt_arena_reserve() && simt_grid_prepare();
+    return simt_source_lines_apart() && simt_program_find() && simt_arena_reserve() && simt_grid_prepare();
 }
 
 static cudaError_t run(const struct launch *launch)

@@ -44,18 +44,10 @@ bool simt_kernel_counters(int index, const char **name, struct simt_counters *co
 const char *simt_fault(void);
 
 /**
- * Before anything is allocated: device memory is to be one with that of processes that are forked later, and what a launch looks
- * up in files is looked up now, so that it need not be there. False: no memory.
+ * Before anything is allocated: device memory is to be one with that of processes that are forked later. What a launch looks up in
+ * files is looked up now, and source lines by another process, so that those may do without files. False: no memory or process.
  */
 bool simt_share(void);
-
-/**
- * After simt_share(): a fault has no line, which would take a program that looks it up, before the process that this one was
- * forked from has loaded it. What it loads may be anything.
- */
-enum { SIMT_FAULT_BYTES = 4096 };
-void simt_fault_save(void *fault);
-void simt_fault_load(const void *fault);
 
 /** Makes device bytes off limits to kernels from now on (guard bands); a touch is an out-of-bounds fault. */
 void simt_forbid(const void *begin, size_t bytes);

@@ -213,7 +213,7 @@ void grade_launched(struct grade *grade)
 
     if (status != cudaSuccess) {
         launch_failed(status, &error);
-        grade_fault(grade, status, error.text);
+        grade_fault(grade, status, grade->apart && grade->apart->fault[0] ? grade->apart->fault : error.text);
     }
     grade_count(grade);
     for (int i = 0; i < grade->num_arrays; i++) {

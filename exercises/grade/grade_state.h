@@ -8,16 +8,17 @@
 
 #include <setjmp.h>
 
+enum { GRADE_MAX_ARRAYS = 32, GRADE_MESSAGE_SIZE = 900, GRADE_GIVEN_SIZE = 240 };
+
 /** What comes back from the learner's process. It may be anything. */
 struct grade_apart {
     bool ended; /**< it came to its end */
     cudaError_t status;
     struct run_counters counters;
-    unsigned char fault[BACKEND_FAULT_BYTES];
+    char fault[GRADE_MESSAGE_SIZE]; /**< backend_fault()'s line, or "" */
     unsigned char result[GRADE_ASKED_BYTES];
 };
 
-enum { GRADE_MAX_ARRAYS = 32, GRADE_MESSAGE_SIZE = 900, GRADE_GIVEN_SIZE = 240 };
 
 /** How a case ended. GRADE_NOT_TRIED: it was left out, since an earlier one left no device to try it on. */
 enum grade_result { GRADE_PASSED, GRADE_FAILED, GRADE_FAULTED, GRADE_NOT_TRIED };

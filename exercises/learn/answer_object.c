@@ -56,7 +56,7 @@ static bool is_c(const char *name)
 {
     static const char *const functions[] = {
         "printf",    "puts",      "putchar", "memcpy",    "memmove", "memset",   "memcmp",    "strlen",  "abs",
-        "labs",      "llabs",     "malloc",  "free",      "abort",   "acos",     "asin",      "atan",    "atan2",
+        "labs",      "llabs",     "malloc",  "free",      "abort",  "_Exit", "exit",   "acos",     "asin",      "atan",    "atan2",
         "cbrt",      "ceil",      "copysign", "cos",      "cosh",    "erf",      "erfc",      "exp",     "exp10",
         "exp2",      "expm1",     "fabs",    "fdim",      "floor",   "fma",      "fmax",      "fmin",    "fmod",
         "frexp",     "hypot",     "ilogb",   "ldexp",     "lgamma",  "llrint",   "llround",   "log",     "log10",
@@ -75,11 +75,20 @@ static bool is_c(const char *name)
     return is_among(plain, functions);
 }
 
+/** The compiler's own, for what the machine has no instruction for. */
+static bool is_arithmetic(const char *name)
+{
+    static const char *const beginnings[] = {"__popcount", "__clz", "__ctz", "__ffs", "__mul", "__div",  "__udiv",
+                                             "__mod",      "__umod", "__extend", "__trunc", "__float", "__fix", NULL};
+
+    return begins_with(name, beginnings);
+}
+
 /** What exercises and C++ give names to: launches, forecasts and mangled names. */
 static bool may_define(const char *name)
 {
     static const char *const mangled[] = {"_Z", "DW.ref.", "simt_constant", NULL};
-    static const char *const others[] = {"fill_forecast_shown", "fill_forecast_of", NULL};
+    static const char *const others[] = {"fill_forecast_shown", "fill_forecast_of", "tree_words", NULL};
     static const char ending[] = "_launch";
     const size_t length = strlen(name), end = strlen(ending);
 
@@ -121,7 +130,7 @@ static bool check_symbol(const Elf64_Sym *symbol, const char *name, struct error
 
     if (ELF64_ST_TYPE(symbol->st_info) == STT_GNU_IFUNC)
         return error_set(error, "%s: an answer cannot choose its functions when it is loaded", name);
-    if (!defined && !is_for_kernels(name) && !is_c(name))
+    if (!defined && !is_for_kernels(name) && !is_c(name) && !is_arithmetic(name))
         return error_set(error, "%s: an answer may not use this: it is neither CUDA's nor for kernels", name);
     if (defined && local && ELF64_ST_TYPE(symbol->st_info) != STT_SECTION && begins_with(name, hooks) &&
         strcmp(name, "simt_constant") != 0)
@@ -185,7 +194,7 @@ static bool open_object(const char *path, struct object *object, struct error *e
 
 bool answer_object_check(const char *path, struct error *error)
 {
-    struct object object;
+    struct object object = {0};
     bool good;
 
     if (!open_object(path, &object, error))

@@ -65,11 +65,6 @@ void backend_read_counters(struct run_counters *counters);
  */
 bool backend_share(void);
 
-/** In such a process: its last fault is saved, without a line, for the process it was forked from, which gives it one. */
-enum { BACKEND_FAULT_BYTES = 4096 };
-void backend_fault_save(void *fault);
-void backend_fault_load(const void *fault);
-
 /** Makes device memory off limits to kernels, if the backend can: guard bands. */
 void backend_forbid(const void *begin, size_t bytes);
 

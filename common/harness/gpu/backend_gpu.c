@@ -80,6 +80,11 @@ void backend_fault_load(const void *fault)
     (void)fault;
 }
 
+bool backend_share(void)
+{
+    return false;
+}
+
 const char *backend_fault(void)
 {
     return NULL;

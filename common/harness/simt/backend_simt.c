@@ -60,17 +60,6 @@ bool backend_share(void)
     return simt_share();
 }
 
-void backend_fault_save(void *fault)
-{
-    _Static_assert((int)BACKEND_FAULT_BYTES == (int)SIMT_FAULT_BYTES, "the same room");
-    simt_fault_save(fault);
-}
-
-void backend_fault_load(const void *fault)
-{
-    simt_fault_load(fault);
-}
-
 const char *backend_fault(void)
 {
     return simt_fault();
