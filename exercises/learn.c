@@ -6,7 +6,7 @@
 #include "learn/commands.h"
 #include "learn/interrupt.h"
 
-#include "harness/core/option.h"
+#include "base/number.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -104,7 +104,7 @@ static bool parse_word(const struct command *command, int argc, char **argv, int
     if (value) {
         int64_t seed = 0;
 
-        words->grading.has_seed = option_integer("seed", value, 0, INT64_MAX, &seed, error);
+        words->grading.has_seed = parse_integer("seed", value, 0, INT64_MAX, &seed, error);
         words->grading.seed = (uint64_t)seed;
         return words->grading.has_seed;
     }

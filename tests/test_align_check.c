@@ -152,25 +152,22 @@ static struct bench skipped_case(void)
 
 /* --- asking the checker ------------------------------------------------------------------------------------------- */
 
-static enum run_result verdict_of(const struct bench *bench, bool ascending, struct align_failure *failure,
-                                  struct error *error)
+static enum run_result verdict_of(const struct bench *bench, bool ascending, struct error *error)
 {
     bool right;
 
-    memset(failure, 0, sizeof *failure);
     *error = (struct error){0};
-    right = align_check(&bench->problem, &bench->buffers, ascending, failure, error);
+    right = align_check(&bench->problem, &bench->buffers, ascending, error);
     assert_int_equal(right, error->result == RUN_VERIFIED);
     return error->result;
 }
 
 static void assert_right(const struct bench *bench, bool ascending)
 {
-    struct align_failure failure;
     struct error error;
     char problem[200];
 
-    if (verdict_of(bench, ascending, &failure, &error) == RUN_VERIFIED)
+    if (verdict_of(bench, ascending, &error) == RUN_VERIFIED)
         return;
     align_problem_describe(&bench->problem, problem, sizeof problem);
     fail_msg("a right answer was refused: %s; %s", problem, error.text);
@@ -179,11 +176,29 @@ static void assert_right(const struct bench *bench, bool ascending)
 /** The answer is refused with this line. */
 static void assert_wrong(const struct bench *bench, bool ascending, const char *line)
 {
-    struct align_failure failure;
     struct error error;
 
-    assert_int_equal(verdict_of(bench, ascending, &failure, &error), RUN_WRONG);
+    assert_int_equal(verdict_of(bench, ascending, &error), RUN_WRONG);
     assert_string_equal(error.text, line);
+}
+
+/** The answer is refused at an element of this array; the line says what is expected and what was got. Returns its index. */
+static int64_t refused_at(const struct bench *bench, bool ascending, const char *array)
+{
+    const char *rule, *expected, *got;
+    char named[64];
+    struct error error;
+    long long index;
+
+    assert_int_equal(verdict_of(bench, ascending, &error), RUN_WRONG);
+    rule = strstr(error.text, ": ");
+    expected = strstr(error.text, "; expected ");
+    got = strstr(error.text, ", got ");
+    if (sscanf(error.text, "%63[^[][%lld]", named, &index) != 2 || !rule || !expected || !got)
+        fail_msg("%s: not the line of a failure", error.text);
+    assert_true(rule + strlen(": ") < expected && expected + strlen("; expected ") < got && got[strlen(", got ")]);
+    assert_string_equal(named, array);
+    return index;
 }
 
 /** Where the order inside a group plays no part. */
@@ -346,15 +361,10 @@ static void assert_refused_everywhere(const struct bench *bench, const char *arr
 {
     for (int64_t i = 0; i < count; i++) {
         const int32_t right = elements[i];
-        struct align_failure failure;
 
         elements[i] = value;
-        for (int ascending = 0; ascending < 2; ascending++) {
-            assert_int_equal(verdict_of(bench, ascending, &failure, &(struct error){0}), RUN_WRONG);
-            assert_string_equal(failure.array, array);
-            assert_int_equal(failure.index, i);
-            assert_true(failure.rule[0] && failure.expected[0] && failure.got[0]);
-        }
+        for (int ascending = 0; ascending < 2; ascending++)
+            assert_int_equal(refused_at(bench, ascending, array), i);
         elements[i] = right;
     }
 }
@@ -385,14 +395,14 @@ static void any_other_value_is_refused(void **state)
         for (int32_t value = -3; value < 15; value++) {
             int32_t *const element = &bench.buffers.sorted_token_ids[i];
             const int32_t right = *element;
-            struct align_failure failure;
 
             if (value == right)
                 continue;
             *element = value;
             for (int ascending = 0; ascending < 2; ascending++) {
-                assert_int_equal(verdict_of(&bench, ascending, &failure, &(struct error){0}), RUN_WRONG);
-                assert_true(failure.index >= i && failure.index < i + 4);
+                const int64_t index = refused_at(&bench, ascending, "sorted_token_ids");
+
+                assert_true(index >= i && index < i + 4);
             }
             *element = right;
         }
@@ -582,7 +592,6 @@ static void a_total_off_by_a_block_is_refused(void **state)
 static void a_capacity_that_is_too_small_is_named(void **state)
 {
     struct bench bench = worked_case();
-    struct align_failure failure;
     struct error error = {0};
 
     (void)state;
@@ -590,7 +599,7 @@ static void a_capacity_that_is_too_small_is_named(void **state)
     assert_false(align_reference_compute(&bench.problem, &bench.buffers, &error));
     assert_string_equal(error.text, "--capacity: 15; these ids need at least 18 places");
     error.text[0] = '\0';
-    assert_false(align_check(&bench.problem, &bench.buffers, true, &failure, &error));
+    assert_false(align_check(&bench.problem, &bench.buffers, true, &error));
     assert_int_equal(error.result, RUN_NO_DEVICE);
     assert_string_equal(error.text, "--capacity: 15; these ids need at least 18 places");
     tear_down(&bench);

@@ -201,4 +201,17 @@ equal "the CSV report has two lines of equal fields" "1" "$("$simulated" --num-t
 succeeds "--help" "$host" --help
 matches "--help names every flag" "*--bias-dtype*--routed-scaling-factor*--flush-l2*" "$("$host" --help | tr '\n' ' ')"
 matches "--version" "*MoE routing*" "$("$host" --version)"
+
+# --- what a report gives to repeat a run does repeat it ---
+for arguments in "--bias random --num-tokens 3 --seed 4" "--logits $scratch/good.npy --seed 5" \
+    "--logits $scratch/good.npy --bias none --score none --routed-scaling-factor 1.2345678" \
+    "--dist zipf --num-tokens 5 --num-experts 64 --dtype bf16 --bias-dtype same --bias random --seed 9"; do
+    # shellcheck disable=SC2086 # arguments are words
+    "$host" $arguments --format json --out "$scratch/once" >"$scratch/once.json"
+    again=$(sed -n 's/^  "command": "\(.*\)",$/\1/p' "$scratch/once.json")
+    # shellcheck disable=SC2086
+    $again --format json --out "$scratch/again" >"$scratch/again.json"
+    succeeds "the same report: $arguments" cmp "$scratch/once.json" "$scratch/again.json"
+    succeeds "the same answer: $arguments" diff -r "$scratch/once" "$scratch/again"
+done
 finish

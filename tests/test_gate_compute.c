@@ -1,8 +1,8 @@
 /** @file test_gate_compute.c  Chapter 01 on random shapes and types, every distribution among them, by the checker. */
+#include "base/random.h"
 #include "harness/gate/input.h"
 #include "harness/gate/problem.h"
 #include "harness/gate/run.h"
-#include "harness/core/random.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -35,6 +35,7 @@ static struct gate_problem random_problem(struct random *random)
 static void check_problem(const struct gate_problem *problem, enum gate_dist dist, uint64_t seed)
 {
     const struct gate_step step = {.name = "01", .compute = gate_compute};
+    const struct launch launch = gate_launch_of(problem, &step);
     struct operands operands;
     struct error error = {0};
 
@@ -43,7 +44,7 @@ static void check_problem(const struct gate_problem *problem, enum gate_dist dis
     gate_generate_logits(problem, dist, seed, operands.list[GATE_GATING_OUTPUT].host.data);
     if (problem->has_bias)
         gate_generate_bias(problem, dist, seed, operands.list[GATE_CORRECTION_BIAS].host.data);
-    if (!gate_run(problem, &step, &operands, &error)) {
+    if (!launch_run(&launch, &operands, &error)) {
         char shape[256];
 
         gate_problem_describe(problem, shape, sizeof shape);

@@ -39,7 +39,7 @@ static const struct gate_step anything = {.name = "golden"};
 /** Puts the case's flags to the same parser that a chapter's program has. */
 static void load_case(const char *name, struct golden *golden)
 {
-    static const struct gate_chapter chapter = {.step = {.name = "golden"}};
+    struct program program = {.name = anything.name};
     char path[512], arguments[1024], logits[512], bias[512];
     char *words[MAX_WORDS] = {"golden", "--logits", logits, "--bias", "none"};
     int count = 5;
@@ -59,8 +59,8 @@ static void load_case(const char *name, struct golden *golden)
     for (char *word = strtok(arguments, " \n"); word && count < MAX_WORDS - 1; word = strtok(NULL, " \n"))
         words[count++] = word;
     words[count] = NULL;
-    if (!gate_options_parse(count, words, &chapter, &golden->options, &error))
-        fail_msg("%s: %s", name, error.text);
+    if (!gate_options_parse(&program, count, words, &golden->options))
+        fail_msg("%s: %s", name, program.error.text);
     if (!gate_load(&golden->options, &anything, &golden->operands, &error))
         fail_msg("%s: %s", name, error.text);
     snprintf(path, sizeof path, "%s/%s/topk_ids.npy", folder, name);
@@ -94,10 +94,9 @@ static void assert_right(const char *name, const char *whose, const struct golde
                          enum gate_ties ties)
 {
     const struct gate_buffers buffers = buffers_of(golden, weights, ids);
-    struct gate_failure failure;
     struct error error;
 
-    if (!gate_check(&golden->options.problem, &buffers, ties, &failure, &error))
+    if (!gate_check(&golden->options.problem, &buffers, ties, &error))
         fail_msg("%s: %s answer was refused: %s", name, whose, error.text);
 }
 

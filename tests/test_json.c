@@ -1,5 +1,5 @@
 /** @file test_json.c  JSON files: what is read, and what is refused in which words. */
-#include "simt/json.h"
+#include "json/json.h"
 
 #include <errno.h>
 #include <setjmp.h>

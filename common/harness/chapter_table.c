@@ -5,7 +5,7 @@
  *
  * chapter_table FILE.csv...   exits 1 if a chapter is not verified, 2 if a file cannot be read.
  */
-#include "harness/core/record.h"
+#include "base/record.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -149,14 +149,6 @@ static double figure(const struct table *table, const struct chapter *chapter, c
 
 /* --- tables ------------------------------------------------------------------------------------------------------- */
 
-/** The width of a column: nine places for figures, more if the heading needs them. */
-static int width(const struct column *column)
-{
-    const int length = (int)strlen(column->heading);
-
-    return length > 9 ? length : 9;
-}
-
 static void add_figures(const struct table *table, const struct chapter *chapter, struct record *row)
 {
     const double possible = atof(field_or(chapter, "lanes_possible", "0"));
@@ -168,9 +160,9 @@ static void add_figures(const struct table *table, const struct chapter *chapter
         const double value = figure(table, chapter, column);
 
         if (value < 0.0)
-            record_column(row, width(column), column->heading, "-");
+            record_column(row, 9, column->heading, "-");
         else
-            record_column(row, width(column), column->heading, "%.*f", table->per_token ? 2 : 0, value);
+            record_column(row, 9, column->heading, "%.*f", table->per_token ? 2 : 0, value);
     }
     if (possible > 0.0)
         record_column(row, 7, "lanes", "%.1f%%", 100.0 * atof(field_or(chapter, "lanes_active", "0")) / possible);
@@ -186,11 +178,11 @@ static void add_changes(const struct table *table, const struct chapter *chapter
         const double now = figure(table, chapter, column), then = figure(table, before, column);
 
         if (now < 0.0 || then < 0.0 || now == then)
-            record_column(row, width(column), "", now < 0.0 || then < 0.0 ? "" : "=");
+            record_column(row, 9, column->heading, now < 0.0 || then < 0.0 ? "" : "=");
         else if (then == 0.0)
-            record_column(row, width(column), "", "%+.*f", table->per_token ? 2 : 0, now);
+            record_column(row, 9, column->heading, "%+.*f", table->per_token ? 2 : 0, now);
         else
-            record_column(row, width(column), "", "%+.1f%%", 100.0 * (now - then) / then);
+            record_column(row, 9, column->heading, "%+.1f%%", 100.0 * (now - then) / then);
     }
 }
 

@@ -7,7 +7,7 @@
  */
 #include "device_memory.h"
 
-#include "available_memory.h"
+#include "base/available_memory.h"
 #include "errors.h"
 #include "fault.h"
 #include "program_image.h"

@@ -2,7 +2,7 @@
 #include "grade.h"
 
 #include "grade_state.h"
-#include "harness/core/memory.h"
+#include "base/memory.h"
 #include "harness/core/run.h"
 
 #include <stdarg.h>

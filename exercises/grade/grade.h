@@ -10,9 +10,9 @@
 #ifndef GRADE_H
 #define GRADE_H
 
+#include "base/random.h"
 #include "harness/align/input.h"
 #include "harness/gate/input.h"
-#include "harness/core/random.h"
 
 #include <cuda_runtime.h>
 #include <stdbool.h>
@@ -35,7 +35,7 @@ extern const int num_grade_cases;
 
 /* --- input -------------------------------------------------------------------------------------------------------- */
 
-/** Random numbers of this case (harness/core/random.h): other ones in every run, the same for the same seed and case. */
+/** Random numbers of this case (base/random.h): other ones in every run, the same for the same seed and case. */
 struct random *grade_random(struct grade *grade);
 
 /** `bytes` of host memory. */

@@ -58,6 +58,7 @@ static void settle(struct grade *grade, const struct error *error)
 static void run_gate(const struct gate_problem *problem, enum gate_dist dist, uint64_t seed, struct error *error)
 {
     const struct gate_step step = {.name = "exercise", .launch = launch_gate};
+    const struct launch launch = gate_launch_of(problem, &step);
     struct operands operands;
 
     if (!gate_operands_allocate(problem, &operands, error))
@@ -65,7 +66,7 @@ static void run_gate(const struct gate_problem *problem, enum gate_dist dist, ui
     gate_generate_logits(problem, dist, seed, operands.list[GATE_GATING_OUTPUT].host.data);
     if (problem->has_bias)
         gate_generate_bias(problem, dist, seed, operands.list[GATE_CORRECTION_BIAS].host.data);
-    gate_run(problem, &step, &operands, error);
+    launch_run(&launch, &operands, error);
     operands_free(&operands);
 }
 
@@ -91,6 +92,7 @@ void grade_gate(struct grade *grade, grade_gate_launch *launch, const struct gat
 static void run_align(const struct align_problem *problem, const struct align_step *step, const struct grade_ids *ids,
                       uint64_t seed, struct error *error)
 {
+    const struct launch launch = align_launch_of(problem, step);
     struct operands operands;
 
     if (!align_operands_allocate(problem, step, ids->has_map, ids->offset, &operands, error))
@@ -99,7 +101,7 @@ static void run_align(const struct align_problem *problem, const struct align_st
         align_generate_map(problem->num_experts, seed, operands.list[ALIGN_EXPERT_MAP].host.data);
     if (align_generate_ids(problem, ids->topk ? ids->topk : 8, ids->dist, seed, operands.list[ALIGN_TOPK_IDS].host.data,
                            error))
-        align_run(problem, step, &operands, error);
+        launch_run(&launch, &operands, error);
     operands_free(&operands);
 }
 

@@ -8,7 +8,7 @@
 #ifndef BUILD_ANSWER_H
 #define BUILD_ANSWER_H
 
-#include "harness/core/error.h"
+#include "base/error.h"
 #include "regions.h"
 
 #include <stdbool.h>

@@ -2,7 +2,7 @@
 #ifndef EXERCISE_LIST_H
 #define EXERCISE_LIST_H
 
-#include "harness/core/error.h"
+#include "base/error.h"
 
 #include <stddef.h>
 

@@ -2,7 +2,7 @@
 #ifndef HINTS_H
 #define HINTS_H
 
-#include "harness/core/error.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 

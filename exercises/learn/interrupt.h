@@ -2,7 +2,7 @@
 #ifndef INTERRUPT_H
 #define INTERRUPT_H
 
-#include "harness/core/error.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 

@@ -2,7 +2,7 @@
 #ifndef LEARN_H
 #define LEARN_H
 
-#include "harness/core/error.h"
+#include "base/error.h"
 #include "exercise_list.h"
 #include "place.h"
 #include "progress.h"

@@ -1,6 +1,6 @@
 #include "learner_file.h"
 
-#include "harness/core/whole_file.h"
+#include "base/whole_file.h"
 
 #include <errno.h>
 #include <fcntl.h>

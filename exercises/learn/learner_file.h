@@ -2,7 +2,7 @@
 #ifndef LEARNER_FILE_H
 #define LEARNER_FILE_H
 
-#include "harness/core/error.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -2,7 +2,7 @@
 #ifndef PLACE_H
 #define PLACE_H
 
-#include "harness/core/error.h"
+#include "base/error.h"
 
 #include <limits.h>
 #include <stdbool.h>

@@ -1,6 +1,6 @@
 #include "progress.h"
 
-#include "harness/core/whole_file.h"
+#include "base/whole_file.h"
 #include "learner_file.h"
 
 #include <errno.h>

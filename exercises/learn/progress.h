@@ -2,7 +2,7 @@
 #ifndef PROGRESS_H
 #define PROGRESS_H
 
-#include "harness/core/error.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -8,7 +8,7 @@
 #ifndef REGIONS_H
 #define REGIONS_H
 
-#include "harness/core/error.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>

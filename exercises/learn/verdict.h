@@ -19,7 +19,7 @@
 #ifndef VERDICT_H
 #define VERDICT_H
 
-#include "harness/core/error.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>

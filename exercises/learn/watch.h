@@ -2,7 +2,7 @@
 #ifndef WATCH_H
 #define WATCH_H
 
-#include "harness/core/error.h"
+#include "base/error.h"
 
 struct watch {
     int descriptor;

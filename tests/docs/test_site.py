@@ -118,8 +118,8 @@ class Stops(Site):
 
     def test_what_doxygen_warns_of(self):
         self.stops("unable to resolve", "docs/pages/primer.md", r"\n\Z", " See @ref no_page_has_this_name.\n")
-        self.stops("unable to resolve", "common/harness/error.h", "Formats the line",
-                   "See @ref no_page_has_this_name. Formats")
+        self.stops("unable to resolve", "common/harness/core/operand.h", "An operator lists",
+                   "See @ref no_page_has_this_name. An operator lists")
 
     def test_a_site_without_its_style(self):
         status, said = make(DOXYGEN_AWESOME="/none")

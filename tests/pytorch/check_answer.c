@@ -30,7 +30,6 @@ static int check(const struct gate_options *options, const struct operands *oper
 {
     const size_t choices = gate_choices(&options->problem);
     struct npy_array ids = {0}, weights = {0};
-    struct gate_failure failure;
     struct error error = {0};
 
     if (read_answer(directory, "topk_ids.npy", DTYPE_I32, choices, &ids, &error) &&
@@ -39,7 +38,7 @@ static int check(const struct gate_options *options, const struct operands *oper
 
         buffers.topk_weights = weights.data;
         buffers.topk_ids = ids.data;
-        gate_check(&options->problem, &buffers, GATE_TIES_FREE, &failure, &error);
+        gate_check(&options->problem, &buffers, GATE_TIES_FREE, &error);
     }
     if (error.result != RUN_VERIFIED)
         fprintf(stderr, "check_answer: %s\n", error.text);
@@ -50,19 +49,19 @@ static int check(const struct gate_options *options, const struct operands *oper
 
 int main(int argc, char **argv)
 {
-    static const struct gate_chapter chapter = {.step = {.name = "check_answer"}};
+    static const struct gate_step anything = {.name = "check_answer"};
+    struct program program = {.path = argv[0], .name = anything.name};
     struct gate_options options;
     struct operands operands;
-    struct error error = {0};
     int code;
 
     if (argc < 2) {
         fprintf(stderr, "usage: check_answer DIR [flags of a gate program]\n");
         return 2;
     }
-    if (!gate_options_parse(argc - 1, argv + 1, &chapter, &options, &error) ||
-        !gate_load(&options, &chapter.step, &operands, &error)) {
-        fprintf(stderr, "check_answer: %s\n", error.text);
+    if (!gate_options_parse(&program, argc - 1, argv + 1, &options) ||
+        !gate_load(&options, &anything, &operands, &program.error)) {
+        program_exit(&program);
         return 2;
     }
     code = check(&options, &operands, argv[1]);

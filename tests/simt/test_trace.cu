@@ -4,7 +4,7 @@
 #include <unistd.h>
 
 extern "C" {
-#include "json.h"
+#include "../json/json.h"
 }
 
 enum { MAX_LINES = 80, LINE = 4096 };

@@ -2,9 +2,9 @@
  * @file align/align.h
  * @brief Align: the tokens' choices, grouped by expert, each group padded to whole blocks.
  *
- * The gate has chosen topk experts for every token. A matrix multiplication wants its rows expert by expert, in blocks of
- * `block_size` rows that all belong to one expert. Align makes the list of rows: `sorted_token_ids` holds positions in
- * `topk_ids`, expert by expert. This header is all that a chapter's kernel and its main.c need.
+ * The gate has chosen topk experts for every token. A matrix multiplication wants its rows expert by expert, in blocks
+ * of `block_size` rows that all belong to one expert. Align makes the list of rows: `sorted_token_ids` holds positions
+ * in `topk_ids`, expert by expert. This header is all that a chapter's kernel and its main.c need.
  */
 #ifndef ALIGN_H
 #define ALIGN_H
@@ -58,8 +58,8 @@ static inline int64_t align_capacity_of_few(const struct align_problem *problem)
 }
 
 /**
- * One way to align. `unsupported_reason` returns NULL, or one line that names the flag it cannot take and why; NULL in its place takes
- * everything.
+ * One way to align. `unsupported_reason` returns NULL, or one line that names the flag it cannot take and why; NULL in
+ * its place takes everything.
  */
 struct align_step {
     const char *name;

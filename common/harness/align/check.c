@@ -1,7 +1,7 @@
 #include "harness/align/check.h"
 
+#include "base/memory.h"
 #include "harness/align/problem.h"
-#include "harness/core/memory.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -15,16 +15,17 @@ struct examination {
     bool ascending;
     struct align_groups groups;
     int32_t *placed_at; /* [numel] where sorted_token_ids holds this position; -1: not seen yet */
-    struct align_failure *failure;
+    error_words expected, got;
+    struct error *error;
 };
 
-static bool examination_start(struct examination *exam, struct error *error)
+static bool examination_start(struct examination *exam)
 {
     const size_t bytes = (size_t)exam->problem->numel * sizeof *exam->placed_at;
 
-    if (!align_groups_count(exam->problem, exam->buffers->topk_ids, &exam->groups, error) ||
-        !align_capacity_check(exam->problem, &exam->groups, error) ||
-        !memory_allocate((void **)&exam->placed_at, bytes, error))
+    if (!align_groups_count(exam->problem, exam->buffers->topk_ids, &exam->groups, exam->error) ||
+        !align_capacity_check(exam->problem, &exam->groups, exam->error) ||
+        !memory_allocate((void **)&exam->placed_at, bytes, exam->error))
         return false;
     memset(exam->placed_at, 0xff, bytes);
     return true;
@@ -48,15 +49,21 @@ static bool is_position(const struct examination *exam, int32_t element)
 
 /* --- what is wrong ----------------------------------------------------------------------------------------- */
 
-/** What is expected and what was got are in the failure already. */
-static bool fail(struct examination *exam, const char *array, int64_t index, const char *rule)
+/**
+ * Fails at an element of an array, and of a block (-1: no one block is meant) of an expert (-1: past the last). What is
+ * expected and what was got are in the examination already.
+ */
+static bool fail(struct examination *exam, const char *array, int64_t index, int64_t block, int expert,
+                 const char *rule)
 {
-    exam->failure->array = array;
-    exam->failure->index = index;
-    exam->failure->block = -1;
-    exam->failure->expert = -1;
-    snprintf(exam->failure->rule, sizeof exam->failure->rule, "%s", rule);
-    return false;
+    char where[64] = "";
+
+    if (block >= 0 && expert >= 0)
+        snprintf(where, sizeof where, " (block %" PRId64 ", of expert %d)", block, expert);
+    else if (block >= 0)
+        snprintf(where, sizeof where, " (block %" PRId64 ", of no expert)", block);
+    return error_set_as(exam->error, RUN_WRONG, "%s[%" PRId64 "]%s: %s; expected %s, got %s", array, index, where, rule,
+                        exam->expected, exam->got);
 }
 
 /** A number, and whether it is what the buffer held before the launch. */
@@ -103,10 +110,7 @@ static int64_t missing_position(struct examination *exam, int expert, int64_t pl
 /** Fails at a place of the expert's group; -1: past the last. */
 static bool fail_place(struct examination *exam, int64_t place, int expert, const char *rule)
 {
-    fail(exam, "sorted_token_ids", place, rule);
-    exam->failure->block = place / exam->problem->block_size;
-    exam->failure->expert = expert;
-    return false;
+    return fail(exam, "sorted_token_ids", place, place / exam->problem->block_size, expert, rule);
 }
 
 /** Fails at a place where one of the expert's positions should be. */
@@ -114,12 +118,12 @@ static bool fail_position(struct examination *exam, int64_t place, int expert, c
 {
     int64_t missing;
 
-    describe_element(&exam->failure->got, exam, exam->buffers->sorted_token_ids[place]);
+    describe_element(&exam->got, exam, exam->buffers->sorted_token_ids[place]);
     missing = missing_position(exam, expert, place);
     if (missing >= 0)
-        error_words_set(&exam->failure->expected, "a position of expert %d (%" PRId64 " is missing)", expert, missing);
+        error_words_set(&exam->expected, "a position of expert %d (%" PRId64 " is missing)", expert, missing);
     else
-        error_words_set(&exam->failure->expected, "a position of expert %d", expert);
+        error_words_set(&exam->expected, "a position of expert %d", expert);
     return fail_place(exam, place, expert, rule);
 }
 
@@ -132,9 +136,10 @@ static bool total_is_right(struct examination *exam)
 
     if (got == right)
         return true;
-    error_words_set(&exam->failure->expected, "%" PRId64, right);
-    describe_value(&exam->failure->got, got);
-    return fail(exam, "num_tokens_post_padded", 0, "it is the sum of the groups, each rounded up to whole blocks");
+    error_words_set(&exam->expected, "%" PRId64, right);
+    describe_value(&exam->got, got);
+    return fail(exam, "num_tokens_post_padded", 0, -1, -1,
+                "it is the sum of the groups, each rounded up to whole blocks");
 }
 
 static bool owner_is_right(struct examination *exam, int64_t block, int expert)
@@ -145,15 +150,12 @@ static bool owner_is_right(struct examination *exam, int64_t block, int expert)
 
     if (got == right)
         return true;
-    error_words_set(&exam->failure->expected, "%" PRId32, right);
-    describe_value(&exam->failure->got, got);
-    fail(exam, "expert_ids", block,
-         expert < 0   ? "past the last block it is -1"
-         : expert_map ? "it is what expert_map says of the block's expert"
-                      : "it is the block's expert");
-    exam->failure->block = block;
-    exam->failure->expert = expert;
-    return false;
+    error_words_set(&exam->expected, "%" PRId32, right);
+    describe_value(&exam->got, got);
+    return fail(exam, "expert_ids", block, block, expert,
+                expert < 0   ? "past the last block it is -1"
+                : expert_map ? "it is what expert_map says of the block's expert"
+                             : "it is the block's expert");
 }
 
 static bool owners_are_right(struct examination *exam)
@@ -198,8 +200,8 @@ static bool position_ascends(struct examination *exam, int64_t place, int expert
 
     if (element > before)
         return true;
-    error_words_set(&exam->failure->expected, "a position above %" PRId32, before);
-    error_words_set(&exam->failure->got, "position %" PRId32, element);
+    error_words_set(&exam->expected, "a position above %" PRId32, before);
+    error_words_set(&exam->got, "position %" PRId32, element);
     return fail_place(exam, place, expert, "positions ascend inside a group");
 }
 
@@ -209,8 +211,8 @@ static bool pad_is_right(struct examination *exam, int64_t place, int expert)
 
     if (element == exam->problem->numel)
         return true;
-    error_words_set(&exam->failure->expected, "%" PRId64 ", a pad", exam->problem->numel);
-    describe_element(&exam->failure->got, exam, element);
+    error_words_set(&exam->expected, "%" PRId64 ", a pad", exam->problem->numel);
+    describe_element(&exam->got, exam, element);
     return fail_place(exam, place, expert,
                       expert < 0 ? "past the last block every element is numel"
                                  : "after its last position a group holds numel");
@@ -250,38 +252,23 @@ static bool every_id_is_placed_or_skipped(struct examination *exam)
         const bool placed = exam->placed_at[i] >= 0;
 
         if (placed != align_id_is_valid(exam->problem, id_at(exam, i))) {
-            error_words_set(&exam->failure->expected, "its position %s", placed ? "skipped" : "placed");
-            error_words_set(&exam->failure->got, "its position %s", placed ? "placed" : "nowhere");
-            return fail(exam, "topk_ids", i, "an id that names an expert is placed, any other is skipped");
+            error_words_set(&exam->expected, "its position %s", placed ? "skipped" : "placed");
+            error_words_set(&exam->got, "its position %s", placed ? "placed" : "nowhere");
+            return fail(exam, "topk_ids", i, -1, -1, "an id that names an expert is placed, any other is skipped");
         }
     }
     return true;
 }
 
-/** The failure as one line. */
-static bool set_error(const struct align_failure *failure, struct error *error)
-{
-    char block[64] = "";
-
-    if (failure->block >= 0 && failure->expert >= 0)
-        snprintf(block, sizeof block, " (block %" PRId64 ", of expert %d)", failure->block, failure->expert);
-    else if (failure->block >= 0)
-        snprintf(block, sizeof block, " (block %" PRId64 ", of no expert)", failure->block);
-    return error_set_as(error, RUN_WRONG, "%s[%" PRId64 "]%s: %s; expected %s, got %s", failure->array, failure->index,
-                        block, failure->rule, failure->expected, failure->got);
-}
-
 bool align_check(const struct align_problem *problem, const struct align_buffers *buffers, bool ascending,
-                 struct align_failure *failure, struct error *error)
+                 struct error *error)
 {
-    struct examination exam = {.problem = problem, .buffers = buffers, .ascending = ascending, .failure = failure};
-    bool right = examination_start(&exam, error);
+    struct examination exam = {.problem = problem, .buffers = buffers, .ascending = ascending, .error = error};
+    const bool ready = examination_start(&exam);
+    const bool right = ready && total_is_right(&exam) && owners_are_right(&exam) && places_are_right(&exam) &&
+                       every_id_is_placed_or_skipped(&exam);
 
-    if (right)
-        right = (total_is_right(&exam) && owners_are_right(&exam) && places_are_right(&exam) &&
-                 every_id_is_placed_or_skipped(&exam)) ||
-                set_error(failure, error);
-    else
+    if (!ready)
         error->result = RUN_NO_DEVICE;
     examination_end(&exam);
     return right;

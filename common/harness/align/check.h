@@ -10,25 +10,15 @@
  */
 enum { ALIGN_POISON = 0xa5 };
 
-/** The first thing wrong with an answer: num_tokens_post_padded first, then expert_ids, then sorted_token_ids. */
-struct align_failure {
-    const char *array; /**< the output's name */
-    int64_t index;     /**< in that array */
-    int64_t block;     /**< that the element belongs to; -1 where no one block is meant */
-    int expert;        /**< that the block belongs to; -1 past the last block and where none is meant */
-    char rule[160];    /**< what had to hold */
-    error_words expected;
-    error_words got;
-};
-
 /**
  * Checks every element of the three outputs: every position whose id names an expert once, in that expert's blocks and
  * before their pads; numel everywhere else; the (mapped) expert of every block, -1 past the last. With `ascending` the
  * positions of a group must ascend. All arrays are host memory, checked problem and map; nothing else is trusted.
- * False, as RUN_WRONG, with the first failure, which the error has as one line; or as RUN_NO_DEVICE when memory is short or
- * the capacity holds no right answer.
+ * False, as RUN_WRONG, with the first failure (num_tokens_post_padded first, then expert_ids, then sorted_token_ids) as
+ * one line, "expert_ids[3] (block 3, of expert 1): RULE; expected ..., got ..."; or as RUN_NO_DEVICE when memory is
+ * short or the capacity holds no right answer.
  */
 bool align_check(const struct align_problem *problem, const struct align_buffers *buffers, bool ascending,
-                 struct align_failure *failure, struct error *error);
+                 struct error *error);
 
 #endif

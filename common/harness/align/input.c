@@ -1,8 +1,8 @@
 #include "harness/align/input.h"
 
+#include "base/memory.h"
+#include "base/random.h"
 #include "harness/align/problem.h"
-#include "harness/core/memory.h"
-#include "harness/core/random.h"
 
 #include <inttypes.h>
 #include <stdio.h>
@@ -14,49 +14,26 @@ enum { STREAM_COUNTS = 100, STREAM_MAP };
 
 const char *const align_dist_names[] = {"balanced", "uniform", "zipf", "one", "sparse", "repeated", "invalid", NULL};
 
-/* --- storing and shuffling ---------------------------------------------------------------------------------------- */
+/* --- shuffling ---------------------------------------------------------------------------------------------------- */
 
-/** Stores an id of any size: one that i32 does not hold as -1, which names no expert either. */
-static void store_any_id(const struct align_problem *problem, void *topk_ids, int64_t index, int64_t id)
+/** Swaps two things of so many bytes. */
+static void swap(void *a, void *b, size_t bytes)
 {
-    const bool fits = problem->wide_ids || (id >= INT32_MIN && id <= INT32_MAX);
+    char *const x = a, *const y = b;
 
-    align_store_id(problem, topk_ids, index, fits ? id : -1);
-}
+    for (size_t i = 0; i < bytes; i++) {
+        const char byte = x[i];
 
-static void swap_ids(const struct align_problem *problem, void *topk_ids, int64_t a, int64_t b)
-{
-    const int64_t id = align_load_id(problem, topk_ids, a);
-
-    align_store_id(problem, topk_ids, a, align_load_id(problem, topk_ids, b));
-    align_store_id(problem, topk_ids, b, id);
-}
-
-/** Any order of the `count` ids from `begin` on (Fisher and Yates). */
-static void shuffle_ids(const struct align_problem *problem, void *topk_ids, int64_t begin, int64_t count,
-                        struct random *random)
-{
-    for (int64_t left = count; left > 1; left--)
-        swap_ids(problem, topk_ids, begin + left - 1, begin + random_below(random, (uint32_t)left));
-}
-
-/** Any order of the whole tokens; ids stay with their token. */
-static void shuffle_tokens(const struct align_problem *problem, int topk, void *topk_ids, struct random *random)
-{
-    for (int64_t left = problem->numel / topk; left > 1; left--) {
-        const int64_t other = random_below(random, (uint32_t)left);
-
-        for (int k = 0; k < topk; k++)
-            swap_ids(problem, topk_ids, (left - 1) * topk + k, other * topk + k);
+        x[i] = y[i];
+        y[i] = byte;
     }
 }
 
-static void swap_values(int32_t *values, int a, int b)
+/** Any order of `count` things of so many bytes each (Fisher and Yates). */
+static void shuffle(void *things, int64_t count, size_t bytes, struct random *random)
 {
-    const int32_t value = values[a];
-
-    values[a] = values[b];
-    values[b] = value;
+    for (int64_t left = count; left > 1; left--)
+        swap((char *)things + (left - 1) * bytes, (char *)things + random_below(random, (uint32_t)left) * bytes, bytes);
 }
 
 /** 0 .. count - 1 in any order. */
@@ -64,61 +41,67 @@ static void fill_shuffled(int32_t *values, int count, struct random *random)
 {
     for (int i = 0; i < count; i++)
         values[i] = i;
-    for (int left = count; left > 1; left--)
-        swap_values(values, left - 1, (int)random_below(random, (uint32_t)left));
+    shuffle(values, count, sizeof *values, random);
 }
 
-/** The ids of the token that begins at `begin`: topk, or what is left. */
-static int token_size(const struct align_problem *problem, int topk, int64_t begin)
+/** Draws the value at `index` from those that are not drawn yet: from there on. */
+static int32_t draw(int32_t *values, int index, int count, struct random *random)
 {
-    return problem->numel - begin < topk ? (int)(problem->numel - begin) : topk;
+    swap(&values[index], &values[index + (int)random_below(random, (uint32_t)(count - index))], sizeof *values);
+    return values[index];
 }
 
 /* --- distributions ------------------------------------------------------------------------------------------------ */
+
+/** What ids are generated from. */
+struct generator {
+    const struct align_problem *problem;
+    int topk;
+    int32_t *experts; /* all of them, in any order: none is favoured for its number */
+    struct random random;
+    void *topk_ids;
+};
+
+static void shuffle_ids(struct generator *generator, int64_t begin, int64_t count)
+{
+    const size_t bytes = dtype_size(align_ids_dtype(generator->problem));
+
+    shuffle((char *)generator->topk_ids + begin * bytes, count, bytes, &generator->random);
+}
 
 /**
  * Walks round and round one order of the experts: any topk <= num_experts neighbours differ, and counts differ by one
  * at most. Shuffling tokens, and ids inside tokens, keeps both.
  */
-static void generate_balanced(const struct align_problem *problem, int topk, const int32_t *experts,
-                              struct random *random, void *topk_ids)
+static void walk_round(struct generator *generator)
 {
+    const struct align_problem *const problem = generator->problem;
+    const size_t token_bytes = generator->topk * dtype_size(align_ids_dtype(problem));
+
     for (int64_t i = 0; i < problem->numel; i++)
-        align_store_id(problem, topk_ids, i, experts[i % problem->num_experts]);
-    shuffle_tokens(problem, topk, topk_ids, random);
-    for (int64_t begin = 0; begin < problem->numel; begin += topk)
-        shuffle_ids(problem, topk_ids, begin, token_size(problem, topk, begin), random);
+        align_store_id(problem, generator->topk_ids, i, generator->experts[i % problem->num_experts]);
+    shuffle(generator->topk_ids, problem->numel / generator->topk, token_bytes, &generator->random);
 }
 
-/** Deals every token from the first `size` experts, no expert again before all of them are dealt. */
-static void generate_dealt(const struct align_problem *problem, int topk, int32_t *experts, int size,
-                           struct random *random, void *topk_ids)
+/** Deals a token from the first `size` experts, no expert again before all of them are dealt. */
+static void deal_distinct(struct generator *generator, int64_t begin, int count, int size)
 {
-    for (int64_t begin = 0; begin < problem->numel; begin += topk)
-        for (int k = 0; k < token_size(problem, topk, begin); k++) {
-            const int dealt = k % size;
-
-            swap_values(experts, dealt, dealt + (int)random_below(random, (uint32_t)(size - dealt)));
-            align_store_id(problem, topk_ids, begin + k, experts[dealt]);
-        }
+    for (int k = 0; k < count; k++)
+        align_store_id(generator->problem, generator->topk_ids, begin + k,
+                       draw(generator->experts, k % size, size, &generator->random));
 }
 
-/** Every token has half as many experts as ids, and so each of them twice or more. */
-static void generate_repeated(const struct align_problem *problem, int topk, int32_t *experts, struct random *random,
-                              void *topk_ids)
+/** The token has half as many experts as ids, and so each of them twice or more. */
+static void deal_repeated(struct generator *generator, int64_t begin, int count)
 {
-    const int half = topk > 1 ? topk / 2 : 1;
-    const int size = half < problem->num_experts ? half : problem->num_experts;
+    const int num_experts = generator->problem->num_experts, half = generator->topk > 1 ? generator->topk / 2 : 1;
+    const int size = half < num_experts ? half : num_experts;
 
-    for (int64_t begin = 0; begin < problem->numel; begin += topk) {
-        const int count = token_size(problem, topk, begin);
-
-        for (int k = 0; k < size; k++)
-            swap_values(experts, k, k + (int)random_below(random, (uint32_t)(problem->num_experts - k)));
-        for (int k = 0; k < count; k++)
-            align_store_id(problem, topk_ids, begin + k, experts[k % size]);
-        shuffle_ids(problem, topk_ids, begin, count, random);
-    }
+    for (int k = 0; k < size; k++)
+        draw(generator->experts, k, num_experts, &generator->random);
+    for (int k = 0; k < count; k++)
+        align_store_id(generator->problem, generator->topk_ids, begin + k, generator->experts[k % size]);
+    shuffle_ids(generator, begin, count);
 }
 
 /** Numbers with no expert behind them, some of which a careless kernel takes for one after cutting them to 32 bits. */
@@ -140,12 +123,16 @@ static int64_t invalid_id(int num_experts, struct random *random)
     return ids[random_below(random, sizeof ids / sizeof *ids)];
 }
 
-static void generate_invalid(const struct align_problem *problem, struct random *random, void *topk_ids)
+static void deal_invalid(struct generator *generator, int64_t begin, int count)
 {
-    for (int64_t i = 0; i < problem->numel; i++) {
-        const int64_t valid = random_below(random, (uint32_t)problem->num_experts);
+    const int num_experts = generator->problem->num_experts;
+    struct random *const random = &generator->random;
 
-        store_any_id(problem, topk_ids, i, random_below(random, 2) ? valid : invalid_id(problem->num_experts, random));
+    for (int k = 0; k < count; k++) {
+        const int64_t valid = random_below(random, (uint32_t)num_experts);
+
+        align_store_id(generator->problem, generator->topk_ids, begin + k,
+                       random_below(random, 2) ? valid : invalid_id(num_experts, random));
     }
 }
 
@@ -210,23 +197,17 @@ static int zipf_deal(struct zipf *zipf, int dealt, struct random *random)
 
     const int from = zipf->placed[rank], other = zipf->deck[dealt];
 
-    swap_values(zipf->deck, dealt, from);
+    swap(&zipf->deck[dealt], &zipf->deck[from], sizeof *zipf->deck);
     zipf->placed[rank] = dealt;
     zipf->placed[other] = from;
     return rank;
 }
 
-static bool generate_zipf(const struct align_problem *problem, int topk, const int32_t *experts, struct random *random,
-                          void *topk_ids, struct error *error)
+static void deal_zipf(struct generator *generator, struct zipf *zipf, int64_t begin, int count)
 {
-    struct zipf zipf;
-    const bool ready = zipf_start(problem->num_experts, &zipf, error);
-
-    for (int64_t begin = 0; ready && begin < problem->numel; begin += topk)
-        for (int k = 0; k < token_size(problem, topk, begin); k++)
-            align_store_id(problem, topk_ids, begin + k, experts[zipf_deal(&zipf, k % zipf.size, random)]);
-    zipf_end(&zipf);
-    return ready;
+    for (int k = 0; k < count; k++)
+        align_store_id(generator->problem, generator->topk_ids, begin + k,
+                       generator->experts[zipf_deal(zipf, k % zipf->size, &generator->random)]);
 }
 
 /* --- generating --------------------------------------------------------------------------------------------------- */
@@ -241,37 +222,34 @@ static int sparse_size(int num_experts)
 bool align_generate_ids(const struct align_problem *problem, int topk, enum align_dist dist, uint64_t seed,
                         void *topk_ids, struct error *error)
 {
-    struct random random = random_start(seed, dist);
-    int32_t *experts; /* all of them, in any order: none is favoured for its number */
-    bool done = true;
+    const int num_experts = problem->num_experts;
+    const int size = dist == ALIGN_DIST_ONE ? 1 : dist == ALIGN_DIST_SPARSE ? sparse_size(num_experts) : num_experts;
+    struct generator generator = {problem, topk, NULL, random_start(seed, dist), topk_ids};
+    struct zipf zipf = {0};
+    const bool ready = ALLOCATE_ARRAY(generator.experts, num_experts, error) &&
+                       (dist != ALIGN_DIST_ZIPF || zipf_start(num_experts, &zipf, error));
 
-    if (!ALLOCATE_ARRAY(experts, problem->num_experts, error))
-        return false;
-    fill_shuffled(experts, problem->num_experts, &random);
-    switch (dist) {
-    case ALIGN_DIST_BALANCED:
-        generate_balanced(problem, topk, experts, &random, topk_ids);
-        break;
-    case ALIGN_DIST_ZIPF:
-        done = generate_zipf(problem, topk, experts, &random, topk_ids, error);
-        break;
-    case ALIGN_DIST_ONE:
-        generate_dealt(problem, topk, experts, 1, &random, topk_ids);
-        break;
-    case ALIGN_DIST_SPARSE:
-        generate_dealt(problem, topk, experts, sparse_size(problem->num_experts), &random, topk_ids);
-        break;
-    case ALIGN_DIST_REPEATED:
-        generate_repeated(problem, topk, experts, &random, topk_ids);
-        break;
-    case ALIGN_DIST_INVALID:
-        generate_invalid(problem, &random, topk_ids);
-        break;
-    default:
-        generate_dealt(problem, topk, experts, problem->num_experts, &random, topk_ids);
+    if (ready)
+        fill_shuffled(generator.experts, num_experts, &generator.random);
+    if (ready && dist == ALIGN_DIST_BALANCED)
+        walk_round(&generator);
+    for (int64_t begin = 0; ready && begin < problem->numel; begin += topk) {
+        const int count = problem->numel - begin < topk ? (int)(problem->numel - begin) : topk;
+
+        if (dist == ALIGN_DIST_BALANCED)
+            shuffle_ids(&generator, begin, count);
+        else if (dist == ALIGN_DIST_ZIPF)
+            deal_zipf(&generator, &zipf, begin, count);
+        else if (dist == ALIGN_DIST_REPEATED)
+            deal_repeated(&generator, begin, count);
+        else if (dist == ALIGN_DIST_INVALID)
+            deal_invalid(&generator, begin, count);
+        else
+            deal_distinct(&generator, begin, count, size);
     }
-    free(experts);
-    return done;
+    zipf_end(&zipf);
+    free(generator.experts);
+    return ready;
 }
 
 bool align_counts_check(const int64_t *counts, int num_experts, int64_t *numel, struct error *error)
@@ -298,7 +276,7 @@ void align_generate_counts(const struct align_problem *problem, const int64_t *c
     for (int e = 0; e < problem->num_experts; e++)
         for (int64_t left = counts[e]; left > 0; left--)
             align_store_id(problem, topk_ids, i++, e);
-    shuffle_ids(problem, topk_ids, 0, problem->numel, &random);
+    shuffle(topk_ids, problem->numel, dtype_size(align_ids_dtype(problem)), &random);
 }
 
 void align_convert_ids(const struct align_problem *problem, const struct npy_array *source, void *topk_ids)
@@ -307,7 +285,7 @@ void align_convert_ids(const struct align_problem *problem, const struct npy_arr
     const int64_t count = npy_count(source);
 
     for (int64_t i = 0; i < problem->numel; i++)
-        store_any_id(problem, topk_ids, i, align_load_id(&from, source->data, i % count));
+        align_store_id(problem, topk_ids, i, align_load_id(&from, source->data, i % count));
 }
 
 /* --- maps --------------------------------------------------------------------------------------------------------- */

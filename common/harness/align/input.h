@@ -38,14 +38,14 @@ void align_generate_counts(const struct align_problem *problem, const int64_t *c
 void align_generate_map(int num_experts, uint64_t seed, int32_t *expert_map);
 
 /**
- * Fills topk_ids from an array of i32 or i64: element i is its element i % count. A value that the problem's type does not
- * hold becomes -1: either way it names no expert. The array may be empty if numel is 0.
+ * Fills topk_ids from an array of i32 or i64: element i is its element i % count. A value that the problem's type does
+ * not hold becomes -1: either way it names no expert. The array may be empty if numel is 0.
  */
 void align_convert_ids(const struct align_problem *problem, const struct npy_array *source, void *topk_ids);
 
 /**
- * Checks a map of i32 or i64 from outside and copies it to expert_map [num_experts]: there must be num_experts values, and
- * those other than -1 must be 0 .. L-1, each once, where L is how many there are. False with one line that names
+ * Checks a map of i32 or i64 from outside and copies it to expert_map [num_experts]: there must be num_experts values,
+ * and those other than -1 must be 0 .. L-1, each once, where L is how many there are. False with one line that names
  * --expert-map, the index and the value, or when memory is short.
  */
 bool align_convert_map(const struct npy_array *source, int num_experts, int32_t *expert_map, struct error *error);

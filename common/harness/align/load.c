@@ -1,7 +1,7 @@
-
+#include "base/memory.h"
+#include "base/number.h"
 #include "harness/align/problem.h"
 #include "harness/align/run.h"
-#include "harness/core/memory.h"
 #include "harness/gate/problem.h"
 #include "harness/gate/run.h"
 
@@ -66,7 +66,7 @@ static bool open_counts(struct align_options *options, int64_t **counts, struct 
     rest = memcpy(list, options->counts, size);
     options->problem.num_experts = 0;
     for (const char *word; good && (word = strsep(&rest, ","));)
-        good = option_integer("counts", word, 0, INT32_MAX, &(*counts)[options->problem.num_experts++], error);
+        good = parse_integer("counts", word, 0, INT32_MAX, &(*counts)[options->problem.num_experts++], error);
     free(list);
     options->topk = 1;
     return good && align_counts_check(*counts, options->problem.num_experts, &options->num_tokens, error);
@@ -75,23 +75,18 @@ static bool open_counts(struct align_options *options, int64_t **counts, struct 
 /* Chapter 05's kernel has room for so many choices of a token. */
 enum { GATE_MAX_CHOICES = 32 };
 
-/** Reads the router's logits and bias, for as many tokens as are asked for; those that it lacks repeat its rows later. */
+/**
+ * Reads the router's logits and bias, for as many tokens as are asked for; those that it lacks repeat its rows later.
+ */
 static bool open_router(struct align_options *options, const struct gate_step *step, struct source *source,
                         struct error *error)
 {
     struct gate_options gate = gate_options_default();
-    char logits[PATH_MAX], bias[PATH_MAX];
 
     if (options->topk > GATE_MAX_CHOICES)
         return error_set(error, "--topk: %d; the gate that makes the input, %s, chooses at most %d (more need --dist)",
                          options->topk, step->name, GATE_MAX_CHOICES);
-    if (!router_data_path("layer2_logits.npy", "topk-ids", logits, sizeof logits, error) ||
-        !router_data_path("layer2_bias.npy", "topk-ids", bias, sizeof bias, error))
-        return false;
-    gate.source = GATE_SOURCE_FILE;
-    gate.logits_path = logits;
-    gate.bias = GATE_BIAS_FILE;
-    gate.bias_path = bias;
+    gate.input_flag = "topk-ids";
     gate.problem.topk = options->topk;
     gate.problem.num_experts = options->problem.num_experts;
     gate.num_experts_given = options->num_experts_given;
@@ -138,7 +133,7 @@ static bool settle_problem(struct align_options *options, const struct align_ste
         problem->capacity = step->capacity(problem);
     if (!align_problem_check(problem, error))
         return false;
-    reason = step->unsupported_reason ? step->unsupported_reason(problem) : NULL;
+    reason = align_unsupported_reason(step, problem);
     return !reason || error_set(error, "%s", reason);
 }
 
@@ -148,9 +143,11 @@ static bool settle_problem(struct align_options *options, const struct align_ste
 static bool fill_by_gate(const struct align_options *options, const struct gate_step *step, struct source *source,
                          void *topk_ids, struct error *error)
 {
+    const struct launch launch = gate_launch_of(&source->gate, step);
+
     if (source->gate.num_tokens == 0)
         return true;
-    if (gate_run(&source->gate, step, &source->gate_operands, error)) {
+    if (launch_run(&launch, &source->gate_operands, error)) {
         align_convert_ids(&options->problem, &source->gate_operands.list[GATE_TOPK_IDS].host, topk_ids);
         return true;
     }
@@ -182,14 +179,15 @@ static bool fill_ids(const struct align_options *options, const struct gate_step
 static bool fill_map(const struct align_options *options, int32_t *expert_map, struct error *error)
 {
     const int num_experts = options->problem.num_experts;
+    const enum array_source map = array_source(options->map);
     struct npy_array file;
     bool good;
 
-    if (options->map == ALIGN_MAP_RANDOM)
+    if (map == ARRAY_RANDOM)
         align_generate_map(num_experts, options->program.seed, expert_map);
-    if (options->map != ALIGN_MAP_FILE)
+    if (map != ARRAY_FILE)
         return true;
-    if (!npy_read_kind(options->map_path, NPY_INTEGERS, 1, 1, &file, error))
+    if (!npy_read_kind(options->map, NPY_INTEGERS, 1, 1, &file, error))
         return false;
     good = align_convert_map(&file, num_experts, expert_map, error);
     npy_free(&file);
@@ -214,7 +212,7 @@ bool align_load(struct align_options *options, const struct align_chapter *chapt
     struct source source;
     bool good = open_source(options, &chapter->gate, &source, error) &&
                 settle_problem(options, &chapter->step, error) &&
-                align_operands_allocate(&options->problem, &chapter->step, options->map != ALIGN_MAP_NONE,
+                align_operands_allocate(&options->problem, &chapter->step, array_source(options->map) != ARRAY_NONE,
                                         options->misalign, operands, error);
 
     *groups = (struct align_groups){0};

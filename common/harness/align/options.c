@@ -9,16 +9,10 @@ const char *const align_kernel_names[] = {"auto", "large", "small", NULL};
 
 static const char *const ids_names[] = {"i32", "i64", NULL};
 
-/** What decides which options repeat a run. */
-enum {
-    HAS_TOKENS = 2,
-    HAS_CAPACITY = 4,
-    IS_RANDOM = 8,
-    FROM_ROUTER = 16, /* the first of the sources, in the order of enum align_source */
-    FROM_FILE = FROM_ROUTER << ALIGN_SOURCE_FILE,
-    GENERATED = FROM_ROUTER << ALIGN_SOURCE_GENERATED,
-    FROM_COUNTS = FROM_ROUTER << ALIGN_SOURCE_COUNTS
-};
+/** What decides which options repeat a run; and, from 16 on, one for each source, in the order of enum align_source. */
+enum { HAS_TOKENS = 2, HAS_CAPACITY = 4, IS_RANDOM = 8 };
+
+#define FROM(source) (16u << ALIGN_SOURCE_##source)
 
 const char *align_source_name(const struct align_options *options)
 {
@@ -42,17 +36,6 @@ static bool take_source(const struct option_row *row, void *context, struct erro
     return true;
 }
 
-static bool take_map(const struct option_row *row, void *context, struct error *error)
-{
-    struct align_options *const options = context;
-
-    (void)row, (void)error;
-    options->map = strcmp(options->map_path, "none") == 0     ? ALIGN_MAP_NONE
-                   : strcmp(options->map_path, "random") == 0 ? ALIGN_MAP_RANDOM
-                                                              : ALIGN_MAP_FILE;
-    return true;
-}
-
 #define FIELD(member) .field = offsetof(struct align_options, member)
 #define GIVEN(member) .given = offsetof(struct align_options, member)
 #define COUNT         .type = OPTION_INT, .least = 1, .most = INT_MAX
@@ -63,33 +46,34 @@ static const struct option_row table[] = {
     {"num-tokens", "N", "Tokens (default: as many as the input has; 1024 generated)", 1, OPTION_INT64,
      FIELD(num_tokens), GIVEN(num_tokens_given), .most = INT64_MAX, .repeats = HAS_TOKENS},
     {"num-experts", "N", "Experts (default 256, or one for each of --counts)", 1, COUNT, FIELD(problem.num_experts),
-     GIVEN(num_experts_given), .repeats = FROM_FILE | GENERATED},
+     GIVEN(num_experts_given), .repeats = FROM(FILE) | FROM(GENERATED)},
     {"topk", "N", "Experts chosen for each token (default: as the input has; 8)", 1, COUNT, FIELD(topk),
-     GIVEN(topk_given), .repeats = FROM_ROUTER | GENERATED},
+     GIVEN(topk_given), .repeats = FROM(ROUTER) | FROM(GENERATED)},
     {.help = "The input (default: what the gate chooses from the real router's logits)", .group = 2},
     {"topk-ids", "FILE.npy", "[tokens, topk] or [tokens], i4 or i8; rows repeat if --num-tokens asks for more", 2,
-     OPTION_TEXT, FIELD(ids_path), .take = take_source, .repeats = FROM_FILE},
+     OPTION_TEXT, FIELD(ids_path), .take = take_source},
     {"dist", "NAME", "Generate: balanced, uniform, zipf, one, sparse, repeated or invalid", 2, OPTION_WORD, FIELD(dist),
-     .words = align_dist_names, .take = take_source, .repeats = GENERATED},
+     .words = align_dist_names, .take = take_source, .repeats = FROM(GENERATED)},
     {"counts", "N,N,...", "Generate: the first expert N times, and so on, in random order", 2, OPTION_TEXT,
-     FIELD(counts), .take = take_source, .repeats = FROM_COUNTS},
-    {"block-size", "N", "Pad every expert's ids to a multiple of N (default 64)", 1, COUNT, FIELD(problem.block_size),
-     .repeats = RUN_OF_ANY_KIND},
+     FIELD(counts), .take = take_source},
+    {"block-size", "N", "Pad every expert's ids to a multiple of N (default 64)", 1, COUNT, FIELD(problem.block_size)},
     {"ids", "TYPE", "Type of the ids: i32 or i64 (default: the file's; i32)", 1, OPTION_BOOL, FIELD(problem.wide_ids),
-     GIVEN(ids_given), .words = ids_names, .repeats = RUN_OF_ANY_KIND},
+     GIVEN(ids_given), .words = ids_names},
     {"expert-map", "MAP", "none, random or FILE.npy: [experts] the local id of each, -1 elsewhere (default none)", 1,
-     OPTION_TEXT, FIELD(map_path), .take = take_map, .repeats = RUN_OF_ANY_KIND},
+     OPTION_TEXT, FIELD(map)},
     {"capacity", "N", "Places of sorted_token_ids (default: what the chapter allocates)", 1, OPTION_INT64,
      FIELD(problem.capacity), GIVEN(capacity_given), .most = INT32_MAX, .repeats = HAS_CAPACITY},
     {"misalign", "N", "Words, 0 to 3, that sorted_token_ids begins past 16 bytes (default 0)", 1, OPTION_INT,
-     FIELD(misalign), .most = ALIGN_MISALIGNMENTS - 1, .repeats = RUN_OF_ANY_KIND},
+     FIELD(misalign), .most = ALIGN_MISALIGNMENTS - 1},
     {"kernel", "WHICH", "auto, large, or small where there is one for few ids (default auto)", 1, OPTION_WORD,
-     FIELD(problem.kernel), .words = align_kernel_names, .repeats = RUN_OF_ANY_KIND},
-    PROGRAM_SEED_OPTION(struct align_options, IS_RANDOM),
-    PROGRAM_OPTIONS(struct align_options,
-                    "Write sorted_token_ids.npy, expert_ids.npy and num_tokens_post_padded.npy there once verified",
-                    "Instead of one problem check about 1,700: shapes, types, distributions, maps, capacities"),
-    {0},
+     FIELD(problem.kernel), .words = align_kernel_names},
+    {"seed", "S", "Seed of generated input (default 1)", 2, OPTION_INT64, FIELD(program.seed), .most = INT64_MAX,
+     .repeats = IS_RANDOM},
+    {"out", "DIR", "Write sorted_token_ids.npy, expert_ids.npy and num_tokens_post_padded.npy there once verified", 3,
+     OPTION_TEXT, FIELD(program.out), .repeats = WITH_NO_RUN},
+    {"check-all", NULL, "Instead of one problem check about 1,700: shapes, types, distributions, maps, capacities", 3,
+     OPTION_FLAG, FIELD(program.check_all), .repeats = WITH_NO_RUN},
+    {.rest = program_option_rows},
 };
 
 /** A list of counts says all there is to say of the shape. */
@@ -119,34 +103,30 @@ struct align_options align_options_default(void)
         .problem = {.num_experts = 256, .block_size = 64},
         .num_tokens = 1024,
         .topk = 8,
-        .map_path = "none",
+        .map = "none",
         .program = {.seed = 1},
     };
 }
 
-bool align_options_parse(int argc, char **argv, const struct align_chapter *chapter, struct align_options *options,
-                         struct error *error)
+bool align_options_parse(struct program *program, int argc, char **argv, struct align_options *options)
 {
-    char doc[256];
-
-    program_doc(chapter->step.name,
-                "groups the tokens' choices by expert, in whole blocks, checks every place, and reports", doc,
-                sizeof doc);
     *options = align_options_default();
-    return options_parse(table, doc, argc, argv, options, error) && check_counts(options, error) &&
-           check_capacity(options, error) && program_options_check(&options->program, error);
+    return program_parse(program, table,
+                         "groups the tokens' choices by expert, in whole blocks, checks every place, and reports", argc,
+                         argv, options) &&
+           check_counts(options, &program->error) && check_capacity(options, &program->error);
 }
 
-void align_options_command(const struct align_options *options, const char *program, char *text, size_t size)
+void align_options_command(const struct align_options *options, struct program *program)
 {
-    unsigned traits = RUN_OF_ANY_KIND | (unsigned)FROM_ROUTER << options->source;
+    unsigned traits = 16u << options->source;
 
     /* --bench without --num-tokens is the sweep */
     if (options->source != ALIGN_SOURCE_COUNTS && (options->num_tokens_given || !options->program.bench))
         traits |= HAS_TOKENS;
     if (options->capacity_given)
         traits |= HAS_CAPACITY;
-    if (traits & (GENERATED | FROM_COUNTS) || options->map == ALIGN_MAP_RANDOM)
+    if (traits & (FROM(GENERATED) | FROM(COUNTS)) || array_source(options->map) == ARRAY_RANDOM)
         traits |= IS_RANDOM;
-    options_command(table, options, traits, program, text, size);
+    options_command(table, options, traits, program->path, program->command, sizeof program->command);
 }

@@ -7,13 +7,13 @@
 #include "harness/core/program.h"
 
 enum align_source { ALIGN_SOURCE_ROUTER, ALIGN_SOURCE_FILE, ALIGN_SOURCE_GENERATED, ALIGN_SOURCE_COUNTS };
-enum align_map { ALIGN_MAP_NONE, ALIGN_MAP_RANDOM, ALIGN_MAP_FILE };
 
 /* So many 4-byte words are 16 bytes: where sorted_token_ids begins matters up to there. */
 enum { ALIGN_MISALIGNMENTS = 4 };
 
 /** What was asked for. Strings belong to argv. */
 struct align_options {
+    struct program_options program;
     struct align_problem problem; /**< its numel and, unless given, its capacity are settled by align_load() */
     int64_t num_tokens;
     int topk;
@@ -27,17 +27,14 @@ struct align_options {
     const char *ids_path; /**< ALIGN_SOURCE_FILE */
     enum align_dist dist; /**< ALIGN_SOURCE_GENERATED */
     const char *counts;   /**< ALIGN_SOURCE_COUNTS: a comma between two */
-    enum align_map map;
-    const char *map_path; /**< as given: "none", "random" or a file */
-    struct program_options program;
+    const char *map;      /**< as given: "none", "random" or a file */
 };
 
 /**
  * Parses the command line; --help and --version print and exit. Returns false with one line that names the argument,
  * what was given and what is allowed.
  */
-bool align_options_parse(int argc, char **argv, const struct align_chapter *chapter, struct align_options *options,
-                         struct error *error);
+bool align_options_parse(struct program *program, int argc, char **argv, struct align_options *options);
 
 /** What an empty command line asks for: the real router's choices. */
 struct align_options align_options_default(void);
@@ -48,15 +45,15 @@ extern const char *const align_kernel_names[];
 /** One word for where the ids come from: the distribution's name, "router", "file" or "counts". */
 const char *align_source_name(const struct align_options *options);
 
-/** Writes the command that repeats this run, every choice spelled out. */
-void align_options_command(const struct align_options *options, const char *program, char *text, size_t size);
+/** Makes program->command the one that repeats this run, every choice spelled out. */
+void align_options_command(const struct align_options *options, struct program *program);
 
 /** How much room the ids get. */
 enum align_room { ALIGN_ROOM_BOUND, ALIGN_ROOM_EXACT, ALIGN_ROOM_SPARE, NUM_ALIGN_ROOMS };
 
 /**
- * Problem number 0, 1, ..., as options. `room` says what its capacity is to be, once its ids are known. False: there is none of
- * this number, it was the last before it.
+ * Problem number 0, 1, ..., as options. `room` says what its capacity is to be, once its ids are known. False: there is
+ * none of this number, it was the last before it.
  */
 bool align_problem_to_try(int number, uint64_t seed, struct align_options *options, enum align_room *room);
 

@@ -7,7 +7,7 @@
 
 bool align_count_ids(int64_t num_tokens, int topk, int64_t *numel, struct error *error)
 {
-    if (!num_tokens_check(num_tokens, error) || !topk_check(topk, error))
+    if (!num_tokens_check(num_tokens, error) || !count_check("topk", topk, error))
         return false;
     if (num_tokens > INT32_MAX / topk)
         return error_set(error, "--num-tokens: %" PRId64 " tokens of %d ids; there can be %d ids in all", num_tokens,
@@ -20,11 +20,7 @@ bool align_shape_check(const struct align_problem *problem, struct error *error)
 {
     if (problem->numel < 0 || problem->numel > INT32_MAX)
         return error_set(error, "--num-tokens: %" PRId64 " ids; there can be 0 to %d", problem->numel, INT32_MAX);
-    if (!num_experts_check(problem->num_experts, error))
-        return false;
-    if (problem->block_size < 1)
-        return error_set(error, "--block-size: %d; it must be at least 1", problem->block_size);
-    return true;
+    return num_experts_check(problem->num_experts, error) && count_check("block-size", problem->block_size, error);
 }
 
 bool align_problem_check(const struct align_problem *problem, struct error *error)

@@ -2,8 +2,8 @@
 #ifndef ALIGN_PROBLEM_H
 #define ALIGN_PROBLEM_H
 
+#include "base/error.h"
 #include "harness/align/align.h"
-#include "harness/core/error.h"
 
 /** Sets *numel to num_tokens * topk. False, naming the flag, if one is out of range or the product over 2147483647. */
 bool align_count_ids(int64_t num_tokens, int topk, int64_t *numel, struct error *error);
@@ -23,7 +23,10 @@ static inline int64_t align_blocks(const struct align_problem *problem)
     return problem->capacity / problem->block_size;
 }
 
-/** Reads and writes element `index` of topk_ids, [numel] in the problem's type. The value must fit the type. */
+/**
+ * Reads and writes element `index` of topk_ids, [numel] in the problem's type. What i32 does not hold becomes -1: no
+ * expert either.
+ */
 static inline int64_t align_load_id(const struct align_problem *problem, const void *topk_ids, int64_t index)
 {
     return problem->wide_ids ? ((const int64_t *)topk_ids)[index] : ((const int32_t *)topk_ids)[index];
@@ -34,7 +37,7 @@ static inline void align_store_id(const struct align_problem *problem, void *top
     if (problem->wide_ids)
         ((int64_t *)topk_ids)[index] = id;
     else
-        ((int32_t *)topk_ids)[index] = (int32_t)id;
+        ((int32_t *)topk_ids)[index] = id >= INT32_MIN && id <= INT32_MAX ? (int32_t)id : -1;
 }
 
 /** True if the id names an expert. Others are skipped. */
@@ -47,6 +50,12 @@ static inline bool align_id_is_valid(const struct align_problem *problem, int64_
 static inline enum dtype align_ids_dtype(const struct align_problem *problem)
 {
     return problem->wide_ids ? DTYPE_I64 : DTYPE_I32;
+}
+
+/** Why the step does not take the problem, in one line; NULL: it does. */
+static inline const char *align_unsupported_reason(const struct align_step *step, const struct align_problem *problem)
+{
+    return step->unsupported_reason ? step->unsupported_reason(problem) : NULL;
 }
 
 /** Writes one line for people: "16384 i32 ids of 256 experts in blocks of 64, 32512 places". */

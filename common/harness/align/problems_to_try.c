@@ -1,6 +1,6 @@
 #include "harness/align/options.h"
 
-#include "harness/core/random.h"
+#include "base/random.h"
 
 /* One, a warp and one to either side, DeepSeek-V2's 160 and V3's 256, a block of threads and one more, two blocks. */
 static const int expert_counts[] = {1, 2, 3, 8, 31, 32, 33, 64, 65, 128, 160, 256, 1000, 1024, 1025, 2048};
@@ -40,8 +40,7 @@ bool align_problem_to_try(int number, uint64_t seed, struct align_options *optio
     options->misalign = (int)random_below(&random, ALIGN_MISALIGNMENTS);
     options->source = ALIGN_SOURCE_GENERATED;
     options->dist = (enum align_dist)(number % ALIGN_DIST_COUNT);
-    options->map = random_below(&random, 2) ? ALIGN_MAP_RANDOM : ALIGN_MAP_NONE;
-    options->map_path = options->map == ALIGN_MAP_RANDOM ? "random" : "none";
+    options->map = random_below(&random, 2) ? "random" : "none";
     options->program.seed = seed + (uint64_t)number;
     *room = (enum align_room)random_below(&random, NUM_ALIGN_ROOMS);
     return true;

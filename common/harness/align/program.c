@@ -7,8 +7,14 @@
 
 /* --- report ------------------------------------------------------------------------------------------------------- */
 
-static void name_input(const struct align_options *options, char *text, size_t size)
+/** Makes the texts that say which run it is. */
+static void name_run(const struct align_options *options, struct program *program)
 {
+    char *const text = program->input;
+    const size_t size = sizeof program->input;
+
+    align_options_command(options, program);
+    align_problem_describe(&options->problem, program->problem, sizeof program->problem);
     if (options->source == ALIGN_SOURCE_ROUTER)
         snprintf(text, size, "what the gate chooses from the real router's logits");
     else if (options->source == ALIGN_SOURCE_FILE)
@@ -47,12 +53,12 @@ static void report_problem(const struct align_options *options, bool all, struct
         record_number(fields, IN_CSV, "numel", "%" PRId64, problem->numel);
         record_number(fields, IN_DATA, "capacity", "%" PRId64, problem->capacity);
     } else {
-        record_number(fields, IN_JSON, "expert_map", "%s", options->map == ALIGN_MAP_NONE ? "false" : "true");
+        record_number(fields, IN_JSON, "expert_map", "%s", array_source(options->map) == ARRAY_NONE ? "false" : "true");
     }
     record_number(fields, IN_JSON, "misalign", "%d", options->misalign);
     record_text(fields, IN_JSON, "kernel", "%s", align_kernel_names[problem->kernel]);
     if (all)
-        record_text(fields, IN_JSON, "expert_map", "%s", options->map_path);
+        record_text(fields, IN_JSON, "expert_map", "%s", options->map);
 }
 
 /** Adds what padding costs; whoever sorts these ids comes to the same. */
@@ -116,58 +122,50 @@ static void report_left_out(const struct align_problem *problem, const struct al
 
 /* --- what a program does: one run, all problems, or times --------------------------------------------------------- */
 
-static int run_once(const struct align_chapter *chapter, struct align_options *options, const struct backend *backend,
-                    const char *program)
+static int run_once(struct program *program, const struct align_chapter *chapter, struct align_options *options)
 {
     const struct align_problem *const problem = &options->problem;
-    struct program_run run = {.name = chapter->step.name,
-                              .before = chapter->before.name,
-                              .device = backend->device,
-                              .has_counters = backend->has_counters};
+    const struct launch launch = align_launch_of(problem, &chapter->step);
     char described[256], places[64], blocks[64];
     struct run_counters counters;
     struct record report = {0};
     struct operands operands;
     struct align_groups groups;
-    struct whole_file trace;
 
-    if (!align_load(options, chapter, &operands, &groups, &run.error))
-        return program_failed(run.name, &run.error);
-    if (program_begin(&options->program, &trace, &run.error)) {
-        align_run(problem, &chapter->step, &operands, &run.error);
-        program_keep(&options->program, &operands, &trace, &run.error);
-    }
-    align_options_command(options, program, run.command, sizeof run.command);
+    if (!align_load(options, chapter, &operands, &groups, &program->error))
+        return program_exit(program);
+    program_run(program, &launch, &operands);
+    name_run(options, program);
     align_problem_describe(problem, described, sizeof described);
-    snprintf(run.problem, sizeof run.problem, "%" PRId64 " token%s, top %d: %s", options->num_tokens,
+    snprintf(program->problem, sizeof program->problem, "%" PRId64 " token%s, top %d: %s", options->num_tokens,
              options->num_tokens == 1 ? "" : "s", options->topk, described);
-    name_input(options, run.input, sizeof run.input);
-    snprintf(run.verified, sizeof run.verified, "%s, the experts of %s, the padded size",
+    snprintf(program->verified, sizeof program->verified, "%s, the experts of %s, the padded size",
              count_of(problem->capacity, "place", places), count_of(align_blocks(problem), "block", blocks));
     backend_read_counters(&counters);
-    program_report_head(&run, &report);
+    program_report_head(program, &report);
     report_problem(options, true, &report);
-    program_report_result(&run, &report);
+    program_report_result(program, &report);
     report_padding(problem, &groups, &report);
     report_load(problem, &groups, &report);
     report_left_out(problem, &groups, operands.list[ALIGN_EXPERT_MAP].host.data, &report);
     counters_report(&counters, (double)options->num_tokens, &report);
     align_groups_free(&groups);
     operands_free(&operands);
-    return program_end(&run, options->program.format, &report);
+    return program_report_end(program, &report);
 }
 
-/** Leaves the choice of kernel to a step that does not support the one drawn. False: it does not support the problem. */
+/**
+ * Leaves the choice of kernel to a step that does not support the one drawn. False: it does not support the problem.
+ */
 static bool find_kernel(const struct align_step *step, struct align_options *options)
 {
     struct align_problem *problem = &options->problem;
 
     problem->numel = options->num_tokens * options->topk;
     problem->capacity = step->capacity(problem);
-    if (!step->unsupported_reason || !step->unsupported_reason(problem))
-        return true;
-    problem->kernel = ALIGN_KERNEL_AUTO;
-    return !step->unsupported_reason(problem);
+    if (align_unsupported_reason(step, problem))
+        problem->kernel = ALIGN_KERNEL_AUTO;
+    return !align_unsupported_reason(step, problem);
 }
 
 /** Makes the capacity what the ids need, or more than the chapter would allocate. */
@@ -187,6 +185,7 @@ static void give_room(enum align_room room, const struct align_groups *groups, s
 static bool try_problem(const struct align_chapter *chapter, struct align_options *options, enum align_room room,
                         struct error *error)
 {
+    const struct launch launch = align_launch_of(&options->problem, &chapter->step);
     struct operands operands, roomy;
     struct align_groups groups;
     bool right;
@@ -195,37 +194,33 @@ static bool try_problem(const struct align_chapter *chapter, struct align_option
         return false;
     give_room(room, &groups, options);
     right = align_operands_like(&operands, &options->problem, &chapter->step, &roomy, error) &&
-            align_run(&options->problem, &chapter->step, &roomy, error);
+            launch_run(&launch, &roomy, error);
     operands_free(&roomy);
     align_groups_free(&groups);
     operands_free(&operands);
     return right;
 }
 
-static bool check_all(const struct align_chapter *chapter, const struct align_options *asked, const char *program,
-                      struct error *error)
+static int check_all(struct program *program, const struct align_chapter *chapter)
 {
     struct check_all tally = {0};
     struct align_options options;
     enum align_room room;
 
-    for (int number = 0; align_problem_to_try(number, asked->program.seed, &options, &room); number++) {
-        char command[PROGRAM_COMMAND_SIZE];
-
+    for (int number = 0; align_problem_to_try(number, program->options->seed, &options, &room); number++) {
         if (!find_kernel(&chapter->step, &options)) {
             tally.unsupported++;
-            continue;
+        } else if (try_problem(chapter, &options, room, &program->error)) {
+            tally.verified++;
+        } else {
+            align_options_command(&options, program);
+            break;
         }
-        if (!try_problem(chapter, &options, room, error)) {
-            align_options_command(&options, program, command, sizeof command);
-            return check_all_failed(command, error);
-        }
-        tally.verified++;
     }
-    return check_all_end(&tally, chapter->step.name, error);
+    return check_all_end(program, &tally);
 }
 
-/** Times the chapter before, with the capacity and the workspace that it would get. */
+/** Times the chapter before, if there is one, with the capacity and the workspace that it would get. */
 static void time_before(const struct bench *bench, const struct align_options *options, const struct align_step *before,
                         const struct operands *operands, struct bench_row *row)
 {
@@ -238,75 +233,58 @@ static void time_before(const struct bench *bench, const struct align_options *o
         return;
     if (!options->capacity_given)
         problem.capacity = before->capacity(&problem);
-    if (!align_problem_check(&problem, &ignored) ||
-        (before->unsupported_reason && before->unsupported_reason(&problem)) ||
+    if (!align_problem_check(&problem, &ignored) || align_unsupported_reason(before, &problem) ||
         !align_operands_like(operands, &problem, before, &own, &ignored))
         return;
     bench_before(bench, &launch, &own, row);
     operands_free(&own);
 }
 
-static bool bench_size(const struct bench *bench, const struct align_chapter *chapter, struct align_options *options,
-                       struct bench_row *row, struct error *error)
+static void bench_size(const struct bench *bench, const struct align_chapter *chapter, struct align_options *options,
+                       struct bench_row *row)
 {
     const struct launch launch = align_launch_of(&options->problem, &chapter->step);
     struct operands operands;
     struct align_groups groups;
-    bool good;
 
     options->num_tokens = row->num_tokens;
     options->num_tokens_given = true;
-    if (!align_load(options, chapter, &operands, &groups, error))
-        return false;
+    if (!align_load(options, chapter, &operands, &groups, &bench->program->error))
+        return;
     row->num_tokens = options->num_tokens; /* --counts has its own */
-    good = bench_step(bench, &launch, &operands, row, error);
-    if (good)
+    if (bench_step(bench, &launch, &operands, row))
         time_before(bench, options, &chapter->before, &operands, row);
     align_groups_free(&groups);
     operands_free(&operands);
-    return good;
 }
 
-static bool bench(const struct align_chapter *chapter, struct align_options *options, const struct backend *backend,
-                  const char *program, struct error *error)
+static int bench(struct program *program, const struct align_chapter *chapter, struct align_options *options)
 {
     const bool given = options->num_tokens_given;
     struct bench bench = {
-        .chapter = chapter->step.name,
-        .before = chapter->before.name,
-        .backend = backend,
-        .options = &options->program,
+        .program = program,
         .distribution = align_source_name(options),
         .only = given || options->source == ALIGN_SOURCE_COUNTS ? options->num_tokens : -1,
     };
-    char command[PROGRAM_COMMAND_SIZE], described[256];
     struct record report = {0};
 
-    if (!bench_begin(&bench, error))
-        return false;
     for (struct bench_row *row; (row = bench_next(&bench));)
-        if (!bench_size(&bench, chapter, options, row, error))
-            return false;
+        bench_size(&bench, chapter, options, row);
     options->num_tokens_given = given;
-    align_options_command(options, program, command, sizeof command);
-    align_problem_describe(&options->problem, described, sizeof described);
-    bench_report_head(&bench, described, command, &report);
+    name_run(options, program);
+    bench_report_head(&bench, &report);
     report_problem(options, false, &report);
-    return bench_end(&bench, &report, error);
+    return bench_end(&bench, &report);
 }
 
 int align_main(int argc, char **argv, const struct align_chapter *chapter)
 {
     struct align_options options;
-    struct backend backend;
-    struct error error = {0};
-    bool done;
+    struct program program = {.path = argv[0], .name = chapter->step.name, .before = chapter->before.name};
 
-    if (!align_options_parse(argc, argv, chapter, &options, &error) || !program_open(true, &backend, &error))
-        return program_failed(chapter->step.name, &error);
-    if (!options.program.check_all && !options.program.bench)
-        return run_once(chapter, &options, &backend, argv[0]);
-    done = options.program.check_all ? check_all(chapter, &options, argv[0], &error)
-                                     : bench(chapter, &options, &backend, argv[0], &error);
-    return done ? 0 : program_failed(chapter->step.name, &error);
+    if (!align_options_parse(&program, argc, argv, &options) || !program_open(&program))
+        return program_exit(&program);
+    if (options.program.check_all)
+        return check_all(&program, chapter);
+    return options.program.bench ? bench(&program, chapter, &options) : run_once(&program, chapter, &options);
 }

@@ -1,7 +1,7 @@
 #include "harness/align/reference.h"
 
+#include "base/memory.h"
 #include "harness/align/problem.h"
-#include "harness/core/memory.h"
 
 #include <inttypes.h>
 #include <stdlib.h>

@@ -2,8 +2,8 @@
 #ifndef ALIGN_REFERENCE_H
 #define ALIGN_REFERENCE_H
 
+#include "base/error.h"
 #include "harness/align/align.h"
-#include "harness/core/error.h"
 
 /** Where each expert's group lies, for some ids. */
 struct align_groups {

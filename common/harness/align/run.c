@@ -61,20 +61,11 @@ static bool verify(const struct launch *launch, const struct operands *operands,
 {
     const struct align_step *const step = launch->step;
     const struct align_buffers buffers = align_buffers_at(operands, OPERAND_HOST);
-    struct align_failure failure;
 
-    return align_check(launch->problem, &buffers, step->ascending, &failure, error);
+    return align_check(launch->problem, &buffers, step->ascending, error);
 }
 
 struct launch align_launch_of(const struct align_problem *problem, const struct align_step *step)
 {
     return (struct launch){.call = call_step, .verify = verify, .problem = problem, .step = step};
-}
-
-bool align_run(const struct align_problem *problem, const struct align_step *step, struct operands *operands,
-               struct error *error)
-{
-    const struct launch launch = align_launch_of(problem, step);
-
-    return launch_run(&launch, operands, error);
 }

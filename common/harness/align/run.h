@@ -18,8 +18,9 @@ enum {
 };
 
 /**
- * Lists the operands of a checked problem and allocates them on the host: sorted_token_ids begins `misalign` words past a 16-byte
- * boundary on the device; the workspace is what `step` asks for (NULL: none). False, owning nothing, without memory.
+ * Lists the operands of a checked problem and allocates them on the host: sorted_token_ids begins `misalign` words past
+ * a 16-byte boundary on the device; the workspace is what `step` asks for (NULL: none). False, owning nothing, without
+ * memory.
  */
 bool align_operands_allocate(const struct align_problem *problem, const struct align_step *step, bool has_map,
                              int misalign, struct operands *operands, struct error *error);
@@ -32,19 +33,15 @@ bool align_operands_like(const struct operands *like, const struct align_problem
 struct align_buffers align_buffers_at(const struct operands *operands, enum operand_place place);
 
 /**
- * Completes `options` (tokens, experts, topk, the ids' type, the capacity) from the input it names, checks the problem, asks the
- * chapter whether it supports it, allocates the operands and fills the inputs; `groups` are those of the ids. The real router's
- * ids are what chapter->gate, launched and checked, makes of its logits. The caller frees both. False, owning nothing, with the
- * reason: the arguments or a file, memory, the gate.
+ * Completes `options` (tokens, experts, topk, the ids' type, the capacity) from the input it names, checks the problem,
+ * asks the chapter whether it supports it, allocates the operands and fills the inputs; `groups` are those of the ids.
+ * The real router's ids are what chapter->gate, launched and checked, makes of its logits. The caller frees both.
+ * False, owning nothing, with the reason: the arguments or a file, memory, the gate.
  */
 bool align_load(struct align_options *options, const struct align_chapter *chapter, struct operands *operands,
                 struct align_groups *groups, struct error *error);
 
 /** The step's launch and check, for running and timing. */
 struct launch align_launch_of(const struct align_problem *problem, const struct align_step *step);
-
-/** Runs the step once and checks its answer. */
-bool align_run(const struct align_problem *problem, const struct align_step *step, struct operands *operands,
-               struct error *error);
 
 #endif

@@ -7,7 +7,7 @@
 #ifndef BACKEND_H
 #define BACKEND_H
 
-#include "harness/core/error.h"
+#include "base/error.h"
 
 #include <cuda_runtime.h>
 #include <stdbool.h>
@@ -75,12 +75,14 @@ const char *backend_fault(void);
 const char *backend_limits(void);
 
 /**
- * Traces block (0,0,0) of the next launch, or of the next of the kernel of that name; the name stays the caller's. Returns
- * false with the reason: a GPU cannot be watched so.
+ * Traces block (0,0,0) of the next launch, or of the next of the kernel of that name; the name stays the caller's.
+ * Returns false with the reason: a GPU cannot be watched so.
  */
 bool backend_trace_begin(const char *kernel, struct error *error);
 
-/** Ends the trace and writes it, as simt.h describes it; without a stream only ends it. Returns false with the reason. */
+/**
+ * Ends the trace and writes it, as simt.h describes it; without a stream only ends it. Returns false with the reason.
+ */
 bool backend_trace_end(FILE *stream, struct error *error);
 
 /** Launches once what is to be timed. `turn` counts the launches, for whoever rotates among several inputs. */

@@ -10,13 +10,16 @@ enum { MAX_COPIES = 64, HOST_REPEATS = 25 };
 /* Where rotated inputs begin to come from memory: more than the L2 of any GPU sold. */
 static const size_t ROTATED_BYTES = (size_t)160 << 20;
 
-bool bench_begin(struct bench *bench, struct error *error)
+/** Finds out what nothing can be faster than. False, with a reason for people, if the backend has no times. */
+static bool measure_floor(struct bench *bench)
 {
-    if (!bench->backend)
+    struct program *const program = bench->program;
+
+    if (program->on_host)
         return true;
-    if (!bench->backend->has_times)
-        return error_set(error, "--bench: the CPU simulator has no times; use the program in build/gpu");
-    return backend_measure_floor(&bench->floor, error);
+    if (!program->backend.has_times)
+        return error_set(&program->error, "--bench: the CPU simulator has no times; use the program in build/gpu");
+    return backend_measure_floor(&bench->floor, &program->error);
 }
 
 struct bench_row *bench_next(struct bench *bench)
@@ -26,7 +29,8 @@ struct bench_row *bench_next(struct bench *bench)
     struct bench_row *const row = &bench->rows[bench->num_rows];
 
     _Static_assert(sizeof sweep / sizeof *sweep <= BENCH_MAX_ROWS, "room for every size");
-    if (bench->num_rows == num_sizes)
+    if (bench->num_rows == num_sizes || bench->program->error.result != RUN_VERIFIED ||
+        (bench->num_rows == 0 && !measure_floor(bench)))
         return NULL;
     row->num_tokens = bench->only >= 0 ? bench->only : sweep[bench->num_rows];
     bench->num_rows++;
@@ -36,7 +40,9 @@ struct bench_row *bench_next(struct bench *bench)
 /** The time it takes to move inputs and outputs once, or an empty kernel's, whichever is longer; 0 on the host. */
 static double floor_us(const struct bench *bench, const struct operands *operands)
 {
-    const double moving = bench->backend ? 1e6 * operands_bytes_to_move(operands) / bench->floor.bytes_per_second : 0.0;
+    const double moving = bench->floor.bytes_per_second > 0.0
+                              ? 1e6 * operands_bytes_to_move(operands) / bench->floor.bytes_per_second
+                              : 0.0;
 
     return moving > bench->floor.empty_us ? moving : bench->floor.empty_us;
 }
@@ -123,16 +129,20 @@ static bool make_copies(struct turns *turns)
     const struct device_buffer *const input = &turns->operands.list[turns->input].device;
     const size_t wanted = input->bytes ? ROTATED_BYTES / input->bytes + 1 : MAX_COPIES + 1;
 
+    cudaError_t status = cudaSuccess;
+
     if (wanted > MAX_COPIES)
         return false;
-    for (size_t i = 0; i < wanted; i++) {
-        if (cudaMalloc(&turns->copies[i], input->bytes) != cudaSuccess)
-            break;
-        turns->num_copies++;
-        if (cudaMemcpy(turns->copies[i], input->data, input->bytes, cudaMemcpyDeviceToDevice) != cudaSuccess)
-            break;
+    while (status == cudaSuccess && turns->num_copies < (int)wanted) {
+        void **const copy = &turns->copies[turns->num_copies];
+
+        status = cudaMalloc(copy, input->bytes);
+        if (status == cudaSuccess) {
+            turns->num_copies++;
+            status = cudaMemcpy(*copy, input->data, input->bytes, cudaMemcpyDeviceToDevice);
+        }
     }
-    if (turns->num_copies == (int)wanted)
+    if (status == cudaSuccess)
         return true;
     cudaGetLastError();
     free_copies(turns);
@@ -143,7 +153,7 @@ static bool make_copies(struct turns *turns)
 static bool time_launch(const struct bench *bench, const struct launch *launch, struct operands *operands,
                         struct timing *here, struct timing *rotated, struct error *error)
 {
-    const enum backend_cache cache = bench->options->flush_l2 ? BACKEND_FLUSHED : BACKEND_WARM;
+    const enum backend_cache cache = bench->program->options->flush_l2 ? BACKEND_FLUSHED : BACKEND_WARM;
     struct turns turns = {.launch = launch};
     bool good;
 
@@ -166,8 +176,10 @@ static bool time_launch(const struct bench *bench, const struct launch *launch, 
 }
 
 bool bench_step(const struct bench *bench, const struct launch *launch, struct operands *operands,
-                struct bench_row *row, struct error *error)
+                struct bench_row *row)
 {
+    struct error *const error = &bench->program->error;
+
     row->floor_us = floor_us(bench, operands);
     return launch_run(launch, operands, error) &&
            time_launch(bench, launch, operands, &row->here, &row->rotated, error);
@@ -184,30 +196,31 @@ void bench_before(const struct bench *bench, const struct launch *launch, struct
 
 extern const char kernel_source_sha256[]; /* written by the build */
 
-void bench_report_head(const struct bench *bench, const char *describe, const char *command, struct record *report)
+void bench_report_head(const struct bench *bench, struct record *report)
 {
-    const struct backend *const backend = bench->backend;
-    const char *const cache = bench->options->flush_l2 ? "flushed" : "warm";
+    const struct program *const program = bench->program;
+    const struct backend *const backend = &program->backend; /* all "" on the host */
+    const char *const cache = program->options->flush_l2 ? "flushed" : "warm";
     const time_t now = time(NULL);
     struct tm utc;
     char date[32];
 
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-    record_text(report, IN_TABLE, NULL, "%s on %s, %s%s", bench->chapter, backend ? backend->device : "the host", cache,
-                bench->options->flush_l2 ? " L2" : "");
-    record_text(report, IN_TABLE, NULL, "largest problem: %s", describe);
+    record_text(report, IN_TABLE, NULL, "%s on %s, %s%s", program->name,
+                program->on_host ? "the host" : backend->device, cache, program->options->flush_l2 ? " L2" : "");
+    record_text(report, IN_TABLE, NULL, "largest problem: %s", program->problem);
     record_text(report, IN_TABLE, NULL,
                 "microseconds per launch: median (p10, p90); every size verified before and after\n");
-    record_text(report, IN_JSON, "chapter", "%s", bench->chapter);
-    record_text(report, IN_JSON, "before", "%s", bench->before ? bench->before : "");
-    record_text(report, IN_JSON, "device", "%s", backend ? backend->device : "host");
-    record_text(report, IN_JSON, "driver", "%s", backend ? backend->driver : "");
-    record_text(report, IN_JSON, "toolkit", "%s", backend ? backend->toolkit : "");
-    record_text(report, IN_JSON, "command", "%s", command);
+    record_text(report, IN_JSON, "chapter", "%s", program->name);
+    record_text(report, IN_JSON, "before", "%s", program->before ? program->before : "");
+    record_text(report, IN_JSON, "device", "%s", program->on_host ? "host" : backend->device);
+    record_text(report, IN_JSON, "driver", "%s", backend->driver);
+    record_text(report, IN_JSON, "toolkit", "%s", backend->toolkit);
+    record_text(report, IN_JSON, "command", "%s", program->command);
     record_text(report, IN_JSON, "date", "%s", date);
     record_text(report, IN_JSON, "kernel_source_sha256", "%s", kernel_source_sha256);
     record_text(report, IN_JSON, "distribution", "%s", bench->distribution);
-    record_number(report, IN_JSON, "seed", "%" PRIu64, bench->options->seed);
+    record_number(report, IN_JSON, "seed", "%" PRIu64, program->options->seed);
     record_text(report, IN_JSON, "cache", "%s", cache);
 }
 
@@ -243,9 +256,10 @@ static void add_timing(const char *name, struct timing timing, struct record *ro
 
 static void add_row(const struct bench *bench, const struct bench_row *times, struct record *row)
 {
+    const struct program *const program = bench->program;
     char gain[32];
 
-    record_text(row, IN_CSV, "chapter", "%s", bench->chapter);
+    record_text(row, IN_CSV, "chapter", "%s", program->name);
     record_number(row, IN_DATA, "num_tokens", "%" PRId64, times->num_tokens);
     record_column(row, 8, "tokens", "%" PRId64, times->num_tokens);
     add_time("median", "median_us", times->here.median, row);
@@ -255,28 +269,30 @@ static void add_row(const struct bench *bench, const struct bench_row *times, st
     add_time("floor", "floor_us", times->floor_us, row);
     add_time("before", "before_us", times->before.median, row);
     record_column(row, 0, "", "%s", ""); /* two spaces before what is not a number */
-    record_column(row, 0, bench->before ? bench->before : "", "%s", compare(times->here, times->before, gain));
+    record_column(row, 0, program->before ? program->before : "", "%s", compare(times->here, times->before, gain));
     add_timing("here", times->here, row);
     add_timing("rotated", times->rotated, row);
     add_timing("before", times->before, row);
-    if (bench->backend)
+    if (!program->on_host)
         record_number(row, IN_JSON, "floor_us", "%.4f", times->floor_us);
 }
 
-bool bench_end(const struct bench *bench, struct record *report, struct error *error)
+int bench_end(const struct bench *bench, struct record *report)
 {
+    struct program *const program = bench->program;
     struct record *list, *floor;
-    bool written;
 
+    if (program->error.result != RUN_VERIFIED) {
+        record_free(report);
+        return program_exit(program);
+    }
     if (bench->host_threads > 0)
         record_number(report, IN_JSON, "host_threads", "%d", bench->host_threads);
-    floor = bench->backend ? record_object(report, IN_JSON, "floor") : NULL;
+    floor = program->on_host ? NULL : record_object(report, IN_JSON, "floor");
     record_number(floor, IN_JSON, "empty_kernel_us", "%.4f", bench->floor.empty_us);
     record_number(floor, IN_JSON, "copy_bytes_per_second", "%.4g", bench->floor.bytes_per_second);
     list = record_list(report, IN_TABLE | IN_DATA, "rows");
     for (int i = 0; i < bench->num_rows; i++)
         add_row(bench, &bench->rows[i], record_object(list, IN_TABLE | IN_DATA, NULL));
-    written = record_write(report, bench->options->format, stdout, error);
-    record_free(report);
-    return written;
+    return program_report_end(program, report);
 }

@@ -17,10 +17,7 @@ enum { BENCH_MAX_ROWS = 24 };
 
 /** A benchmark. Whoever runs it fills what comes first; the rest begins as zeros. */
 struct bench {
-    const char *chapter;
-    const char *before;            /**< NULL in the first */
-    const struct backend *backend; /**< NULL for a chapter that computes on the host */
-    const struct program_options *options;
+    struct program *program;  /**< what goes wrong is its error */
     const char *distribution; /**< of the input, one word */
     int host_threads;         /**< of whatever computes on the host; 0 if nothing does */
     int64_t only;             /**< the one size, in tokens; negative: the sweep, 1 to 65,536 */
@@ -30,28 +27,31 @@ struct bench {
     struct bench_row rows[BENCH_MAX_ROWS];
 };
 
-/** Finds out what nothing can be faster than. False, with a reason for people, if the backend has no times. */
-bool bench_begin(struct bench *bench, struct error *error);
-
-/** The row of the next size, to be filled; NULL after the last. */
+/**
+ * The row of the next size, to be filled; NULL after the last, and as soon as program->error says that something went
+ * wrong.
+ */
 struct bench_row *bench_next(struct bench *bench);
 
 /**
- * Runs and verifies a launch, times it, and verifies what it left behind once more: fills the row's times but for `before`.
- * Rotated: on copies of the largest input in turn, so many that they exceed every cache; not measured where L2 is flushed anyway,
- * where too many copies would be needed and where memory does not suffice for them.
+ * Runs and verifies a launch, times it, and verifies what it left behind once more: fills the row's times but for
+ * `before`. Rotated: on copies of the largest input in turn, so many that they exceed every cache; not measured where
+ * L2 is flushed anyway, where too many copies would be needed and where memory does not suffice for them.
  */
 bool bench_step(const struct bench *bench, const struct launch *launch, struct operands *operands,
-                struct bench_row *row, struct error *error);
+                struct bench_row *row);
 
 /** Times the chapter before in the same way, warm or flushed only. Missing times are not an error. */
 void bench_before(const struct bench *bench, const struct launch *launch, struct operands *operands,
                   struct bench_row *row);
 
-/** Adds what the report begins with; `describe` says which problem the last row is. The operator adds "problem", then: */
-void bench_report_head(const struct bench *bench, const char *describe, const char *command, struct record *report);
+/** Adds what the report begins with; program->problem is the last row's. The operator adds "problem", then: */
+void bench_report_head(const struct bench *bench, struct record *report);
 
-/** Adds the rows, writes the report to standard output and frees it. */
-bool bench_end(const struct bench *bench, struct record *report, struct error *error);
+/**
+ * Adds the rows, writes the report to standard output, unless something went wrong, and frees it. Returns the exit
+ * code.
+ */
+int bench_end(const struct bench *bench, struct record *report);
 
 #endif

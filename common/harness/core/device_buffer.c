@@ -11,31 +11,34 @@ bool device_error(struct error *error, const char *doing, cudaError_t status)
     return error_set_as(error, RUN_NO_DEVICE, "%s: %s", doing, cudaGetErrorString(status));
 }
 
+/** False, as device_error(), if what was being done failed. */
+static bool is_done(cudaError_t status, const char *doing, struct error *error)
+{
+    return status == cudaSuccess || device_error(error, doing, status);
+}
+
 bool device_buffer_allocate(struct device_buffer *buffer, size_t bytes, size_t misalign, struct error *error)
 {
     const size_t before = GUARD_BYTES + misalign; /* the first guard band ends where the data begins */
+    char *base, *after;
     cudaError_t status;
 
-    memset(buffer, 0, sizeof *buffer);
-    status = cudaMalloc(&buffer->base, before + bytes + GUARD_BYTES);
+    *buffer = (struct device_buffer){0};
+    status = cudaMalloc((void **)&base, before + bytes + GUARD_BYTES);
     if (status != cudaSuccess) {
-        buffer->base = NULL;
         cudaGetLastError(); /* the next call starts clean */
         return error_set_as(error, RUN_NO_DEVICE, "%zu bytes of device memory: %s", bytes, cudaGetErrorString(status));
     }
-    buffer->data = (char *)buffer->base + before;
-    buffer->bytes = bytes;
-
-    char *const after = (char *)buffer->data + bytes;
-
-    status = cudaMemset(buffer->base, GUARD_VALUE, before);
+    after = base + before + bytes;
+    *buffer = (struct device_buffer){base, base + before, bytes};
+    status = cudaMemset(base, GUARD_VALUE, before);
     if (status == cudaSuccess)
         status = cudaMemset(after, GUARD_VALUE, GUARD_BYTES);
     if (status != cudaSuccess) {
         device_buffer_free(buffer);
         return device_error(error, "filling guard bands", status);
     }
-    backend_forbid(buffer->base, before);
+    backend_forbid(base, before);
     backend_forbid(after, GUARD_BYTES);
     return true;
 }
@@ -43,30 +46,24 @@ bool device_buffer_allocate(struct device_buffer *buffer, size_t bytes, size_t m
 void device_buffer_free(struct device_buffer *buffer)
 {
     cudaFree(buffer->base);
-    memset(buffer, 0, sizeof *buffer);
+    *buffer = (struct device_buffer){0};
 }
 
 bool device_buffer_fill(const struct device_buffer *buffer, int byte, struct error *error)
 {
-    const cudaError_t status = buffer->bytes ? cudaMemset(buffer->data, byte, buffer->bytes) : cudaSuccess;
-
-    return status == cudaSuccess || device_error(error, "filling a buffer", status);
+    return !buffer->bytes || is_done(cudaMemset(buffer->data, byte, buffer->bytes), "filling a buffer", error);
 }
 
 bool device_buffer_upload(const struct device_buffer *buffer, const void *host, struct error *error)
 {
-    const cudaError_t status = buffer->bytes ? cudaMemcpy(buffer->data, host, buffer->bytes, cudaMemcpyHostToDevice)
-                                             : cudaSuccess;
-
-    return status == cudaSuccess || device_error(error, "copying to the device", status);
+    return !buffer->bytes || is_done(cudaMemcpy(buffer->data, host, buffer->bytes, cudaMemcpyHostToDevice),
+                                     "copying to the device", error);
 }
 
 bool device_buffer_download(const struct device_buffer *buffer, void *host, struct error *error)
 {
-    const cudaError_t status = buffer->bytes ? cudaMemcpy(host, buffer->data, buffer->bytes, cudaMemcpyDeviceToHost)
-                                             : cudaSuccess;
-
-    return status == cudaSuccess || device_error(error, "copying from the device", status);
+    return !buffer->bytes || is_done(cudaMemcpy(host, buffer->data, buffer->bytes, cudaMemcpyDeviceToHost),
+                                     "copying from the device", error);
 }
 
 bool device_buffer_guards_hold(const struct device_buffer *buffer, const char *name, struct error *error)
@@ -93,11 +90,9 @@ bool device_buffer_equals(const struct device_buffer *buffer, const void *host, 
 
     for (size_t done = 0, bytes; done < buffer->bytes; done += bytes) {
         bytes = buffer->bytes - done < sizeof piece ? buffer->bytes - done : sizeof piece;
-
-        const cudaError_t status = cudaMemcpy(piece, (char *)buffer->data + done, bytes, cudaMemcpyDeviceToHost);
-
-        if (status != cudaSuccess)
-            return device_error(error, "copying from the device", status);
+        if (!is_done(cudaMemcpy(piece, (char *)buffer->data + done, bytes, cudaMemcpyDeviceToHost),
+                     "copying from the device", error))
+            return false;
         if (memcmp(piece, (const char *)host + done, bytes) != 0)
             return error_set_as(error, RUN_WRONG, "%s: the kernel wrote to its input", name);
     }

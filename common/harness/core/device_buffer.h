@@ -2,7 +2,7 @@
 #ifndef DEVICE_BUFFER_H
 #define DEVICE_BUFFER_H
 
-#include "harness/core/error.h"
+#include "base/error.h"
 
 #include <cuda_runtime.h>
 #include <stdbool.h>
@@ -15,8 +15,8 @@ struct device_buffer {
 };
 
 /**
- * Allocates `bytes` (or 0), `misalign` bytes past a multiple of 256, and both guard bands. False, owning nothing, with the
- * reason.
+ * Allocates `bytes` (or 0), `misalign` bytes past a multiple of 256, and both guard bands. False, owning nothing, with
+ * the reason.
  */
 bool device_buffer_allocate(struct device_buffer *buffer, size_t bytes, size_t misalign, struct error *error);
 void device_buffer_free(struct device_buffer *buffer);

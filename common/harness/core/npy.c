@@ -1,17 +1,15 @@
 #include "harness/core/npy.h"
 
-#include "harness/core/memory.h"
-#include "harness/core/whole_file.h"
+#include "base/memory.h"
+#include "base/whole_file.h"
 
 #include <ctype.h>
 #include <errno.h>
-#include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, ".npy data is read and written as it lies in memory");
 
@@ -40,13 +38,14 @@ void npy_free(struct npy_array *array)
     array->data = NULL;
 }
 
-/* --- the header: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), } ------------------------------------------ */
+/* --- the header: {'descr': '<f4', 'fortran_order': False, 'shape': (3, 4), } -------------------------------------- */
 
-/** Where the reader is in a header, which a NUL ends. */
+/** Where the reader is in a header, which a NUL ends, and what it has found. */
 struct cursor {
     const char *path;
     const char *at;
     const char *end;
+    struct npy_array *array;
     struct error *error;
 };
 
@@ -100,7 +99,7 @@ static bool is_text(const char *text, int length, const char *word)
     return (size_t)length == strlen(word) && memcmp(text, word, (size_t)length) == 0;
 }
 
-static bool take_descr(struct cursor *cursor, struct npy_array *array)
+static bool take_descr(struct cursor *cursor)
 {
     const char *text;
     int length;
@@ -108,7 +107,7 @@ static bool take_descr(struct cursor *cursor, struct npy_array *array)
     if (!take_string(cursor, "a plain type such as '<f4'", &text, &length))
         return false;
     for (int dtype = 0; dtype < NUM_DTYPES; dtype++) {
-        array->dtype = (enum dtype)dtype;
+        cursor->array->dtype = (enum dtype)dtype;
         if (descr_names[dtype] && is_text(text, length, descr_names[dtype]))
             return true;
     }
@@ -137,8 +136,9 @@ static bool take_dimension(struct cursor *cursor, int64_t *dimension)
     return errno != ERANGE || error_set(cursor->error, "%s: a dimension of 2^63 or more", cursor->path);
 }
 
-static bool take_shape(struct cursor *cursor, struct npy_array *array)
+static bool take_shape(struct cursor *cursor)
 {
+    struct npy_array *const array = cursor->array;
     bool comma = true;
 
     array->ndim = 0;
@@ -161,51 +161,51 @@ static bool take_shape(struct cursor *cursor, struct npy_array *array)
            error_set(cursor->error, "%s: the shape is a number, not a tuple", cursor->path);
 }
 
+static const struct {
+    const char *name;
+    bool (*take_value)(struct cursor *cursor);
+} keys[] = {{"descr", take_descr}, {"fortran_order", take_fortran_order}, {"shape", take_shape}};
+
+enum { NUM_KEYS = sizeof keys / sizeof *keys };
+
 /** Takes one key and its value. `seen` has a bit for each key taken before. */
-static bool take_entry(struct cursor *cursor, struct npy_array *array, unsigned int *seen)
+static bool take_entry(struct cursor *cursor, unsigned int *seen)
 {
-    static const char *const keys[] = {"descr", "fortran_order", "shape"};
     const char *text;
     int length, key = 0;
 
     if (!take_string(cursor, "a key in quotes", &text, &length))
         return false;
-    while (key < 3 && !is_text(text, length, keys[key]))
+    while (key < NUM_KEYS && !is_text(text, length, keys[key].name))
         key++;
-    if (key == 3)
+    if (key == NUM_KEYS)
         return error_set(cursor->error,
                          "%s: the header has a key '%.*s'; it has descr, fortran_order and shape, no other",
                          cursor->path, length < 32 ? length : 32, text);
     if (*seen >> key & 1)
-        return error_set(cursor->error, "%s: the header has the key '%s' twice", cursor->path, keys[key]);
+        return error_set(cursor->error, "%s: the header has the key '%s' twice", cursor->path, keys[key].name);
     *seen |= 1u << key;
-    if (!take(cursor, ":"))
-        return fail_expected(cursor, "a colon");
-    return key == 0 ? take_descr(cursor, array) : key == 1 ? take_fortran_order(cursor) : take_shape(cursor, array);
+    return take(cursor, ":") ? keys[key].take_value(cursor) : fail_expected(cursor, "a colon");
 }
 
-static bool parse_header(struct cursor *cursor, struct npy_array *array)
+static bool parse_header(struct cursor *cursor)
 {
     unsigned int seen = 0;
-    bool comma = true;
 
     if (!take(cursor, "{"))
         return fail_expected(cursor, "a dictionary");
-    while (!take(cursor, "}")) {
+    for (bool comma = true; !take(cursor, "}"); comma = take(cursor, ",")) {
         if (!comma)
             return fail_expected(cursor, "a comma or a brace");
-        if (!take_entry(cursor, array, &seen))
+        if (!take_entry(cursor, &seen))
             return false;
-        comma = take(cursor, ",");
     }
     take(cursor, "");
     if (cursor->at < cursor->end)
         return fail_expected(cursor, "nothing but white space");
-    if (seen != 7)
-        return error_set(cursor->error, "%s: the header has no '%s'", cursor->path,
-                         !(seen & 1)   ? "descr"
-                         : !(seen & 2) ? "fortran_order"
-                                       : "shape");
+    for (int key = 0; key < NUM_KEYS; key++)
+        if (!(seen >> key & 1))
+            return error_set(cursor->error, "%s: the header has no '%s'", cursor->path, keys[key].name);
     return true;
 }
 
@@ -223,26 +223,18 @@ static int64_t data_bytes(const struct npy_array *array)
     return empty ? 0 : bytes;
 }
 
-/* --- reading ---------------------------------------------------------------------------------------------------------- */
+/* --- reading ------------------------------------------------------------------------------------------------------ */
 
 /** Reads exactly `bytes`. */
-static bool read_bytes(int file, const char *path, void *buffer, size_t bytes, struct error *error)
+static bool read_bytes(FILE *file, const char *path, void *buffer, size_t bytes, struct error *error)
 {
-    for (size_t done = 0; done < bytes;) {
-        const ssize_t got = read(file, (char *)buffer + done, bytes - done);
-
-        if (got < 0 && errno == EINTR)
-            continue;
-        if (got < 0)
-            return error_set(error, "%s: %s", path, strerror(errno));
-        if (got == 0)
-            return error_set(error, "%s: it became shorter while it was read", path);
-        done += (size_t)got;
-    }
-    return true;
+    if (fread(buffer, 1, bytes, file) == bytes)
+        return true;
+    return ferror(file) ? error_set(error, "%s: %s", path, strerror(errno))
+                        : error_set(error, "%s: it became shorter while it was read", path);
 }
 
-static bool read_header(int file, const char *path, int64_t file_bytes, struct npy_array *array, int64_t *data_at,
+static bool read_header(FILE *file, const char *path, int64_t file_bytes, struct npy_array *array, int64_t *data_at,
                         struct error *error)
 {
     unsigned char prefix[PREFIX_BYTES];
@@ -265,56 +257,43 @@ static bool read_header(int file, const char *path, int64_t file_bytes, struct n
     if (!read_bytes(file, path, header, length, error))
         return false;
     header[length] = '\0';
-    struct cursor cursor = {path, header, header + length, error};
-    return parse_header(&cursor, array);
+    struct cursor cursor = {path, header, header + length, array, error};
+    return parse_header(&cursor);
 }
 
-static bool read_array(int file, const char *path, struct npy_array *array, struct error *error)
+static bool read_array(FILE *file, const char *path, int64_t file_bytes, struct npy_array *array, struct error *error)
 {
-    struct stat status;
-    int64_t data_at;
+    int64_t bytes, data_at;
 
-    if (fstat(file, &status) != 0)
-        return error_set(error, "%s: %s", path, strerror(errno));
-    if (!S_ISREG(status.st_mode))
-        return error_set(error, "%s: %s; a regular file is read", path,
-                         S_ISDIR(status.st_mode) ? "a directory" : "a device, a pipe or a socket");
-    if (!read_header(file, path, status.st_size, array, &data_at, error))
+    if (!read_header(file, path, file_bytes, array, &data_at, error))
         return false;
-
-    const int64_t bytes = data_bytes(array), left = status.st_size - data_at;
+    bytes = data_bytes(array);
     if (bytes < 0)
         return error_set(error, "%s: its shape is more bytes than 63 bits count", path);
-    if (bytes != left)
+    if (bytes != file_bytes - data_at)
         return error_set(error, "%s: its shape needs %" PRId64 " bytes of data, the file has %" PRId64, path, bytes,
-                         left);
+                         file_bytes - data_at);
     return memory_allocate(&array->data, (size_t)bytes, error) &&
            read_bytes(file, path, array->data, (size_t)bytes, error);
 }
 
 bool npy_read(const char *path, struct npy_array *array, struct error *error)
 {
-    /* A pipe that nobody writes to must not make open() wait. */
-    const int file = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+    struct stat status;
+    FILE *file = NULL; /* only a regular file is opened: to open a pipe that nobody writes to would wait */
+    bool good;
 
-    memset(array, 0, sizeof *array);
-    if (file < 0)
+    *array = (struct npy_array){.data = NULL};
+    if (stat(path, &status) != 0 || (S_ISREG(status.st_mode) && !(file = fopen(path, "re"))))
         return error_set(error, "%s: %s", path, strerror(errno));
-    const bool good = read_array(file, path, array, error);
-    close(file);
+    if (!file)
+        return error_set(error, "%s: %s; a regular file is read", path,
+                         S_ISDIR(status.st_mode) ? "a directory" : "a device, a pipe or a socket");
+    good = read_array(file, path, status.st_size, array, error);
+    fclose(file);
     if (!good)
         npy_free(array);
     return good;
-}
-
-/** "2 are", "1 or 2 are": how many dimensions are needed. */
-static const char *needed_dims(int least, int most, char text[32])
-{
-    if (least == most)
-        snprintf(text, 32, "%d %s", least, least == 1 ? "is" : "are");
-    else
-        snprintf(text, 32, "%d or %d are", least, most);
-    return text;
 }
 
 bool npy_read_kind(const char *path, enum npy_kind kind, int least_dims, int most_dims, struct npy_array *array,
@@ -327,20 +306,21 @@ bool npy_read_kind(const char *path, enum npy_kind kind, int least_dims, int mos
 
     const bool floats = array->dtype == DTYPE_F16 || array->dtype == DTYPE_F32;
 
+    snprintf(needed, sizeof needed, least_dims == most_dims ? "%d" : "%d or %d", least_dims, most_dims);
     if (floats && kind == NPY_INTEGERS)
         error_set(error, "%s: holds floats; i4 or i8 is needed", path);
     else if (!floats && kind == NPY_FLOATS)
         error_set(error, "%s: holds integers; f2 or f4 is needed", path);
     else if (array->ndim < least_dims || array->ndim > most_dims)
-        error_set(error, "%s: has %d dimension%s; %s needed", path, array->ndim, array->ndim == 1 ? "" : "s",
-                  needed_dims(least_dims, most_dims, needed));
+        error_set(error, "%s: has %d dimension%s; %s %s needed", path, array->ndim, array->ndim == 1 ? "" : "s", needed,
+                  most_dims == 1 ? "is" : "are");
     else
         return true;
     npy_free(array);
     return false;
 }
 
-/* --- writing ---------------------------------------------------------------------------------------------------------- */
+/* --- writing ------------------------------------------------------------------------------------------------------ */
 
 /** Fills in what stands before the data: a multiple of ALIGNMENT bytes, which it returns. */
 static size_t make_header(const struct npy_array *array, char header[4 * ALIGNMENT])

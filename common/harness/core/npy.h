@@ -7,15 +7,11 @@
 #ifndef NPY_H
 #define NPY_H
 
+#include "base/error.h"
 #include "harness/core/dtype.h"
-#include "harness/core/error.h"
 
 #include <stddef.h>
 #include <stdint.h>
-
-#ifdef __cplusplus
-extern "C" {
-#endif
 
 enum { NPY_MAX_DIMS = 4 };
 
@@ -39,16 +35,12 @@ bool npy_read_kind(const char *path, enum npy_kind kind, int least_dims, int mos
                    struct error *error);
 
 /**
- * Writes a whole file: to a temporary beside it first, then renamed, so that `path` is either complete or as it was before.
- * Only a regular file is replaced. On failure the temporary is gone.
+ * Writes a whole file: to a temporary beside it first, then renamed, so that `path` is either complete or as it was
+ * before. Only a regular file is replaced. On failure the temporary is gone.
  */
 bool npy_write(const char *path, const struct npy_array *array, struct error *error);
 
 /** Frees the data of an array that npy_read() filled. NULL data is fine. */
 void npy_free(struct npy_array *array);
-
-#ifdef __cplusplus
-}
-#endif
 
 #endif

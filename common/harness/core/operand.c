@@ -1,6 +1,6 @@
 #include "harness/core/operand.h"
 
-#include "harness/core/memory.h"
+#include "base/memory.h"
 
 #include <limits.h>
 #include <stdio.h>
@@ -77,43 +77,28 @@ bool operands_to_device(struct operands *operands, struct error *error)
     for (int i = 0; good && i < operands->count; i++) {
         struct operand *const operand = &operands->list[i];
 
-        good = device_buffer_allocate(&operand->device, operand_bytes(operand), operand->misalign, error);
-    }
-    for (int i = 0; good && i < operands->count; i++) {
-        const struct operand *const operand = &operands->list[i];
-
-        good = operand->role == OPERAND_INPUT ? device_buffer_upload(&operand->device, operand->host.data, error)
-                                              : device_buffer_fill(&operand->device, operands->poison, error);
+        good = device_buffer_allocate(&operand->device, operand_bytes(operand), operand->misalign, error) &&
+               (operand->role == OPERAND_INPUT ? device_buffer_upload(&operand->device, operand->host.data, error)
+                                               : device_buffer_fill(&operand->device, operands->poison, error));
     }
     if (!good)
         operands_leave_device(operands);
     return good;
 }
 
-/** Every guard band first, then every input. */
-static bool surroundings_hold(const struct operands *operands, struct error *error)
-{
-    for (int i = 0; i < operands->count; i++)
-        if (!device_buffer_guards_hold(&operands->list[i].device, operands->list[i].name, error))
-            return false;
-    for (int i = 0; i < operands->count; i++) {
-        const struct operand *const operand = &operands->list[i];
-
-        if (operand->role == OPERAND_INPUT &&
-            !device_buffer_equals(&operand->device, operand->host.data, operand->name, error))
-            return false;
-    }
-    return true;
-}
-
 bool operands_fetch(struct operands *operands, struct error *error)
 {
+    const struct operand *const list = operands->list;
     bool good = true;
 
     for (int i = 0; good && i < operands->count; i++)
-        if (operands->list[i].role == OPERAND_OUTPUT)
-            good = device_buffer_download(&operands->list[i].device, operands->list[i].host.data, error);
-    good = good && surroundings_hold(operands, error);
+        if (list[i].role == OPERAND_OUTPUT)
+            good = device_buffer_download(&list[i].device, list[i].host.data, error);
+    for (int i = 0; good && i < operands->count; i++)
+        good = device_buffer_guards_hold(&list[i].device, list[i].name, error);
+    for (int i = 0; good && i < operands->count; i++)
+        if (list[i].role == OPERAND_INPUT)
+            good = device_buffer_equals(&list[i].device, list[i].host.data, list[i].name, error);
     if (!good)
         error->result = RUN_WRONG; /* whatever cannot be looked at any more was the kernel's doing */
     return good;

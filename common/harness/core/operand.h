@@ -2,8 +2,8 @@
  * @file core/operand.h
  * @brief The arrays of an operator, as data: what is done with all of them is done here, whatever the operator is.
  *
- * An operator lists its operands once for a problem; then each has a host copy (a workspace has none) and, during a run, a
- * device copy between guard bands.
+ * An operator lists its operands once for a problem; then each has a host copy (a workspace has none) and, during a
+ * run, a device copy between guard bands.
  */
 #ifndef OPERAND_H
 #define OPERAND_H
@@ -59,8 +59,8 @@ void operands_poison_host(struct operands *operands);
 bool operands_to_device(struct operands *operands, struct error *error);
 
 /**
- * Downloads the outputs, looks at every guard band and compares the inputs with what they were. False, as RUN_WRONG, with
- * the reason.
+ * Downloads the outputs, looks at every guard band and compares the inputs with what they were. False, as RUN_WRONG,
+ * with the reason.
  */
 bool operands_fetch(struct operands *operands, struct error *error);
 

@@ -1,9 +1,9 @@
 #include "harness/core/option.h"
 
+#include "base/number.h"
+
 #include <argp.h>
-#include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,29 +11,6 @@
 const char *argp_program_version = "MoE routing, kernel by kernel: 1.0";
 
 /* --- values ------------------------------------------------------------------------------------------------------- */
-
-bool option_integer(const char *name, const char *text, int64_t least, int64_t most, int64_t *value,
-                    struct error *error)
-{
-    char *end;
-
-    errno = 0;
-    *value = strtoll(text, &end, 10);
-    if (end == text || *end || text[0] == ' ')
-        return error_set(error, "--%s: '%s' is not a whole number", name, text);
-    if (errno == ERANGE || *value < least || *value > most)
-        return error_set(error, "--%s: %s; it must be %" PRId64 " to %" PRId64, name, text, least, most);
-    return true;
-}
-
-static bool parse_float(const char *name, const char *text, float *value, struct error *error)
-{
-    char *end;
-
-    *value = strtof(text, &end);
-    return (end != text && !*end && text[0] != ' ' && isfinite(*value)) ||
-           error_set(error, "--%s: '%s' is not a finite number", name, text);
-}
 
 static bool parse_word(const char *name, const char *text, const char *const *words, int *value, struct error *error)
 {
@@ -64,7 +41,7 @@ static bool set_option(const struct option_row *option, const char *text, void *
     if (option->words)
         good = parse_word(option->name, text, option->words, &word, error);
     else if (option->type == OPTION_INT || option->type == OPTION_INT64 || option->type == OPTION_BOOL)
-        good = option_integer(option->name, text, option->least, option->most, &number, error);
+        good = parse_integer(option->name, text, option->least, option->most, &number, error);
 
     if (option->type == OPTION_FLAG)
         *(bool *)field = true;
@@ -83,9 +60,11 @@ static bool set_option(const struct option_row *option, const char *text, void *
 
 /* --- command line ------------------------------------------------------------------------------------------------- */
 
-static bool is_row(const struct option_row *option)
+/** The row after this one, in the same table or in the one where it goes on; NULL: it was the last. */
+static const struct option_row *next_row(const struct option_row *option)
 {
-    return option->name || option->help;
+    option = option[1].rest ? option[1].rest : option + 1;
+    return option->name || option->help ? option : NULL;
 }
 
 /** How many options the word `--name` may stand for; `found` is the exact or the last one. */
@@ -94,7 +73,7 @@ static int match_option(const struct option_row *table, const char *name, size_t
 {
     int matches = 0;
 
-    for (const struct option_row *option = table; is_row(option); option++) {
+    for (const struct option_row *option = table; option; option = next_row(option)) {
         if (!option->name || strncmp(option->name, name, length) != 0)
             continue;
         *found = option;
@@ -108,16 +87,14 @@ static int match_option(const struct option_row *table, const char *name, size_t
 /** Prints what --help and its like ask for, and exits. */
 static void show_help(const struct option_row *table, const char *doc, const char *program, const char *word)
 {
+    enum { MAX_ROWS = 64 }; /* more than any program has */
     char *const arguments[] = {(char *)program, (char *)word, NULL};
-    struct argp_option *rows;
+    struct argp_option rows[MAX_ROWS + 1] = {{0}};
     int count = 0;
 
-    while (is_row(&table[count]))
-        count++;
-    rows = calloc((size_t)count + 1, sizeof *rows);
-    for (int i = 0; rows && i < count; i++)
-        rows[i] = (struct argp_option){table[i].name, table[i].name ? 256 + i : 0, table[i].argument, 0, table[i].help,
-                                       table[i].group};
+    for (const struct option_row *option = table; option && count < MAX_ROWS; option = next_row(option), count++)
+        rows[count] = (struct argp_option){
+            option->name, option->name ? 256 + count : 0, option->argument, 0, option->help, option->group};
 
     const struct argp argp = {.options = rows, .doc = doc};
 
@@ -185,6 +162,16 @@ bool options_parse(const struct option_row *table, const char *doc, int argc, ch
 
 /* --- the command that repeats a run ------------------------------------------------------------------------------- */
 
+/** Writes as many digits, from six on, as it takes to read the same number again. */
+static void write_float(float value, char *text, size_t size)
+{
+    for (int digits = 6; digits <= 9; digits++) {
+        snprintf(text, size, "%.*g", digits, value);
+        if (strtof(text, NULL) == value)
+            return;
+    }
+}
+
 /** Writes a field as its option takes it. */
 static void write_value(const struct option_row *option, const void *field, char *text, size_t size)
 {
@@ -196,7 +183,7 @@ static void write_value(const struct option_row *option, const void *field, char
     else if (option->type == OPTION_INT64)
         snprintf(text, size, "%" PRId64, *(const int64_t *)field);
     else if (option->type == OPTION_FLOAT)
-        snprintf(text, size, "%g", *(const float *)field);
+        write_float(*(const float *)field, text, size);
     else
         snprintf(text, size, "%d", option->type == OPTION_BOOL ? *(const bool *)field : *(const int *)field);
 }
@@ -206,10 +193,12 @@ void options_command(const struct option_row *table, const void *options, unsign
 {
     size_t used = (size_t)snprintf(text, size, "%s", program);
 
-    for (const struct option_row *option = table; is_row(option) && used < size; option++) {
+    for (const struct option_row *option = table; option && used < size; option = next_row(option)) {
         const void *const field = (const char *)options + option->field;
 
-        if (!(option->repeats & traits) || (option->type == OPTION_FLAG && !*(const bool *)field))
+        if (!option->name || (option->repeats && !(option->repeats & traits)) ||
+            (option->type == OPTION_FLAG && !*(const bool *)field) ||
+            (option->type == OPTION_TEXT && !*(const char *const *)field))
             continue;
         used += (size_t)snprintf(text + used, size - used, " --%s%s", option->name, option->argument ? " " : "");
         if (option->argument && used < size) {

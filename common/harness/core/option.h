@@ -5,7 +5,7 @@
 #ifndef OPTION_H
 #define OPTION_H
 
-#include "harness/core/error.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 #include <stddef.h>
@@ -35,16 +35,20 @@ struct option_row {
     const char *const *words; /**< of OPTION_WORD and some OPTION_BOOL; NULL ends them */
     /** What is special about it, once its field is set; NULL: nothing. False with the reason. */
     bool (*take)(const struct option_row *row, void *options, struct error *error);
-    /** It belongs to the command that repeats a run with one of these traits; 0: to none. Flags: if it is set, too. */
+    /**
+     * It belongs to the command that repeats a run with one of these traits; 0: with any. Flags and texts: if they are
+     * set.
+     */
     unsigned repeats;
+    const struct option_row *rest; /**< in place of all else: the table goes on there */
 };
 
-/** A trait that every run has; others are the operator's, from 2 on. */
-enum { RUN_OF_ANY_KIND = 1 };
+/** A trait that no run has; others are the operator's, from 2 on. */
+enum { WITH_NO_RUN = 1 };
 
 /**
- * Parses the command line into `options`; --help and --version print and exit. `doc` is what --help says around the options.
- * False with one line that names the argument, what was given and what is allowed.
+ * Parses the command line into `options`; --help and --version print and exit. `doc` is what --help says around the
+ * options. False with one line that names the argument, what was given and what is allowed.
  */
 bool options_parse(const struct option_row *table, const char *doc, int argc, char **argv, void *options,
                    struct error *error);
@@ -52,9 +56,5 @@ bool options_parse(const struct option_row *table, const char *doc, int argc, ch
 /** Writes the command that repeats a run with these traits: the program and, in the table's order, its options. */
 void options_command(const struct option_row *table, const void *options, unsigned traits, const char *program,
                      char *text, size_t size);
-
-/** Parses a decimal integer from `least` to `most`; the error names `--name`. */
-bool option_integer(const char *name, const char *text, int64_t least, int64_t most, int64_t *value,
-                    struct error *error);
 
 #endif

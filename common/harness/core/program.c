@@ -1,5 +1,7 @@
 #include "harness/core/program.h"
 
+#include "base/whole_file.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
@@ -9,16 +11,46 @@
 
 /* --- options ------------------------------------------------------------------------------------------------------ */
 
-void program_doc(const char *name, const char *does, char *text, size_t size)
+#define FIELD(member) .field = offsetof(struct program_options, member)
+
+const struct option_row program_option_rows[] = {
+    {.help = "The output", .group = 3},
+    {"format", "FORMAT", "table, json or csv (default table)", 3, OPTION_WORD, FIELD(format), .words = record_formats,
+     .repeats = WITH_NO_RUN},
+    {"bench", NULL, "Times over a sweep of sizes, beside the chapter before and the floor", 3, OPTION_FLAG,
+     FIELD(bench)},
+    {"flush-l2", NULL, "With --bench: overwrite the L2 cache before each launch", 3, OPTION_FLAG, FIELD(flush_l2)},
+    {"trace", "FILE.json",
+     "On the CPU simulator: write there, once verified, what every warp of block (0,0,0) of the first launch did: "
+     "shuffles, votes, barriers, loads, stores, atomics, with their lines and values; at most 100,000 events",
+     3, OPTION_TEXT, FIELD(trace), .repeats = WITH_NO_RUN},
+    {"trace-kernel", "NAME", "With --trace: the first launch of this kernel, as the report names it", 3, OPTION_TEXT,
+     FIELD(trace_kernel), .repeats = WITH_NO_RUN},
+    {0},
+};
+
+enum array_source array_source(const char *text)
 {
-    snprintf(
-        text, size,
-        "Chapter %s of MoE routing, kernel by kernel: %s.\vExit status: 0 verified, 1 wrong result, 2 bad usage or "
-        "input, 3 no device that can run it.",
-        name, does);
+    if (!text)
+        return ARRAY_NOT_GIVEN;
+    return strcmp(text, "none") == 0 ? ARRAY_NONE : strcmp(text, "random") == 0 ? ARRAY_RANDOM : ARRAY_FILE;
 }
 
-bool program_options_check(const struct program_options *options, struct error *error)
+bool program_parse(struct program *program, const struct option_row *table, const char *does, int argc, char **argv,
+                   void *options)
+{
+    char doc[320];
+
+    snprintf(
+        doc, sizeof doc,
+        "Chapter %s of MoE routing, kernel by kernel: %s.\vExit status: 0 verified, 1 wrong result, 2 bad usage or "
+        "input, 3 no device that can run it.",
+        program->name, does);
+    program->options = options;
+    return options_parse(table, doc, argc, argv, options, &program->error);
+}
+
+static bool check_options(const struct program_options *options, struct error *error)
 {
     if (options->flush_l2 && !options->bench)
         return error_set(error, "--flush-l2: only times know a cache; add --bench");
@@ -35,10 +67,11 @@ bool program_options_check(const struct program_options *options, struct error *
     return true;
 }
 
-bool program_open(bool launches, struct backend *backend, struct error *error)
+bool program_open(struct program *program)
 {
     signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is an error to report, not a reason to die */
-    return !launches || backend_open(backend, error);
+    return check_options(program->options, &program->error) &&
+           (program->on_host || backend_open(&program->backend, &program->error));
 }
 
 /* --- files -------------------------------------------------------------------------------------------------------- */
@@ -55,78 +88,85 @@ static bool directory_ready(const char *directory, struct error *error)
     return access(directory, W_OK | X_OK) == 0 || error_set(error, "--out: %s: %s", directory, strerror(errno));
 }
 
-bool program_begin(const struct program_options *options, struct whole_file *trace, struct error *error)
+/** Runs the launch under a trace, which is a file if it is verified. */
+static void run_traced(struct program *program, const struct launch *launch, struct operands *operands)
 {
-    *trace = (struct whole_file){0};
-    if (options->out && !directory_ready(options->out, error))
-        return false;
-    if (!options->trace || (backend_trace_begin(options->trace_kernel, error) &&
-                            whole_file_open(trace, "--trace: ", options->trace, error)))
-        return true;
-    backend_trace_end(NULL, &(struct error){0});
-    return false;
+    const struct program_options *const options = program->options;
+    struct error *const error = &program->error;
+    struct whole_file trace = {.stream = NULL};
+
+    if (backend_trace_begin(options->trace_kernel, error) &&
+        whole_file_open(&trace, "--trace: ", options->trace, error) && launch_run(launch, operands, error) &&
+        backend_trace_end(trace.stream, error))
+        whole_file_keep(&trace, "--trace: ", error);
+    else
+        backend_trace_end(NULL, &(struct error){0});
+    whole_file_drop(&trace);
 }
 
-void program_keep(const struct program_options *options, const struct operands *operands, struct whole_file *trace,
-                  struct error *error)
+void program_run(struct program *program, const struct launch *launch, struct operands *operands)
 {
-    if (options->trace && error->result != RUN_VERIFIED)
-        backend_trace_end(NULL, &(struct error){0});
-    else if (options->trace && backend_trace_end(trace->stream, error))
-        whole_file_keep(trace, "--trace: ", error);
-    whole_file_drop(trace);
+    const struct program_options *const options = program->options;
+    struct error *const error = &program->error;
+
+    if (options->out && !directory_ready(options->out, error))
+        return;
+    if (options->trace)
+        run_traced(program, launch, operands);
+    else
+        launch_run(launch, operands, error);
     if (options->out && error->result == RUN_VERIFIED)
         operands_write(operands, options->out, error);
 }
 
-int program_failed(const char *name, const struct error *error)
+int program_exit(const struct program *program)
 {
-    fprintf(stderr, "%s: %s\n", name, error->text);
-    return error->result;
+    if (program->error.result != RUN_VERIFIED)
+        fprintf(stderr, "%s: %s\n", program->name, program->error.text);
+    return program->error.result;
 }
 
 /* --- report ------------------------------------------------------------------------------------------------------- */
 
-void program_report_head(const struct program_run *run, struct record *report)
+void program_report_head(const struct program *program, struct record *report)
 {
-    record_text(report, IN_TABLE, NULL, "%s on %s%s", run->name, run->device && !run->has_counters ? "" : "the ",
-                run->device ? run->device : "host");
-    record_text(report, IN_DATA, "chapter", "%s", run->name);
-    record_text(report, IN_DATA, "before", "%s", run->before ? run->before : "");
-    record_text(report, IN_DATA, "device", "%s", run->device ? run->device : "host");
-    record_text(report, IN_CSV, "verified", "%s", run->error.result == RUN_VERIFIED ? "yes" : "no");
-    record_text(report, IN_JSON, "command", "%s", run->command);
-    record_text(report, IN_TABLE, "problem", "%s", run->problem);
-    record_text(report, IN_TABLE | IN_JSON, "input", "%s", run->input);
+    const char *const device = program->on_host ? "host" : program->backend.device;
+    const bool is_gpu = !program->on_host && !program->backend.has_counters;
+
+    record_text(report, IN_TABLE, NULL, "%s on %s%s", program->name, is_gpu ? "" : "the ", device);
+    record_text(report, IN_DATA, "chapter", "%s", program->name);
+    record_text(report, IN_DATA, "before", "%s", program->before ? program->before : "");
+    record_text(report, IN_DATA, "device", "%s", device);
+    record_text(report, IN_CSV, "verified", "%s", program->error.result == RUN_VERIFIED ? "yes" : "no");
+    record_text(report, IN_JSON, "command", "%s", program->command);
+    record_text(report, IN_TABLE, "problem", "%s", program->problem);
+    record_text(report, IN_TABLE | IN_JSON, "input", "%s", program->input);
 }
 
-void program_report_result(const struct program_run *run, struct record *report)
+void program_report_result(const struct program *program, struct record *report)
 {
-    const bool verified = run->error.result == RUN_VERIFIED;
+    const bool verified = program->error.result == RUN_VERIFIED;
 
     record_text(report, IN_TABLE, "verified", verified ? "yes: %s" : "NO: %s",
-                verified ? run->verified : run->error.text);
+                verified ? program->verified : program->error.text);
     record_number(report, IN_JSON, "verified", "%s", verified ? "true" : "false");
-    record_text(report, IN_JSON, "failure", "%s", verified ? "" : run->error.text);
+    record_text(report, IN_JSON, "failure", "%s", verified ? "" : program->error.text);
 }
 
-int program_end(const struct program_run *run, enum record_format format, struct record *report)
+int program_report_end(struct program *program, struct record *report)
 {
-    const bool finished = run->error.result == RUN_VERIFIED || run->error.result == RUN_WRONG;
-    struct error error = run->error;
-    const bool written = finished && record_write(report, format, stdout, &error);
+    const bool finished = program->error.result == RUN_VERIFIED || program->error.result == RUN_WRONG;
+    const bool written = finished && record_write(report, program->options->format, stdout, &program->error);
 
     record_free(report);
-    if (!written)
-        return program_failed(run->name, &error);
-    if (error.result == RUN_WRONG)
-        fprintf(stderr, "%s: wrong: %s\n%s: repeat it with: %s\n", run->name, error.text, run->name, run->command);
-    return error.result;
+    if (!written || program->error.result != RUN_WRONG)
+        return program_exit(program);
+    fprintf(stderr, "%s: wrong: %s\n%s: repeat it with: %s\n", program->name, program->error.text, program->name,
+            program->command);
+    return RUN_WRONG;
 }
 
-/* --- counters ------------------------------------------------------------------------------------------------------ */
-
-enum { NAME_WIDTH = 26, KERNEL_WIDTH = 13 };
+/* --- counters ----------------------------------------------------------------------------------------------------- */
 
 /** A line of the table. One kernel alone has done all: it gets no column. */
 static void add_row(const struct run_counters *counters, int index, double num_tokens, struct record *row)
@@ -137,17 +177,13 @@ static void add_row(const struct run_counters *counters, int index, double num_t
     snprintf(text, sizeof text, "%s", total->name);
     for (char *c = text; (c = strchr(c, '_'));)
         *c = ' ';
-    record_column(row, -NAME_WIDTH, "counter", "%s", text);
+    record_column(row, -26, "counter", "%s", text);
     record_column(row, 15, "total", "%s", grouped_digits(total->value, text));
     if (num_tokens > 0)
         record_column(row, 12, "per token", "%.2f", (double)total->value / num_tokens);
-    for (int k = 0; counters->num_kernels > 1 && k < counters->num_kernels; k++) {
-        const struct kernel_counters *const kernel = &counters->kernels[k];
-        const int length = (int)strlen(kernel->name);
-
-        record_column(row, length > KERNEL_WIDTH ? length : KERNEL_WIDTH, kernel->name, "%s",
-                      grouped_digits(kernel->counters[index].value, text));
-    }
+    for (int k = 0; counters->num_kernels > 1 && k < counters->num_kernels; k++)
+        record_column(row, 13, counters->kernels[k].name, "%s",
+                      grouped_digits(counters->kernels[k].counters[index].value, text));
 }
 
 static void add_values(const struct counter *counters, int count, struct record *values)
@@ -180,15 +216,16 @@ void counters_report(const struct run_counters *counters, double num_tokens, str
 
 /* --- many problems ------------------------------------------------------------------------------------------------ */
 
-bool check_all_end(const struct check_all *tally, const char *name, struct error *error)
+int check_all_end(struct program *program, const struct check_all *tally)
 {
-    printf("%s: %d problems verified, %d not supported\n", name, tally->verified, tally->unsupported);
-    return (fflush(stdout) == 0 && !ferror(stdout)) || error_set(error, "standard output: cannot be written");
-}
+    const struct error reason = program->error;
 
-bool check_all_failed(const char *command, struct error *error)
-{
-    const struct error reason = *error;
-
-    return error_set_as(error, reason.result, "%s (repeat it with: %s)", reason.text, command);
+    if (reason.result != RUN_VERIFIED) {
+        error_set_as(&program->error, reason.result, "%s (repeat it with: %s)", reason.text, program->command);
+    } else {
+        printf("%s: %d problems verified, %d not supported\n", program->name, tally->verified, tally->unsupported);
+        if (fflush(stdout) != 0 || ferror(stdout))
+            error_set(&program->error, "standard output: cannot be written");
+    }
+    return program_exit(program);
 }

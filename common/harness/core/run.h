@@ -7,9 +7,10 @@
 #include <cuda_runtime.h>
 
 /**
- * A step and the problem it is given. Core knows neither type: the operator brings `call`, which finds the operands' addresses for
- * its kernel and launches (or, on the host, computes; then it fails only for lack of memory), and `verify`, which checks the
- * outputs on the host. False, as RUN_WRONG, with the first failure, or as RUN_NO_DEVICE without memory to look.
+ * A step and the problem it is given. Core knows neither type: the operator brings `call`, which finds the operands'
+ * addresses for its kernel and launches (or, on the host, computes; then it fails only for lack of memory), and
+ * `verify`, which checks the outputs on the host. False, as RUN_WRONG, with the first failure, or as RUN_NO_DEVICE
+ * without memory to look.
  */
 struct launch {
     cudaError_t (*call)(const struct launch *launch, const struct operands *operands, cudaStream_t stream);
@@ -20,8 +21,8 @@ struct launch {
 };
 
 /**
- * Launches once and verifies the answer, which is in host memory then. False as RUN_WRONG (a fault, a guard band or an input
- * written to, a wrong answer) or RUN_NO_DEVICE (memory, or the device, does not suffice).
+ * Launches once and verifies the answer, which is in host memory then. False as RUN_WRONG (a fault, a guard band or an
+ * input written to, a wrong answer) or RUN_NO_DEVICE (memory, or the device, does not suffice).
  */
 bool launch_run(const struct launch *launch, struct operands *operands, struct error *error);
 

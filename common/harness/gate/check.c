@@ -1,8 +1,8 @@
 #include "harness/gate/check.h"
 
+#include "base/memory.h"
 #include "harness/gate/problem.h"
 #include "harness/gate/reference.h"
-#include "harness/core/memory.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -13,7 +13,7 @@
 /** One row's answer under examination, and what the examiner needs; one per thread. */
 struct examination {
     const struct gate_problem *problem;
-    int64_t token;
+    int64_t token; /* -1: none yet */
     const int32_t *ids;
     const float *weights;
     struct gate_row row;
@@ -23,23 +23,24 @@ struct examination {
     bool *used;                     /* [num_expert_group] holds a chosen expert */
     bool *stays;                    /* [num_expert_group] must be among the kept groups */
     bool *shut;                     /* [num_expert_group] cannot be among them */
-    struct gate_failure failure;
+    error_words expected, got;
+    struct error error;
 };
 
-static bool examination_start(const struct gate_problem *problem, enum gate_ties ties, struct examination *exam,
-                              struct error *error)
+static bool examination_start(const struct gate_problem *problem, enum gate_ties ties, struct examination *exam)
 {
-    memset(exam, 0, sizeof *exam);
-    exam->problem = problem;
-    if (!gate_row_allocate(problem, &exam->row, error))
+    struct error *const error = &exam->error;
+
+    *exam = (struct examination){.problem = problem, .token = -1};
+    if (!gate_row_allocate(problem, &exam->row, error) || !ALLOCATE_ARRAY(exam->right_weights, problem->topk, error) ||
+        !ALLOCATE_ARRAY(exam->right_ids, problem->topk, error) ||
+        !ALLOCATE_ARRAY(exam->chosen, problem->num_experts, error) ||
+        !ALLOCATE_ARRAY(exam->used, 3 * (size_t)problem->num_expert_group, error))
         return false;
+    exam->stays = exam->used + problem->num_expert_group;
+    exam->shut = exam->stays + problem->num_expert_group;
     exam->row.ties_are_free = ties == GATE_TIES_FREE;
-    return ALLOCATE_ARRAY(exam->right_weights, problem->topk, error) &&
-           ALLOCATE_ARRAY(exam->right_ids, problem->topk, error) &&
-           ALLOCATE_ARRAY(exam->chosen, problem->num_experts, error) &&
-           ALLOCATE_ARRAY(exam->used, problem->num_expert_group, error) &&
-           ALLOCATE_ARRAY(exam->stays, problem->num_expert_group, error) &&
-           ALLOCATE_ARRAY(exam->shut, problem->num_expert_group, error);
+    return true;
 }
 
 static void examination_end(struct examination *exam)
@@ -49,28 +50,35 @@ static void examination_end(struct examination *exam)
     free(exam->right_ids);
     free(exam->chosen);
     free(exam->used);
-    free(exam->stays);
-    free(exam->shut);
 }
 
 /* --- what is wrong ----------------------------------------------------------------------------------------- */
 
-static bool fail(struct examination *exam, int group, int expert, const char *rule)
+static int group_of(const struct examination *exam, int expert)
 {
-    exam->failure.token = exam->token;
-    exam->failure.group = group;
-    exam->failure.expert = expert;
-    snprintf(exam->failure.rule, sizeof exam->failure.rule, "%s", rule);
-    return false;
+    return expert / gate_experts_per_group(exam->problem);
+}
+
+/**
+ * Fails because of an expert; -1: of no one expert. What is expected and what was got are in the examination already.
+ */
+static bool fail(struct examination *exam, int expert, const char *rule)
+{
+    char place[64] = "";
+
+    if (expert >= 0)
+        snprintf(place, sizeof place, ", group %d, expert %d", group_of(exam, expert), expert);
+    return error_set_as(&exam->error, RUN_WRONG, "token %" PRId64 "%s: %s; expected %s, got %s", exam->token, place,
+                        rule, exam->expected, exam->got);
 }
 
 /** "expert 17 (choice 0.81250)", or why it has none. */
 static void describe_expert(error_words *text, const struct examination *exam, int expert)
 {
-    if (exam->row.invalid[expert])
+    if (exam->row.experts[expert].invalid)
         error_words_set(text, "expert %d (its choice is NaN)", expert);
     else
-        error_words_set(text, "expert %d (choice %.9g)", expert, exam->row.choice[expert].value);
+        error_words_set(text, "expert %d (choice %.9g)", expert, exam->row.experts[expert].choice.value);
 }
 
 /* --- rules that need no reference --------------------------------------------------------------------------------- */
@@ -84,14 +92,14 @@ static bool ids_are_distinct_and_in_range(struct examination *exam)
         const int32_t id = exam->ids[k];
 
         if (id < 0 || id >= problem->num_experts) {
-            error_words_set(&exam->failure.expected, "0 to %d", problem->num_experts - 1);
-            error_words_set(&exam->failure.got, "%" PRId32 " at place %d", id, k);
-            return fail(exam, -1, -1, "every id names an expert");
+            error_words_set(&exam->expected, "0 to %d", problem->num_experts - 1);
+            error_words_set(&exam->got, "%" PRId32 " at place %d", id, k);
+            return fail(exam, -1, "every id names an expert");
         }
         if (exam->chosen[id]) {
-            error_words_set(&exam->failure.expected, "%d different experts", problem->topk);
-            error_words_set(&exam->failure.got, "expert %" PRId32 " again at place %d", id, k);
-            return fail(exam, id / gate_experts_per_group(problem), id, "no expert is chosen twice");
+            error_words_set(&exam->expected, "%d different experts", problem->topk);
+            error_words_set(&exam->got, "expert %" PRId32 " again at place %d", id, k);
+            return fail(exam, id, "no expert is chosen twice");
         }
         exam->chosen[id] = true;
     }
@@ -105,14 +113,14 @@ static bool groups_are_few_enough(struct examination *exam)
 
     memset(exam->used, 0, problem->num_expert_group * sizeof *exam->used);
     for (int k = 0; k < problem->topk; k++) {
-        const int group = exam->ids[k] / gate_experts_per_group(problem);
+        const int group = group_of(exam, exam->ids[k]);
 
         groups += !exam->used[group];
         exam->used[group] = true;
         if (groups > problem->topk_group) {
-            error_words_set(&exam->failure.expected, "experts from %d groups", problem->topk_group);
-            error_words_set(&exam->failure.got, "one from group %d as well", group);
-            return fail(exam, group, exam->ids[k], "choices come from the groups that stay");
+            error_words_set(&exam->expected, "experts from %d groups", problem->topk_group);
+            error_words_set(&exam->got, "one from group %d as well", group);
+            return fail(exam, exam->ids[k], "choices come from the groups that stay");
         }
     }
     return true;
@@ -120,7 +128,9 @@ static bool groups_are_few_enough(struct examination *exam)
 
 /* --- groups ------------------------------------------------------------------------------------------------------- */
 
-/** The best expert of the group that is left out although it certainly ranks before a chosen one; -1 if there is none. */
+/**
+ * The best expert of the group that is left out although it certainly ranks before a chosen one; -1 if there is none.
+ */
 static int wronged_expert(const struct examination *exam, int group)
 {
     const int size = gate_experts_per_group(exam->problem);
@@ -133,8 +143,8 @@ static int wronged_expert(const struct examination *exam, int group)
 }
 
 /**
- * Marks every group that certainly ranks before (or, downwards, after) a marked one, until nothing changes. Returns how many are
- * marked.
+ * Marks every group that certainly ranks before (or, downwards, after) a marked one, until nothing changes. Returns how
+ * many are marked.
  */
 static int close_marks(const struct examination *exam, bool downwards, bool *marked)
 {
@@ -156,15 +166,14 @@ static int close_marks(const struct examination *exam, bool downwards, bool *mar
 
 static bool fail_choice(struct examination *exam, int got, const char *rule)
 {
-    const int size = gate_experts_per_group(exam->problem);
     int place = 0;
 
     gate_row_choose(exam->problem, &exam->row, exam->right_ids);
     while (place < exam->problem->topk - 1 && exam->chosen[exam->right_ids[place]])
         place++;
-    describe_expert(&exam->failure.expected, exam, exam->right_ids[place]);
-    describe_expert(&exam->failure.got, exam, got);
-    return fail(exam, got / size, got, rule);
+    describe_expert(&exam->expected, exam, exam->right_ids[place]);
+    describe_expert(&exam->got, exam, got);
+    return fail(exam, got, rule);
 }
 
 /** The chosen expert that ranks last by the reference. */
@@ -173,7 +182,7 @@ static int last_chosen(const struct examination *exam)
     int last = exam->ids[0];
 
     for (int k = 1; k < exam->problem->topk; k++)
-        if (exam->row.choice[exam->ids[k]].value < exam->row.choice[last].value)
+        if (exam->row.experts[exam->ids[k]].choice.value < exam->row.experts[last].choice.value)
             last = exam->ids[k];
     return last;
 }
@@ -184,13 +193,13 @@ static bool fail_group(struct examination *exam)
     const struct gate_problem *problem = exam->problem;
 
     for (int k = 0; k < problem->topk; k++) {
-        const int got = exam->ids[k] / gate_experts_per_group(problem);
+        const int got = group_of(exam, exam->ids[k]);
 
         for (int g = 0; g < problem->num_expert_group; g++)
             if (!exam->used[g] && gate_group_certainly_before(&exam->row, g, got)) {
-                error_words_set(&exam->failure.expected, "group %d (score %.9g)", g, exam->row.group[g].value);
-                error_words_set(&exam->failure.got, "group %d (score %.9g)", got, exam->row.group[got].value);
-                return fail(exam, got, exam->ids[k], "the best groups stay");
+                error_words_set(&exam->expected, "group %d (score %.9g)", g, exam->row.groups[g].score.value);
+                error_words_set(&exam->got, "group %d (score %.9g)", got, exam->row.groups[got].score.value);
+                return fail(exam, exam->ids[k], "the best groups stay");
             }
     }
     return fail_choice(exam, last_chosen(exam), "the best groups stay");
@@ -210,9 +219,9 @@ static bool groups_are_the_best(struct examination *exam)
 
         exam->shut[g] = wronged >= 0;
         if (exam->used[g] && wronged >= 0) {
-            describe_expert(&exam->failure.expected, exam, wronged);
-            describe_expert(&exam->failure.got, exam, last_chosen(exam));
-            return fail(exam, g, wronged, "inside the groups that stay the best experts are chosen");
+            describe_expert(&exam->expected, exam, wronged);
+            describe_expert(&exam->got, exam, last_chosen(exam));
+            return fail(exam, wronged, "inside the groups that stay the best experts are chosen");
         }
     }
     memcpy(exam->stays, exam->used, problem->num_expert_group * sizeof *exam->stays);
@@ -234,9 +243,9 @@ static bool order_is_descending(struct examination *exam)
         const int before = exam->ids[k - 1], after = exam->ids[k];
 
         if (gate_expert_certainly_before(&exam->row, after, before)) {
-            describe_expert(&exam->failure.expected, exam, after);
-            describe_expert(&exam->failure.got, exam, before);
-            return fail(exam, before / gate_experts_per_group(exam->problem), before, "choices come best first");
+            describe_expert(&exam->expected, exam, after);
+            describe_expert(&exam->got, exam, before);
+            return fail(exam, before, "choices come best first");
         }
     }
     return true;
@@ -252,10 +261,9 @@ static bool weights_are_right(struct examination *exam)
 
         if (nan_is_right || (got >= right.low && got <= right.high))
             continue;
-        error_words_set(&exam->failure.expected, "weight %.9g (%.9g to %.9g)", right.value, right.low, right.high);
-        error_words_set(&exam->failure.got, "%.9g at place %d", got, k);
-        return fail(exam, exam->ids[k] / gate_experts_per_group(exam->problem), exam->ids[k],
-                    "a weight is the chosen expert's score, divided and scaled as asked");
+        error_words_set(&exam->expected, "weight %.9g (%.9g to %.9g)", right.value, right.low, right.high);
+        error_words_set(&exam->got, "%.9g at place %d", got, k);
+        return fail(exam, exam->ids[k], "a weight is the chosen expert's score, divided and scaled as asked");
     }
     return true;
 }
@@ -271,30 +279,15 @@ static bool row_is_right(struct examination *exam, const struct gate_buffers *bu
     return groups_are_the_best(exam) && order_is_descending(exam) && weights_are_right(exam);
 }
 
-/** The failure as one line. */
-static bool set_error(const struct gate_failure *failure, struct error *error)
-{
-    char group[24] = "", expert[24] = "";
-
-    if (failure->group >= 0)
-        snprintf(group, sizeof group, ", group %d", failure->group);
-    if (failure->expert >= 0)
-        snprintf(expert, sizeof expert, ", expert %d", failure->expert);
-    return error_set_as(error, RUN_WRONG, "token %" PRId64 "%s%s: %s; expected %s, got %s", failure->token, group,
-                        expert, failure->rule, failure->expected, failure->got);
-}
-
 bool gate_check(const struct gate_problem *problem, const struct gate_buffers *buffers, enum gate_ties ties,
-                struct gate_failure *failure, struct error *error)
+                struct error *error)
 {
-    bool all_ready = true, all_right = true;
+    int64_t first_wrong = INT64_MAX; /* token; -1: a thread has no memory to look at any */
 
 #pragma omp parallel if (problem->num_tokens >= GATE_ROWS_WORTH_A_THREAD)
     {
         struct examination exam;
-        struct error own_error;
-        const bool ready = examination_start(problem, ties, &exam, &own_error);
-        bool right = ready;
+        bool right = examination_start(problem, ties, &exam);
 
 #pragma omp for schedule(static)
         for (int64_t token = 0; token < problem->num_tokens; token++)
@@ -302,14 +295,11 @@ bool gate_check(const struct gate_problem *problem, const struct gate_buffers *b
                 right = false;
 
 #pragma omp critical
-        if (!ready) {
-            all_ready = false;
-            *error = own_error;
-        } else if (!right && (all_right || exam.failure.token < failure->token)) {
-            all_right = false;
-            *failure = exam.failure;
+        if (!right && exam.token < first_wrong) {
+            first_wrong = exam.token;
+            *error = exam.error;
         }
         examination_end(&exam);
     }
-    return all_ready && (all_right || set_error(failure, error));
+    return first_wrong == INT64_MAX;
 }

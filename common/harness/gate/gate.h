@@ -53,8 +53,8 @@ static inline enum dtype gate_choice_dtype(const struct gate_problem *problem)
 }
 
 /**
- * One way to compute the gate. Exactly one of `compute` and `launch` is set.
- * `unsupported_reason` returns NULL, or one line that names the flag it cannot take and why; NULL in its place takes everything.
+ * One way to compute the gate. Exactly one of `compute` and `launch` is set. `unsupported_reason` returns NULL, or one
+ * line that names the flag it cannot take and why; NULL in its place takes everything.
  */
 struct gate_step {
     const char *name;

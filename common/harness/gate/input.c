@@ -1,7 +1,7 @@
 #include "harness/gate/input.h"
 
+#include "base/random.h"
 #include "harness/gate/problem.h"
-#include "harness/core/random.h"
 
 #include <float.h>
 #include <math.h>

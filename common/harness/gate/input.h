@@ -1,8 +1,11 @@
-/** @file gate/input.h  The gate's operands: the real router's, a file's, or generated ones with a known shape of trouble. */
+/**
+ * @file gate/input.h  The gate's operands: the real router's, a file's, or generated ones with a known shape of
+ * trouble.
+ */
 #ifndef GATE_INPUT_H
 #define GATE_INPUT_H
 
-#include "harness/core/error.h"
+#include "base/error.h"
 #include "harness/gate/gate.h"
 
 /** How generated logits are spread. Each row depends on the seed and its number only, not on how many there are. */

@@ -1,4 +1,3 @@
-
 #include "harness/gate/problem.h"
 #include "harness/gate/run.h"
 
@@ -8,31 +7,33 @@
 #include <string.h>
 #include <unistd.h>
 
+/* With fewer the work is done before a second thread has woken up. */
+enum { ELEMENTS_WORTH_A_THREAD = 16384 };
+
 /** Looks for the data in `directory` and every directory above it, which it cuts short on the way. */
-static bool find_above(char *directory, const char *file, char *path, size_t size)
+static bool find_above(char *directory, const char *file, char path[PATH_MAX])
 {
     for (char *end = directory + strlen(directory); end; end = strrchr(directory, '/')) {
         *end = '\0';
-        if ((size_t)snprintf(path, size, "%s/common/data/router/%s", directory, file) < size && access(path, R_OK) == 0)
+        if (snprintf(path, PATH_MAX, "%s/common/data/router/%s", directory, file) < PATH_MAX && access(path, R_OK) == 0)
             return true;
     }
     return false;
 }
 
-bool router_data_path(const char *file, const char *flag, char *path, size_t size, struct error *error)
+/**
+ * Finds a file of the router data in the tree that the program lies in, or else in the one it was started in. False
+ * with a line that says to name the input instead.
+ */
+static bool find_router_data(const char *file, const struct gate_options *options, char path[PATH_MAX],
+                             struct error *error)
 {
-    char directory[PATH_MAX];
-    const ssize_t length = readlink("/proc/self/exe", directory, sizeof directory - 1);
+    char directory[PATH_MAX] = "";
 
-    if (length > 0) {
-        directory[length] = '\0';
-        if (find_above(directory, file, path, size))
-            return true;
-    }
-    if (getcwd(directory, sizeof directory) && find_above(directory, file, path, size))
-        return true;
-    return error_set(error, "common/data/router/%s: not found above the program or here; name the input with --%s",
-                     file, flag);
+    return (readlink("/proc/self/exe", directory, sizeof directory - 1) > 0 && find_above(directory, file, path)) ||
+           (getcwd(directory, sizeof directory) && find_above(directory, file, path)) ||
+           error_set(error, "common/data/router/%s: not found above the program or here; name the input with --%s",
+                     file, options->input_flag);
 }
 
 /** Fits the problem to a logits file: its tokens and experts where none were asked for, its type. */
@@ -63,98 +64,81 @@ static bool settle_problem(struct gate_options *options, const struct gate_step 
     struct gate_problem *problem = &options->problem;
     const char *reason;
 
-    problem->has_bias = options->bias != GATE_BIAS_NONE;
+    problem->has_bias = array_source(options->bias) != ARRAY_NONE;
     problem->bias_dtype = options->bias_same ? problem->dtype : DTYPE_F32;
     if (!gate_problem_check(problem, error))
         return false;
-    reason = step->unsupported_reason ? step->unsupported_reason(problem) : NULL;
+    reason = gate_unsupported_reason(step, problem);
     return !reason || error_set(error, "%s", reason);
 }
 
-/** Converts the file's rows to the operand's type; they repeat where it has more. */
-static void repeat_rows(const struct npy_array *file, struct npy_array *operand)
+/** Converts the file's elements to the operand's type; they repeat where it has more. */
+static void repeat_elements(const struct npy_array *file, struct npy_array *operand)
 {
-    const int64_t columns = operand->ndim == 2 ? operand->shape[1] : operand->shape[0];
-    const int64_t rows = operand->ndim == 2 ? operand->shape[0] : 1, from = file->ndim == 2 ? file->shape[0] : 1;
+    const int64_t count = npy_count(operand), period = npy_count(file);
 
-#pragma omp parallel for if (rows >= GATE_ROWS_WORTH_A_THREAD)
-    for (int64_t row = 0; row < rows; row++)
-        for (int64_t i = 0; i < columns; i++)
-            dtype_store(operand->dtype, operand->data, (size_t)(row * columns + i),
-                        dtype_load(file->dtype, file->data, (size_t)((row % from) * columns + i)));
+#pragma omp parallel for if (count >= ELEMENTS_WORTH_A_THREAD)
+    for (int64_t i = 0; i < count; i++)
+        dtype_store(operand->dtype, operand->data, (size_t)i,
+                    dtype_load(file->dtype, file->data, (size_t)(i % period)));
 }
 
-static bool load_bias(const struct gate_options *options, struct operands *operands, struct error *error)
+/** Fills the bias from what it is given as. */
+static bool load_bias(const struct gate_options *options, const char *given, struct operands *operands,
+                      struct error *error)
 {
     const struct gate_problem *problem = &options->problem;
     struct npy_array *const bias = &operands->list[GATE_CORRECTION_BIAS].host;
-    const bool router = options->bias == GATE_BIAS_DEFAULT && options->source == GATE_SOURCE_ROUTER;
-    char router_path[PATH_MAX];
-    const char *const path = router ? router_path : options->bias_path;
     struct npy_array file;
     bool fits;
 
-    if (!problem->has_bias)
-        return true;
-    if (!router && options->bias != GATE_BIAS_FILE) {
+    if (problem->has_bias && array_source(given) != ARRAY_FILE)
         gate_generate_bias(problem, options->dist, options->program.seed, bias->data);
+    if (!problem->has_bias || array_source(given) != ARRAY_FILE)
         return true;
-    }
-    if (router && !router_data_path("layer2_bias.npy", "logits", router_path, sizeof router_path, error))
-        return false;
-    if (!npy_read_kind(path, NPY_FLOATS, 1, 1, &file, error))
+    if (!npy_read_kind(given, NPY_FLOATS, 1, 1, &file, error))
         return false;
     fits = file.shape[0] == problem->num_experts ||
-           error_set(error, "%s: has %" PRId64 " values for %d experts", path, file.shape[0], problem->num_experts);
+           error_set(error, "%s: has %" PRId64 " values for %d experts", given, file.shape[0], problem->num_experts);
     if (fits)
-        repeat_rows(&file, bias);
+        repeat_elements(&file, bias);
     npy_free(&file);
     return fits;
 }
 
-/** Reads the logits' file, which decides the problem's shape, into operands that are allocated then. */
-static bool load_file(struct gate_options *options, const struct gate_step *step, const char *path,
-                      struct operands *operands, struct error *error)
+/** Fills the logits, into operands that are allocated once a file has settled the problem's shape. */
+static bool load_logits(struct gate_options *options, const struct gate_step *step, const char *path,
+                        struct operands *operands, struct error *error)
 {
-    struct npy_array file;
-    bool good;
+    const bool generated = options->source == GATE_SOURCE_GENERATED;
+    struct npy_array file = {.data = NULL};
+    const bool good = (generated || (npy_read_kind(path, NPY_FLOATS, 2, 2, &file, error) &&
+                                     fit_problem(options, &file, path, error))) &&
+                      settle_problem(options, step, error) &&
+                      gate_operands_allocate(&options->problem, operands, error);
 
-    if (!npy_read_kind(path, NPY_FLOATS, 2, 2, &file, error))
-        return false;
-    good = fit_problem(options, &file, path, error) && settle_problem(options, step, error) &&
-           gate_operands_allocate(&options->problem, operands, error);
-    if (good)
-        repeat_rows(&file, &operands->list[GATE_GATING_OUTPUT].host);
-    npy_free(&file);
-    return good;
-}
-
-static bool load_logits(struct gate_options *options, const struct gate_step *step, struct operands *operands,
-                        struct error *error)
-{
-    char router_path[PATH_MAX];
-
-    switch (options->source) {
-    case GATE_SOURCE_FILE:
-        return load_file(options, step, options->logits_path, operands, error);
-    case GATE_SOURCE_ROUTER:
-        return router_data_path("layer2_logits.npy", "logits", router_path, sizeof router_path, error) &&
-               load_file(options, step, router_path, operands, error);
-    default:
-        if (!settle_problem(options, step, error) || !gate_operands_allocate(&options->problem, operands, error))
-            return false;
+    if (good && generated)
         gate_generate_logits(&options->problem, options->dist, options->program.seed,
                              operands->list[GATE_GATING_OUTPUT].host.data);
-        return true;
-    }
+    else if (good)
+        repeat_elements(&file, &operands->list[GATE_GATING_OUTPUT].host);
+    npy_free(&file);
+    return good;
 }
 
 bool gate_load(struct gate_options *options, const struct gate_step *step, struct operands *operands,
                struct error *error)
 {
-    if (!load_logits(options, step, operands, error))
+    const bool router = options->source == GATE_SOURCE_ROUTER;
+    char router_logits[PATH_MAX], router_bias[PATH_MAX];
+    const char *const logits = router ? router_logits : options->logits_path;
+    const char *const bias = router && !options->bias ? router_bias : options->bias;
+
+    if ((logits == router_logits && !find_router_data("layer2_logits.npy", options, router_logits, error)) ||
+        (bias == router_bias && !find_router_data("layer2_bias.npy", options, router_bias, error)) ||
+        !load_logits(options, step, logits, operands, error))
         return false;
-    if (load_bias(options, operands, error))
+    if (load_bias(options, bias, operands, error))
         return true;
     operands_free(operands);
     return false;

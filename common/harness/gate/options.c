@@ -9,30 +9,18 @@ static const char *const dtype_names[] = {"f32", "f16", "bf16", NULL};
 static const char *const bias_dtypes[] = {"f32", "same", NULL};
 
 /** What decides which options repeat a run. */
-enum { HAS_TOKENS = 2, HAS_BIAS = 4, FROM_FILE = 8, GENERATED = 16 };
+enum { HAS_TOKENS = 2, GENERATED = 4, IS_RANDOM = 8 };
 
 /** There is one input: the flag that names it must be the first that does. */
 static bool take_source(const struct option_row *row, void *context, struct error *error)
 {
     struct gate_options *const options = context;
-    const enum gate_source source = strcmp(row->name, "logits") == 0 ? GATE_SOURCE_FILE : GATE_SOURCE_GENERATED;
+    const bool file = strcmp(row->name, "logits") == 0;
 
-    if (options->source != GATE_SOURCE_ROUTER && options->source != source)
-        return error_set(error, "--%s: the input is --%s %s already", row->name,
-                         source == GATE_SOURCE_FILE ? "dist" : "logits",
-                         source == GATE_SOURCE_FILE ? gate_dist_names[options->dist] : options->logits_path);
-    options->source = source;
-    return true;
-}
-
-static bool take_bias(const struct option_row *row, void *context, struct error *error)
-{
-    struct gate_options *const options = context;
-
-    (void)row, (void)error;
-    options->bias = strcmp(options->bias_path, "none") == 0     ? GATE_BIAS_NONE
-                    : strcmp(options->bias_path, "random") == 0 ? GATE_BIAS_RANDOM
-                                                                : GATE_BIAS_FILE;
+    if (options->source == (file ? GATE_SOURCE_GENERATED : GATE_SOURCE_FILE))
+        return error_set(error, "--%s: the input is --%s %s already", row->name, file ? "dist" : "logits",
+                         file ? gate_dist_names[options->dist] : options->logits_path);
+    options->source = file ? GATE_SOURCE_FILE : GATE_SOURCE_GENERATED;
     return true;
 }
 
@@ -45,35 +33,34 @@ static const struct option_row table[] = {
     {.help = "The problem", .group = 1},
     {"num-tokens", "N", "Tokens (default: as many as the input has; 1024 generated)", 1, OPTION_INT64,
      FIELD(problem.num_tokens), GIVEN(num_tokens_given), .most = INT64_MAX, .repeats = HAS_TOKENS},
-    {"num-expert-group", "N", "Groups they are in (default 8)", 1, COUNT, FIELD(problem.num_expert_group),
-     .repeats = RUN_OF_ANY_KIND},
-    {"topk-group", "N", "Groups that stay (default 4)", 1, COUNT, FIELD(problem.topk_group),
-     .repeats = RUN_OF_ANY_KIND},
-    {"topk", "N", "Experts chosen for each token (default 8)", 1, COUNT, FIELD(problem.topk),
-     .repeats = RUN_OF_ANY_KIND},
+    {"num-expert-group", "N", "Groups they are in (default 8)", 1, COUNT, FIELD(problem.num_expert_group)},
+    {"topk-group", "N", "Groups that stay (default 4)", 1, COUNT, FIELD(problem.topk_group)},
+    {"topk", "N", "Experts chosen for each token (default 8)", 1, COUNT, FIELD(problem.topk)},
     {"dtype", "TYPE", "Type of the logits: f32, f16, bf16 (default: the input's; f32)", 1, OPTION_WORD,
-     FIELD(problem.dtype), GIVEN(dtype_given), .words = dtype_names, .repeats = RUN_OF_ANY_KIND},
+     FIELD(problem.dtype), GIVEN(dtype_given), .words = dtype_names},
     {"score", "HOW", "sigmoid, softmax or none (default sigmoid)", 1, OPTION_WORD, FIELD(problem.score),
-     .words = gate_score_names, .repeats = RUN_OF_ANY_KIND},
-    {"bias", "BIAS", "none, random or FILE.npy (default: the router's own; else random)", 1, OPTION_TEXT,
-     FIELD(bias_path), .take = take_bias, .repeats = HAS_BIAS},
+     .words = gate_score_names},
+    {"bias", "BIAS", "none, random or FILE.npy (default: the router's own; else random)", 1, OPTION_TEXT, FIELD(bias)},
     {"bias-dtype", "TYPE", "Type of the bias: f32, or same as the logits (default f32)", 1, OPTION_BOOL,
-     FIELD(bias_same), .words = bias_dtypes, .repeats = RUN_OF_ANY_KIND},
+     FIELD(bias_same), .words = bias_dtypes},
     {"renormalize", "0|1", "Divide a token's weights by their sum (default 1)", 1, OPTION_BOOL,
-     FIELD(problem.renormalize), .most = 1, .repeats = RUN_OF_ANY_KIND},
+     FIELD(problem.renormalize), .most = 1},
     {"routed-scaling-factor", "X", "Multiply every weight with X (default 2.5)", 1, OPTION_FLOAT,
-     FIELD(problem.routed_scaling_factor), .repeats = RUN_OF_ANY_KIND},
+     FIELD(problem.routed_scaling_factor)},
     {"num-experts", "N", "Experts (default: as many as the input has; 256 generated)", 1, COUNT,
      FIELD(problem.num_experts), GIVEN(num_experts_given), .repeats = GENERATED},
     {.help = "The input (default: the real router data)", .group = 2},
     {"logits", "FILE.npy", "[tokens, experts] f2 or f4; rows repeat if --num-tokens asks for more", 2, OPTION_TEXT,
-     FIELD(logits_path), .take = take_source, .repeats = FROM_FILE},
+     FIELD(logits_path), .take = take_source},
     {"dist", "NAME", "Generate: normal, uniform, zipf, ties, equal, extreme or nan", 2, OPTION_WORD, FIELD(dist),
      .words = gate_dist_names, .take = take_source, .repeats = GENERATED},
-    PROGRAM_SEED_OPTION(struct gate_options, GENERATED),
-    PROGRAM_OPTIONS(struct gate_options, "Write topk_ids.npy and topk_weights.npy there once verified",
-                    "Instead of one problem check about 2,000: shapes, types, scores, distributions"),
-    {0},
+    {"seed", "S", "Seed of generated input (default 1)", 2, OPTION_INT64, FIELD(program.seed), .most = INT64_MAX,
+     .repeats = IS_RANDOM},
+    {"out", "DIR", "Write topk_ids.npy and topk_weights.npy there once verified", 3, OPTION_TEXT, FIELD(program.out),
+     .repeats = WITH_NO_RUN},
+    {"check-all", NULL, "Instead of one problem check about 2,000: shapes, types, scores, distributions", 3,
+     OPTION_FLAG, FIELD(program.check_all), .repeats = WITH_NO_RUN},
+    {.rest = program_option_rows},
 };
 
 struct gate_options gate_options_default(void)
@@ -87,40 +74,36 @@ struct gate_options gate_options_default(void)
                     .routed_scaling_factor = 2.5f,
                     .num_tokens = 1024},
         .program = {.seed = 1},
+        .input_flag = "logits",
     };
 }
 
 /** Only a kernel that is launched has a trace. */
-static bool check_trace(const struct gate_chapter *chapter, const struct gate_options *options, struct error *error)
+static bool check_trace(const struct program *program, const struct gate_options *options, struct error *error)
 {
-    if (options->program.trace && !chapter->step.launch)
+    if (options->program.trace && program->on_host)
         return error_set(error, "--trace: this chapter computes on the host; it has no kernel to trace");
     if (options->program.trace && options->num_tokens_given && options->problem.num_tokens == 0)
         return error_set(error, "--trace: no tokens launch nothing; --num-tokens must be at least 1");
     return true;
 }
 
-bool gate_options_parse(int argc, char **argv, const struct gate_chapter *chapter, struct gate_options *options,
-                        struct error *error)
+bool gate_options_parse(struct program *program, int argc, char **argv, struct gate_options *options)
 {
-    char doc[256];
-
-    program_doc(chapter->step.name, "chooses experts for every token, checks each choice and weight, and reports", doc,
-                sizeof doc);
     *options = gate_options_default();
-    return options_parse(table, doc, argc, argv, options, error) && check_trace(chapter, options, error) &&
-           program_options_check(&options->program, error);
+    return program_parse(program, table, "chooses experts for every token, checks each choice and weight, and reports",
+                         argc, argv, options) &&
+           check_trace(program, options, &program->error);
 }
 
-void gate_options_command(const struct gate_options *options, const char *program, char *text, size_t size)
+void gate_options_command(const struct gate_options *options, struct program *program)
 {
-    unsigned traits = RUN_OF_ANY_KIND;
+    const bool router = options->source == GATE_SOURCE_ROUTER, generated = options->source == GATE_SOURCE_GENERATED;
+    unsigned traits = generated ? GENERATED | IS_RANDOM : 0;
 
     if (options->num_tokens_given || !options->program.bench) /* --bench without --num-tokens is the sweep */
         traits |= HAS_TOKENS;
-    if (options->bias != GATE_BIAS_DEFAULT)
-        traits |= HAS_BIAS;
-    if (options->source != GATE_SOURCE_ROUTER)
-        traits |= options->source == GATE_SOURCE_FILE ? FROM_FILE : GENERATED;
-    options_command(table, options, traits, program, text, size);
+    if (options->bias ? array_source(options->bias) == ARRAY_RANDOM : !router)
+        traits |= IS_RANDOM;
+    options_command(table, options, traits, program->path, program->command, sizeof program->command);
 }

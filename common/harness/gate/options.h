@@ -7,21 +7,20 @@
 #include "harness/gate/input.h"
 
 enum gate_source { GATE_SOURCE_ROUTER, GATE_SOURCE_FILE, GATE_SOURCE_GENERATED };
-enum gate_bias { GATE_BIAS_DEFAULT, GATE_BIAS_NONE, GATE_BIAS_RANDOM, GATE_BIAS_FILE };
 
 /** What was asked for. Strings belong to argv. */
 struct gate_options {
+    struct program_options program;
     struct gate_problem problem;
     bool num_tokens_given;
     bool num_experts_given;
     bool dtype_given;
     bool bias_same; /**< --bias-dtype same */
     enum gate_source source;
+    const char *input_flag;  /**< GATE_SOURCE_ROUTER: without its data the user is told to use this one */
     const char *logits_path; /**< GATE_SOURCE_FILE */
     enum gate_dist dist;     /**< GATE_SOURCE_GENERATED */
-    enum gate_bias bias;
-    const char *bias_path; /**< as given: "none", "random" or a file */
-    struct program_options program;
+    const char *bias;        /**< as given: "none", "random", a file; NULL: the router's own, else random */
 };
 
 /** What an empty command line asks for: the real router's logits. */
@@ -31,16 +30,15 @@ struct gate_options gate_options_default(void);
  * Parses the command line; --help and --version print and exit. Returns false with one line that names the argument,
  * what was given and what is allowed.
  */
-bool gate_options_parse(int argc, char **argv, const struct gate_chapter *chapter, struct gate_options *options,
-                        struct error *error);
+bool gate_options_parse(struct program *program, int argc, char **argv, struct gate_options *options);
 
-/** Writes the command that repeats this run, every choice spelled out. */
-void gate_options_command(const struct gate_options *options, const char *program, char *text, size_t size);
+/** Makes program->command the one that repeats this run, every choice spelled out. */
+void gate_options_command(const struct gate_options *options, struct program *program);
 
-/** Problem number 0, 1, ... of the grid, as options. False: there is none of this number, it was the last before it. */
-bool gate_problem_to_try(int number, uint64_t seed, struct gate_options *options);
-
-/** False for the few of them that make no sense, or are another one again. */
-bool gate_problem_is_worth_trying(const struct gate_options *options);
+/**
+ * Problem number 0, 1, ... of the grid, as options, or the next that makes sense and is not another one again: then
+ * *number is its number. False: there is none, it was the last before it.
+ */
+bool gate_problem_to_try(int *number, uint64_t seed, struct gate_options *options);
 
 #endif

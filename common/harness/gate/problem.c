@@ -20,20 +20,9 @@ bool num_experts_check(int num_experts, struct error *error)
            error_set(error, "--num-experts: %d; it must be 1 to %d", num_experts, MAX_EXPERTS);
 }
 
-bool topk_check(int topk, struct error *error)
+bool count_check(const char *name, int count, struct error *error)
 {
-    return topk >= 1 || error_set(error, "--topk: %d; it must be at least 1", topk);
-}
-
-static bool check_counts(const struct gate_problem *problem, struct error *error)
-{
-    if (!num_tokens_check(problem->num_tokens, error) || !num_experts_check(problem->num_experts, error))
-        return false;
-    if (problem->num_expert_group < 1)
-        return error_set(error, "--num-expert-group: %d; it must be at least 1", problem->num_expert_group);
-    if (problem->topk_group < 1)
-        return error_set(error, "--topk-group: %d; it must be at least 1", problem->topk_group);
-    return topk_check(problem->topk, error);
+    return count >= 1 || error_set(error, "--%s: %d; it must be at least 1", name, count);
 }
 
 static bool check_groups(const struct gate_problem *problem, struct error *error)
@@ -60,7 +49,10 @@ bool gate_problem_check(const struct gate_problem *problem, struct error *error)
 {
     size_t bytes;
 
-    if (!check_counts(problem, error) || !check_groups(problem, error))
+    if (!num_tokens_check(problem->num_tokens, error) || !num_experts_check(problem->num_experts, error) ||
+        !count_check("num-expert-group", problem->num_expert_group, error) ||
+        !count_check("topk-group", problem->topk_group, error) || !count_check("topk", problem->topk, error) ||
+        !check_groups(problem, error))
         return false;
     if (problem->has_bias && problem->bias_dtype != DTYPE_F32 && problem->bias_dtype != problem->dtype)
         return error_set(error, "--bias-dtype: the bias is f32 or has the logits' type");

@@ -2,7 +2,7 @@
 #ifndef GATE_PROBLEM_H
 #define GATE_PROBLEM_H
 
-#include "harness/core/error.h"
+#include "base/error.h"
 #include "harness/gate/gate.h"
 
 /* With fewer rows the work is done before a second thread has woken up. */
@@ -14,7 +14,7 @@ bool gate_problem_check(const struct gate_problem *problem, struct error *error)
 /** The limits of one number each, for every operator. False, naming the flag, what was given and what is allowed. */
 bool num_tokens_check(int64_t num_tokens, struct error *error);
 bool num_experts_check(int num_experts, struct error *error);
-bool topk_check(int topk, struct error *error);
+bool count_check(const char *name, int count, struct error *error);
 
 /** num_tokens * topk. Only for problems that passed gate_problem_check(), so nothing overflows. */
 static inline size_t gate_choices(const struct gate_problem *problem)
@@ -25,6 +25,12 @@ static inline size_t gate_choices(const struct gate_problem *problem)
 static inline int gate_experts_per_group(const struct gate_problem *problem)
 {
     return problem->num_experts / problem->num_expert_group;
+}
+
+/** Why the step does not take the problem, in one line; NULL: it does. */
+static inline const char *gate_unsupported_reason(const struct gate_step *step, const struct gate_problem *problem)
+{
+    return step->unsupported_reason ? step->unsupported_reason(problem) : NULL;
 }
 
 /** "sigmoid", "softmax", "none", in the order of the enum; NULL ends them. */

@@ -9,12 +9,16 @@
 
 /* --- report ------------------------------------------------------------------------------------------------------- */
 
-static void name_input(const struct gate_options *options, char *text, size_t size)
+/** Makes the texts that say which run it is. */
+static void name_run(const struct gate_options *options, struct program *program)
 {
+    gate_options_command(options, program);
+    gate_problem_describe(&options->problem, program->problem, sizeof program->problem);
     if (options->source == GATE_SOURCE_GENERATED)
-        snprintf(text, size, "generated: %s, seed %" PRIu64, gate_dist_names[options->dist], options->program.seed);
+        snprintf(program->input, sizeof program->input, "generated: %s, seed %" PRIu64, gate_dist_names[options->dist],
+                 options->program.seed);
     else
-        snprintf(text, size, "%s",
+        snprintf(program->input, sizeof program->input, "%s",
                  options->source == GATE_SOURCE_FILE ? options->logits_path : "the real router's logits");
 }
 
@@ -66,137 +70,114 @@ static void report_load(const struct gate_problem *problem, const int32_t *topk_
 
 /* --- what a program does: one run, all problems, or times --------------------------------------------------------- */
 
-static int run_once(const struct gate_chapter *chapter, struct gate_options *options, const struct backend *backend,
-                    const char *program)
+static int run_once(struct program *program, const struct gate_chapter *chapter, struct gate_options *options)
 {
     const struct gate_problem *const problem = &options->problem;
-    const bool on_host = chapter->step.compute != NULL;
-    struct program_run run = {.name = chapter->step.name,
-                              .before = chapter->before.name,
-                              .device = on_host ? NULL : backend->device,
-                              .has_counters = !on_host && backend->has_counters};
+    const struct launch launch = gate_launch_of(problem, &chapter->step);
     struct run_counters counters = {.num_counters = 0};
     struct record report = {0};
     struct operands operands;
-    struct whole_file trace;
     char choices[32];
 
-    if (!gate_load(options, &chapter->step, &operands, &run.error))
-        return program_failed(run.name, &run.error);
-    if (program_begin(&options->program, &trace, &run.error)) {
-        gate_run(problem, &chapter->step, &operands, &run.error);
-        program_keep(&options->program, &operands, &trace, &run.error);
-    }
-    gate_options_command(options, program, run.command, sizeof run.command);
-    gate_problem_describe(problem, run.problem, sizeof run.problem);
-    name_input(options, run.input, sizeof run.input);
-    snprintf(run.verified, sizeof run.verified, "%s choices and their weights",
+    if (!gate_load(options, &chapter->step, &operands, &program->error))
+        return program_exit(program);
+    program_run(program, &launch, &operands);
+    name_run(options, program);
+    snprintf(program->verified, sizeof program->verified, "%s choices and their weights",
              grouped_digits(gate_choices(problem), choices));
-    if (!on_host)
+    if (!program->on_host)
         backend_read_counters(&counters);
-    program_report_head(&run, &report);
+    program_report_head(program, &report);
     report_problem(problem, true, &report);
-    program_report_result(&run, &report);
-    if (run.error.result == RUN_VERIFIED)
+    program_report_result(program, &report);
+    if (program->error.result == RUN_VERIFIED)
         report_load(problem, operands.list[GATE_TOPK_IDS].host.data, &report);
     counters_report(&counters, (double)problem->num_tokens, &report);
     operands_free(&operands);
-    return program_end(&run, options->program.format, &report);
+    return program_report_end(program, &report);
 }
 
-static bool check_all(const struct gate_chapter *chapter, const struct gate_options *asked, const char *program,
-                      struct error *error)
+/** Runs and checks one of many problems. */
+static bool try_problem(const struct gate_step *step, struct gate_options *options, struct error *error)
 {
-    const struct gate_step *const step = &chapter->step;
+    const struct launch launch = gate_launch_of(&options->problem, step);
+    struct operands operands;
+    bool right;
+
+    if (!gate_load(options, step, &operands, error))
+        return false;
+    right = launch_run(&launch, &operands, error);
+    operands_free(&operands);
+    return right;
+}
+
+static int check_all(struct program *program, const struct gate_chapter *chapter)
+{
     struct check_all tally = {0};
     struct gate_options options;
-    struct operands operands;
 
-    for (int number = 0; gate_problem_to_try(number, asked->program.seed, &options); number++) {
-        char command[PROGRAM_COMMAND_SIZE];
-        bool right;
-
-        if (!gate_problem_is_worth_trying(&options))
-            continue;
-        if (step->unsupported_reason && step->unsupported_reason(&options.problem)) {
+    for (int number = 0; gate_problem_to_try(&number, program->options->seed, &options); number++) {
+        if (gate_unsupported_reason(&chapter->step, &options.problem)) {
             tally.unsupported++;
-            continue;
+        } else if (try_problem(&chapter->step, &options, &program->error)) {
+            tally.verified++;
+        } else {
+            gate_options_command(&options, program);
+            break;
         }
-        right = gate_load(&options, step, &operands, error);
-        if (right) {
-            right = gate_run(&options.problem, step, &operands, error);
-            operands_free(&operands);
-        }
-        gate_options_command(&options, program, command, sizeof command);
-        if (!right)
-            return check_all_failed(command, error);
-        tally.verified++;
     }
-    return check_all_end(&tally, step->name, error);
+    return check_all_end(program, &tally);
 }
 
-static bool bench_size(const struct bench *bench, const struct gate_chapter *chapter, struct gate_options *options,
-                       struct bench_row *row, struct error *error)
+static void bench_size(const struct bench *bench, const struct gate_chapter *chapter, struct gate_options *options,
+                       struct bench_row *row)
 {
-    const struct gate_step *const before = &chapter->before;
     const struct gate_problem *const problem = &options->problem;
-    const struct launch launch = gate_launch_of(problem, &chapter->step), other = gate_launch_of(problem, before);
+    const struct launch launch = gate_launch_of(problem, &chapter->step);
+    const struct launch before = gate_launch_of(problem, &chapter->before);
     struct operands operands;
-    bool good;
 
     options->problem.num_tokens = row->num_tokens;
     options->num_tokens_given = true;
-    if (!gate_load(options, &chapter->step, &operands, error))
-        return false;
-    good = bench_step(bench, &launch, &operands, row, error);
-    if (good && before->name && !(before->unsupported_reason && before->unsupported_reason(problem)))
-        bench_before(bench, &other, &operands, row);
+    if (!gate_load(options, &chapter->step, &operands, &bench->program->error))
+        return;
+    if (bench_step(bench, &launch, &operands, row) && chapter->before.name &&
+        !gate_unsupported_reason(&chapter->before, problem))
+        bench_before(bench, &before, &operands, row);
     operands_free(&operands);
-    return good;
 }
 
-static bool bench(const struct gate_chapter *chapter, struct gate_options *options, const struct backend *backend,
-                  const char *program, struct error *error)
+static int bench(struct program *program, const struct gate_chapter *chapter, struct gate_options *options)
 {
     const bool one = options->num_tokens_given;
     struct bench bench = {
-        .chapter = chapter->step.name,
-        .before = chapter->before.name,
-        .backend = chapter->step.launch ? backend : NULL,
-        .options = &options->program,
+        .program = program,
         .distribution = options->source == GATE_SOURCE_GENERATED ? gate_dist_names[options->dist] : "router",
         .host_threads = chapter->step.compute || chapter->before.compute ? omp_get_max_threads() : 0,
         .only = one ? options->problem.num_tokens : -1,
     };
-    char command[PROGRAM_COMMAND_SIZE], described[256];
     struct record report = {0};
 
-    if (!bench_begin(&bench, error))
-        return false;
     for (struct bench_row *row; (row = bench_next(&bench));)
-        if (!bench_size(&bench, chapter, options, row, error))
-            return false;
+        bench_size(&bench, chapter, options, row);
     options->num_tokens_given = one;
-    gate_options_command(options, program, command, sizeof command);
-    gate_problem_describe(&options->problem, described, sizeof described);
-    bench_report_head(&bench, described, command, &report);
+    name_run(options, program);
+    bench_report_head(&bench, &report);
     report_problem(&options->problem, false, &report);
-    return bench_end(&bench, &report, error);
+    return bench_end(&bench, &report);
 }
 
 int gate_main(int argc, char **argv, const struct gate_chapter *chapter)
 {
     struct gate_options options;
-    struct backend backend;
-    struct error error = {0};
-    bool done;
+    struct program program = {.path = argv[0],
+                              .name = chapter->step.name,
+                              .before = chapter->before.name,
+                              .on_host = chapter->step.compute != NULL};
 
-    if (!gate_options_parse(argc, argv, chapter, &options, &error) ||
-        !program_open(chapter->step.launch != NULL, &backend, &error))
-        return program_failed(chapter->step.name, &error);
-    if (!options.program.check_all && !options.program.bench)
-        return run_once(chapter, &options, &backend, argv[0]);
-    done = options.program.check_all ? check_all(chapter, &options, argv[0], &error)
-                                     : bench(chapter, &options, &backend, argv[0], &error);
-    return done ? 0 : program_failed(chapter->step.name, &error);
+    if (!gate_options_parse(&program, argc, argv, &options) || !program_open(&program))
+        return program_exit(&program);
+    if (options.program.check_all)
+        return check_all(&program, chapter);
+    return options.program.bench ? bench(&program, chapter, &options) : run_once(&program, chapter, &options);
 }

@@ -1,7 +1,7 @@
 #include "harness/gate/reference.h"
 
+#include "base/memory.h"
 #include "harness/gate/problem.h"
-#include "harness/core/memory.h"
 
 #include <float.h>
 #include <math.h>
@@ -10,13 +10,9 @@
 
 bool gate_row_allocate(const struct gate_problem *problem, struct gate_row *row, struct error *error)
 {
-    const size_t experts = problem->num_experts, groups = problem->num_expert_group;
-
-    memset(row, 0, sizeof *row);
-    if (ALLOCATE_ARRAY(row->score, experts, error) && ALLOCATE_ARRAY(row->choice, experts, error) &&
-        ALLOCATE_ARRAY(row->invalid, experts, error) && ALLOCATE_ARRAY(row->bits, experts, error) &&
-        ALLOCATE_ARRAY(row->group, groups, error) && ALLOCATE_ARRAY(row->group_bits, groups, error) &&
-        ALLOCATE_ARRAY(row->group_settled, groups, error))
+    *row = (struct gate_row){0};
+    if (ALLOCATE_ARRAY(row->experts, problem->num_experts, error) &&
+        ALLOCATE_ARRAY(row->groups, problem->num_expert_group, error))
         return true;
     gate_row_free(row);
     return false;
@@ -24,14 +20,9 @@ bool gate_row_allocate(const struct gate_problem *problem, struct gate_row *row,
 
 void gate_row_free(struct gate_row *row)
 {
-    free(row->score);
-    free(row->choice);
-    free(row->invalid);
-    free(row->bits);
-    free(row->group);
-    free(row->group_bits);
-    free(row->group_settled);
-    memset(row, 0, sizeof *row);
+    free(row->experts);
+    free(row->groups);
+    *row = (struct gate_row){0};
 }
 
 /* --- scores ------------------------------------------------------------------------------------------------------- */
@@ -82,7 +73,7 @@ static struct interval softmax_interval(double logit, double largest, double sum
 }
 
 static void compute_scores(const struct gate_problem *problem, const void *gating_output, size_t first,
-                           struct interval *score)
+                           struct gate_expert *experts)
 {
     double largest = -INFINITY, sum = 0.0;
     bool has_nan = false;
@@ -100,13 +91,13 @@ static void compute_scores(const struct gate_problem *problem, const void *gatin
         const float logit = dtype_load(problem->dtype, gating_output, first + e);
 
         if (isnan(logit) || (problem->score == GATE_SCORE_SOFTMAX && (has_nan || isinf(largest))))
-            score[e] = (struct interval){NAN, NAN, NAN};
+            experts[e].score = (struct interval){NAN, NAN, NAN};
         else if (problem->score == GATE_SCORE_SIGMOID)
-            score[e] = sigmoid_interval(logit, problem->dtype);
+            experts[e].score = sigmoid_interval(logit, problem->dtype);
         else if (problem->score == GATE_SCORE_SOFTMAX)
-            score[e] = softmax_interval(logit, largest, sum, problem->num_experts, problem->dtype);
+            experts[e].score = softmax_interval(logit, largest, sum, problem->num_experts, problem->dtype);
         else
-            score[e] = (struct interval){logit, logit, logit};
+            experts[e].score = (struct interval){logit, logit, logit};
     }
 }
 
@@ -123,24 +114,24 @@ static void compute_choices(const struct gate_problem *problem, const void *gati
 
     for (int e = 0; e < problem->num_experts; e++) {
         const float bias = problem->has_bias ? dtype_load(problem->bias_dtype, correction_bias, e) : 0.0f;
-        struct interval choice = row->score[e];
+        struct gate_expert *const expert = &row->experts[e];
 
+        expert->choice = expert->score;
         if (problem->has_bias) {
-            choice.low = rounded_sum(dtype, choice.low, bias);
-            choice.value = rounded_sum(dtype, choice.value, bias);
-            choice.high = rounded_sum(dtype, choice.high, bias);
+            expert->choice.low = rounded_sum(dtype, expert->score.low, bias);
+            expert->choice.value = rounded_sum(dtype, expert->score.value, bias);
+            expert->choice.high = rounded_sum(dtype, expert->score.high, bias);
         }
-        row->invalid[e] = isnan(choice.value);
-        if (row->invalid[e]) {
-            row->score[e] = (struct interval){0.0f, 0.0f, 0.0f};
-            choice = (struct interval){-INFINITY, -INFINITY, -INFINITY};
+        expert->invalid = isnan(expert->choice.value);
+        if (expert->invalid) {
+            expert->score = (struct interval){0.0f, 0.0f, 0.0f};
+            expert->choice = (struct interval){-INFINITY, -INFINITY, -INFINITY};
         }
-        row->choice[e] = choice;
-        row->bits[e] = dtype_bits(problem->dtype, gating_output, first + e);
+        expert->bits = dtype_bits(problem->dtype, gating_output, first + e);
         if (problem->has_bias)
-            row->bits[e] |= (uint64_t)dtype_bits(problem->bias_dtype, correction_bias, e) << 32;
+            expert->bits |= (uint64_t)dtype_bits(problem->bias_dtype, correction_bias, e) << 32;
         if (row->ties_are_free)
-            row->bits[e] = (uint64_t)e;
+            expert->bits = (uint64_t)e;
     }
 }
 
@@ -171,15 +162,17 @@ static float group_value(const struct gate_problem *problem, struct two_largest 
 /** Ranks by the value in the middle; of equals the lower index, and invalid experts last. */
 static bool expert_before(const struct gate_row *row, int a, int b)
 {
-    if (row->invalid[a] != row->invalid[b])
-        return row->invalid[b];
-    return row->choice[a].value > row->choice[b].value || (row->choice[a].value == row->choice[b].value && a < b);
+    if (row->experts[a].invalid != row->experts[b].invalid)
+        return row->experts[b].invalid;
+    return row->experts[a].choice.value > row->experts[b].choice.value ||
+           (row->experts[a].choice.value == row->experts[b].choice.value && a < b);
 }
 
 /** Finds whose bits make the group's score, and whether rounding could make it anybody else's. */
-static void settle_group(const struct gate_problem *problem, struct gate_row *row, int group)
+static void settle_group(const struct gate_problem *problem, struct gate_row *row, int index)
 {
-    const int size = gate_experts_per_group(problem), begin = group * size, end = begin + size;
+    const int size = gate_experts_per_group(problem), begin = index * size, end = begin + size;
+    struct gate_group *const group = &row->groups[index];
     int first = begin, second = -1;
 
     for (int e = begin + 1; e < end; e++)
@@ -189,16 +182,16 @@ static void settle_group(const struct gate_problem *problem, struct gate_row *ro
         if (e != first && (second < 0 || expert_before(row, e, second)))
             second = e;
 
-    const int last = problem->has_bias ? second : first;
+    const struct gate_expert *const last = &row->experts[problem->has_bias ? second : first];
 
-    row->group_bits[group][0] = row->bits[first];
-    row->group_bits[group][1] = problem->has_bias ? row->bits[second] : 0;
-    row->group_settled[group] = !row->invalid[last];
+    group->bits[0] = row->experts[first].bits;
+    group->bits[1] = problem->has_bias ? last->bits : 0;
+    group->settled = !last->invalid;
     for (int e = begin; e < end; e++) {
-        const bool beaten = row->choice[e].high < row->choice[last].low;
+        const bool beaten = row->experts[e].choice.high < last->choice.low;
 
-        if (!beaten && e != first && row->bits[e] != row->bits[last])
-            row->group_settled[group] = false;
+        if (!beaten && e != first && row->experts[e].bits != last->bits)
+            group->settled = false;
     }
 }
 
@@ -210,12 +203,12 @@ static void compute_groups(const struct gate_problem *problem, struct gate_row *
         struct two_largest low = {-INFINITY, -INFINITY}, value = low, high = low;
 
         for (int e = g * size; e < (g + 1) * size; e++) {
-            offer(&low, row->choice[e].low);
-            offer(&value, row->choice[e].value);
-            offer(&high, row->choice[e].high);
+            offer(&low, row->experts[e].choice.low);
+            offer(&value, row->experts[e].choice.value);
+            offer(&high, row->experts[e].choice.high);
         }
-        row->group[g] = (struct interval){group_value(problem, low), group_value(problem, value),
-                                          group_value(problem, high)};
+        row->groups[g].score = (struct interval){group_value(problem, low), group_value(problem, value),
+                                                 group_value(problem, high)};
         settle_group(problem, row, g);
     }
 }
@@ -225,7 +218,7 @@ void gate_row_compute(const struct gate_problem *problem, const void *gating_out
 {
     const size_t first = (size_t)index * problem->num_experts;
 
-    compute_scores(problem, gating_output, first, row->score);
+    compute_scores(problem, gating_output, first, row->experts);
     compute_choices(problem, gating_output, correction_bias, first, row);
     compute_groups(problem, row);
 }
@@ -234,19 +227,19 @@ void gate_row_compute(const struct gate_problem *problem, const void *gating_out
 
 bool gate_expert_certainly_before(const struct gate_row *row, int a, int b)
 {
-    if (row->invalid[a] != row->invalid[b])
-        return row->invalid[b];
-    if (row->bits[a] == row->bits[b])
+    if (row->experts[a].invalid != row->experts[b].invalid)
+        return row->experts[b].invalid;
+    if (row->experts[a].bits == row->experts[b].bits)
         return a < b;
-    return row->choice[a].low > row->choice[b].high;
+    return row->experts[a].choice.low > row->experts[b].choice.high;
 }
 
 bool gate_group_certainly_before(const struct gate_row *row, int a, int b)
 {
-    if (row->group[a].low > row->group[b].high)
-        return true;
-    return a < b && row->group_settled[a] && row->group_settled[b] &&
-           memcmp(row->group_bits[a], row->group_bits[b], sizeof *row->group_bits) == 0;
+    const struct gate_group *const first = &row->groups[a], *const second = &row->groups[b];
+
+    return first->score.low > second->score.high ||
+           (a < b && first->settled && second->settled && memcmp(first->bits, second->bits, sizeof first->bits) == 0);
 }
 
 /* --- weights ------------------------------------------------------------------------------------------------------ */
@@ -263,7 +256,7 @@ static struct weight_sum sum_scores(const struct gate_problem *problem, const st
     double low = 0.0, value = 0.0, high = 0.0, size = 0.0;
 
     for (int k = 0; k < problem->topk; k++) {
-        const struct interval score = row->score[ids[k]];
+        const struct interval score = row->experts[ids[k]].score;
 
         low += score.low;
         value += score.value;
@@ -332,7 +325,7 @@ void gate_row_weights(const struct gate_problem *problem, const struct gate_row 
     const float scale = problem->routed_scaling_factor;
 
     for (int k = 0; k < problem->topk; k++) {
-        struct interval weight = row->score[ids[k]];
+        struct interval weight = row->experts[ids[k]].score;
 
         if (problem->renormalize)
             weight = renormalized(problem->dtype, weight, sum);
@@ -350,8 +343,8 @@ static int group_rank(const struct gate_problem *problem, const struct gate_row 
     int before = 0;
 
     for (int g = 0; g < problem->num_expert_group; g++)
-        before += row->group[g].value > row->group[group].value ||
-                  (row->group[g].value == row->group[group].value && g < group);
+        before += row->groups[g].score.value > row->groups[group].score.value ||
+                  (row->groups[g].score.value == row->groups[group].score.value && g < group);
     return before;
 }
 

@@ -8,7 +8,7 @@
 #ifndef GATE_REFERENCE_H
 #define GATE_REFERENCE_H
 
-#include "harness/core/error.h"
+#include "base/error.h"
 #include "harness/gate/gate.h"
 
 /** A number, and the least and most that a faithful computation in float can make of it. */
@@ -16,19 +16,31 @@ struct interval {
     float low, value, high;
 };
 
-/** All that can be said about one row before looking at anybody's answer. */
-struct gate_row {
-    struct interval *score;  /**< [num_experts] unbiased, in the logits' type; 0 for an invalid expert */
-    struct interval *choice; /**< [num_experts] score + bias; -infinity for an invalid expert */
-    bool *invalid;           /**< [num_experts] the choice is NaN: ranked below every other, weight 0 */
-    uint64_t *bits;         /**< [num_experts] logit and bias, bit for bit: equal here means a tie in any computation */
-    bool ties_are_free;     /**< set by the caller: of a tie either side may win, so no two `bits` are made equal */
-    struct interval *group; /**< [num_expert_group] */
-    uint64_t (*group_bits)[2]; /**< [num_expert_group] of the experts that make the group's score, best first */
-    bool *group_settled;       /**< [num_expert_group] no rounding can change which bits those are */
+/** One expert of a row. */
+struct gate_expert {
+    struct interval score;  /**< unbiased, in the logits' type; 0 for an invalid expert */
+    struct interval choice; /**< score + bias; -infinity for an invalid expert */
+    bool invalid;           /**< the choice is NaN: ranked below every other, weight 0 */
+    uint64_t bits;          /**< logit and bias, bit for bit: equal here means a tie in any computation */
 };
 
-/** Allocates a row's arrays for a checked problem; gate_row_free() frees them. False, owning nothing, without memory. */
+/** One group of a row. */
+struct gate_group {
+    struct interval score;
+    uint64_t bits[2]; /**< of the experts that make its score, best first */
+    bool settled;     /**< no rounding can change which bits those are */
+};
+
+/** All that can be said about one row before looking at anybody's answer. */
+struct gate_row {
+    struct gate_expert *experts; /**< [num_experts] */
+    struct gate_group *groups;   /**< [num_expert_group] */
+    bool ties_are_free; /**< set by the caller: of a tie either side may win, so no two experts' bits are made equal */
+};
+
+/**
+ * Allocates a row's arrays for a checked problem; gate_row_free() frees them. False, owning nothing, without memory.
+ */
 bool gate_row_allocate(const struct gate_problem *problem, struct gate_row *row, struct error *error);
 void gate_row_free(struct gate_row *row);
 

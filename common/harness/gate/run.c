@@ -42,20 +42,11 @@ static cudaError_t call_step(const struct launch *launch, const struct operands 
 static bool verify(const struct launch *launch, const struct operands *operands, struct error *error)
 {
     const struct gate_buffers buffers = gate_buffers_at(operands, OPERAND_HOST);
-    struct gate_failure failure;
 
-    return gate_check(launch->problem, &buffers, GATE_TIES_LOWER_FIRST, &failure, error);
+    return gate_check(launch->problem, &buffers, GATE_TIES_LOWER_FIRST, error);
 }
 
 struct launch gate_launch_of(const struct gate_problem *problem, const struct gate_step *step)
 {
     return (struct launch){call_step, verify, problem, step, step->compute != NULL};
-}
-
-bool gate_run(const struct gate_problem *problem, const struct gate_step *step, struct operands *operands,
-              struct error *error)
-{
-    const struct launch launch = gate_launch_of(problem, step);
-
-    return launch_run(&launch, operands, error);
 }

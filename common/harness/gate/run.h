@@ -15,24 +15,14 @@ bool gate_operands_allocate(const struct gate_problem *problem, struct operands 
 struct gate_buffers gate_buffers_at(const struct operands *operands, enum operand_place place);
 
 /**
- * Completes options->problem (tokens, experts, bias) from the input it names, checks it, asks the step whether it supports it,
- * allocates the operands, which the caller frees, and fills the inputs. False, owning nothing, with the reason: the arguments, a
- * file or memory.
+ * Completes options->problem (tokens, experts, bias) from the input it names, checks it, asks the step whether it
+ * supports it, allocates the operands, which the caller frees, and fills the inputs. False, owning nothing, with the
+ * reason: the arguments, a file or memory.
  */
 bool gate_load(struct gate_options *options, const struct gate_step *step, struct operands *operands,
                struct error *error);
 
 /** The step's launch and check, for running and timing. */
 struct launch gate_launch_of(const struct gate_problem *problem, const struct gate_step *step);
-
-/**
- * Finds a file of the router data in the tree that the program lies in, or else in the one it was started in. False with
- * a line that says to name the input with `flag` instead.
- */
-bool router_data_path(const char *file, const char *flag, char *path, size_t size, struct error *error);
-
-/** Runs the step once and checks its answer. */
-bool gate_run(const struct gate_problem *problem, const struct gate_step *step, struct operands *operands,
-              struct error *error);
 
 #endif

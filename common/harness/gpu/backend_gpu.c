@@ -70,21 +70,6 @@ bool backend_share(void)
     return false;
 }
 
-void backend_fault_save(void *fault)
-{
-    (void)fault;
-}
-
-void backend_fault_load(const void *fault)
-{
-    (void)fault;
-}
-
-bool backend_share(void)
-{
-    return false;
-}
-
 const char *backend_fault(void)
 {
     return NULL;

@@ -1,8 +1,8 @@
-/** @file core/memory.h  Host memory that says no in time. */
+/** @file base/memory.h  Host memory that says no in time. */
 #ifndef MEMORY_H
 #define MEMORY_H
 
-#include "harness/core/error.h"
+#include "base/error.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
 #include "json.h"
 
-#include "harness/core/memory.h"
+#include "base/memory.h"
 
 #include <ctype.h>
 #include <errno.h>

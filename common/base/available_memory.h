@@ -1,4 +1,4 @@
-/** @file available_memory.h  How much memory there is to have. */
+/** @file base/available_memory.h  How much memory there is to have. */
 #ifndef AVAILABLE_MEMORY_H
 #define AVAILABLE_MEMORY_H
 

@@ -1,4 +1,4 @@
-/** @file core/error.h  An error as a value: one line for the user, and how the program ends with it. */
+/** @file base/error.h  An error as a value: one line for the user, and how the program ends with it. */
 #ifndef ERROR_H
 #define ERROR_H
 
@@ -26,10 +26,10 @@ struct error {
 typedef char error_words[96];
 
 /**
- * Formats the line, cut to fit; the result is RUN_BAD_INPUT, or the given one. Returns false, so that a function can end with
- * `return error_set(...)`.
+ * Formats the line, cut to fit; the result is RUN_BAD_INPUT, or the given one. Returns false, so that a function can
+ * end with `return error_set(...)`.
  */
-__attribute__((format(printf, 2, 3))) bool error_set(struct error *error, const char *format, ...);
+#define error_set(error, ...) error_set_as(error, RUN_BAD_INPUT, __VA_ARGS__)
 __attribute__((format(printf, 3, 4))) bool error_set_as(struct error *error, enum run_result result, const char *format,
                                                         ...);
 

@@ -1,8 +1,8 @@
-/** @file core/whole_file.h  A file that is written as a whole or not at all: to a temporary beside it, then renamed. */
+/** @file base/whole_file.h  A file that is written as a whole or not at all: to a temporary beside it, then renamed. */
 #ifndef WHOLE_FILE_H
 #define WHOLE_FILE_H
 
-#include "harness/core/error.h"
+#include "base/error.h"
 
 #include <stdio.h>
 
@@ -16,8 +16,8 @@ struct whole_file {
 int whole_file_temporary(const char *path, char **name);
 
 /**
- * False with one line that begins with `flag` ("--trace: ", or "" where the path is from no flag) and the path if only a directory,
- * a device or a failure is there to be replaced.
+ * False with one line that begins with `flag` ("--trace: ", or "" where the path is from no flag) and the path if only
+ * a directory, a device or a failure is there to be replaced.
  */
 bool whole_file_open(struct whole_file *file, const char *flag, const char *path, struct error *error);
 

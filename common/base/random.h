@@ -1,4 +1,4 @@
-/** @file core/random.h  Reproducible random numbers: the same on every machine, one stream per (seed, stream) pair. */
+/** @file base/random.h  Reproducible random numbers: the same on every machine, one stream per (seed, stream) pair. */
 #ifndef RANDOM_H
 #define RANDOM_H
 

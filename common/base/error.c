@@ -1,18 +1,7 @@
-#include "harness/core/error.h"
+#include "base/error.h"
 
 #include <stdarg.h>
 #include <stdio.h>
-
-bool error_set(struct error *error, const char *format, ...)
-{
-    va_list arguments;
-
-    va_start(arguments, format);
-    vsnprintf(error->text, sizeof error->text, format, arguments);
-    va_end(arguments);
-    error->result = RUN_BAD_INPUT;
-    return false;
-}
 
 bool error_set_as(struct error *error, enum run_result result, const char *format, ...)
 {

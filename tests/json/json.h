@@ -2,7 +2,7 @@
 #ifndef JSON_H
 #define JSON_H
 
-#include "harness/core/error.h"
+#include "base/error.h"
 
 #include <stddef.h>
 

@@ -1,6 +1,6 @@
-#include "harness/core/memory.h"
+#include "base/memory.h"
 
-#include "available_memory.h"
+#include "base/available_memory.h"
 
 #include <stdlib.h>
 

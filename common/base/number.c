@@ -1,0 +1,29 @@
+#include "base/number.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+
+bool parse_integer(const char *name, const char *text, int64_t least, int64_t most, int64_t *value,
+                   struct error *error)
+{
+    char *end;
+
+    errno = 0;
+    *value = strtoll(text, &end, 10);
+    if (end == text || *end || text[0] == ' ')
+        return error_set(error, "--%s: '%s' is not a whole number", name, text);
+    if (errno == ERANGE || *value < least || *value > most)
+        return error_set(error, "--%s: %s; it must be %" PRId64 " to %" PRId64, name, text, least, most);
+    return true;
+}
+
+bool parse_float(const char *name, const char *text, float *value, struct error *error)
+{
+    char *end;
+
+    *value = strtof(text, &end);
+    return (end != text && !*end && text[0] != ' ' && isfinite(*value)) ||
+           error_set(error, "--%s: '%s' is not a finite number", name, text);
+}

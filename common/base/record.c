@@ -1,0 +1,257 @@
+#include "base/record.h"
+
+#include <inttypes.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+const char *const record_formats[] = {"table", "json", "csv", NULL};
+
+struct field {
+    enum field_type type;
+    unsigned formats;
+    int width; /* of a column */
+    const char *name;
+    char *text;
+    struct record record; /* what an object or a list is made of */
+    struct field *next;
+};
+
+/* --- making ------------------------------------------------------------------------------------------------------- */
+
+/** One more field without a value. NULL when memory is short. */
+static struct field *add_field(struct record *record, enum field_type type, unsigned formats, const char *name)
+{
+    struct field *const field = record ? malloc(sizeof *field) : NULL;
+
+    if (!field) {
+        if (record)
+            record->incomplete = true;
+        return NULL;
+    }
+    *field = (struct field){.type = type, .formats = formats, .name = name};
+    *(record->first ? &record->last->next : &record->first) = field;
+    return record->last = field;
+}
+
+void record_add(struct record *record, enum field_type type, unsigned formats, int width, const char *name,
+                const char *format, ...)
+{
+    struct field *const field = add_field(record, type, formats, name);
+    va_list arguments;
+
+    if (!field)
+        return;
+    field->width = width > 0 && width < (int)strlen(name) ? (int)strlen(name) : width;
+    va_start(arguments, format);
+    if (vasprintf(&field->text, format, arguments) < 0) {
+        field->text = NULL;
+        record->incomplete = true;
+    }
+    va_end(arguments);
+}
+
+struct record *record_object(struct record *record, unsigned formats, const char *name)
+{
+    struct field *const field = add_field(record, FIELD_OBJECT, formats, name);
+
+    return field ? &field->record : NULL;
+}
+
+struct record *record_list(struct record *record, unsigned formats, const char *name)
+{
+    struct field *const field = add_field(record, FIELD_LIST, formats, name);
+
+    return field ? &field->record : NULL;
+}
+
+void record_free(struct record *record)
+{
+    for (struct field *field = record->first, *next; field; field = next) {
+        next = field->next;
+        record_free(&field->record);
+        free(field->text);
+        free(field);
+    }
+    *record = (struct record){0};
+}
+
+static bool is_complete(const struct record *record)
+{
+    bool complete = !record->incomplete;
+
+    for (const struct field *field = record->first; complete && field; field = field->next)
+        complete = is_complete(&field->record);
+    return complete;
+}
+
+/**
+ * The first field from `field` on that appears in a format; NULL if none does. A loop goes on with the one after it.
+ */
+static const struct field *seen_in(unsigned format, const struct field *field)
+{
+    while (field && !(field->formats & format))
+        field = field->next;
+    return field;
+}
+
+/** Writes the records of a list as lines, below one with the names of the first. */
+static void write_rows(const struct record *list, void (*write_row)(const struct record *, bool, FILE *), FILE *stream)
+{
+    for (const struct field *row = list->first; row; row = row->next) {
+        if (row == list->first)
+            write_row(&row->record, true, stream);
+        write_row(&row->record, false, stream);
+    }
+}
+
+/* --- table -------------------------------------------------------------------------------------------------------- */
+
+/** A line of a list: the columns' headings, or what is in them. */
+static void write_columns(const struct record *row, bool headings, FILE *stream)
+{
+    const char *before = "";
+
+    for (const struct field *field = row->first; (field = seen_in(IN_TABLE, field)); field = field->next) {
+        fprintf(stream, "%s%*s", before, field->width, headings ? field->name : field->text);
+        before = " ";
+    }
+    putc('\n', stream);
+}
+
+static void write_table(const struct record *record, FILE *stream)
+{
+    for (const struct field *field = record->first; (field = seen_in(IN_TABLE, field)); field = field->next)
+        if (field->type == FIELD_LIST)
+            write_rows(&field->record, write_columns, stream);
+        else if (field->name)
+            fprintf(stream, "%-10s %s\n", field->name, field->text);
+        else
+            fprintf(stream, "%s\n", field->text);
+}
+
+/* --- JSON --------------------------------------------------------------------------------------------------------- */
+
+static void write_json_string(const char *text, FILE *stream)
+{
+    putc('"', stream);
+    for (; *text; text++) {
+        const unsigned char c = (unsigned char)*text;
+
+        if (c == '"' || c == '\\')
+            fprintf(stream, "\\%c", c);
+        else if (c < 0x20)
+            fprintf(stream, "\\u%04x", c);
+        else
+            putc(c, stream);
+    }
+    putc('"', stream);
+}
+
+/** Writes what comes before each field, the fields, and what comes after them; a list begins a line for each. */
+static void write_json(const struct record *record, const char *first, const char *next, FILE *stream)
+{
+    for (const struct field *field = record->first; (field = seen_in(IN_JSON, field)); field = field->next) {
+        fputs(first, stream);
+        first = next;
+        if (field->name)
+            fprintf(stream, "\"%s\": ", field->name);
+        if (field->type == FIELD_TEXT) {
+            write_json_string(field->text, stream);
+        } else if (field->type == FIELD_NUMBER) {
+            fputs(field->text, stream);
+        } else if (field->type == FIELD_OBJECT) {
+            putc('{', stream);
+            write_json(&field->record, "", ", ", stream);
+            putc('}', stream);
+        } else {
+            putc('[', stream);
+            write_json(&field->record, "\n    ", ",\n    ", stream);
+            fputs(field->record.first ? "\n  ]" : "]", stream);
+        }
+    }
+}
+
+/* --- CSV ---------------------------------------------------------------------------------------------------------- */
+
+static void write_csv_text(const char *text, FILE *stream)
+{
+    if (!strpbrk(text, ",\"\r\n")) {
+        fputs(text, stream);
+        return;
+    }
+    putc('"', stream);
+    for (; *text; text++) {
+        if (*text == '"')
+            putc('"', stream);
+        putc(*text, stream);
+    }
+    putc('"', stream);
+}
+
+/** Writes the names or the values of a record and of those inside it, a comma before each but the first. */
+static void write_csv_fields(const struct record *record, bool names, const char **before, FILE *stream)
+{
+    for (const struct field *field = record->first; (field = seen_in(IN_CSV, field)); field = field->next)
+        if (field->type == FIELD_OBJECT) {
+            write_csv_fields(&field->record, names, before, stream);
+        } else {
+            fputs(*before, stream);
+            *before = ",";
+            write_csv_text(names ? field->name : field->text, stream);
+        }
+}
+
+static void write_csv_row(const struct record *record, bool names, FILE *stream)
+{
+    write_csv_fields(record, names, &(const char *){""}, stream);
+    putc('\n', stream);
+}
+
+/** The rows of its list, or, without one, the record as one. */
+static void write_csv(const struct record *record, FILE *stream)
+{
+    const struct field *field = seen_in(IN_CSV, record->first);
+
+    while (field && field->type != FIELD_LIST)
+        field = seen_in(IN_CSV, field->next);
+    if (field) {
+        write_rows(&field->record, write_csv_row, stream);
+    } else {
+        write_csv_row(record, true, stream);
+        write_csv_row(record, false, stream);
+    }
+}
+
+/* --- any ---------------------------------------------------------------------------------------------------------- */
+
+bool record_write(const struct record *record, enum record_format format, FILE *stream, struct error *error)
+{
+    if (!is_complete(record))
+        return error_set_as(error, RUN_NO_DEVICE, "out of memory for the report");
+    if (format == RECORD_JSON) {
+        fputs("{\n  ", stream);
+        write_json(record, "", ",\n  ", stream);
+        fputs("\n}\n", stream);
+    } else if (format == RECORD_CSV) {
+        write_csv(record, stream);
+    } else {
+        write_table(record, stream);
+    }
+    return (fflush(stream) == 0 && !ferror(stream)) || error_set(error, "standard output: cannot be written");
+}
+
+const char *grouped_digits(uint64_t value, char text[32])
+{
+    char digits[24];
+    const int length = snprintf(digits, sizeof digits, "%" PRIu64, value);
+    char *out = text;
+
+    for (int i = 0; i < length; i++) {
+        if (i > 0 && (length - i) % 3 == 0)
+            *out++ = ',';
+        *out++ = digits[i];
+    }
+    *out = '\0';
+    return text;
+}

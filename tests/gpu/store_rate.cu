@@ -1,0 +1,62 @@
+/**
+ * @file store_rate.cu
+ * @brief How fast one multiprocessor stores: one thread block of 1,024 fills a list, 4 or 16 bytes a store; then several do.
+ *
+ *   nvcc -arch=sm_90 -O3 tests/gpu/store_rate.cu -o /tmp/store_rate && /tmp/store_rate
+ */
+#include <cstdio>
+
+enum { THREADS = 1024, MAX_BLOCKS = 16, MAX_BYTES = 1 << 21 };
+
+static __device__ long long nanoseconds()
+{
+    long long now;
+
+    asm volatile("mov.u64 %0, %%globaltimer;" : "=l"(now)::"memory");
+    return now;
+}
+
+/** Each thread block fills a list of its own. `took` gets the cycles and the nanoseconds of the first. */
+template <typename Piece>
+static __global__ void __launch_bounds__(THREADS) fill(Piece *lists, int pieces, Piece pad, long long *took)
+{
+    Piece *const list = lists + (size_t)blockIdx.x * pieces;
+
+    __syncthreads();
+    const long long began = nanoseconds(), first_cycle = clock64();
+
+    for (int piece = threadIdx.x; piece < pieces; piece += THREADS)
+        list[piece] = pad;
+    __threadfence(); /* until the stores have arrived */
+    __syncthreads();
+    if (blockIdx.x == 0 && threadIdx.x == 0) {
+        took[0] = clock64() - first_cycle;
+        took[1] = nanoseconds() - began;
+    }
+}
+
+template <typename Piece>
+static void report(void *lists, int blocks, int bytes, Piece pad, long long *took)
+{
+    for (int run = 0; run < 3; run++) /* the last one counts */
+        fill<<<blocks, THREADS>>>((Piece *)lists, (int)(bytes / sizeof(Piece)), pad, took);
+    if (cudaDeviceSynchronize() != cudaSuccess)
+        return;
+    printf("%7d %7d %8d %8lld %8lld %10.1f %10.1f\n", (int)sizeof(Piece), blocks, bytes, took[0], took[1],
+           (double)bytes / took[0], (double)bytes / took[1]);
+}
+
+int main()
+{
+    void *lists;
+    long long *took;
+
+    if (cudaMalloc(&lists, (size_t)MAX_BLOCKS * MAX_BYTES) || cudaMallocManaged(&took, 2 * sizeof(*took)))
+        return 3;
+    printf("a store  blocks    bytes   cycles       ns  per cycle     per ns\n");
+    for (int blocks = 1; blocks <= MAX_BLOCKS; blocks *= 4)
+        for (int bytes = 1 << 16; bytes <= MAX_BYTES; bytes <<= 1) {
+            report(lists, blocks, bytes, 13, took);
+            report(lists, blocks, bytes, make_int4(13, 13, 13, 13), took);
+        }
+}
