@@ -2,7 +2,7 @@
 #ifndef ANSWER_OBJECT_H
 #define ANSWER_OBJECT_H
 
-#include "harness/core/error.h"
+#include "base/error.h"
 
 #include <stdbool.h>
 
