@@ -3,6 +3,7 @@
 #include "answer_object.h"
 #include "answer_rules.h"
 #include "child.h"
+#include "learner_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -184,6 +185,24 @@ static char *write_source(const struct text *text, const char *path, struct erro
     return NULL;
 }
 
+/** Copies exercise.h, if the exercise has one, beside the source: its own folder, with the solution, is not searched for files. */
+static bool copy_header(const struct answer *answer, const struct built_answer *built, struct error *error)
+{
+    char from[PATH_ROOM], to[PATH_ROOM];
+    char *header, *written;
+
+    snprintf(from, sizeof from, "exercises/%s/exercise.h", answer->exercise);
+    snprintf(to, sizeof to, "%s/exercise.h", built->folder);
+    if (access(from, F_OK) != 0)
+        return true;
+    if (!learner_file_read(from, &header, error))
+        return false;
+    written = write_source(&(struct text){.path = from, .text = header, .size = strlen(header)}, to, error);
+    free(header);
+    free(written);
+    return written != NULL;
+}
+
 void built_answer_remove(struct built_answer *built)
 {
     DIR *const folder = built->folder[0] ? opendir(built->folder) : NULL;
@@ -221,7 +240,6 @@ static enum build_result compile(const struct answer *answer, struct built_answe
     add_words(&command, answer->gpu ? answer_gpu_compile : answer_compile);
     if (!answer->gpu)
         add_formatted(&command, "-fdiagnostics-color=%s", answer->colour ? "always" : "never");
-    add_formatted(&command, "-Iexercises/%s", answer->exercise);
     add_words(&command, answer->gpu ? "-c" : "-x c++ -c");
     add_formatted(&command, "%s/answer.%s", built->folder, answer->gpu ? "cu" : "cc");
     add_word(&command, "-o");
@@ -282,7 +300,7 @@ static enum build_result prepare(const struct answer *answer, struct built_answe
 
     snprintf(path, sizeof path, "%s/answer.cu", built->folder);
 
-    char *const written = write_source(&answer->text, path, error);
+    char *const written = copy_header(answer, built, error) ? write_source(&answer->text, path, error) : NULL;
 
     if (!written)
         return BUILD_IMPOSSIBLE;
