@@ -172,7 +172,8 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
                         bytes, address);
     if (address - simt_memory.arena + NEAR_ARENA < 2 * NEAR_ARENA)
         simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds global access",
-                        "%s %u bytes far from every allocation: %" PRIuPTR " bytes %s", store ? "writes" : "reads", bytes,
+                        "%s %u bytes far from every allocation: %" PRIuPTR " bytes %s", store ? "writes" : "reads",
+                        bytes,
                         address < simt_memory.arena ? simt_memory.arena - address
                                                     : address - simt_memory.arena - simt_memory.arena_bytes,
                         address < simt_memory.arena ? "before the first" : "behind the last");

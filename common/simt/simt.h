@@ -20,9 +20,9 @@ extern "C" {
 struct simt_counters {
 #define COUNTER(name, label, meaning) uint64_t name;
 #include "counter_list.h"
-    uint64_t events;   /**< a lane's load, store, atomic or basic block: what the simulator itself did */
+    uint64_t events;                 /**< a lane's load, store, atomic or basic block: what the simulator itself did */
     uint64_t global_atomic_requests; /**< those of atomic_requests that are not in shared memory */
-    uint64_t arrivals; /**< a lane's arrival at a shuffle, vote or barrier */
+    uint64_t arrivals;               /**< a lane's arrival at a shuffle, vote or barrier */
 };
 
 void simt_counters_reset(void);

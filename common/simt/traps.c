@@ -43,7 +43,8 @@ static void on_signal(int signal, siginfo_t *info, void *context)
         setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_usec = 1000}, NULL);
         return;
     }
-    if (signal == SIGPROF) /* who has set the timer has no more time for the launch; loops that do nothing have no events */
+    if (signal ==
+        SIGPROF) /* who has set the timer has no more time for the launch; loops that do nothing have no events */
         simt_fault_here(cudaErrorLaunchTimeout, pc, "endless loop?", "was here when the launch had used up its time");
     if (!simt_now.lane) {
         /* The host's own: let it happen again without us. */

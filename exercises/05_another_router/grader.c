@@ -133,7 +133,7 @@ static void shuffles(struct grade *grade)
 
     check(grade, &another, TOKENS, GATE_DIST_NORMAL);
     grade_budget(grade, "block_barriers", grade_counter(grade, "block_barriers"), 0);
-    grade_budget_each(grade, "shuffles", grade_counter(grade, "shuffles"), 7 + 6 * 3 * 2 + 3, WARPS, "warps");
+    grade_budget_each(grade, "shuffles", grade_counter(grade, "shuffles"), 7 + 6 * 3 * 2 + 3, WARPS, "warp");
 }
 
 const struct grade_case grade_cases[] = {

@@ -137,8 +137,8 @@ static void load_requests(struct grade *grade)
 }
 
 const struct grade_case grade_cases[] = {
-    {"shown_counts", shown_counts, false}, {"one_warp", one_warp, false}, {"every_size", every_size, false},
-    {"other_counts", other_counts, false}, {"barriers", barriers, true},  {"store_requests", store_requests, true},
+    {"shown_counts", shown_counts, false},  {"one_warp", one_warp, false}, {"every_size", every_size, false},
+    {"other_counts", other_counts, false},  {"barriers", barriers, true},  {"store_requests", store_requests, true},
     {"load_requests", load_requests, true},
 };
 const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;

@@ -85,8 +85,8 @@ static void shared_memory(struct grade *grade)
 
     check(grade, 1, THREADS, grade_fill_small);
     grade_budget_each(grade, "shared_load_requests and atomic_requests",
-                      grade_counter(grade, "shared_load_requests") + grade_counter(grade, "atomic_requests"), READS, WARPS,
-                      "warps");
+                      grade_counter(grade, "shared_load_requests") + grade_counter(grade, "atomic_requests"), READS,
+                      WARPS, "warp");
 }
 
 /** A request of each warp reads its counts; there is nothing else. */

@@ -76,9 +76,9 @@ cudaError_t grade_apart_status(struct grade *grade);
  * Calls what is the learner's and gives numbers instead of a launch: GRADE_ASK(grade, &forecast, forecast_of(capacity)). The
  * result has no pointers and at most GRADE_ASKED_BYTES.
  */
-#define GRADE_ASK(grade, result, call)                                                                    \
+#define GRADE_ASK(grade, result, call)                                                                        \
     (grade_apart_begins(grade) ? (*(result) = (call), grade_apart_returns(grade, (result), sizeof *(result))) \
-                               : (void)0,                                                                \
+                               : (void)0,                                                                     \
      grade_asked(grade, (result), sizeof *(result)))
 enum { GRADE_ASKED_BYTES = 256 };
 void grade_asked(struct grade *grade, void *result, size_t bytes);
@@ -145,7 +145,7 @@ void grade_measure(struct grade *grade, const char *name, double value);
 void grade_budget(struct grade *grade, const char *name, uint64_t measured, uint64_t limit);
 
 /**
- * The same for each of `count` warps, rounds or whatever `of` says: the figure is one's. "shuffles: 60 by 4 warps, 15 each; at
+ * The same for each of `count` warps, or whatever `of` says ("warp"): the figure is one's. "shuffles: 60 by 4 warps, 15 each; at
  * most 10 each are allowed".
  */
 void grade_budget_each(struct grade *grade, const char *name, uint64_t measured, uint64_t limit, int count,

@@ -93,7 +93,8 @@ static void say_death(int status, const struct rusage *used, char *text, size_t 
     if (signal == SIGSYS)
         snprintf(text, size, "the program asked the system for something that no kernel needs");
     else if (signal == SIGPROF)
-        snprintf(text, size, "the program was stopped after %d s, outside its kernels: an endless loop?", LAUNCH_SECONDS);
+        snprintf(text, size, "the program was stopped after %d s, outside its kernels: an endless loop?",
+                 LAUNCH_SECONDS);
     else if (signal && (rlim_t)used->ru_maxrss > (memory.rlim_cur >> 10) / 8)
         snprintf(text, size, "the program crashed: %s, perhaps for want of memory (it may have %.0f MiB)",
                  strsignal(signal), (double)memory.rlim_cur / (1 << 20));

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* --- elements ----------------------------------------------------------------------------------------------------- */
@@ -95,13 +96,16 @@ void grade_budget(struct grade *grade, const char *name, uint64_t measured, uint
         grade_fail(grade, "over budget: %s: %" PRIu64 ", at most %" PRIu64 " are allowed", name, measured, limit);
 }
 
-void grade_budget_each(struct grade *grade, const char *name, uint64_t measured, uint64_t limit, int count, const char *of)
+void grade_budget_each(struct grade *grade, const char *name, uint64_t measured, uint64_t limit, int count,
+                       const char *of)
 {
     const double each = (double)measured / count;
+    char figure[64];
 
-    grade_measure(grade, name, each);
+    snprintf(figure, sizeof figure, "%s a %s", name, of);
+    grade_measure(grade, figure, each);
     if (grade_has_counters(grade) && measured > limit * (uint64_t)count)
-        grade_fail(grade, "over budget: %s: %" PRIu64 " by %d %s, %g each; at most %" PRIu64 " each are allowed", name,
+        grade_fail(grade, "over budget: %s: %" PRIu64 " by %d %ss, %g each; at most %" PRIu64 " each are allowed", name,
                    measured, count, of, each, limit);
 }
 
@@ -124,11 +128,11 @@ void grade_by_shuffles(struct grade *grade, int warps, int least, int most)
     static const char *const others[] = {"votes", "shared_load_requests", "shared_store_requests", "atomic_requests"};
     const uint64_t shuffles = grade_counter(grade, "shuffles");
 
-    grade_budget_each(grade, "shuffles", shuffles, (uint64_t)most, warps, "warps");
+    grade_budget_each(grade, "shuffles", shuffles, (uint64_t)most, warps, "warp");
     for (size_t i = 0; i < sizeof others / sizeof *others; i++)
         grade_unused(grade, others[i], "lanes learn from each other by shuffles");
     grade_at_least(grade, "shuffles", shuffles, (uint64_t)(least * warps), "how else do lanes learn from each other?");
-    grade_budget_each(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 1, warps, "warps");
+    grade_budget_each(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 1, warps, "warp");
 }
 
 void grade_prediction(struct grade *grade, const char *name, int64_t predicted, uint64_t measured)

@@ -16,12 +16,12 @@
 
 #if defined THIS_MACHINE
 
-#define LOAD(field)           BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
-#define RETURN(what)          BPF_STMT(BPF_RET | BPF_K, what)
-#define UNLESS(value, skip)   BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, skip)
-#define ON(call, what)        UNLESS(SYS_##call, 1), RETURN(what)
-#define MAY(call)             ON(call, SECCOMP_RET_ALLOW)
-#define FAILS(call)           ON(call, SECCOMP_RET_ERRNO | EACCES)
+#define LOAD(field)         BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
+#define RETURN(what)        BPF_STMT(BPF_RET | BPF_K, what)
+#define UNLESS(value, skip) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, value, 0, skip)
+#define ON(call, what)      UNLESS(SYS_##call, 1), RETURN(what)
+#define MAY(call)           ON(call, SECCOMP_RET_ALLOW)
+#define FAILS(call)         ON(call, SECCOMP_RET_ERRNO | EACCES)
 
 void grade_confine(void)
 {

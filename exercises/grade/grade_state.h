@@ -19,7 +19,6 @@ struct grade_apart {
     unsigned char result[GRADE_ASKED_BYTES];
 };
 
-
 /** How a case ended. GRADE_NOT_TRIED: it was left out, since an earlier one left no device to try it on. */
 enum grade_result { GRADE_PASSED, GRADE_FAILED, GRADE_FAULTED, GRADE_NOT_TRIED };
 

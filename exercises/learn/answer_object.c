@@ -41,12 +41,36 @@ static bool begins_with(const char *name, const char *const *list)
 static bool is_for_kernels(const char *name)
 {
     static const char *const hooks[] = {"cuda", "__tsan_", NULL};
-    static const char *const calls[] = {
-        "__sanitizer_cov_trace_pc", "_GLOBAL_OFFSET_TABLE_", "simt_activemask", "simt_all", "simt_any", "simt_atomic",
-        "simt_atomic32", "simt_atomic64", "simt_ballot", "simt_block_dim", "simt_block_idx", "simt_copy_symbol",
-        "simt_dynamic_shared", "simt_fence", "simt_grid_dim", "simt_grid_sync", "simt_launch_kernel", "simt_match_all",
-        "simt_match_any", "simt_occupancy", "simt_reduce", "simt_shuffle", "simt_syncthreads", "simt_syncthreads_and",
-        "simt_syncthreads_count", "simt_syncthreads_or", "simt_syncwarp", "simt_thread_idx", "simt_trap", NULL};
+    static const char *const calls[] = {"__sanitizer_cov_trace_pc",
+                                        "_GLOBAL_OFFSET_TABLE_",
+                                        "simt_activemask",
+                                        "simt_all",
+                                        "simt_any",
+                                        "simt_atomic",
+                                        "simt_atomic32",
+                                        "simt_atomic64",
+                                        "simt_ballot",
+                                        "simt_block_dim",
+                                        "simt_block_idx",
+                                        "simt_copy_symbol",
+                                        "simt_dynamic_shared",
+                                        "simt_fence",
+                                        "simt_grid_dim",
+                                        "simt_grid_sync",
+                                        "simt_launch_kernel",
+                                        "simt_match_all",
+                                        "simt_match_any",
+                                        "simt_occupancy",
+                                        "simt_reduce",
+                                        "simt_shuffle",
+                                        "simt_syncthreads",
+                                        "simt_syncthreads_and",
+                                        "simt_syncthreads_count",
+                                        "simt_syncthreads_or",
+                                        "simt_syncwarp",
+                                        "simt_thread_idx",
+                                        "simt_trap",
+                                        NULL};
 
     return begins_with(name, hooks) || is_among(name, calls);
 }
@@ -55,14 +79,16 @@ static bool is_for_kernels(const char *name)
 static bool is_c(const char *name)
 {
     static const char *const functions[] = {
-        "printf",    "puts",      "putchar", "memcpy",    "memmove", "memset",   "memcmp",    "strlen",  "abs",
-        "labs",      "llabs",     "malloc",  "free",      "abort",  "_Exit", "exit",   "acos",     "asin",      "atan",    "atan2",
-        "cbrt",      "ceil",      "copysign", "cos",      "cosh",    "erf",      "erfc",      "exp",     "exp10",
-        "exp2",      "expm1",     "fabs",    "fdim",      "floor",   "fma",      "fmax",      "fmin",    "fmod",
-        "frexp",     "hypot",     "ilogb",   "ldexp",     "lgamma",  "llrint",   "llround",   "log",     "log10",
-        "log1p",     "log2",      "logb",    "lrint",     "lround",  "modf",     "nearbyint", "nextafter", "pow",
-        "remainder", "remquo",    "rint",    "round",     "rsqrt",   "scalbn",   "sin",       "sincos",  "sinh",
-        "sqrt",      "tan",       "tanh",    "tgamma",    "trunc",   "__assert_fail", "__stack_chk_fail", NULL};
+        "printf",    "puts",   "putchar", "memcpy", "memmove", "memset",    "memcmp",        "strlen",
+        "abs",       "labs",   "llabs",   "malloc", "free",    "abort",     "_Exit",         "exit",
+        "acos",      "asin",   "atan",    "atan2",  "cbrt",    "ceil",      "copysign",      "cos",
+        "cosh",      "erf",    "erfc",    "exp",    "exp10",   "exp2",      "expm1",         "fabs",
+        "fdim",      "floor",  "fma",     "fmax",   "fmin",    "fmod",      "frexp",         "hypot",
+        "ilogb",     "ldexp",  "lgamma",  "llrint", "llround", "log",       "log10",         "log1p",
+        "log2",      "logb",   "lrint",   "lround", "modf",    "nearbyint", "nextafter",     "pow",
+        "remainder", "remquo", "rint",    "round",  "rsqrt",   "scalbn",    "sin",           "sincos",
+        "sinh",      "sqrt",   "tan",     "tanh",   "tgamma",  "trunc",     "__assert_fail", "__stack_chk_fail",
+        NULL};
     char plain[32];
     const size_t length = strlen(name);
 
@@ -78,8 +104,9 @@ static bool is_c(const char *name)
 /** The compiler's own, for what the machine has no instruction for. */
 static bool is_arithmetic(const char *name)
 {
-    static const char *const beginnings[] = {"__popcount", "__clz", "__ctz", "__ffs", "__mul", "__div",  "__udiv",
-                                             "__mod",      "__umod", "__extend", "__trunc", "__float", "__fix", NULL};
+    static const char *const beginnings[] = {"__popcount", "__clz",   "__ctz", "__ffs",  "__mul",
+                                             "__div",      "__udiv",  "__mod", "__umod", "__extend",
+                                             "__trunc",    "__float", "__fix", NULL};
 
     return begins_with(name, beginnings);
 }
@@ -106,7 +133,7 @@ static bool is_start_of_hooks(const Elf64_Shdr *section, const char *name)
 
 static bool check_sections(const struct object *object, struct error *error)
 {
-    static const char *const early[] = {".init",  ".fini", ".ctors",    ".dtors", ".preinit_array",
+    static const char *const early[] = {".init",   ".fini", ".ctors",   ".dtors", ".preinit_array",
                                         ".interp", ".plt",  ".dynamic", ".got",   NULL};
     int starts = 0;
 
@@ -117,8 +144,10 @@ static bool check_sections(const struct object *object, struct error *error)
                           section->sh_type == SHT_PREINIT_ARRAY || begins_with(name, early);
 
         if (runs && (!is_start_of_hooks(section, name) || ++starts > 1))
-            return error_set(error, "the answer has code that runs before its launch or after it (%s): a kernel has "
-                                    "none. Is there an object with a constructor?", name);
+            return error_set(error,
+                             "the answer has code that runs before its launch or after it (%s): a kernel has "
+                             "none. Is there an object with a constructor?",
+                             name);
     }
     return true;
 }
@@ -135,7 +164,8 @@ static bool check_symbol(const Elf64_Sym *symbol, const char *name, struct error
     if (defined && local && ELF64_ST_TYPE(symbol->st_info) != STT_SECTION && begins_with(name, hooks) &&
         strcmp(name, "simt_constant") != 0)
         return error_set(error, "%s: an answer may not have a name of its own like this", name);
-    if (defined && !local && !may_define(name) && !begins_with(name, (const char *const[]){"__start_", "__stop_", NULL}))
+    if (defined && !local && !may_define(name) &&
+        !begins_with(name, (const char *const[]){"__start_", "__stop_", NULL}))
         return error_set(error, "%s: an answer may not define this name for others", name);
     return true;
 }

@@ -10,11 +10,11 @@ enum { MAX_DEPTH = 256 };
 /** How far a region was read. */
 struct reader {
     const char *at, *end;
-    const char *path;           /**< the line's, as `#line` has it */
+    const char *path; /**< the line's, as `#line` has it */
     char path_text[512];
     int line;
-    bool line_begins;           /**< nothing but white space and comments so far */
-    int depth;                  /**< of open brackets */
+    bool line_begins; /**< nothing but white space and comments so far */
+    int depth;        /**< of open brackets */
     char opened[MAX_DEPTH];
 };
 
@@ -86,8 +86,8 @@ static bool read_directive(struct reader *reader, struct error *error)
 
 static bool read_word(struct reader *reader, struct error *error)
 {
-    static const char *const words[] = {"asm", "__asm", "__asm__", "__attribute", "__attribute__", "_Pragma", "gnu",
-                                        "__gnu__", NULL};
+    static const char *const words[] = {"asm",     "__asm", "__asm__", "__attribute", "__attribute__",
+                                        "_Pragma", "gnu",   "__gnu__", NULL};
     static const char *const beginnings[] = {"simt_", "SIMT_", "__tsan", "__sanitizer", NULL};
     const char *const begin = reader->at;
     char word[64];
@@ -99,7 +99,8 @@ static bool read_word(struct reader *reader, struct error *error)
         return refuse(reader, error, word, "a region has no raw strings");
     for (size_t i = 0; words[i]; i++)
         if (strcmp(word, words[i]) == 0)
-            return refuse(reader, error, word, "what a kernel does is written in CUDA C here, so that it can be counted");
+            return refuse(reader, error, word,
+                          "what a kernel does is written in CUDA C here, so that it can be counted");
     for (size_t i = 0; beginnings[i]; i++)
         if (strncmp(word, beginnings[i], strlen(beginnings[i])) == 0)
             return refuse(reader, error, word, "this is the simulator's, and no part of CUDA");

@@ -249,7 +249,8 @@ static enum build_result compile(const struct answer *answer, struct built_answe
 
 static void grader_path(const struct answer *answer, char path[PATH_ROOM])
 {
-    snprintf(path, PATH_ROOM, "%s/%s/graders.a.objects/exercises_%s_grader.o", answer_build, answer->gpu ? "gpu" : "cpu", answer->exercise);
+    snprintf(path, PATH_ROOM, "%s/%s/graders.a.objects/exercises_%s_grader.o", answer_build,
+             answer->gpu ? "gpu" : "cpu", answer->exercise);
 }
 
 static enum build_result link_program(const struct answer *answer, struct built_answer *built, struct error *error)
