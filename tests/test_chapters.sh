@@ -43,6 +43,11 @@ run_align() {
     succeeds "$1 verifies an expert with everything and one with nothing" "$1" --counts 0,5000,0,1,0
 }
 
+# run_other PROGRAM
+run_other() {
+    succeeds "$1 verifies its usual problem" "$1"
+}
+
 for program in "$@"; do
     "run_$(operator_of "$program")" "$program"
     succeeds "$program verifies every problem to try" "$program" --check-all

@@ -27,6 +27,16 @@ racecheck) echo "========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 w
 *) echo "========= ERROR SUMMARY: 0 errors" ;;
 esac'
 
+# program NAME STATUS OPTION: puts a chapter's program into PATH: whatever it is asked, it prints an option and exits
+program() {
+    printf '#!%s\necho %s\nexit %s\n' "$(command -v sh)" "$3" "$2" >"$bin/$1"
+    chmod +x "$bin/$1"
+}
+program gate 0 --num-expert-group
+program wrong 1 --num-expert-group
+program align 0 --block-size
+program other 0 --num-rows
+
 message='sanitize.sh: compute-sanitizer is missing: it comes with the CUDA Toolkit'
 mkdir "$scratch/tools"
 ln -s "$(command -v dirname)" "$(command -v sh)" "$scratch/tools"
@@ -40,46 +50,45 @@ done
 sanitizer "$clean"
 equal 'no program: there is a compute-sanitizer' '0 0 0' "$(sanitize)"
 equal 'it was not run' '' "$(cat "$scratch/asked")"
-equal 'all clean' '0 10 0' "$(sanitize true)"
-equal 'what was asked for' '--tool memcheck --error-exitcode 86 --print-limit 5 true --num-tokens 300 --dtype f32
---tool memcheck --error-exitcode 86 --print-limit 5 true --num-tokens 300 --dtype bf16
---tool racecheck --error-exitcode 86 --print-limit 5 true --num-tokens 300 --dtype f32
---tool racecheck --error-exitcode 86 --print-limit 5 true --num-tokens 300 --dtype bf16
---tool synccheck --error-exitcode 86 --print-limit 5 true --num-tokens 300 --dtype f32
---tool synccheck --error-exitcode 86 --print-limit 5 true --num-tokens 300 --dtype bf16
---tool initcheck --error-exitcode 86 --print-limit 5 true --num-tokens 300 --dtype f32
---tool initcheck --error-exitcode 86 --print-limit 5 true --num-tokens 300 --dtype bf16
---tool memcheck --error-exitcode 86 --print-limit 5 true --check-all
---tool synccheck --error-exitcode 86 --print-limit 5 true --check-all' "$(cat "$scratch/asked")"
-printf '#!%s\necho --block-size\n' "$(command -v sh)" >"$scratch/align"
-chmod +x "$scratch/align"
+equal 'all clean' '0 10 0' "$(sanitize gate)"
+equal 'what was asked for' '--tool memcheck --error-exitcode 86 --print-limit 5 gate --num-tokens 300 --dtype f32
+--tool memcheck --error-exitcode 86 --print-limit 5 gate --num-tokens 300 --dtype bf16
+--tool racecheck --error-exitcode 86 --print-limit 5 gate --num-tokens 300 --dtype f32
+--tool racecheck --error-exitcode 86 --print-limit 5 gate --num-tokens 300 --dtype bf16
+--tool synccheck --error-exitcode 86 --print-limit 5 gate --num-tokens 300 --dtype f32
+--tool synccheck --error-exitcode 86 --print-limit 5 gate --num-tokens 300 --dtype bf16
+--tool initcheck --error-exitcode 86 --print-limit 5 gate --num-tokens 300 --dtype f32
+--tool initcheck --error-exitcode 86 --print-limit 5 gate --num-tokens 300 --dtype bf16
+--tool memcheck --error-exitcode 86 --print-limit 5 gate --check-all
+--tool synccheck --error-exitcode 86 --print-limit 5 gate --check-all' "$(cat "$scratch/asked")"
 : >"$scratch/asked"
-equal 'an align program' '0 14 0' "$(sanitize "$scratch/align")"
+equal 'an align program' '0 14 0' "$(sanitize align)"
 equal 'what was asked for of that' '--num-tokens 300 --ids i32
 --num-tokens 300 --ids i64 --expert-map random --misalign 1
---num-tokens 30 --num-experts 16 --dist uniform' "$(sed -n "s|.*racecheck .* $scratch/align ||p" "$scratch/asked")"
-equal 'two programs' '0 20 0' "$(sanitize true true)"
-equal 'a program that does not verify' '1 0 10' "$(sanitize false)"
+--num-tokens 30 --num-experts 16 --dist uniform' "$(sed -n "s|.*racecheck .* align ||p" "$scratch/asked")"
+equal 'a program of another operator: as it comes' '0 6 0' "$(sanitize other)"
+equal 'two programs' '0 20 0' "$(sanitize gate gate)"
+equal 'a program that does not verify' '1 0 10' "$(sanitize wrong)"
 sanitizer 'echo "========= ERROR SUMMARY: 1 error"; exit 86'
-equal 'an error, told by the exit status too' '1 0 10' "$(sanitize true)"
+equal 'an error, told by the exit status too' '1 0 10' "$(sanitize gate)"
 sanitizer 'echo "========= ERROR SUMMARY: 1 error"'
-equal 'an error, told by the summary alone' '1 0 10' "$(sanitize true)"
+equal 'an error, told by the summary alone' '1 0 10' "$(sanitize gate)"
 sanitizer 'echo "========= ERROR SUMMARY: 10 errors"'
-equal 'ten errors are not none' '1 0 10' "$(sanitize true)"
+equal 'ten errors are not none' '1 0 10' "$(sanitize gate)"
 sanitizer 'echo "========= RACECHECK SUMMARY: 1 hazard displayed (0 errors, 1 warning)"'
-equal 'a warning of a race' '1 0 10' "$(sanitize true)"
+equal 'a warning of a race' '1 0 10' "$(sanitize gate)"
 sanitizer "$clean; echo '========= LEAK SUMMARY: 4 bytes leaked in 1 allocations'"
-equal 'one summary clean, another not' '1 0 10' "$(sanitize true)"
+equal 'one summary clean, another not' '1 0 10' "$(sanitize gate)"
 sanitizer 'echo "========= ERROR SUMMARY: 0 errors"'
-equal "another tool's summary is not racecheck's" '1 8 2' "$(sanitize true)"
+equal "another tool's summary is not racecheck's" '1 8 2' "$(sanitize gate)"
 sanitizer 'echo verified'
-equal 'no summary' '1 0 10' "$(sanitize true)"
+equal 'no summary' '1 0 10' "$(sanitize gate)"
 sanitizer 'echo "========= ERROR SUMMARY: 0 errors"; kill -9 $$'
-equal 'killed' '1 0 10' "$(sanitize true)"
+equal 'killed' '1 0 10' "$(sanitize gate)"
 sanitizer "$clean; [ \$tool != synccheck ] || exit 86"
-equal 'one tool finds something' '1 7 3' "$(sanitize true)"
+equal 'one tool finds something' '1 7 3' "$(sanitize gate)"
 mv "$bin/compute-sanitizer" "$scratch/none"
 mkdir "$scratch/none/bin"
 mv "$scratch/none/compute-sanitizer" "$scratch/none/bin"
-equal "the toolkit's own" '1 7 3' "$(sanitize true)"
+equal "the toolkit's own" '1 7 3' "$(sanitize gate)"
 finish

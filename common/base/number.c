@@ -5,8 +5,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-bool parse_integer(const char *name, const char *text, int64_t least, int64_t most, int64_t *value,
-                   struct error *error)
+bool parse_integer(const char *name, const char *text, int64_t least, int64_t most, int64_t *value, struct error *error)
 {
     char *end;
 

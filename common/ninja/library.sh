@@ -5,7 +5,7 @@
 #
 # Compiles, as many at once as there are processors, the files that are newer than their objects or include one that is. The
 # object of a/b/c.c is OUT.a.objects/a_b_c.o; its entry for compile_commands.json lies beside it. OUT.a.d names for Ninja all that
-# the library is made of.
+# the library is made of, the folders as well.
 set -eu
 out=$1
 compile=$2
@@ -38,6 +38,7 @@ xargs -r -n 2 -P "$(nproc)" sh -c '
 for object in $made; do
     sed "1s|^[^:]*:|$out:|" "$object.d"
 done >"$out.d"
+echo "$out: $*" >>"$out.d" # a folder changes when a file is added
 rm -f "$out"
 # shellcheck disable=SC2086 # objects are words
 ar rcs "$out" $made

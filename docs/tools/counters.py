@@ -25,17 +25,16 @@ MANY_EXPERTS = "--kernel large --num-tokens 64 --dist uniform --num-experts {}" 
 
 @functools.lru_cache(maxsize=None)
 def names():
-    """The simulator's counters by name, in the order of reports: .name, .label, .meaning."""
-    lines = re.findall(r'^COUNTER\((\w+), "([^"]*)", "([^"]*)"\)$', COUNTER_LIST.read_text(), re.M)
-    return {line[0]: types.SimpleNamespace(name=line[0], label=line[1], meaning=line[2]) for line in lines}
+    """What tables call the simulator's counters, by name, in the order of reports."""
+    return dict(re.findall(r'^COUNTER\((\w+), "([^"]*)", "[^"]*"\)$', COUNTER_LIST.read_text(), re.M))
 
 
 def label(name):
     """What a table calls a counter, a sum of two or one that only a GPU has."""
-    labels = {sum_name: parts[0] for sum_name, parts in SUMS.items()} | GPU_ONLY
-    if name not in labels and name not in names():
+    labels = {sum_name: parts[0] for sum_name, parts in SUMS.items()} | GPU_ONLY | names()
+    if name not in labels:
         raise ValueError(f"'{name}' is no counter")
-    return labels.get(name) or names()[name].label
+    return labels[name]
 
 
 def format_number(number):
@@ -48,8 +47,7 @@ def run_of(name):
     """The program and the arguments of a run: of chapter 08 "08", of its kernel built otherwise "08_plain_tree",
     and of either, with 32 experts, "08_e32"."""
     number, twin, experts = re.fullmatch(r"(\d\d)(_\w+?)??(?:_e(\d+))?", name).groups(default="")
-    chapters = [path.name for path in pathlib.Path("chapters").glob(f"{number}_*")]
-    chapters = [chapter for chapter in chapters if results.kernel_of(chapter)]
+    chapters = results.chapters(number)
     if not chapters:
         raise ValueError(f"'{number}' is no chapter with a kernel")
     return chapters[0] + twin, MANY_EXPERTS.format(experts) if experts else ""
@@ -59,10 +57,7 @@ def report(build, name):
     """What a run's program reports, see run_of(); its result must be verified."""
     program, arguments = run_of(name)
     chapter = results.chapter_of(program)
-    try:
-        made = runs.report(build, program, arguments)
-    except ValueError as error:
-        raise ValueError(f"{program}: its report is no JSON: {error}") from None
+    made = runs.report(build, program, arguments)
     if made.get("chapter") != chapter:
         raise ValueError(f'{program}: it reports "chapter" as "{made.get("chapter")}"; it must be "{chapter}"')
     if made.get("verified") is not True:
@@ -96,12 +91,10 @@ def count_on_gpu(run, name):
 
 
 def _parse_column(word):
-    before, colon, after = word.partition(":")
-    machine = bool(colon) and before == "machine"
-    name, kernel = (after, "") if machine else (before, after)
-    if not re.fullmatch(r"\d\d\w*", name, re.A) or (colon and not re.fullmatch(r"\w+", after, re.A)):
+    match = re.fullmatch(r"(machine:)?(\d\d\w*)|(\d\d\w*):(\w+)", word, re.A)
+    if not match:
         raise ValueError(f"a column '{word}'; 03, 06:fill_kernel and machine:03 are some")
-    return types.SimpleNamespace(machine=machine, name=name, kernel=kernel)
+    return types.SimpleNamespace(machine=bool(match[1]), name=match[2] or match[3], kernel=match[4] or "")
 
 
 def parse(words):
@@ -109,10 +102,9 @@ def parse(words):
     *modes, columns = words.split(",")
     request = types.SimpleNamespace(per_token=False, kernel="", by="")
     for mode in map(str.strip, modes):
-        match = re.fullmatch(r"(per) token|(?:of (?P<kernel>\w+))|(?:by (?P<by>\w+))", mode, re.A)
+        match = re.fullmatch(r"(?P<per_token>per token)|(?:of (?P<kernel>\w+))|(?:by (?P<by>\w+))", mode, re.A)
         if not match:
             raise ValueError(f"counters '{mode}'; 'per token', 'of KERNEL' and 'by NUMBER' are known")
-        request.per_token |= match[1] is not None
         vars(request).update({name: word for name, word in match.groupdict().items() if word})
     request.columns = [_parse_column(word) for word in columns.split()]
     if not request.columns:
@@ -176,8 +168,7 @@ def _sources(request, one_run):
     if reports:
         lead = ("Source: counted" if machines else "Counted") + " by the CPU simulator"
         lead += (", per token" if request.per_token else "") + (f", of `{request.kernel}`" if request.kernel else "")
-        any_program = not one_run and not request.by
-        lines.append(f"{lead}: {provenance.simulated(reports, any_program, bool(request.by))}")
+        lines.append(f"{lead}: {provenance.simulated(reports, not one_run and not request.by, bool(request.by))}")
     if machines:
         lines.append(f"Machine: counted by Nsight Compute on {provenance.recorded(machines)}")
     return lines

@@ -3,10 +3,11 @@
     python3 docs/tools/figures.py [--build build]            draws; needs matplotlib
     python3 docs/tools/figures.py --check [--build build]    names those that are not up to date; exits 1 if there are any
 
+The build's folder has the programs in cpu/. --figures DIR is another folder for the figures.
+
 A figure holds a hash of its data, of the code that draws it and of itself. So the check needs no matplotlib, and it does not
 matter that another version of matplotlib would write another file.
 """
-import argparse
 import hashlib
 import importlib
 import json
@@ -15,25 +16,19 @@ import re
 import sys
 
 import choices
+import files
 import kernel_steps
 import plot_data
 import results
 import runs
 import trace
 
-COUNTS = "--counts 3,1,7,0,4,1,6,3"
-COUNTS_64 = ("--counts 2,2,1,3,4,1,1,1,0,3,5,2,0,2,5,5,3,2,1,1,2,2,0,7,2,2,2,1,2,2,7,3,"
-             "1,6,3,7,3,5,2,1,2,4,2,1,5,2,0,2,6,2,5,2,3,3,6,2,3,4,1,2,2,2,0,1")
 PADS = "--counts 1,1,1,1,1,1,1,1 --block-size 32 --kernel large"
 
 
-def _traced(find, *wanted):
-    """Makes a figure's data by find(TRACE...) from the traces of runs, pairs of a program and its arguments."""
-    return lambda build: find(*(trace.read(runs.trace(build, *run)) for run in wanted))
-
-
-def _exchange(*arguments):
-    return lambda of_run: kernel_steps.exchange(of_run, *arguments)
+def _traced(find, *wanted, **more):
+    """Makes a figure's data by find(TRACE..., more) from runs: programs with arguments, or as readers step through them."""
+    return lambda build: find(*(trace.read(runs.trace(build, *run.split(" ", 1))) for run in wanted), **more)
 
 
 # A figure's name: its title, in which {} are of its data; the function, MODULE.NAME, that draws it; what makes its data from
@@ -42,25 +37,25 @@ FIGURES = {
     "01_flow": ('One token through the gate: the word "{word}", row {row} of the data', "trace_figures.draw_flow",
                 lambda build: choices.flow(runs.arrays(build, "01_cpu_baseline", "--num-tokens 6"))),
     "02_butterfly": ("The best of 32 experts in five steps", "trace_figures.draw_exchange",
-                     _traced(_exchange("warp_best", 16, 5), ("02_warp_per_group", "--num-tokens 1"))),
-    "03_split": ("Where a warp's lanes part, and where they do not", "trace_figures.draw_split", _traced(
-        kernel_steps.split, ("02_warp_per_group", "--num-tokens 1"), ("03_divergence_free", "--num-tokens 1"))),
-    "04_bitonic": ("A warp sorts 32 values in 15 steps", "trace_figures.draw_exchange",
-                   _traced(_exchange("compare_exchange", 1, 15, 32, True), ("04_bitonic_sort", "--num-tokens 1"))),
-    "05_tokens": ("Four tokens share a warp: eight lanes and three steps each", "trace_figures.draw_exchange",
-                  _traced(_exchange("token_best", 4, 3, 8), ("05_fused_gate", "--num-tokens 4"))),
+                     _traced(kernel_steps.exchange, "02_warp_per_group", snippet="warp_best", first_distance=16, steps=5)),
+    "03_split": ("Where a warp's lanes part, and where they do not", "trace_figures.draw_split",
+                 _traced(kernel_steps.split, "02_warp_per_group", "03_divergence_free")),
+    "04_bitonic": ("A warp sorts 32 values in 15 steps", "trace_figures.draw_exchange", _traced(
+        kernel_steps.exchange, "04_bitonic_sort", snippet="compare_exchange", first_distance=1, steps=15, sorts=True)),
+    "05_tokens": ("Four tokens share a warp: eight lanes and three steps each", "trace_figures.draw_exchange", _traced(
+        kernel_steps.exchange, "05_fused_gate", snippet="token_best", first_distance=4, steps=3, lanes_together=8)),
     "06_blocks": ("{numel} ids, by expert, in blocks of {block_size} rows", "trace_figures.draw_blocks",
                   lambda build: choices.blocks(runs.arrays(build, "06_align_serial", "--counts 4,1,5,3 --block-size 3"))),
     "06_waiting": ("One thread adds up; 1,023 wait", "trace_figures.draw_timeline", _traced(
-        kernel_steps.timeline, ("06_align_serial", "--num-tokens 128 --kernel large --trace-kernel align_kernel"))),
+        kernel_steps.timeline, "06_align_serial --num-tokens 128 --kernel large --trace-kernel align_kernel")),
     "07_stores": ("The same pads, 4 and 16 bytes at a time", "trace_figures.draw_stores", _traced(
-        kernel_steps.stores, ("06_align_serial", f"{PADS} --trace-kernel fill_kernel"), ("07_align_vector_pad", PADS))),
-    "08_tree": ("Sums of what lies before: up a tree and down again", "trace_figures.draw_tree", _traced(
-        kernel_steps.tree, ("08_align_blelloch", f"{COUNTS} --block-size 1 --kernel large"))),
-    "09_scan": ("What lies before each of 64 experts: two warps, then their sums", "trace_figures.draw_scan", _traced(
-        kernel_steps.two_level_scan, ("09_align_warp_scan", f"{COUNTS_64} --block-size 1 --kernel large"))),
+        kernel_steps.stores, f"06_align_serial {PADS} --trace-kernel fill_kernel", f"07_align_vector_pad {PADS}")),
+    "08_tree": ("Sums of what lies before: up a tree and down again", "trace_figures.draw_tree",
+                _traced(kernel_steps.tree, "08_align_blelloch")),
+    "09_scan": ("What lies before each of 64 experts: two warps, then their sums", "trace_figures.draw_scan",
+                _traced(kernel_steps.two_level_scan, "09_align_warp_scan")),
     "10_parallel_fill": ("Eight warps fill while one counts", "trace_figures.draw_timeline", _traced(
-        kernel_steps.timeline, ("10_align_parallel_fill", f"{COUNTS} --block-size 512 --kernel small"))),
+        kernel_steps.timeline, f"10_align_parallel_fill {runs.COUNTS} --block-size 512 --kernel small")),
     "results": ("What the chapters gain, in microseconds per call", "plots.draw_results",
                 lambda _: plot_data.few_and_many(results.load())),
     "gate_times": ("The gate: microseconds per call", "plots.draw_times",
@@ -78,7 +73,7 @@ FIGURES = {
 
 def _what_it_shows(name):
     """The words that stand for a figure in the Markdown."""
-    for page in [pathlib.Path("README.md"), *sorted(pathlib.Path("chapters").glob("*/README.md"))]:
+    for page in files.readmes():
         found = re.search(rf"^!\[(.+)\]\(\S*docs/figures/{name}\.svg\)$", page.read_text(), re.M)
         if found:
             return found[1]
@@ -117,17 +112,12 @@ def draw(path, name, data):
     module, function = FIGURES[name][1].split(".")
     ax = getattr(importlib.import_module(module), function)(data, data["title"])
     svg = importlib.import_module("figure_style").svg(ax, data["title"], data["description"])
-    unfinished = path.with_name(f".{path.name}")
-    unfinished.write_text(svg.replace("\n", "\n" + _mark(name, data, svg), 1))
-    unfinished.rename(path)
+    files.write_whole(path, svg.replace("\n", "\n" + _mark(name, data, svg), 1))
 
 
+@files.errors_in_one_line("figures")
 def main():
-    parser = argparse.ArgumentParser(description="Draws docs/figures/*.svg, those that are not up to date.")
-    parser.add_argument("--check", action="store_true", help="name those that are not up to date, and draw nothing")
-    parser.add_argument("--build", default="build", help="the build's folder, with the programs in cpu/")
-    parser.add_argument("--figures", type=pathlib.Path, default=pathlib.Path("docs/figures"), help="the figures' folder")
-    options = parser.parse_args()
+    options = files.parser(__doc__, "check", build="build", figures=pathlib.Path("docs/figures")).parse_args()
     status = 0
     for name in FIGURES:
         path, data = options.figures / f"{name}.svg", read_data(name, options.build)
@@ -141,9 +131,4 @@ def main():
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except ModuleNotFoundError as missing:
-        sys.exit(f"figures: {missing.name} is missing: sh common/setup.sh docs installs it")
-    except (OSError, ValueError) as problem:
-        sys.exit(f"figures: {problem}")
+    sys.exit(main())

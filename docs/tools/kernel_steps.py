@@ -3,9 +3,17 @@
 Each function takes traces as trace.read() gives them and returns lists and dictionaries of texts and whole numbers. ValueError,
 in one line, where the kernel did not do what the figure is to show.
 """
+import files
 import trace as traces
+from trace import LANES, WORD_BYTES
 
-LANES = traces.LANES
+UNWRITTEN, UNKNOWN = "-", "?"
+
+
+def _snippets(trace):
+    """For each event the snippet of the kernel's source that it stands in, "" if in none."""
+    names = dict(enumerate(files.snippets(trace["source"]), 1))
+    return [names.get(event.get("line"), "") if event["file"] == trace["source"] else "" for event in trace["events"]]
 
 
 # --- exchanges: butterflies and sorts -----------------------------------------------------------------------------------
@@ -21,8 +29,8 @@ def _distance(event):
 def _exchanges(trace, snippet, first_distance, steps):
     """The value's and the id's shuffle of each step that one warp takes in the snippet, and the warp's events after them."""
     where, events = f"in snippet [{snippet}]", trace["events"]
-    first = next((number for number, event in enumerate(events)
-                  if event["snippet"] == snippet and _distance(event) == first_distance), None)
+    first = next((number for number, (event, name) in enumerate(zip(events, _snippets(trace)))
+                  if name == snippet and _distance(event) == first_distance), None)
     if first is None:
         raise ValueError(f"{trace['source']}: no exchange over {first_distance} lanes {where}")
     events = [event for event in events[first:] if event["warp"] == events[first]["warp"]]
@@ -120,15 +128,36 @@ def two_level_scan(trace):
 
 # --- a tree in shared memory --------------------------------------------------------------------------------------------
 
-def _intervals(trace):
-    """The accesses to shared memory between the block's barriers."""
-    intervals = [[]]
-    for event in trace["events"]:
-        if event["kind"] == "block_barrier" and event["barrier"] == len(intervals) - 1:
-            intervals.append([])
-        elif event["kind"].startswith("shared_") or event.get("space") == "shared":
-            intervals[-1].append(event)
-    return intervals
+def _accesses(event, begin, count):
+    """The words that the event's lanes access, of so many from a byte on: lane, word, and value or None if unknown."""
+    for lane in event["active"]:
+        offset, value = event["offset"][lane] - begin, event["value"][lane]
+        if -event["bytes"] < offset < count * WORD_BYTES:
+            if event["bytes"] % WORD_BYTES or offset % WORD_BYTES:
+                raise ValueError("it has accesses to parts of these words")
+            for piece in range(event["bytes"] // WORD_BYTES):
+                if 0 <= offset // WORD_BYTES + piece < count:
+                    yield lane, offset // WORD_BYTES + piece, value and traces.as_int(value >> 32 * piece & 0xffffffff)
+
+
+def words_at_barriers(trace, first, count):
+    """Words of dynamic shared memory in the beginning, at every barrier and at the end: each time, for each word a pair of
+    what it holds, UNWRITTEN or UNKNOWN, and how often it had been written then."""
+    now = [(UNWRITTEN, 0)] * count
+    moments = [list(now)]
+    for events in traces.intervals(trace):
+        for event in events:
+            for _, word, value in _accesses(event, trace["dynamic_shared"]["offset"] + first * WORD_BYTES, count):
+                content, writes = now[word]
+                if event["kind"] != "shared_load":
+                    is_known = event["kind"] == "shared_store" and value is not None
+                    now[word] = (value if is_known else UNKNOWN, writes + 1)
+                elif value is not None and content == UNKNOWN:  # it tells what atomics had left there, and since when
+                    now[word] = (value, writes)
+                    for words in moments:
+                        words[word] = now[word] if words[word][1] == writes else words[word]
+        moments.append(list(now))
+    return moments
 
 
 def _sources(read, word, value):
@@ -138,37 +167,33 @@ def _sources(read, word, value):
     return pairs[0] if pairs else same[:1]
 
 
-def _follow_interval(events, begin, now):
-    """Follows one interval's accesses to the words `now`: the words before it, what new values were made of, and a value
-    stored elsewhere."""
-    before, made_of, aside, read = list(now), {}, None, {}
+def _follow_interval(events, begin, count):
+    """What new values of words were made of in one interval, and a value stored elsewhere."""
+    made_of, aside, read = {}, None, {}
     for event in events:
-        for lane in event["active"]:
-            word, odd = divmod(event["offset"][lane] - begin, 4)
-            value, of_lane = traces.as_int(event["value"][lane] & 0xffffffff), read.setdefault((event["warp"], lane), {})
-            if odd or not 0 <= word < len(now):
-                aside = value if event["kind"] == "shared_store" else aside
-            elif event["kind"] == "shared_load":
-                before[word] = value if now[word] is None else before[word]
-                now[word] = of_lane[word] = value
+        accesses = list(_accesses(event, begin, count))
+        for lane, word, value in accesses:
+            of_lane = read.setdefault((event["warp"], lane), {})
+            if event["kind"] == "shared_load":
+                of_lane[word] = value
             elif event["kind"] == "shared_store":
-                made_of[word], now[word] = _sources(of_lane, word, value), value
-            else:  # an atomic leaves a word unknown until it is read
-                now[word] = None
-    return before, made_of, aside
+                made_of[word] = _sources(of_lane, word, value)
+        if event["kind"] == "shared_store" and not accesses:
+            aside = traces.as_int(event["value"][event["active"][-1]] & 0xffffffff)
+    return made_of, aside
 
 
 def tree(trace, count=8):
     """The steps of sums up and down a tree in the first `count` words of dynamic shared memory: after each barrier the words'
     values, the words that each new value was made of, and a value kept elsewhere."""
-    if trace["dynamic_shared"]["bytes"] < 4 * count:
+    if trace["dynamic_shared"]["bytes"] < WORD_BYTES * count:
         raise ValueError(f"{trace['source']}: it has no {count} words of dynamic shared memory")
-    now, first, steps = [None] * count, None, []
-    for events in _intervals(trace):
-        before, made_of, aside = _follow_interval(events, trace["dynamic_shared"]["offset"], now)
+    values, first, steps = [[value for value, _ in words] for words in words_at_barriers(trace, 0, count)], None, []
+    for number, events in enumerate(traces.intervals(trace), 1):
+        made_of, aside = _follow_interval(events, trace["dynamic_shared"]["offset"], count)
         if made_of and (steps or any(len(words) == 2 for words in made_of.values())):
-            first = first or before
-            steps.append({"values": list(now), "aside": aside,
+            first = first or values[number - 1]
+            steps.append({"values": values[number], "aside": aside,
                           "made_of": {word: words for word, words in made_of.items() if words != [word]}})
     if not steps:
         raise ValueError(f"{trace['source']}: no word becomes the sum of two")
@@ -181,15 +206,15 @@ def timeline(trace):
     """What each warp does between the block's barriers: runs of operations [snippet, lanes that take part, how many].
     Neighbouring warps that do the same are one row."""
     work, snippets, rows = [[[]] for _ in range(trace["warps"])], {}, []
-    for event in trace["events"]:
+    for event, snippet in zip(trace["events"], _snippets(trace)):
         intervals = work[event["warp"]]
         if event["kind"] == "block_barrier":
             intervals.append([])
         elif event["kind"] != "return":
-            if not intervals[-1] or intervals[-1][-1][:2] != [event["snippet"], len(event["active"])]:
-                intervals[-1].append([event["snippet"], len(event["active"]), 0])
+            if not intervals[-1] or intervals[-1][-1][:2] != [snippet, len(event["active"])]:
+                intervals[-1].append([snippet, len(event["active"]), 0])
             intervals[-1][-1][2] += 1
-            snippets[event["snippet"]] = True
+            snippets[snippet] = True
     busy = max(number + 1 if any(intervals[number:]) else 0 for intervals in work for number in range(len(intervals)))
     if busy == 0:
         raise ValueError(f"{trace['source']}: no warp does anything")

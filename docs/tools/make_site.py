@@ -5,7 +5,6 @@ names something that is not there, where a committed table or figure is not what
 Doxygen's first warning. --steppers makes only the pages on which a reader steps through a run, which need no site:
 BUILD/docs/stepper/stepper_NN.html.
 """
-import argparse
 import fcntl
 import os
 import pathlib
@@ -14,6 +13,7 @@ import shutil
 import subprocess
 import sys
 
+import files
 import page_text
 import pages
 import results
@@ -22,16 +22,7 @@ import stepper_pages
 
 TOOLS = pathlib.Path(__file__).parent
 AWESOME = pathlib.Path(os.environ.get("DOXYGEN_AWESOME", "/usr/share/doxygen-awesome-css"))
-MISSING = "is missing: sh common/setup.sh docs installs what the site needs"
 MAX_PLAIN_CODE = 40  # characters that fit a line of a phone
-
-
-# --- what Doxygen has no option for ---
-
-
-def _one_level_down(page):
-    """Doxygen makes a page's title no heading, and its sections headings of the first level."""
-    return re.sub(r"(</?h)([1-4])>", lambda heading: f"{heading[1]}{int(heading[2]) + 1}>", page)
 
 
 def _let_commands_flow(page):
@@ -53,13 +44,14 @@ PATCHES = (
     ("*.html", r'<div class="toc"><h\d>Table of Contents</h\d>', '<div class="toc"><h2>On this page</h2>'),
     ("doxygen-awesome-interactive-toc.js", r"toc > h3", "toc > h2"),
     ("doxygen-awesome.css", r"div\.toc h3", "div.toc h2"),
+    # Where only macros without a description are, this link leads nowhere.
+    ("*.html", r'.*<a href="#define-members">Macros</a>.*\n(?![\s\S]*id="define-members")', ""),
     # Every line of a source has its anchor under two attributes; one will do, and the site is half a megabyte smaller.
     ("*_source.html", r' id="(l[0-9]+)" name="l[0-9]+"', r' id="\1"'),
     # The tree at the side names variables after files, and a name in JavaScript cannot begin with a digit.
     ("[0-9]*.js", r"\Avar (?=[0-9])", "var _"),
     ("navtree.js", re.escape(r"eval(n.replace(/\-/g,'_'))"), "eval(n.replace(/-/g,'_').replace(/^(?=[0-9])/,'_'))"),
 )
-MACROS = '<a href="#define-members">Macros</a>'  # leads nowhere where only macros without a description are
 
 
 def _patch(html, page_ids):
@@ -68,13 +60,12 @@ def _patch(html, page_ids):
         path.unlink()  # lists of all names, to which nothing leads
     for path in [path for path in html.iterdir() if path.suffix in (".html", ".js", ".css")]:
         text = path.read_text()
-        if path.stem in page_ids:
-            text = _let_commands_flow(_one_level_down(text))
+        if path.stem in page_ids:  # to Doxygen its title is no heading, and its sections are of the first level
+            text = re.sub(r"(</?h)([1-4])>", lambda heading: f"{heading[1]}{int(heading[2]) + 1}>", text)
+            text = _let_commands_flow(text)
         for name, pattern, replacement in PATCHES:
             if path.match(name):
                 text = re.sub(pattern, replacement, text)
-        if MACROS in text and 'id="define-members"' not in text:
-            text = re.sub(f".*{MACROS}.*\n", "", text)
         path.write_text(text)
 
 
@@ -93,16 +84,6 @@ def _add_to_search(html, words):
             path.write_text(path.read_text().rstrip().removesuffix("];") + f" {entry}\n];\n")
 
 
-# --- the site ---
-
-
-def _run(*command, env=None):
-    """Runs a tool that says itself what is wrong; its exit status is then that of this program."""
-    status = subprocess.run(command, env=env, check=False).returncode
-    if status:
-        sys.exit(status)
-
-
 def _write_files(folder, texts):
     """The folder holds these files and nothing else."""
     shutil.rmtree(folder, ignore_errors=True)
@@ -114,9 +95,9 @@ def _write_files(folder, texts):
 def make_site(build):
     """Makes the site; the path of its first page."""
     if not shutil.which("doxygen") or not (AWESOME / "doxygen-awesome.css").is_file():
-        raise ValueError(f"doxygen or doxygen-awesome-css {MISSING}")
+        raise ValueError("doxygen or doxygen-awesome-css is missing: sh common/setup.sh docs installs it")
     for tool in ("tables.py", "figures.py"):
-        _run(sys.executable, TOOLS / tool, "--check", "--build", build)
+        subprocess.run([sys.executable, TOOLS / tool, "--check", "--build", build], check=True)
     out, html = build / "docs", build / "docs" / "html"
     site = page_text.Site(pages.find_pages(), page_text.find_sources(), page_text.read_terms())
     recorded = results.load()
@@ -128,7 +109,7 @@ def make_site(build):
         _write_files(out / "pages", texts)
         shutil.rmtree(html, ignore_errors=True)
         environment = {**os.environ, "SITE_OUT": str(out), "DOXYGEN_AWESOME": str(AWESOME)}
-        _run("doxygen", "docs/Doxyfile", env=environment)
+        subprocess.run(["doxygen", "docs/Doxyfile"], env=environment, check=True)
         _patch(html, {"index", *(name.removesuffix(".md") for name in texts)})
         _add_to_search(html, pages.search_words(site))
         shutil.copytree("docs/figures", html / "figures")
@@ -141,23 +122,16 @@ def make_site(build):
 def make_steppers(build):
     """Makes the pages that play a run, each an HTML file of its own; the folder they are in."""
     folder = build / "docs" / "stepper"
-    _write_files(folder, stepper_pages.write_html_files(build))
+    _write_files(folder, stepper_pages.write_pages(build, ".html"))
     for path in ("docs/stepper/stepper.js", "docs/stepper/stepper.css"):
         shutil.copy(path, folder)
     return folder
 
 
+@files.errors_in_one_line("make_site")
 def main():
-    parser = argparse.ArgumentParser(description="Makes the documentation site in BUILD/docs/html.")
-    parser.add_argument("--build", type=pathlib.Path, default="build", help="the folder of what is built")
-    parser.add_argument("--steppers", action="store_true", help="only the pages that play a run, without the site")
-    arguments = parser.parse_args()
-    try:
-        print((make_steppers if arguments.steppers else make_site)(arguments.build))
-    except ImportError as error:
-        sys.exit(f"make_site: {error.name} {MISSING}")
-    except (OSError, ValueError) as error:
-        sys.exit(f"make_site: {page_text.reason(error)}")
+    arguments = files.parser(__doc__, "steppers", build=pathlib.Path("build")).parse_args()
+    print((make_steppers if arguments.steppers else make_site)(arguments.build))
 
 
 if __name__ == "__main__":

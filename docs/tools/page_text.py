@@ -5,23 +5,19 @@ line becomes a figure; above each snippet stands where it comes from; the first 
 glossary; headings have ids, so that links to them last. What is wrong is a ValueError with one line that names the
 file and the line.
 """
+import collections
 import dataclasses
 import html
 import os
 import pathlib
 import re
 
+import files
+
 SOURCE_FOLDERS = ("chapters", "common", "docs/primer")
 SOURCE_SUFFIXES = (".c", ".h", ".cu", ".cuh", ".py")
 GLOSSARY = "docs/pages/glossary.md"
-
-
-@dataclasses.dataclass
-class Page:
-    """A file that becomes a page; its id names the page's file, too."""
-    path: str
-    id: str
-    title: str
+Page = collections.namedtuple("Page", "path id title")  # a file that becomes a page, whose file the id names, too
 
 
 @dataclasses.dataclass
@@ -31,14 +27,6 @@ class Site:
     sources: list  # the paths of the source files that the site shows, in order
     terms: dict  # words to the id of the glossary's term that they lead to
     files: dict = dataclasses.field(default_factory=dict)  # that pages link to: addresses to paths
-
-
-def reason(error):
-    """An OSError or ValueError in one line."""
-    return f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
-
-
-# --- source files ---
 
 
 def find_sources():
@@ -61,12 +49,8 @@ def source_url(sources, path):
     return name.replace("_", "__").replace("/", "_2").replace(".", "_8") + "_source.html"
 
 
-# --- titles and terms ---
-
-
 def read_page(path, default_id):
-    """The page that a file becomes, by its first line, `# Title {#id}`; without an id there it has the default
-    one."""
+    """The page that a file becomes, by its first line, `# Title {#id}`, or with the default id."""
     first = pathlib.Path(path).read_text().partition("\n")[0]
     title = re.fullmatch(r"# (.*?)( \{#(\w+)\}.*)?", first, re.ASCII)
     if not title:
@@ -93,9 +77,6 @@ def read_terms(path=GLOSSARY):
     return terms
 
 
-# --- a page on its way ---
-
-
 @dataclasses.dataclass
 class Writer:
     """A page on its way."""
@@ -113,8 +94,7 @@ class Writer:
 
 
 def _pieces_of_lines(terms):
-    """What is not written as it stands: code, a tag, the text of a link, a link's target, bold, a quotation mark, a
-    term."""
+    """What is looked at within a line: code, a tag, a link's text or target, bold, a quotation mark, a term."""
     words = "|".join(re.escape(word) for word in sorted(terms, key=len, reverse=True)) or r"(?!)"
     return re.compile(r"(?P<as_is>(?P<quotes>`+).*?(?P=quotes)|<[A-Za-z/!][^>]*>|\[.*?(?=\]\())"
                       r"|\]\((?P<target>[^) ]*)(?P<end>.?)|(?P<bold>\*\*)|(?P<mark>\")"
@@ -146,8 +126,7 @@ def _link_target(writer, target):
 
 
 def _piece(writer, piece, terms):
-    """What stands for a piece of a line; None if its first character is written as it is, and what is behind it
-    looked at anew."""
+    """What stands for a piece of a line; None if its first character stays, and the rest is looked at anew."""
     if piece.lastgroup == "end":
         if piece["end"] != ")":
             raise ValueError(f"a link without its ')', or with a blank in it: '{piece.string[piece.start():][:40]}'")
@@ -174,9 +153,6 @@ def _text_line(writer, line, terms):
         out += line[at:piece.start()] + (piece[0][0] if written is None else written)
         at = piece.start() + 1 if written is None else piece.end()
     return out + line[at:]
-
-
-# --- lines that are more than text ---
 
 
 def figure(name, alternative):
@@ -266,8 +242,7 @@ def _line(writer, line, following):
 
 
 def write(site, page, expand_marker):
-    """A Writer with the words and the lines of code of everything behind the page's title, and that as text for
-    Doxygen."""
+    """What is behind the page's title as text for Doxygen, and the Writer, with its words and lines of code."""
     term_of = {word.lower(): term for word, term in site.terms.items()}
     writer = Writer(site, page, expand_marker, _pieces_of_lines(site.terms), term_of)
     lines, out, at = pathlib.Path(page.path).read_text().splitlines(), [], 1
@@ -279,5 +254,5 @@ def write(site, page, expand_marker):
         try:
             out.append(_line(writer, line, lines[at] if at < len(lines) else ""))
         except (OSError, ValueError) as error:
-            raise ValueError(f"{page.path}:{number}: {reason(error)}") from error
+            raise ValueError(f"{page.path}:{number}: {files.reason(error)}") from error
     return writer, "\n".join(line for line in out if line is not None) + "\n"

@@ -21,8 +21,8 @@ import times
 
 PARTS = ((5, "the gate"), (10, "align"), (99, "the layer, several GPUs and the limit"))  # the last chapter of each
 ORDER = ("primer", "chapters", "exercises", "glossary", "simulator", "stepping_in_gdb", "router_data")  # others follow
+STEP_PAGES = {"step": "What this step changed</a>, line by line", "stepper": "Step through a run</a>"}
 WORDS_A_MINUTE, LINES_OF_CODE_A_MINUTE = 200, 15
-FEW_TOKENS, MANY_TOKENS = 1, 65536
 
 
 def find_pages():
@@ -32,10 +32,9 @@ def find_pages():
     found += [(path, path.stem) for path in sorted(pathlib.Path("docs/pages").glob("*.md"))]
     found.append((pathlib.Path("common/data/router/README.md"), "router_data"))
     exercises = pathlib.Path("exercises")
-    if (exercises / "README.md").is_file():
-        found.append((exercises / "README.md", "exercises"))
-        found += [(path, f"exercise_{path.parent.name}") for path in sorted(exercises.glob("[0-9]*/README.md"))]
-        found.append((exercises / "AUTHORING.md", "exercise_authoring"))
+    found += [(path, "exercises") for path in exercises.glob("README.md")]
+    found += [(path, f"exercise_{path.parent.name}") for path in sorted(exercises.glob("[0-9]*/README.md"))]
+    found += [(path, "exercise_authoring") for path in exercises.glob("AUTHORING.md")]
     return [page_text.read_page(path.as_posix(), page_id) for path, page_id in found]
 
 
@@ -94,7 +93,7 @@ def _item(lead, links):
     return f"<li>{lead}{joined}</li>" if links else ""
 
 
-def _box(site, page, writer, step_pages):
+def _box(site, page, writer, own_pages):
     """A chapter's place, its size and what belongs to it."""
     number, part = number_of(page), _part_of(number_of(page))
     minutes = writer.words // WORDS_A_MINUTE + writer.lines_of_code // LINES_OF_CODE_A_MINUTE + 1
@@ -106,10 +105,7 @@ def _box(site, page, writer, step_pages):
     exercises = [(f"{other.id}.html", other.title.partition(":")[0]) for other in site.pages
                  if other.id.startswith(f"exercise_{number:02}_")]
     items = _item("Source: ", sources) + _item("Headers it uses: ", headers)
-    if f"step_{number:02}" in step_pages:
-        items += f'<li><a href="step_{number:02}.html">What this step changed</a>, line by line</li>'
-    if f"stepper_{number:02}" in step_pages:
-        items += f'<li><a href="stepper_{number:02}.html">Step through a run</a></li>'
+    items += "".join(f'<li><a href="{page_id}.html">{STEP_PAGES[page_id[:-3]]}</li>' for page_id in own_pages)
     return (f'\n@htmlonly<div class="place"><p>Chapter {number} of {len(_chapters(site))}, part {part + 1}: '
             f"{PARTS[part][1]}. About {minutes} minutes: {writer.words} words, {writer.lines_of_code} lines of code."
             f"</p><ul>{items}{_item('Exercises: ', exercises)}</ul></div>@endhtmlonly\n")
@@ -135,7 +131,7 @@ def _ratio(row):
 
 def _gain(page, run, is_host):
     """A chapter's row. Chapter 01 runs on the host; the next has timed it beside itself."""
-    rows = [results.row_of(run, tokens) for tokens in (FEW_TOKENS, MANY_TOKENS)]
+    rows = [results.row_of(run, tokens) for tokens in times.FEW_AND_MANY]
     old = " *(times of an older kernel)*" if run and not is_host and results.is_old(run) else ""
     cells = " | ".join(times.format_us(results.median(row, "before" if is_host else "here")) for row in rows)
     ratios = "" if is_host or not any(results.median(row, "before") for row in rows) else ", ".join(map(_ratio, rows))
@@ -143,8 +139,7 @@ def _gain(page, run, is_host):
 
 
 def _chapter_list(site, recorded):
-    """The parts, each under a heading that Doxygen does not take for a section: its tree has the chapters
-    themselves."""
+    """The parts, under headings that are no sections to Doxygen, whose tree has the chapters themselves."""
     text = ""
     for part, (_, title) in enumerate(PARTS):
         text += f"\n<h1>Part {part + 1}: {title}</h1>\n\n"
@@ -196,9 +191,8 @@ def _page(site, page, recorded, step_pages):
     head, foot = f"# {page.title} {{#{page.id}}}\n", ""
     if number_of(page):
         way_of_chapter = _way_of_chapter(site, page)
-        own = [page_id for page_id in (f"step_{number_of(page):02}", f"stepper_{number_of(page):02}")
-               if page_id in step_pages]
-        head += way_of_chapter + _box(site, page, writer, step_pages)
+        own = [f"{name}_{number_of(page):02}" for name in STEP_PAGES if f"{name}_{number_of(page):02}" in step_pages]
+        head += way_of_chapter + _box(site, page, writer, own)
         foot = way_of_chapter + (subpages(own) if own else "")
     elif page.id == "mainpage":
         others = [other.id for other in site.pages
@@ -222,8 +216,7 @@ def _uses(site):
 
 
 def write_pages(site, recorded, step_pages):
-    """All pages, by the names of their files; `step_pages` holds the ids of the pages of steps, which chapters lead
-    to."""
+    """All pages, by the names of their files; chapters lead to the pages of steps with the ids `step_pages`."""
     pages = {f"{page.id}.md": _page(site, page, recorded, step_pages) for page in site.pages}
     pages["chapters.md"] = ("# The chapters {#chapters}\n" + _chapter_list(site, recorded) +
                             subpages([page.id for page in _chapters(site)]))

@@ -1,4 +1,6 @@
 """Where figures come from, in the words that stand below a table or a plot."""
+import re
+
 import results
 
 
@@ -22,27 +24,29 @@ def machines(runs):
 
 
 def _general_command(run):
-    """The run's command, NAME for the program so that those of several chapters are one; where it wrote to says nothing."""
+    """The run's command, NAME for the program so that those of several chapters are one."""
     program = results.program_of(run)
-    command = run["command"] if program in results.PEERS else run["command"].replace(program, "NAME", 1)
-    return command.split(" --out ")[0]
+    return run["command"] if program in results.PEERS else run["command"].replace(program, "NAME", 1)
+
+
+def _commands(commands, only_first):
+    """`a`, `b` and `c`, or `a`, and so on. Where they wrote to says nothing."""
+    commands = distinct(command.split(" --out ")[0].rstrip() for command in commands)
+    return f"`{commands[0]}`, and so on" if only_first and len(commands) > 1 else join(commands, "`")
 
 
 def recorded(runs, only_first_command=False):
-    """What recorded the runs, when and by which commands: the rest of a sentence in Markdown."""
-    commands = distinct(map(_general_command, runs))
-    more = only_first_command and len(commands) > 1
-    return f"{machines(runs)} by {join(commands[:1] if more else commands, '`')}{', and so on' if more else ''}."
+    """What recorded those runs that are not None, when and by which commands: the rest of a sentence in Markdown."""
+    runs = [run for run in runs if run]
+    if not runs:
+        return "Nothing is recorded yet."
+    return f"{machines(runs)} by {_commands(map(_general_command, runs), only_first_command)}."
 
 
 def simulated(reports, any_program, only_first_command=False):
     """The commands and the inputs of the simulator's reports, in Markdown: "`command`; the input: words."; with any_program NAME
     stands for the program's own name. Programs have the folder that they have in the course, wherever they were built."""
-    commands = []
-    for report in reports:
-        program, _, arguments = report["command"].rpartition("cpu/")[2].partition(" ")
-        commands.append(f"build/cpu/{'NAME' if any_program else program} {arguments}".split(" --out ")[0].rstrip())
-    commands = distinct(commands)[:1 if only_first_command else None]
+    program = r"build/cpu/NAME" if any_program else r"build/cpu/\1"
+    commands = [re.sub(r"^(?:.*cpu/)?(\S*)", program, report["command"]) for report in reports]
     inputs = distinct(report["input"] for report in reports)
-    return (join(commands, "`") + (", and so on" if only_first_command else "") +
-            (f"; the input: {join(inputs)}" if inputs else "") + ".")
+    return _commands(commands, only_first_command) + (f"; the input: {join(inputs)}" if inputs else "") + "."

@@ -12,6 +12,7 @@ import pathlib
 import re
 import sys
 
+import files
 import results
 
 
@@ -42,15 +43,14 @@ def record(text, folder=results.FOLDER.parent):
     return said
 
 
+@files.errors_in_one_line("record")
 def main():
-    try:
-        for name in sys.argv[1:] or ["/dev/stdin"]:
-            text = sys.stdin.read() if name == "/dev/stdin" else pathlib.Path(name).read_text()
+    for name in sys.argv[1:] or ["/dev/stdin"]:
+        text = sys.stdin.read() if name == "/dev/stdin" else pathlib.Path(name).read_text()
+        try:
             print("\n".join(record(text)))
-    except OSError as error:
-        sys.exit(f"record: {error.filename}: {error.strerror}")
-    except ValueError as error:
-        sys.exit(f"record: {name}: {error}")
+        except ValueError as error:
+            raise ValueError(f"{name}: {error}") from None
 
 
 if __name__ == "__main__":

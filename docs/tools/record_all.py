@@ -6,12 +6,11 @@ In the repository's root. --counters also has Nsight Compute count, which needs 
 counters; --only runs the commands that contain the word; --list prints them; --results is docs/results. What fails
 is named, and the rest goes on; exits 1 then.
 """
-import argparse
-import pathlib
 import subprocess
 import sys
 import time
 
+import files
 import record
 import results
 
@@ -24,8 +23,7 @@ BUILT_OTHERWISE = ("08_align_blelloch_plain_tree", "10_align_parallel_fill_packe
 
 def commands(counters):
     """Every command whose run is recorded."""
-    gate, align = ([path.parent.name for path in sorted(pathlib.Path("chapters").glob(f"*/{kernel}"))]
-                   for kernel in ("gate.cu", "align.cu"))
+    gate, align = results.chapters(kernel="gate.cu"), results.chapters(kernel="align.cu")
     benches = [(program, f"--dtype {dtype}") for program in gate for dtype in ("f32", "bf16")]
     benches += [(program, options) for program in [*align, "cub_align"] for options in [*BLOCK_SIZES, UNIFORM]]
     benches += [(program, options) for program in BUILT_OTHERWISE for options in (BLOCK_SIZES[1], UNIFORM)]
@@ -47,12 +45,7 @@ def run(command, folder):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--counters", action="store_true")
-    parser.add_argument("--only", default="")
-    parser.add_argument("--list", action="store_true")
-    parser.add_argument("--results", default=results.FOLDER.parent)
-    arguments = parser.parse_args()
+    arguments = files.parser(__doc__, "counters", "list", only="", results=results.FOLDER.parent).parse_args()
     wanted = [command for command in commands(arguments.counters) if arguments.only in command]
     failed = 0
     for number, command in enumerate(wanted, 1):

@@ -12,8 +12,9 @@ import pathlib
 import re
 import subprocess
 
+import files
+
 FOLDER = pathlib.Path("docs/results/h200")
-KERNELS = ("gate.cu", "gate.c", "align.cu", "moe.cu")
 PEERS = {"cub_align": "tests/peers/cub_align.cu", "pytorch_gate": "chapters/01_cpu_baseline/grouped_topk.py"}
 SOURCE_HASH = pathlib.Path(__file__).resolve().parents[2] / "common" / "source_hash.sh"
 
@@ -25,10 +26,16 @@ def program_of(run):
 
 
 def kernel_of(chapter):
-    """The path of a chapter's kernel; None if there is no such chapter."""
-    names = KERNELS if re.fullmatch(r"\d\d_\w+", chapter) else ()
-    paths = (pathlib.Path("chapters", chapter, name) for name in names)
-    return next((path for path in paths if path.is_file()), None)
+    """The path of a chapter's kernel, OPERATOR.cu or, on the host, OPERATOR.c; None if there is no such chapter."""
+    folder = pathlib.Path("chapters", chapter)
+    paths = [*folder.glob("*.cu"), *folder.glob("*.c")] if re.fullmatch(r"\d\d_\w+", chapter) else []
+    return next((path for path in paths if path.name != "main.c"), None)
+
+
+def chapters(number="[0-9][0-9]", kernel="*"):
+    """The names of the chapters with this number and such a kernel, as "gate.*", in order."""
+    names = sorted(path.name for path in pathlib.Path("chapters").glob(f"{number}_*"))
+    return [name for name in names if kernel_of(name) and kernel_of(name).match(kernel)]
 
 
 def chapter_of(program):
@@ -118,10 +125,7 @@ def _place(run):
 def write(path, runs):
     """Writes a program's runs, a field or a row a line."""
     objects = [",\n".join(_field_text(*field) for field in run.items()) for run in sorted(runs, key=_place)]
-    unfinished = path.with_name(f".{path.name}")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    unfinished.write_text("[\n" + ",\n".join(f"  {{\n{text}\n  }}" for text in objects) + "\n]\n")
-    unfinished.rename(path)
+    files.write_whole(path, "[\n" + ",\n".join(f"  {{\n{text}\n  }}" for text in objects) + "\n]\n")
 
 
 def field(run, name):

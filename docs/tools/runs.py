@@ -1,7 +1,7 @@
 """Runs of the chapters' programs that the documentation shows: reports, traces and arrays.
 
 Each is kept in BUILD/docs/runs and made again only when the program is newer. Paths are relative to the repository's root,
-in which the tools run.
+in which the tools run. A run that fails is a ValueError with one line.
 """
 import concurrent.futures
 import hashlib
@@ -11,28 +11,37 @@ import pathlib
 import shutil
 import subprocess
 
+COUNTS = "--counts 3,1,7,0,4,1,6,3"
+COUNTS_64 = ("--counts 2,2,1,3,4,1,1,1,0,3,5,2,0,2,5,5,3,2,1,1,2,2,0,7,2,2,2,1,2,2,7,3,"
+             "1,6,3,7,3,5,2,1,2,4,2,1,5,2,0,2,6,2,5,2,3,3,6,2,3,4,1,2,2,2,0,1")
+STEPPED = {  # the run of a chapter's program that a reader may step through
+    "02_warp_per_group": "--num-tokens 1",
+    "03_divergence_free": "--num-tokens 1",
+    "04_bitonic_sort": "--num-tokens 1",
+    "05_fused_gate": "--num-tokens 4",
+    "06_align_serial": f"{COUNTS} --block-size 4 --kernel large --trace-kernel align_kernel",
+    "07_align_vector_pad": f"{COUNTS} --block-size 4 --kernel large",
+    "08_align_blelloch": f"{COUNTS} --block-size 1 --kernel large",
+    "09_align_warp_scan": f"{COUNTS_64} --block-size 1 --kernel large",
+    "10_align_parallel_fill": f"{COUNTS} --block-size 4 --kernel small",
+}
 
-def _name(program, arguments):
-    words = program + (" " + arguments if arguments else "")
-    return f"{program}_{hashlib.sha256(words.encode()).hexdigest()[:8]}" if arguments else program
 
-
-def _is_current(kept, program):
-    return kept.exists() and kept.stat().st_mtime_ns > program.stat().st_mtime_ns
-
-
-def _make(build, program, arguments, suffix, command_of):
-    """The file or folder of one run, made by the words that command_of(path) adds to the command, whole or not at all."""
-    binary = pathlib.Path(build) / "cpu" / program
-    kept = pathlib.Path(build) / "docs" / "runs" / (_name(program, arguments) + suffix)
-    if _is_current(kept, binary):
+def _make(build, program, arguments, options, suffix):
+    """The file or folder of one run, made whole or not at all by the program with these options, where {} is its path. A
+    report's file holds what the program prints."""
+    binary, name = pathlib.Path(build) / "cpu" / program, program
+    if arguments:
+        name += "_" + hashlib.sha256(f"{program} {arguments}".encode()).hexdigest()[:8]
+    kept = pathlib.Path(build) / "docs" / "runs" / (name + suffix)
+    if kept.exists() and kept.stat().st_mtime_ns > binary.stat().st_mtime_ns:
         return kept
-    kept.parent.mkdir(parents=True, exist_ok=True)
     unfinished = kept.with_name(f".{os.getpid()}_{kept.name}")
-    command = [str(binary), *arguments.split(), *command_of(unfinished)]
+    (unfinished if suffix == ".arrays" else kept.parent).mkdir(parents=True, exist_ok=True)
+    command = [str(binary), *arguments.split(), *(word.format(unfinished) for word in options.split())]
     result = subprocess.run(command, capture_output=True, text=True, check=False)
     if result.returncode != 0:
-        raise SystemExit(f"{' '.join(command)}: {result.stderr.strip() or f'exit status {result.returncode}'}")
+        raise ValueError(f"{' '.join(command)}: {result.stderr.strip() or f'exit status {result.returncode}'}")
     if suffix == ".report.json":
         unfinished.write_text(result.stdout)
     if kept.is_dir():
@@ -44,26 +53,24 @@ def _make(build, program, arguments, suffix, command_of):
 
 def report(build, program, arguments=""):
     """What the program reports with --format json, as a dictionary."""
-    path = _make(build, program, arguments, ".report.json", lambda _: ["--format", "json"])
-    return json.loads(path.read_text())
+    path = _make(build, program, arguments, "--format json", ".report.json")
+    try:
+        return json.loads(path.read_text())
+    except ValueError as error:
+        raise ValueError(f"{program}: its report is no JSON: {error}") from None
 
 
-def trace(build, program, arguments):
-    """The path of the trace that the program writes."""
-    return _make(build, program, arguments, ".trace.json", lambda path: ["--trace", str(path)])
+def trace(build, program, arguments=None):
+    """The path of the trace that the program writes; without arguments of its run in STEPPED."""
+    return _make(build, program, STEPPED[program] if arguments is None else arguments, "--trace {}", ".trace.json")
 
 
 def arrays(build, program, arguments=""):
     """The folder with the .npy files that the program writes."""
-
-    def command_of(path):
-        path.mkdir(parents=True, exist_ok=True)
-        return ["--out", str(path)]
-
-    return _make(build, program, arguments, ".arrays", command_of)
+    return _make(build, program, arguments, "--out {}", ".arrays")
 
 
-def side_by_side(calls):
-    """Makes the calls, pairs of a function of this file and its arguments, as many at once as there are processors."""
+def side_by_side(function, items):
+    """What the function returns for each item, as many calls at once as there are processors."""
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        return [future.result() for future in [pool.submit(function, *arguments) for function, arguments in calls]]
+        return list(pool.map(function, items))

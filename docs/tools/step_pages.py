@@ -1,21 +1,19 @@
-"""Pages of the site that show what a chapter changed: counters and times before and after, and the code side by
-side."""
+"""Pages that show what a chapter changed: counters and times before and after, and the code side by side."""
 import difflib
 import functools
 import html
 import itertools
-import pathlib
 import re
 import subprocess
 import types
 
 import counters
+import files
 import page_text
 import pages
 import provenance
 import results
 import runs
-import sources
 import times
 
 CONTEXT = 3  # unchanged lines that are shown beside a change
@@ -41,8 +39,7 @@ HOST_PAIRS = (
 
 @functools.lru_cache(maxsize=None)
 def highlighted_lines(text):
-    """For each line of C or CUDA C a list of characters, each with the class that Doxygen gives such text, or
-    ""."""
+    """For each line of C or CUDA C a list of characters, each with Doxygen's class for such text, or ""."""
     import pygments.lexers  # here, so that all else works without it
     from pygments.token import Comment, Keyword, String
     classes = {Comment.Preproc: "preprocessor", Comment.PreprocFile: "stringliteral", Comment: "comment",
@@ -72,8 +69,7 @@ def _line_html(line, marked=()):
 
 
 def line_signs(before, after):
-    """The sign before each line of what diff(1) prints of two whole files: blank, "-" or "+". The same files have
-    none."""
+    """The signs of the lines that diff(1) prints of two whole files: " ", "-", "+". The same files have none."""
     command = ["diff", "--minimal", "-U1000000", "--", before, after]
     printed = subprocess.run(command, stdout=subprocess.PIPE, text=True, check=False).stdout.splitlines()
     return [line[0] for line in printed[3:] if not line.startswith("\\")]
@@ -126,8 +122,7 @@ def _beside(before, old, after, new, signs="  ", marked=((), ())):
 
 
 def _same(before, old, after, new, head, tail):
-    """Lines that both have. What is not beside a change is folded away; at the file's ends there is none to be
-    beside."""
+    """Lines that both have, `head` and `tail` of them beside a change; what is between these is folded away."""
     if len(old) < head + tail + LEAST_FOLDED:
         return _group("same", _beside(before, old, after, new))
     end = len(old) - tail
@@ -161,7 +156,7 @@ def _difference(before, after):
 
 def _snippet(kernel, tag):
     """The numbers of the lines in a snippet."""
-    names = [name for _, name in sources.lines_and_snippets(kernel)]
+    names = files.snippets(kernel)
     if tag not in names:
         raise ValueError(f"{kernel}: it has no lines between two [{tag}]")
     return range(names.index(tag) + 2, len(names) - names[::-1].index(tag) + 1)  # it begins with its marker's line
@@ -197,8 +192,7 @@ def _code(before, after):
 
 
 def _idea(here):
-    """What the kernel's own first comment says. A text goes on in the next line unless that begins with a word and
-    a colon."""
+    """What the kernel's first comment says. A text goes on unless a line begins with a word and a colon."""
     comment = here.kernel.read_text().partition("*/")[0]
 
     def text_behind(start):
@@ -239,11 +233,11 @@ def _counters(before, here, reports):
         raise ValueError(f'{here.title}: "num_tokens" is {tokens}; it must be 1 or more and as in the chapter before')
     divisor = tokens if here.kernel.stem == "gate" else 1
     rows = []
-    for name, counter in counters.names().items():
+    for name, label in counters.names().items():
         counts = [counters.count(report, name) for report in reports]
         in_all = name in counters.NEVER_PER_TOKEN
         if any(counts):
-            rows.append((counter.label + (", in all" if in_all and divisor > 1 else ""),
+            rows.append((label + (", in all" if in_all and divisor > 1 else ""),
                          *(counters.format_number(count / (1 if in_all else divisor)) for count in counts),
                          *([change(*counts)] if len(counts) > 1 else [])))
     heads = ["counter", before.title, here.title, "change"] if len(reports) > 1 else ["counter", here.title]
@@ -297,8 +291,7 @@ def write_pages(site, recorded, build):
     steps = [(_side(site, before, "before"), _side(site, here, "after"))
              for before, here in zip(chapters, chapters[1:])]
     numbers = sorted({side.number for step in steps for side in step if not side.is_host})
-    calls = [(counters.report, (build, f"{number:02}")) for number in numbers]
-    reports = dict(zip(numbers, runs.side_by_side(calls)))
+    reports = dict(zip(numbers, runs.side_by_side(lambda number: counters.report(build, f"{number:02}"), numbers)))
     return {f"step_{here.number:02}.md": write_page(before, here, [reports[side.number] for side in (before, here)
                                                                    if not side.is_host], recorded)
             for before, here in steps if before.kernel.stem == here.kernel.stem}

@@ -6,7 +6,7 @@ page is the list of steps and the source. Either a page of the site, or an HTML 
 stepper.js and stepper.css must lie.
 """
 import base64
-import dataclasses
+import collections
 import functools
 import gzip
 import html
@@ -18,25 +18,22 @@ import textwrap
 
 import runs
 import trace as traces
+from trace import WORD_BYTES
 
-SMALL_ALIGN = "--counts 3,1,7,0,4,1,6,3 --block-size 4"
-SCAN_COUNTS = ("2,2,1,3,4,1,1,1,0,3,5,2,0,2,5,5,3,2,1,1,2,2,0,7,2,2,2,1,2,2,7,3,"
-               "1,6,3,7,3,5,2,1,2,4,2,1,5,2,0,2,6,2,5,2,3,3,6,2,3,4,1,2,2,2,0,1")
-RUNS = {  # the run of a chapter's program that its page shows
-    "02_warp_per_group": "--num-tokens 1",
-    "03_divergence_free": "--num-tokens 1",
-    "04_bitonic_sort": "--num-tokens 1",
-    "05_fused_gate": "--num-tokens 4",
-    "06_align_serial": f"{SMALL_ALIGN} --kernel large --trace-kernel align_kernel",
-    "07_align_vector_pad": f"{SMALL_ALIGN} --kernel large",
-    "08_align_blelloch": "--counts 3,1,7,0,4,1,6,3 --block-size 1 --kernel large",
-    "09_align_warp_scan": f"--counts {SCAN_COUNTS} --block-size 1 --kernel large",
-    "10_align_parallel_fill": f"{SMALL_ALIGN} --kernel small",
-}
+# Neighbouring words of one array; the first is counted from the beginning of the space.
+Region = collections.namedtuple("Region", "space name first count")
 SHARED = -2  # where an event accesses memory; else the number of an allocation
+TEMPLATES = {
+    ".md": '# Chapter {number}, step by step {{#stepper_{number}}}\n\n@htmlonly\n<link rel="stylesheet" href="stepper.css">\n'
+           '<nav class="way" aria-label="Chapters"><a href="chapter_{number}.html">&larr; Chapter {number}</a></nav>\n'
+           '{stepper}@endhtmlonly\n',
+    ".html": '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
+             '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
+             '<title>Chapter {number}, step by step</title>\n<link rel="icon" href="data:,">\n'
+             '<link rel="stylesheet" href="stepper.css">\n</head>\n<body class="stepper-page">\n'
+             '<h1>Chapter {number}, step by step</h1>\n{stepper}</body>\n</html>\n'}
 LOADS, STORES, ATOMIC = ("shared_load", "global_load"), ("shared_store", "global_store"), "atomic"
 FEW_LANES = 4  # whose values are said in words
-WORD_BYTES = 4
 
 
 # --- the arrays that a kernel writes ---
@@ -53,8 +50,7 @@ def _first_name(pattern, text):
 
 
 def _follow_alias(lines, number, name):
-    """What a pointer of this name points into, if the source says `name = (type *)(array + ...` a few lines
-    above."""
+    """The array that a pointer of this name points into, if a few lines above `name = (type *)(array + ...`."""
     for line in reversed(lines[max(0, number - 20):number - 1]):
         _, found, behind = line.partition(f"const {name} = (")
         if found and "*" in behind and _first_name(r" \+ ", behind):
@@ -62,8 +58,9 @@ def _follow_alias(lines, number, name):
     return name
 
 
-def array_name(lines, number, kind):
-    """The name of the array that a line of source reads from or writes to; "" if the line has none."""
+def array_name(event):
+    """The name of the array that the event's line of source reads from or writes to; "" if the line has none."""
+    lines, number, kind = _lines(event["file"]), event.get("line", 0), event["kind"]
     if not 1 <= number <= len(lines):
         return ""
     text = lines[number - 1].lstrip(" ")
@@ -79,25 +76,8 @@ def array_name(lines, number, kind):
     return _follow_alias(lines, number, name)
 
 
-def _is_shared(event):
-    return event["kind"].startswith("shared") or (event["kind"] == ATOMIC and event.get("space") != "global")
-
-
-def _name_of(trace, event):
-    return array_name(_lines(event.get("file", trace["source"])), event.get("line", 0), event["kind"])
-
-
 def _space(event, lane):
-    return SHARED if _is_shared(event) else event["allocation"][lane]
-
-
-@dataclasses.dataclass
-class Region:
-    """Neighbouring words of one array."""
-    space: int
-    name: str
-    first: int  # word, counted from the beginning of the space
-    count: int  # of words
+    return SHARED if traces.is_shared(event) else event["allocation"][lane]
 
 
 def find_regions(trace):
@@ -112,24 +92,15 @@ def find_regions(trace):
     regions = []
     for space, word in sorted(writers):
         last = regions[-1] if regions and regions[-1].space == space else None
-        name = last.name if last and space != SHARED else _name_of(trace, writers[space, word])
+        name = last.name if last and space != SHARED else array_name(writers[space, word])
         if last and last.name == name and last.first + last.count == word:
-            last.count += 1
+            regions[-1] = last._replace(count=last.count + 1)
         else:
             regions.append(Region(space, name, word, 1))
     return regions
 
 
 # --- steps in words ---
-
-
-def word_text(word):
-    """32 bits as what they are most likely to be: a float of a usual size, infinity, or a whole number. The trace
-    does not know types; small whole numbers have no exponent bits and floats of a usual size have."""
-    value = traces.as_float(word)
-    if math.isinf(value) or 1e-9 <= abs(value) < 1e9:
-        return f"{value:.4g}"
-    return str(traces.as_int(word))
 
 
 def _lanes(event):
@@ -152,19 +123,19 @@ def _shuffle_text(event):
     return f"{_lanes(event)} read {how} ({event['operation']})"
 
 
-def _access_text(trace, regions, event):
+def _access_text(regions, event):
     kind, active = event["kind"], event["active"]
     one, few = len(active) == 1, len(active) <= FEW_LANES
     space, word = _space(event, active[0]), event["offset"][active[0]] // WORD_BYTES
     names = [region.name for region in regions if region.space == space and 0 <= word - region.first < region.count]
-    name = names[0] if names else _name_of(trace, event)
+    name = names[0] if names else array_name(event)
     verb = {ATOMIC: "adds to" if one else "add to", **dict.fromkeys(LOADS, "reads" if one else "read")}.get(
         kind, "writes" if one else "write")
-    text = f"{_lanes(event)} {verb} {name or 'what lies'} in {'shared' if _is_shared(event) else 'global'} memory"
+    text = f"{_lanes(event)} {verb} {name or 'what lies'} in {'shared' if traces.is_shared(event) else 'global'} memory"
     if event["bytes"] > WORD_BYTES:
         text += f", {event['bytes'] // WORD_BYTES} words each"
     values = [event["value"][lane] for lane in active if few and event["value"][lane] is not None]
-    text += f": {', '.join(word_text(value & 0xffffffff) for value in values)}" if values else ""
+    text += f": {', '.join(traces.number_text(value & 0xffffffff) for value in values)}" if values else ""
     if kind == ATOMIC and few:
         text += " was there before" if one else " were there before"
     return text
@@ -183,7 +154,7 @@ def step_text(trace, regions, event):
         return f"barrier {event['barrier'] + 1}: all threads{'' if trace['warps'] == 1 else ' of all warps'} have come"
     if kind == "return":
         return f"{_lanes(event)} {'is' if len(event['active']) == 1 else 'are'} done"
-    return _access_text(trace, regions, event)
+    return _access_text(regions, event)
 
 
 def steps_in_words(trace, regions):
@@ -214,10 +185,9 @@ def stepper_html(path, command):
     """The stepper of a trace; the command that made it is shown."""
     trace = traces.read(path)
     regions = find_regions(trace)
-    files = list(dict.fromkeys([trace["source"], *(event.get("file", trace["source"]) for event in trace["events"])]))
+    files = dict.fromkeys([trace["source"], *(event["file"] for event in trace["events"])])
     steps = "".join(f"<li>{html.escape(text)}</li>\n" for text in steps_in_words(trace, regions))
     packed = base64.b64encode(gzip.compress(pathlib.Path(path).read_bytes(), mtime=0)).decode()
-    regions_json = json.dumps([dataclasses.astuple(region) for region in regions])
     return ('<section class="stepper" aria-label="A run, step by step">\n'
             '<p>What the warps of one block did when this ran, kernel '
             f'<code>{html.escape(trace["kernel"].partition("<")[0])}</code>:</p>\n'
@@ -226,31 +196,15 @@ def stepper_html(path, command):
             '<details class="stepper-list" open>\n<summary>All steps as text</summary>\n'
             f'<ol tabindex="0">\n{steps}</ol>\n</details>\n'
             f'<div class="stepper-files">\n{"".join(map(_file_html, files))}</div>\n'
-            f'<script type="application/json" class="stepper-regions">{regions_json}</script>\n'
+            f'<script type="application/json" class="stepper-regions">{json.dumps(regions)}</script>\n'
             f'<script type="application/gzip" class="stepper-trace">\n{textwrap.fill(packed, 120)}\n</script>\n'
             f'</section>\n<script src="stepper.js"></script>\n')
 
 
-def _steppers(build):
-    """The chapters' numbers and their steppers."""
-    paths = runs.side_by_side([(runs.trace, (build, program, arguments)) for program, arguments in RUNS.items()])
-    return {program[:2]: stepper_html(path, f"build/cpu/{program} {arguments} --trace trace.json")
-            for path, (program, arguments) in zip(paths, RUNS.items())}
-
-
-def write_pages(build):
-    """The pages of the site, by the names of their files."""
-    return {f"stepper_{number}.md": f"# Chapter {number}, step by step {{#stepper_{number}}}\n\n@htmlonly\n"
-            '<link rel="stylesheet" href="stepper.css">\n<nav class="way" aria-label="Chapters">'
-            f'<a href="chapter_{number}.html">&larr; Chapter {number}</a></nav>\n{stepper}@endhtmlonly\n'
-            for number, stepper in _steppers(build).items()}
-
-
-def write_html_files(build):
-    """The same as HTML files of their own."""
-    return {f"stepper_{number}.html": '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
-            '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-            f'<title>Chapter {number}, step by step</title>\n<link rel="icon" href="data:,">\n'
-            '<link rel="stylesheet" href="stepper.css">\n</head>\n<body class="stepper-page">\n'
-            f"<h1>Chapter {number}, step by step</h1>\n{stepper}</body>\n</html>\n"
-            for number, stepper in _steppers(build).items()}
+def write_pages(build, suffix=".md"):
+    """The pages of the site, by the names of their files, or with ".html" the same as HTML files of their own."""
+    paths, pages = runs.side_by_side(functools.partial(runs.trace, build), runs.STEPPED), {}
+    for path, (program, arguments) in zip(paths, runs.STEPPED.items()):
+        stepper = stepper_html(path, f"build/cpu/{program} {arguments} --trace trace.json")
+        pages[f"stepper_{program[:2]}{suffix}"] = TEMPLATES[suffix].format(number=program[:2], stepper=stepper)
+    return pages

@@ -14,22 +14,21 @@ and the line <!-- end -->:
 --check writes nothing. Exits 1 if it finds something that is not as it would write it, 2 if a file cannot be
 read or understood or a program fails.
 """
-import argparse
+import functools
 import os
 import pathlib
 import re
-import shutil
 import sys
 import types
 
 import counters
+import files
 import results
 import runs
 import times
 import tree_steps
 
 TABLES = ("times", "counters", "tree")
-FAILURES = (ValueError, OSError, SystemExit)
 
 
 def _parse_marker(line):
@@ -53,12 +52,6 @@ def _parse_tree(words):
     return types.SimpleNamespace(words=tree_steps.parse_range(numbers), program=program, arguments=arguments)
 
 
-def _parse_table(kind, words, recorded, line):
-    parse = {"times": lambda: times.parse(words, recorded), "counters": lambda: counters.parse(words),
-             "tree": lambda: _parse_tree(words)}
-    return types.SimpleNamespace(kind=kind, request=parse[kind](), rows=[], line=line, written=False)
-
-
 def _tree_lines(request, build):
     lines = tree_steps.steps(runs.trace(build, request.program, request.arguments), request.words)
     command = f"build/cpu/{request.program} {request.arguments}".rstrip()
@@ -66,13 +59,16 @@ def _tree_lines(request, build):
     return ["", "```", *lines, "```", "", f"Printed by `{command} --trace trace.json` and `{tool} trace.json`.", ""]
 
 
-def _lines_of(table, build, recorded):
-    table.written = True
-    if table.kind == "times":
-        return times.table(table.request, recorded)
-    if table.kind == "counters":
-        return counters.table(table.request, table.rows, build, recorded)
-    return _tree_lines(table.request, build)
+def _parse_table(kind, words, line, build, recorded):
+    """A table on its way: .make() returns its lines once its .rows are known."""
+    rows = []
+    if kind == "times":
+        make = functools.partial(times.table, times.parse(words, recorded), recorded)
+    elif kind == "counters":
+        make = functools.partial(counters.table, counters.parse(words), rows, build, recorded)
+    else:
+        make = functools.partial(_tree_lines, _parse_tree(words), build)
+    return types.SimpleNamespace(kind=kind, make=make, rows=rows, line=line, written=False)
 
 
 def _check_place(kind, table):
@@ -96,35 +92,19 @@ def make_page(path, text, build, recorded):
                 table.rows.append(counters.parse_row(words))
             elif table and not table.written:
                 line_here, at = at, table.line
-                made += _lines_of(table, build, recorded)
-                at = line_here
+                made += table.make()
+                at, table.written = line_here, True
             if not table or kind in ("row", "end"):
                 made.append(line)
             if kind in TABLES:
-                table = _parse_table(kind, words, recorded, at)
+                table = _parse_table(kind, words, at, build, recorded)
             table = None if kind == "end" else table
         if table:
             at = table.line
             raise ValueError("the table has no <!-- end -->")
-    except FAILURES as error:
-        raise ValueError(f"{path}:{at}: {message_of(error)}") from None
+    except (OSError, ValueError) as error:
+        raise ValueError(f"{path}:{at}: {files.reason(error)}") from None
     return "\n".join(made)
-
-
-def message_of(error):
-    """One line that says what is wrong."""
-    return f"{error.filename}: {error.strerror}" if isinstance(error, OSError) else str(error)
-
-
-def write_whole(path, text):
-    """Puts the text in the file's place, whole or not at all; its rights stay."""
-    unfinished = path.with_name(f"{path.name}.{os.getpid()}.tmp")
-    try:
-        unfinished.write_bytes(text.encode())
-        shutil.copymode(path, unfinished)
-        unfinished.rename(path)
-    finally:
-        unfinished.unlink(missing_ok=True)
 
 
 def do_file(path, check, build, recorded):
@@ -135,33 +115,27 @@ def do_file(path, check, build, recorded):
         raise ValueError(f"{path}: {error}") from None
     made = make_page(path, text, build, recorded)
     if made != text and not check:
-        write_whole(path, made)
+        files.write_whole(path, made)
     elif made != text:
         same = os.path.commonprefix([text.split("\n"), made.split("\n")])
         return f"{path}:{len(same) + 1}: this is not what would be written now: ninja tables writes it anew"
     return None
 
 
+@files.errors_in_one_line("tables", status=2)
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--check", action="store_true")
-    parser.add_argument("--build", default="build")
-    parser.add_argument("--results", default=results.FOLDER)
+    parser = files.parser(__doc__, "check", build="build", results=results.FOLDER)
     parser.add_argument("files", nargs="*", type=pathlib.Path)
     arguments = parser.parse_args()
-    pages = [pathlib.Path("README.md"), *sorted(pathlib.Path("chapters").glob("*/README.md"))]
-    worst, recorded = 0, None
-    for path in arguments.files or pages:
+    worst, recorded = 0, results.load(arguments.results)
+    for path in arguments.files or files.readmes():
         try:
-            recorded = results.load(arguments.results) if recorded is None else recorded
             problem, status = do_file(path, arguments.check, arguments.build, recorded), 1
-        except FAILURES as error:
-            problem, status = message_of(error), 2
+        except (OSError, ValueError) as error:
+            problem, status = files.reason(error), 2
         if problem:
             print(f"tables: {problem}", file=sys.stderr)
             worst = max(worst, status)
-        if recorded is None:
-            break
     return worst
 
 

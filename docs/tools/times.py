@@ -17,10 +17,13 @@ import results
 
 SIZES = (1, 16, 64, 512, 4096, 16384, 65536)
 SMALL_SIZES = (1, 16, 64, 120)
+FEW_AND_MANY = (1, 65536)
 HOST_CHAPTER = "01_cpu_baseline"  # its times are those that the next chapter has recorded beside its own
 PYTORCH_WAYS = ("eager_stream", "eager_graph", "compiled_stream", "compiled_graph")
 LIBRARIES = {"gate": "pytorch_gate", "align": "cub_align"}
 STANDARD = {"gate": "f32", "align": "align 64"}  # the times that stand for a chapter of an operator
+WITHOUT_NUMBER = {"align": "times of align without a block size; 'align 64' has one",
+                  "small": "times of the small kernel; 'small 64 CHAPTER' has experts and a chapter"}
 OLD_KERNEL = " (*recorded from an older kernel*)"
 
 
@@ -30,9 +33,7 @@ def format_us(us):
         return "-"
     if us < 99.95:
         return f"{us:#.3g}"
-    unit = 1
-    while us / unit >= 999.5:
-        unit *= 10
+    unit = 10 ** max(0, len(f"{us:.0f}") - 3)
     return f"{int(us / unit + 0.5) * unit:,}"
 
 
@@ -45,7 +46,7 @@ def parse(words, recorded):
     """Reads what times are wanted: .operator, .fields of the runs, .chapters in the course's order, .small."""
     first, *rest = words.split() or [""]
     request = types.SimpleNamespace(operator="align", small=first == "small")
-    has_number = first in ("align", "small") and rest and re.fullmatch("[1-9][0-9]{0,5}", rest[0])
+    has_number = first in WITHOUT_NUMBER and rest and re.fullmatch("[1-9][0-9]{0,5}", rest[0])
     number = int(rest.pop(0)) if has_number else None
     if first in ("f32", "f16", "bf16"):
         request.operator, request.fields = "gate", {"dtype": first, "distribution": "router"}
@@ -53,14 +54,10 @@ def parse(words, recorded):
         known = {run.get("distribution") for runs in recorded.values() for run in runs}
         dist = rest.pop(0) if rest and rest[0] in known else "router"
         request.fields = {"block_size": number, "distribution": dist, "kernel": "auto"}
-    elif first == "align":
-        raise ValueError("times of align without a block size; 'align 64' has one")
     elif first == "small" and number and rest:
         request.fields = {"block_size": 64, "num_experts": number, "distribution": "uniform"}
-    elif first == "small":
-        raise ValueError("times of the small kernel; 'small 64 CHAPTER' has experts and a chapter")
     else:
-        raise ValueError(f"times of '{first}'; it must be f32, f16, bf16, align or small")
+        raise ValueError(WITHOUT_NUMBER.get(first, f"times of '{first}'; it must be f32, f16, bf16, align or small"))
     for name in rest:
         if not _is_program(name, request.operator):
             article = "an" if request.operator == "align" else "a"
@@ -99,19 +96,6 @@ def host_words(run):
     return f"{threads} thread{'s' if threads > 1 else ''}" if threads else "on the host"
 
 
-def _head(sizes):
-    return ["", f"| tokens | {' | '.join(f'{size:,}' for size in sizes)} |", "|---|" + "---:|" * len(sizes)]
-
-
-def _row(label, rows, column):
-    return f"| {label} | {' | '.join(format_us(results.median(row, column)) for row in rows)} |"
-
-
-def _source(runs, only_first_command=False):
-    runs = [run for run in runs if run]
-    return provenance.recorded(runs, only_first_command) if runs else "Nothing is recorded yet."
-
-
 def _pytorch_label(run, way):
     form, place = way.split("_")
     counted = ((run or {}).get("launches") or {}).get(form) or {}
@@ -141,28 +125,31 @@ def _sweep_table(request, recorded):
     names = request.chapters or [HOST_CHAPTER] * (request.operator == "gate") + list(runs)
     chapters = [(name, *_chapter_run(runs, name)) for name in names]
     floor = _floor_run(request, runs, names)
-    rows = [(label, library, column) for label, column in _library_rows(request, library)]
-    rows += [(_chapter_label(run, name), run, column) for name, run, column in chapters]
-    lines = [_row(label, [results.row_of(run, size) for size in SIZES], column)
-             for label, run, column in [*rows, ("floor", floor, "floor_us")]]
-    return [*_head(SIZES), *lines, "", _source([floor, *(run for _, run, _ in chapters), library]), ""]
+    rows = [(label, [library] * len(SIZES), column) for label, column in _library_rows(request, library)]
+    rows += [(_chapter_label(run, name), [run] * len(SIZES), column) for name, run, column in chapters]
+    rows.append(("floor", [floor] * len(SIZES), "floor_us"))
+    return SIZES, rows, provenance.recorded([floor, *(run for _, run, _ in chapters), library])
 
 
 def _small_table(request, recorded):
-    lines, used = [], []
+    rows, used = [], []
     for name, kernel in ((name, kernel) for name in request.chapters for kernel in ("small", "large")):
         fields = {**request.fields, "kernel": kernel}
         runs = [results.find(recorded, name, **fields, num_tokens=size) for size in SMALL_SIZES]
         old = OLD_KERNEL if any(run and results.is_old(run) for run in runs) else ""
-        rows = [results.row_of(run, size) for run, size in zip(runs, SMALL_SIZES)]
-        lines.append(_row(f"{name}, {kernel} kernel{old}", rows, "here"))
+        rows.append((f"{name}, {kernel} kernel{old}", runs, "here"))
         used += runs
-    return [*_head(SMALL_SIZES), *lines, "", _source(used, only_first_command=True), ""]
+    return SMALL_SIZES, rows, provenance.recorded(used, only_first_command=True)
 
 
 def table(request, recorded):
     """The table's lines, and below it where its figures come from."""
-    return _small_table(request, recorded) if request.small else _sweep_table(request, recorded)
+    sizes, rows, source = (_small_table if request.small else _sweep_table)(request, recorded)
+    lines = ["", f"| tokens | {' | '.join(f'{size:,}' for size in sizes)} |", "|---|" + "---:|" * len(sizes)]
+    for label, runs, column in rows:
+        cells = [format_us(results.median(results.row_of(run, size), column)) for run, size in zip(runs, sizes)]
+        lines.append(f"| {label} | {' | '.join(cells)} |")
+    return [*lines, "", source, ""]
 
 
 def _points(run, label, column):
@@ -187,8 +174,7 @@ def lines(words, recorded):
     wanted = [("library", "CUB radix sort", library, "here")]
     if request.operator == "gate":
         wanted = [("library", f"PyTorch {form}", library, f"{form}_graph") for form in ("eager", "compiled")]
-    for name in request.chapters:
-        wanted.append(("host" if name == HOST_CHAPTER else "chapter", name, *_chapter_run(runs, name)))
+    wanted += [("host" if name == HOST_CHAPTER else "chapter", name, *_chapter_run(runs, name)) for name in request.chapters]
     source = [run for kind, _, run, _ in wanted if kind != "library"] + [library]
     wanted.append(("floor", "floor", _floor_run(request, runs, request.chapters), "floor_us"))
     return [types.SimpleNamespace(kind=kind, label=label, points=_points(run, label, column), old=results.is_old(run))

@@ -4,12 +4,11 @@ import math
 import pathlib
 import struct
 
-import sources
-
 LANES = range(32)
 KINDS = ("shuffle", "vote", "warp_barrier", "block_barrier", "shared_load", "shared_store", "global_load", "global_store",
          "atomic", "return")
 WORDS, NUMBERS = ("value", "in", "out"), ("from", "allocation", "offset")
+WORD_BYTES = 4
 
 
 def _cell(column, cell):
@@ -40,27 +39,44 @@ def _check_event(event):
 
 
 def read(path):
-    """The trace in the file, as written but for three things: columns hold whole numbers (a value's bits as one), and each
-    event has its lanes in a list, "active", and the snippet of the kernel's source that it stands in, "snippet".
+    """The trace in the file, as written but that columns hold whole numbers (a value's bits as one), each event has its lanes
+    in a list, "active", and the file that it stands in, "file", and "warps" says how many there are.
 
-    ValueError, with one line that names the file, if it is no trace of a whole kernel.
+    ValueError, with one line that names the file, if it is no trace of a whole kernel; OSError if it cannot be read.
     """
     try:
         trace = json.loads(pathlib.Path(path).read_text())
-    except (OSError, ValueError) as error:
-        raise ValueError(f"{path}: {error}") from error
-    if not isinstance(trace, dict) or trace.get("truncated", True) or not trace.get("events") or "block" not in trace:
-        raise ValueError(f"{path}: it is no trace of a whole kernel")
-    trace["warps"] = -(-math.prod(trace["block"]) // 32)
-    pairs = sources.lines_and_snippets(trace["source"])
+        trace["warps"] = -(-math.prod(trace["block"]) // 32)
+        truncated, _ = trace["truncated"], trace["dynamic_shared"]["bytes"]
+        if not trace["events"]:
+            raise KeyError("events")
+    except (KeyError, TypeError, ValueError):
+        raise ValueError(f"{path}: it is no trace of a kernel") from None
+    if truncated:
+        raise ValueError(f"{path}: the kernel did more than the trace holds")
     for number, event in enumerate(trace["events"]):
         try:
+            event.setdefault("file", trace.get("source"))
             _check_event(event)
         except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
             raise ValueError(f"{path}: event {number} is none that a trace has") from error
-        in_kernel = event.get("file", trace["source"]) == trace["source"]
-        event["snippet"] = sources.snippet_of(pairs, event.get("line", 0)) if in_kernel else ""
     return trace
+
+
+def is_shared(event):
+    """Whether it is an access to shared memory."""
+    return event["kind"].startswith("shared_") or event.get("space") == "shared"
+
+
+def intervals(trace):
+    """The accesses to shared memory before, between and after the block's barriers."""
+    found = [[]]
+    for event in trace["events"]:
+        if event["kind"] == "block_barrier" and event["barrier"] == len(found) - 1:
+            found.append([])
+        elif is_shared(event):
+            found[-1].append(event)
+    return found
 
 
 def as_float(word):
@@ -73,11 +89,18 @@ def as_int(word):
     return struct.unpack("<i", struct.pack("<I", word))[0]
 
 
+def number_text(word):
+    """32 bits as what they are most likely to be: a float of a usual size, infinity, or a whole number. The trace does not
+    know types; small whole numbers have no exponent bits and floats of a usual size have."""
+    value = as_float(word)
+    return f"{value:.4g}" if 1e-9 <= abs(value) < 1e9 or math.isinf(value) else str(as_int(word))
+
+
 def short_number(word):
-    """A value in at most four characters, if it is of a usual size: .634, 1.03, -inf; whole numbers as they are."""
+    """The same in at most four characters, if it is of a usual size: .634, 1.03, -inf; whole numbers as they are."""
     value = as_float(word)
     if 1e-5 <= abs(value) < 1:
         return "-" * (value < 0) + f"{abs(value):.3f}".lstrip("0")[:4]
     if 1 <= abs(value) < 100:
         return f"{value:.2f}"
-    return f"{value:.4g}" if 1e-9 <= abs(value) < 1e9 or math.isinf(value) else f"{as_int(word)}"
+    return number_text(word)

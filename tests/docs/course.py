@@ -5,6 +5,7 @@ import json
 import os
 import pathlib
 import shutil
+import subprocess
 import sys
 import tempfile
 import unittest
@@ -25,6 +26,12 @@ def build_folder():
     return os.path.relpath(given.resolve() if (given / "cpu").is_dir() else ROOT / "build", ROOT)
 
 
+def python_with(module):
+    """The command of a Python that has the module, or [] if no python3 here has it."""
+    command = ["sh", str(ROOT / "common" / "python.sh"), module]
+    return command if subprocess.run([*command, "-c", ""], capture_output=True, check=False).returncode == 0 else []
+
+
 def write(path, text, mode=None):
     """Writes a file, in folders that are made for it."""
     path = pathlib.Path(path)
@@ -42,6 +49,25 @@ def program(name, *reports, trace=None, status=0):
     for report in reports:
         lines += ["cat <<'END'", json.dumps(report), "END"]
     write(f"build/cpu/{name}", "\n".join([*lines, f"exit {status}", ""]), 0o755)
+
+
+def access(kind, size, offsets, values, space="shared"):
+    """An event of a trace: an access by as many of warp 0's lanes as there are offsets but None."""
+    lanes = sum(1 << lane for lane, offset in enumerate(offsets) if offset is not None)
+    others = [None] * (32 - len(offsets))
+    return {"kind": kind, "warp": 0, "lanes": lanes, "space": space, "bytes": size, "offset": offsets + others,
+            "value": values + others}
+
+
+def barrier(number):
+    """The events of a block barrier. Two warps are there."""
+    return [{"kind": "block_barrier", "warp": warp, "lanes": 0xffffffff, "barrier": number} for warp in range(2)]
+
+
+def trace(events, offset, size):
+    """A trace of these events, with so many bytes of dynamic shared memory."""
+    return {"kernel": "k", "block": [64, 1, 1], "dynamic_shared": {"offset": offset, "bytes": size}, "truncated": False,
+            "events": events}
 
 
 def call(main, *arguments, stdin=""):

@@ -116,7 +116,7 @@ class Tables(course.Course):
     def test_by_a_number_of_the_problem(self):
         self.assertEqual(self.writes("<!-- counters: by num_experts, 04 -->", ROW), [
             "| experts | 2,048 |", "|---|---:|", "| shuffles | 117 |",
-            "Counted by the CPU simulator: `build/cpu/04_fourth --num-tokens 8`, and so on; the input: the logits."])
+            "Counted by the CPU simulator: `build/cpu/04_fourth --num-tokens 8`; the input: the logits."])
 
     def test_kernels_built_otherwise_and_many_experts(self):
         course.program("03_third_plain_tree", report("03_third", 5, 0))

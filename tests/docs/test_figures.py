@@ -3,7 +3,6 @@
 import ast
 import collections
 import csv
-import importlib.util
 import io
 import json
 import os
@@ -31,7 +30,8 @@ import trace
 
 BUILD = course.build_folder()
 FOLDER = ROOT / "docs" / "figures"
-NEEDS_MATPLOTLIB = unittest.skipUnless(importlib.util.find_spec("matplotlib"), "no matplotlib")
+WITH_MATPLOTLIB = course.python_with("matplotlib")
+NEEDS_MATPLOTLIB = unittest.skipUnless(WITH_MATPLOTLIB, "no python3 here has matplotlib")
 GATE = ("02_warp_per_group", "03_divergence_free", "04_bitonic_sort", "05_fused_gate")
 ALIGN = ("06_align_serial", "07_align_vector_pad", "08_align_blelloch", "09_align_warp_scan", "10_align_parallel_fill")
 LARGE = "--block-size 1 --kernel large"
@@ -55,9 +55,9 @@ def holds(sequence, part):
     return any(list(part) == sequence[at:at + len(part)] for at in range(len(sequence)))
 
 
-def tool(*arguments):
+def tool(*arguments, python=(sys.executable,)):
     """What figures.py exits with and says."""
-    done = subprocess.run([sys.executable, "docs/tools/figures.py", "--build", BUILD, *map(str, arguments)],
+    done = subprocess.run([*python, "docs/tools/figures.py", "--build", BUILD, *map(str, arguments)],
                           capture_output=True, text=True, check=False)
     return done.returncode, done.stdout + done.stderr
 
@@ -125,7 +125,7 @@ class Committed(unittest.TestCase):
         self.assertIn("25 is kept as the total", texts("08_tree"))
 
     def test_the_scan_ends_with_the_sums_of_its_counts(self):
-        counts = [int(count) for count in figures.COUNTS_64.split(" ")[1].split(",")]
+        counts = [int(count) for count in runs.COUNTS_64.split(" ")[1].split(",")]
         before = [sum(counts[:place]) for place in range(64)]
         for part in counts[:32], counts[32:], before[:32], before[32:]:
             self.assertTrue(holds(numbers("09_scan"), part))
@@ -266,8 +266,8 @@ class Spoiled(unittest.TestCase):
         self.addCleanup(shutil.rmtree, self.folder)
         shutil.copytree(FOLDER, self.folder, dirs_exist_ok=True)
         self.path = self.folder / "results.svg"
-        self.data = figures.read_data("results", BUILD)
         self.number = re.search(r">\d+\.\d+<", self.path.read_text())[0]
+        self.data = figures.read_data("results", BUILD)
 
     def fault(self, data=None):
         return figures.fault(self.path, "results", data or self.data)
@@ -306,11 +306,11 @@ class Spoiled(unittest.TestCase):
             f"{self.folder}/02_butterfly.svg: it is missing; ninja figures draws it",
             f"{self.path}: not what docs/tools draws of today's data; ninja figures draws it"])
 
-    @unittest.skipIf(importlib.util.find_spec("matplotlib"), "matplotlib is there")
     def test_without_matplotlib_a_line_says_what_to_do(self):
         self.path.unlink()
         said = "figures: matplotlib is missing: sh common/setup.sh docs installs it\n"
-        self.assertEqual(tool("--figures", self.folder), (1, said))
+        without_packages = (sys.executable, "-S")
+        self.assertEqual(tool("--figures", self.folder, python=without_packages), (1, said))
 
     @NEEDS_MATPLOTLIB
     def test_what_is_drawn_anew_is_good(self):
@@ -319,14 +319,16 @@ class Spoiled(unittest.TestCase):
 
         shutil.rmtree(self.folder)
         self.folder.mkdir()
-        self.assertEqual(tool("--figures", self.folder), (0, ""))
+        self.assertEqual(tool("--figures", self.folder, python=WITH_MATPLOTLIB), (0, ""))
         self.assertEqual(tool("--check", "--figures", self.folder), (0, ""))
         self.assertEqual(words(self.folder), words(FOLDER))
 
     @NEEDS_MATPLOTLIB
     def test_words_are_text_to_xml(self):
         self.data.update(source="a 'card' & a <b>", old="Recorded from an older kernel: 04_bitonic_sort, CUB radix sort")
-        figures.draw(self.path, "results", self.data)
+        script = "import figures, json, pathlib, sys; figures.draw(pathlib.Path(sys.argv[1]), 'results', json.load(sys.stdin))"
+        subprocess.run([*WITH_MATPLOTLIB, "-c", script, self.path], input=json.dumps(self.data), text=True, check=True,
+                       env={**os.environ, "PYTHONPATH": "docs/tools"})
         text = self.path.read_text()
         self.assertIn(">a 'card' &amp; a &lt;b&gt;<", text)
         self.assertIn("Recorded from an older kernel: 04_bitonic_sort, CUB radix", text)
@@ -404,12 +406,14 @@ class Refused(unittest.TestCase):
         return self.folder / "spoiled.json"
 
     def test_files_that_are_no_trace(self):
-        self.refuses("none.json", trace.read, self.folder / "none.json")
-        (self.folder / "empty.json").write_text("{}")
-        self.refuses("empty.json: it is no trace of a whole kernel", trace.read, self.folder / "empty.json")
-        (self.folder / "half.json").write_text(self.gate().read_text()[:1000])
-        self.refuses("half.json: ", trace.read, self.folder / "half.json")
-        self.refuses("no trace of a whole kernel", trace.read,
+        with self.assertRaisesRegex(OSError, "none.json"):
+            trace.read(self.folder / "none.json")
+        for name, text in (("empty", "{}"), ("half", self.gate().read_text()[:1000]), ("bytes", "\udcff"),
+                           ("still", re.sub(r'"events": \[.*\]', '"events": []', self.gate().read_text(), flags=re.S))):
+            path = self.folder / f"{name}.json"
+            path.write_text(text, errors="surrogateescape")
+            self.refuses(f"{name}.json: it is no trace of a kernel", trace.read, path)
+        self.refuses("spoiled.json: the kernel did more than the trace holds", trace.read,
                      self.spoiled(self.gate(), lambda content: content.update(truncated=True)))
 
     def test_events_that_are_none(self):
@@ -446,8 +450,8 @@ class Refused(unittest.TestCase):
         self.refuses("no exchange over 16 lanes", kernel_steps.split, trace.read(self.gate()), of_05)
 
     def test_trees_and_scans(self):
-        tree = self.path("08_align_blelloch", f"{figures.COUNTS} {LARGE}")
-        scan = self.path("09_align_warp_scan", f"{figures.COUNTS_64} {LARGE}")
+        tree = self.path("08_align_blelloch", f"{runs.COUNTS} {LARGE}")
+        scan = self.path("09_align_warp_scan", f"{runs.COUNTS_64} {LARGE}")
         waiting = self.read("06_align_serial", "--num-tokens 128 --kernel large --trace-kernel align_kernel")
         self.refuses("no word becomes the sum of two", kernel_steps.tree, waiting)
         self.refuses("no 99 words of dynamic shared memory", kernel_steps.tree, trace.read(tree), 99)

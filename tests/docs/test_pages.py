@@ -6,6 +6,7 @@ import pathlib
 
 import course
 from course import write
+import files
 import page_text
 import pages
 import results
@@ -58,7 +59,7 @@ class TinyCourse(course.Course):
             self.first(*lines)
         with self.subTest(message), self.assertRaises((OSError, ValueError)) as raised:
             self.make()
-        self.assertEqual(page_text.reason(raised.exception), message)
+        self.assertEqual(files.reason(raised.exception), message)
 
 
 class Lines(TinyCourse):

@@ -124,7 +124,7 @@ class Stops(Site):
     def test_a_site_without_its_style(self):
         status, said = make(DOXYGEN_AWESOME="/none")
         self.assertEqual((status, said), (1, "make_site: doxygen or doxygen-awesome-css is missing: "
-                                             "sh common/setup.sh docs installs what the site needs"))
+                                             "sh common/setup.sh docs installs it"))
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ import unittest
 import course
 from course import ROOT, write
 import counters
+import files
 import page_text
 import pages
 import results
@@ -212,7 +213,7 @@ class Step(course.Course):
     def refuses(self, message):
         with self.subTest(message), self.assertRaises((OSError, ValueError, SystemExit)) as raised:
             self.make()
-        self.assertIn(message, page_text.reason(raised.exception))
+        self.assertIn(message, files.reason(raised.exception))
         self.make_course()
 
     def test_missing_or_wrong_reports(self):

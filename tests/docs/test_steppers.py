@@ -99,7 +99,7 @@ def shown_events(path):
 
         def texts(name, word=0):
             return [None if lane not in event["active"] else "?" if value is None else
-                    stepper_pages.word_text(value >> 32 * word & 0xffffffff) for lane, value in enumerate(event[name])]
+                    traces.number_text(value >> 32 * word & 0xffffffff) for lane, value in enumerate(event[name])]
 
         events.append({"kind": event["kind"], "warp": -1 if is_barrier else event["warp"], "line": event.get("line", 0),
                        "from": event.get("from") if event["kind"] == "shuffle" else None,
@@ -122,7 +122,7 @@ class Pages(unittest.TestCase):
         cls.addClassCleanup(shutil.rmtree, cls.folder)
         for name in ("stepper.js", "stepper.css"):
             shutil.copy(f"docs/stepper/{name}", cls.folder)
-        cls.pages = stepper_pages.write_html_files(BUILD)
+        cls.pages = stepper_pages.write_pages(BUILD, ".html")
         for name, text in cls.pages.items():
             (cls.folder / name).write_text(text)
 
@@ -133,8 +133,8 @@ class Pages(unittest.TestCase):
                 yield name[8:10], name, text
 
     def trace_of(self, chapter):
-        program = next(program for program in stepper_pages.RUNS if program.startswith(chapter))
-        return runs.trace(BUILD, program, stepper_pages.RUNS[program])
+        program = next(program for program in runs.STEPPED if program.startswith(chapter))
+        return runs.trace(BUILD, program)
 
 
 class Text(Pages):

@@ -353,12 +353,10 @@ class Align(course.Course):
 
 
 def store(*words):
-    return {"kind": "shared_store", "space": "shared", "bytes": 4, "offset": [4 * i for i in range(len(words))],
-            "value": [f"0x{word:08x}" for word in words]}
+    return course.access("shared_store", 4, [4 * i for i in range(len(words))], [f"0x{word:08x}" for word in words])
 
 
-TRACE = {"kernel": "k", "dynamic_shared": {"offset": 0, "bytes": 16}, "truncated": False,
-         "events": [store(3, 1, 7, 0), {"kind": "block_barrier", "barrier": 0}, store(0, 3, 4, 11)]}
+TRACE = course.trace([store(3, 1, 7, 0), *course.barrier(0), store(0, 3, 4, 11)], 0, 16)
 
 
 class Trees(course.Course):

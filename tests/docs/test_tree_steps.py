@@ -6,32 +6,22 @@ import sys
 import unittest
 
 import course
-from course import ROOT, write
+from course import ROOT, access, barrier, write
 import tree_steps
 
 BUILD = course.build_folder()
 TOOL = ROOT / "docs" / "tools" / "tree_steps.py"
 
 
-def access(kind, size, offsets, values, space="shared"):
-    return {"kind": kind, "space": space, "bytes": size, "offset": offsets, "value": values}
-
-
 def store(size, offset, value):
     return access("shared_store", size, [offset], [value])
-
-
-def barrier(number):
-    """Two warps are there."""
-    return [{"kind": "block_barrier", "barrier": number}] * 2
 
 
 class Steps(course.Course):
     def trace(self, *events, **more):
         """t.json, of a kernel with 16 words of dynamic shared memory from byte 64 on."""
         flat = [event for part in events for event in (part if isinstance(part, list) else [part])]
-        write("t.json", json.dumps({"kernel": "k", "dynamic_shared": {"offset": 64, "bytes": 64}, "truncated": False,
-                                    "events": flat, **more}))
+        write("t.json", json.dumps({**course.trace(flat or barrier(0), 64, 64), **more}))
 
     def steps(self, words):
         return course.call(tree_steps.main, words, "t.json")

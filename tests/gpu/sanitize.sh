@@ -44,7 +44,8 @@ runs_of() {
         printf '%s\n' '--num-tokens 300 --ids i32' '--num-tokens 300 --ids i64 --expert-map random --misalign 1' \
             '--num-tokens 30 --num-experts 16 --dist uniform'
         ;;
-    *) printf '%s\n' '--num-tokens 300 --dtype f32' '--num-tokens 300 --dtype bf16' ;;
+    gate) printf '%s\n' '--num-tokens 300 --dtype f32' '--num-tokens 300 --dtype bf16' ;;
+    *) echo ;;
     esac
 }
 

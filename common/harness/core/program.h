@@ -1,7 +1,4 @@
-/**
- * @file core/program.h  What the programs of all operators share: options, the files of a run, the report's head, the
- * exit.
- */
+/** @file core/program.h  What the programs of all operators share: options, a run and its files, report, exit. */
 #ifndef PROGRAM_H
 #define PROGRAM_H
 
@@ -100,8 +97,10 @@ struct check_all {
     int verified, unsupported;
 };
 
-/** Ends it: writes how many problems there were, or the error with the command that repeats the one that failed. Returns the exit
- * code. */
+/**
+ * Ends it: writes how many problems there were, or the error with the command that repeats the one that failed. Returns
+ * the exit code.
+ */
 int check_all_end(struct program *program, const struct check_all *tally);
 
 #endif

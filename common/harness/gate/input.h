@@ -1,7 +1,4 @@
-/**
- * @file gate/input.h  The gate's operands: the real router's, a file's, or generated ones with a known shape of
- * trouble.
- */
+/** @file gate/input.h  The gate's generated inputs, each distribution with a known shape of trouble. */
 #ifndef GATE_INPUT_H
 #define GATE_INPUT_H
 
