@@ -8,14 +8,16 @@
 # shellcheck disable=SC2034 # used by whoever reads this
 
 learn_tree() {
-    mkdir -p "$2/$1/cpu/exercises" "$2/exercises"
+    mkdir -p "$2/$1/cpu/exercises" "$2/$1/cpu/graders.a.objects" "$2/exercises"
     cp build.ninja "$2"
     ln -s "$PWD/common" "$2/common"
     ln -s "$PWD/exercises/answer.h" "$2/exercises/answer.h"
     ln -s "$PWD/$1/cpu/exercises/answer.h.gch" "$2/$1/cpu/exercises/answer.h.gch"
     for learn_tree_file in "$1"/cpu/*; do
-        [ -d "$learn_tree_file" ] && [ "${learn_tree_file##*/}" = exercises ] ||
-            ln -s "$PWD/$learn_tree_file" "$2/$learn_tree_file"
+        case $learn_tree_file in
+        */exercises | */graders.a.objects) ;; # the tree's own: the build's graders are not to be written to
+        *) ln -s "$PWD/$learn_tree_file" "$2/$learn_tree_file" ;;
+        esac
     done
 }
 
