@@ -37,7 +37,7 @@ class Site(unittest.TestCase):
         cls.addClassCleanup(shutil.rmtree, copy)
         cls.addClassCleanup(os.chdir, os.getcwd())
         os.chdir(course.ROOT)
-        for name in ("chapters", "common", "docs", "exercises", "tests/peers", "README.md"):
+        for name in ("chapters", "common", "docs", "exercises", "tests/peers", "tests/gpu", "README.md"):
             (shutil.copytree if os.path.isdir(name) else shutil.copy)(name, copy / name)
         (copy / "build" / "docs").mkdir(parents=True)
         (copy / "build" / "cpu").symlink_to(BUILD / "cpu")
