@@ -268,7 +268,7 @@ learn run 02 --seed 7
 equal 'solved: exit' 0 "$code"
 equal 'solved: what it says' "exercises/mine/02_warp_maximum.cu  seed N, N s
 PASSED  all 7 cases
-  measured shuffles 40
+  measured shuffles a warp 10, global load requests a warp 1
   compare  $b/learn solution 02_warp_maximum
   next     $b/learn next  (03_second_maximum)" "$(without_figures "$said")"
 equal 'solved: the list' 'passed 0 of 3' "$(state 02_warp_maximum)"
@@ -524,7 +524,7 @@ cat "$scratch/solved.cu" >"$first"
 wait_for 1 '^Next: ' "$scratch/watch"
 matches 'watching: a save that truncates and writes' "*
 PASSED  all 7 cases
-  measured shuffles 40
+  measured shuffles a warp 10, global load requests a warp 1
   compare  $b/learn solution 02_warp_maximum
 
 \[########..........................\]  1 of 4 passed

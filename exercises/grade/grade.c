@@ -200,19 +200,20 @@ const void *grade_result(struct grade *grade, const void *device)
 
 void grade_count(struct grade *grade)
 {
+    if (grade->apart) /* grade_apart_status() has read them */
+        return;
     backend_read_counters(&grade->counters);
     backend_reset_counters();
 }
 
-void grade_ran(struct grade *grade, cudaError_t status)
+void grade_launched(struct grade *grade)
 {
+    const cudaError_t status = grade->apart_status;
     struct error error;
 
-    if (status == cudaSuccess)
-        status = cudaDeviceSynchronize();
     if (status != cudaSuccess) {
         launch_failed(status, &error);
-        grade_fault(grade, status, error.text);
+        grade_fault(grade, status, grade->apart && grade->apart->fault[0] ? grade->apart->fault : error.text);
     }
     grade_count(grade);
     for (int i = 0; i < grade->num_arrays; i++) {

@@ -1,6 +1,9 @@
 #include "build_answer.h"
 
+#include "answer_object.h"
+#include "answer_rules.h"
 #include "child.h"
+#include "learner_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -182,6 +185,24 @@ static char *write_source(const struct text *text, const char *path, struct erro
     return NULL;
 }
 
+/** Copies exercise.h, if the exercise has one, beside the source: its own folder, with the solution, is not searched for files. */
+static bool copy_header(const struct answer *answer, const struct built_answer *built, struct error *error)
+{
+    char from[PATH_ROOM], to[PATH_ROOM];
+    char *header, *written;
+
+    snprintf(from, sizeof from, "exercises/%s/exercise.h", answer->exercise);
+    snprintf(to, sizeof to, "%s/exercise.h", built->folder);
+    if (access(from, F_OK) != 0)
+        return true;
+    if (!learner_file_read(from, &header, error))
+        return false;
+    written = write_source(&(struct text){.path = from, .text = header, .size = strlen(header)}, to, error);
+    free(header);
+    free(written);
+    return written != NULL;
+}
+
 void built_answer_remove(struct built_answer *built)
 {
     DIR *const folder = built->folder[0] ? opendir(built->folder) : NULL;
@@ -219,7 +240,6 @@ static enum build_result compile(const struct answer *answer, struct built_answe
     add_words(&command, answer->gpu ? answer_gpu_compile : answer_compile);
     if (!answer->gpu)
         add_formatted(&command, "-fdiagnostics-color=%s", answer->colour ? "always" : "never");
-    add_formatted(&command, "-Iexercises/%s", answer->exercise);
     add_words(&command, answer->gpu ? "-c" : "-x c++ -c");
     add_formatted(&command, "%s/answer.%s", built->folder, answer->gpu ? "cu" : "cc");
     add_word(&command, "-o");
@@ -229,7 +249,8 @@ static enum build_result compile(const struct answer *answer, struct built_answe
 
 static void grader_path(const struct answer *answer, char path[PATH_ROOM])
 {
-    snprintf(path, PATH_ROOM, "%s/%s/graders.a.objects/exercises_%s_grader.o", answer_build, answer->gpu ? "gpu" : "cpu", answer->exercise);
+    snprintf(path, PATH_ROOM, "%s/%s/graders.a.objects/exercises_%s_grader.o", answer_build,
+             answer->gpu ? "gpu" : "cpu", answer->exercise);
 }
 
 static enum build_result link_program(const struct answer *answer, struct built_answer *built, struct error *error)
@@ -247,6 +268,31 @@ static enum build_result link_program(const struct answer *answer, struct built_
     return run(&command, built, error);
 }
 
+/** Refuses what compiles and is no answer: the line takes the place of the compiler's messages. */
+static enum build_result forbid(struct built_answer *built, const struct error *found, struct error *error)
+{
+    char line[sizeof found->text + 2];
+
+    snprintf(line, sizeof line, "%s\n", found->text);
+    built->messages[0] = '\0';
+    if (add_messages(built, &(struct child_text){.text = line, .size = strlen(line)}))
+        return BUILD_FORBIDDEN;
+    error_set(error, "out of memory");
+    return BUILD_IMPOSSIBLE;
+}
+
+static enum build_result inspect(const struct answer *answer, struct built_answer *built, struct error *error)
+{
+    char path[PATH_ROOM];
+    struct error found, named;
+
+    snprintf(path, sizeof path, "%s/answer.o", built->folder);
+    if (answer->gpu || answer_object_check(path, &found))
+        return BUILD_DONE;
+    error_set(&named, "%s: error: %s", answer->text.path, found.text);
+    return forbid(built, &named, error);
+}
+
 /** Writes the source and, for the simulator, rewrites its launches. */
 static enum build_result prepare(const struct answer *answer, struct built_answer *built, struct error *error)
 {
@@ -255,7 +301,7 @@ static enum build_result prepare(const struct answer *answer, struct built_answe
 
     snprintf(path, sizeof path, "%s/answer.cu", built->folder);
 
-    char *const written = write_source(&answer->text, path, error);
+    char *const written = copy_header(answer, built, error) ? write_source(&answer->text, path, error) : NULL;
 
     if (!written)
         return BUILD_IMPOSSIBLE;
@@ -271,6 +317,7 @@ static enum build_result prepare(const struct answer *answer, struct built_answe
 enum build_result build_answer(const struct answer *answer, struct built_answer *built, struct error *error)
 {
     char grader[PATH_ROOM];
+    struct error found;
     enum build_result result;
 
     memset(built, 0, sizeof *built);
@@ -284,11 +331,15 @@ enum build_result build_answer(const struct answer *answer, struct built_answer 
         error_set(error, "out of memory");
         return BUILD_IMPOSSIBLE;
     }
+    if (!answer_rules_check(&answer->text, &found))
+        return forbid(built, &found, error);
     if (!make_folder(built, error))
         return BUILD_IMPOSSIBLE;
     result = prepare(answer, built, error);
     if (result == BUILD_DONE)
         result = compile(answer, built, error);
+    if (result == BUILD_DONE)
+        result = inspect(answer, built, error);
     if (result == BUILD_DONE)
         result = link_program(answer, built, error);
     return result;
