@@ -224,8 +224,11 @@ bool simt_source_lines_apart(void)
 
     if (!simt_program_find() || pipe2(question, O_CLOEXEC) != 0)
         return false;
-    if (pipe2(answer, O_CLOEXEC) != 0)
+    if (pipe2(answer, O_CLOEXEC) != 0) {
+        close(question[0]);
+        close(question[1]);
         return false;
+    }
 
     const pid_t child = fork();
 

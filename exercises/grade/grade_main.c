@@ -160,7 +160,7 @@ int main(int argc, char **argv)
         return 3;
     }
     if (!grade_apart_open(&grade)) {
-        fprintf(stderr, "%s: out of memory\n", argv[0]);
+        fprintf(stderr, "%s: there is no memory or no process to launch in\n", argv[0]);
         return 2;
     }
     failed = try_cases(&grade, only);

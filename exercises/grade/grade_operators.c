@@ -42,10 +42,8 @@ static void settle(struct grade *grade, const struct error *error)
 {
     grade_now = NULL;
     grade_apart_status(grade);
-    if (error->result == RUN_VERIFIED) {
-        grade_count(grade);
+    if (error->result == RUN_VERIFIED)
         return;
-    }
     if (error->result != RUN_WRONG)
         grade_give_up(grade, error);
     if (status_now != cudaSuccess)

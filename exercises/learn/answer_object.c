@@ -12,6 +12,7 @@
 
 /** A mapped object file. */
 struct object {
+    const char *header; /**< the text of exercise.h */
     const unsigned char *bytes;
     size_t size;
     const Elf64_Shdr *sections;
@@ -21,10 +22,11 @@ struct object {
 
 /* --- what is allowed ---------------------------------------------------------------------------------------------- */
 
-static bool is_among(const char *name, const char *const *list)
+/** Whether a list of words, with a space around each, has the name. */
+static bool has_word(const char *words, const char *name, size_t length)
 {
-    for (; *list; list++)
-        if (strcmp(name, *list) == 0)
+    for (const char *at = words; (at = strchr(at, ' ')); at++)
+        if (strncmp(at + 1, name, length) == 0 && at[1 + length] == ' ')
             return true;
     return false;
 }
@@ -41,64 +43,29 @@ static bool begins_with(const char *name, const char *const *list)
 static bool is_for_kernels(const char *name)
 {
     static const char *const hooks[] = {"cuda", "__tsan_", NULL};
-    static const char *const calls[] = {"__sanitizer_cov_trace_pc",
-                                        "_GLOBAL_OFFSET_TABLE_",
-                                        "simt_activemask",
-                                        "simt_all",
-                                        "simt_any",
-                                        "simt_atomic",
-                                        "simt_atomic32",
-                                        "simt_atomic64",
-                                        "simt_ballot",
-                                        "simt_block_dim",
-                                        "simt_block_idx",
-                                        "simt_copy_symbol",
-                                        "simt_dynamic_shared",
-                                        "simt_fence",
-                                        "simt_grid_dim",
-                                        "simt_grid_sync",
-                                        "simt_launch_kernel",
-                                        "simt_match_all",
-                                        "simt_match_any",
-                                        "simt_occupancy",
-                                        "simt_reduce",
-                                        "simt_shuffle",
-                                        "simt_syncthreads",
-                                        "simt_syncthreads_and",
-                                        "simt_syncthreads_count",
-                                        "simt_syncthreads_or",
-                                        "simt_syncwarp",
-                                        "simt_thread_idx",
-                                        "simt_trap",
-                                        NULL};
+    static const char calls[] =
+        " __sanitizer_cov_trace_pc _GLOBAL_OFFSET_TABLE_ simt_activemask simt_all simt_any simt_atomic simt_atomic32"
+        " simt_atomic64 simt_ballot simt_block_dim simt_block_idx simt_copy_symbol simt_dynamic_shared simt_fence"
+        " simt_grid_dim simt_grid_sync simt_launch_kernel simt_match_all simt_match_any simt_occupancy simt_reduce"
+        " simt_shuffle simt_syncthreads simt_syncthreads_and simt_syncthreads_count simt_syncthreads_or simt_syncwarp"
+        " simt_thread_idx simt_trap ";
 
-    return begins_with(name, hooks) || is_among(name, calls);
+    return begins_with(name, hooks) || has_word(calls, name, strlen(name));
 }
 
-/** C's own functions that kernels have on a GPU too. */
+/** C's own functions that kernels have on a GPU too, for double and for float, and what compilers make of them. */
 static bool is_c(const char *name)
 {
-    static const char *const functions[] = {
-        "printf",    "puts",   "putchar", "memcpy", "memmove", "memset",    "memcmp",        "strlen",
-        "abs",       "labs",   "llabs",   "malloc", "free",    "abort",     "_Exit",         "exit",
-        "acos",      "asin",   "atan",    "atan2",  "cbrt",    "ceil",      "copysign",      "cos",
-        "cosh",      "erf",    "erfc",    "exp",    "exp10",   "exp2",      "expm1",         "fabs",
-        "fdim",      "floor",  "fma",     "fmax",   "fmin",    "fmod",      "frexp",         "hypot",
-        "ilogb",     "ldexp",  "lgamma",  "llrint", "llround", "log",       "log10",         "log1p",
-        "log2",      "logb",   "lrint",   "lround", "modf",    "nearbyint", "nextafter",     "pow",
-        "remainder", "remquo", "rint",    "round",  "rsqrt",   "scalbn",    "sin",           "sincos",
-        "sinh",      "sqrt",   "tan",     "tanh",   "tgamma",  "trunc",     "__assert_fail", "__stack_chk_fail",
-        NULL};
-    char plain[32];
+    static const char functions[] =
+        " printf puts putchar memcpy memmove memset memcmp bcmp strlen malloc free abort _Exit exit abs labs llabs"
+        " __printf_chk __memcpy_chk __memmove_chk __memset_chk __assert_fail __stack_chk_fail"
+        " acos asin atan atan2 cbrt ceil copysign cos cosh erf erfc exp exp10 exp2 expm1 fabs fdim floor fma fmax fmin"
+        " fmod frexp hypot ilogb ldexp lgamma llrint llround log log10 log1p log2 logb lrint lround modf nearbyint"
+        " nextafter pow remainder remquo rint round rsqrt scalbn sin sincos sinh sqrt tan tanh tgamma trunc ";
     const size_t length = strlen(name);
 
-    if (is_among(name, functions))
-        return true;
-    if (length == 0 || length >= sizeof plain || name[length - 1] != 'f')
-        return false;
-    memcpy(plain, name, length - 1);
-    plain[length - 1] = '\0';
-    return is_among(plain, functions);
+    return has_word(functions, name, length) ||
+           (length > 1 && name[length - 1] == 'f' && has_word(functions, name, length - 1));
 }
 
 /** The compiler's own, for what the machine has no instruction for. */
@@ -111,16 +78,24 @@ static bool is_arithmetic(const char *name)
     return begins_with(name, beginnings);
 }
 
-/** What exercises and C++ give names to: launches, forecasts and mangled names. */
-static bool may_define(const char *name)
+/** Whether a header's text has the name as a word with a bracket behind it. */
+static bool is_declared(const char *header, const char *name)
 {
-    static const char *const mangled[] = {"_Z", "DW.ref.", "simt_constant", NULL};
-    static const char *const others[] = {"fill_forecast_shown", "fill_forecast_of", "tree_words", NULL};
-    static const char ending[] = "_launch";
-    const size_t length = strlen(name), end = strlen(ending);
+    const size_t length = strlen(name);
 
-    return begins_with(name, mangled) || is_among(name, others) ||
-           (length > end && strcmp(name + length - end, ending) == 0);
+    for (const char *at = header; (at = strstr(at, name)); at += length)
+        if (at > header && (at[-1] == ' ' || at[-1] == '*') && at[length] == '(')
+            return true;
+    return false;
+}
+
+/** Names for others are C++'s mangled ones, a chapter's launch, and what exercise.h declares. No function of C's is among them. */
+static bool may_define(const struct object *object, const char *name)
+{
+    static const char *const mangled[] = {"_Z", "DW.ref.", "simt_constant", "__start_", "__stop_", NULL};
+
+    return begins_with(name, mangled) || strcmp(name, "gate_launch") == 0 || strcmp(name, "align_launch") == 0 ||
+           is_declared(object->header, name);
 }
 
 /* --- sections and symbols ----------------------------------------------------------------------------------------- */
@@ -152,7 +127,7 @@ static bool check_sections(const struct object *object, struct error *error)
     return true;
 }
 
-static bool check_symbol(const Elf64_Sym *symbol, const char *name, struct error *error)
+static bool check_symbol(const struct object *object, const Elf64_Sym *symbol, const char *name, struct error *error)
 {
     static const char *const hooks[] = {"__tsan_", "__sanitizer_", "simt_", "cuda", NULL};
     const bool defined = symbol->st_shndx != SHN_UNDEF, local = ELF64_ST_BIND(symbol->st_info) == STB_LOCAL;
@@ -164,8 +139,7 @@ static bool check_symbol(const Elf64_Sym *symbol, const char *name, struct error
     if (defined && local && ELF64_ST_TYPE(symbol->st_info) != STT_SECTION && begins_with(name, hooks) &&
         strcmp(name, "simt_constant") != 0)
         return error_set(error, "%s: an answer may not have a name of its own like this", name);
-    if (defined && !local && !may_define(name) &&
-        !begins_with(name, (const char *const[]){"__start_", "__stop_", NULL}))
+    if (defined && !local && !may_define(object, name))
         return error_set(error, "%s: an answer may not define this name for others", name);
     return true;
 }
@@ -186,7 +160,7 @@ static bool check_symbols(const struct object *object, struct error *error)
         for (size_t s = 1; s < table->sh_size / sizeof *symbols; s++) {
             const char *const name = names + symbols[s].st_name;
 
-            if (name[0] && !check_symbol(&symbols[s], name, error))
+            if (name[0] && !check_symbol(object, &symbols[s], name, error))
                 return false;
             hooked |= symbols[s].st_shndx == SHN_UNDEF && strcmp(name, "__tsan_init") == 0;
         }
@@ -222,13 +196,14 @@ static bool open_object(const char *path, struct object *object, struct error *e
     return true;
 }
 
-bool answer_object_check(const char *path, struct error *error)
+bool answer_object_check(const char *path, const char *header, struct error *error)
 {
     struct object object = {0};
     bool good;
 
     if (!open_object(path, &object, error))
         return false;
+    object.header = header;
     good = check_sections(&object, error) && check_symbols(&object, error);
     munmap((void *)object.bytes, object.size);
     return good;

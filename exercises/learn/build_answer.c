@@ -185,24 +185,6 @@ static char *write_source(const struct text *text, const char *path, struct erro
     return NULL;
 }
 
-/** Copies exercise.h, if the exercise has one, beside the source: its own folder, with the solution, is not searched for files. */
-static bool copy_header(const struct answer *answer, const struct built_answer *built, struct error *error)
-{
-    char from[PATH_ROOM], to[PATH_ROOM];
-    char *header, *written;
-
-    snprintf(from, sizeof from, "exercises/%s/exercise.h", answer->exercise);
-    snprintf(to, sizeof to, "%s/exercise.h", built->folder);
-    if (access(from, F_OK) != 0)
-        return true;
-    if (!learner_file_read(from, &header, error))
-        return false;
-    written = write_source(&(struct text){.path = from, .text = header, .size = strlen(header)}, to, error);
-    free(header);
-    free(written);
-    return written != NULL;
-}
-
 void built_answer_remove(struct built_answer *built)
 {
     DIR *const folder = built->folder[0] ? opendir(built->folder) : NULL;
@@ -240,6 +222,7 @@ static enum build_result compile(const struct answer *answer, struct built_answe
     add_words(&command, answer->gpu ? answer_gpu_compile : answer_compile);
     if (!answer->gpu)
         add_formatted(&command, "-fdiagnostics-color=%s", answer->colour ? "always" : "never");
+    add_formatted(&command, "-Iexercises/%s", answer->exercise);
     add_words(&command, answer->gpu ? "-c" : "-x c++ -c");
     add_formatted(&command, "%s/answer.%s", built->folder, answer->gpu ? "cu" : "cc");
     add_word(&command, "-o");
@@ -281,13 +264,20 @@ static enum build_result forbid(struct built_answer *built, const struct error *
     return BUILD_IMPOSSIBLE;
 }
 
+/** Looks at what was compiled, and in exercise.h, if there is one, for what may be in it. */
 static enum build_result inspect(const struct answer *answer, struct built_answer *built, struct error *error)
 {
-    char path[PATH_ROOM];
+    char path[PATH_ROOM], *header = NULL;
     struct error found, named;
+    bool good;
 
+    snprintf(path, sizeof path, "exercises/%s/exercise.h", answer->exercise);
+    if (access(path, F_OK) == 0 && !learner_file_read(path, &header, error))
+        return BUILD_IMPOSSIBLE;
     snprintf(path, sizeof path, "%s/answer.o", built->folder);
-    if (answer->gpu || answer_object_check(path, &found))
+    good = answer_object_check(path, header ? header : "", &found);
+    free(header);
+    if (good)
         return BUILD_DONE;
     error_set(&named, "%s: error: %s", answer->text.path, found.text);
     return forbid(built, &named, error);
@@ -301,7 +291,7 @@ static enum build_result prepare(const struct answer *answer, struct built_answe
 
     snprintf(path, sizeof path, "%s/answer.cu", built->folder);
 
-    char *const written = copy_header(answer, built, error) ? write_source(&answer->text, path, error) : NULL;
+    char *const written = write_source(&answer->text, path, error);
 
     if (!written)
         return BUILD_IMPOSSIBLE;
@@ -338,7 +328,7 @@ enum build_result build_answer(const struct answer *answer, struct built_answer 
     result = prepare(answer, built, error);
     if (result == BUILD_DONE)
         result = compile(answer, built, error);
-    if (result == BUILD_DONE)
+    if (result == BUILD_DONE && !answer->gpu)
         result = inspect(answer, built, error);
     if (result == BUILD_DONE)
         result = link_program(answer, built, error);
