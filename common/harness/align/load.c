@@ -2,7 +2,6 @@
 #include "base/number.h"
 #include "harness/align/problem.h"
 #include "harness/align/run.h"
-#include "harness/gate/problem.h"
 #include "harness/gate/run.h"
 
 #include <inttypes.h>
