@@ -183,7 +183,10 @@ static void run(struct program *program, const struct align_chapter *chapter, st
 int align_main(int argc, char **argv, const struct align_chapter *chapter)
 {
     struct align_options options;
-    struct program program = {.path = argv[0], .name = chapter->step.name, .before = chapter->before.name};
+    struct program program = {.path = argv[0],
+                              .name = chapter->step.name,
+                              .before = chapter->before.name,
+                              .source_hash = kernel_source_sha256};
 
     if (!align_options_parse(&program, argc, argv, &options) || !program_open(&program))
         return program_exit(&program);

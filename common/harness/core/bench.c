@@ -37,7 +37,7 @@ bool bench_next(struct program *program)
 }
 
 /** The time it takes to move inputs and outputs once, or an empty kernel's, whichever is longer; 0 on the host. */
-static double floor_us(const struct bench *bench, const struct operands *operands)
+static double floor_us(const struct bench_times *bench, const struct operands *operands)
 {
     const double moving = bench->floor.bytes_per_second > 0.0
                               ? 1e6 * operands_bytes_to_move(operands) / bench->floor.bytes_per_second
@@ -195,8 +195,6 @@ void bench_before(struct program *program, const struct launch *launch, struct o
 
 /* --- writing ------------------------------------------------------------------------------------------------------ */
 
-extern const char kernel_source_sha256[]; /* written by the build */
-
 void bench_report_head(const struct program *program, struct record *report)
 {
     const struct backend *const backend = &program->backend; /* all "" on the host */
@@ -218,7 +216,7 @@ void bench_report_head(const struct program *program, struct record *report)
     record_text(report, IN_JSON, "toolkit", "%s", backend->toolkit);
     record_text(report, IN_JSON, "command", "%s", program->command);
     record_text(report, IN_JSON, "date", "%s", date);
-    record_text(report, IN_JSON, "kernel_source_sha256", "%s", kernel_source_sha256);
+    record_text(report, IN_JSON, "kernel_source_sha256", "%s", program->source_hash);
     record_text(report, IN_JSON, "distribution", "%s", program->distribution);
     record_number(report, IN_JSON, "seed", "%" PRIu64, program->asked.seed);
     record_text(report, IN_JSON, "cache", "%s", cache);
@@ -278,7 +276,7 @@ static void add_row(const struct program *program, const struct bench_row *times
 
 void bench_report_rows(const struct program *program, struct record *report)
 {
-    const struct bench *const bench = &program->bench;
+    const struct bench_times *const bench = &program->bench;
     struct record *floor, *list;
 
     if (bench->host_threads > 0)

@@ -20,7 +20,7 @@ struct bench_row {
 enum { BENCH_MAX_ROWS = 24 };
 
 /** What a program has measured. All zero: nothing yet. */
-struct bench {
+struct bench_times {
     int host_threads; /**< of what computed on the host; 0 if nothing did */
     struct floor_figures floor;
     int num_rows;

@@ -40,15 +40,19 @@ enum array_source { ARRAY_NOT_GIVEN, ARRAY_NONE, ARRAY_RANDOM, ARRAY_FILE };
 /** Which of them the text, or NULL, names. */
 enum array_source array_source(const char *text);
 
+/** The hash of the kernel's source, written by the build. */
+extern const char kernel_source_sha256[];
+
 /**
  * A chapter's program. Its main() fills what comes first, the operator, for each run, what comes last; the rest begins
  * as zeros. A program runs its step once; with --check-all on many problems; with --bench for each of some sizes.
  */
 struct program {
-    const char *path;   /**< argv[0] */
-    const char *name;   /**< the chapter's */
-    const char *before; /**< the chapter before it; NULL in the first */
-    bool on_host;       /**< it computes there and launches nothing */
+    const char *path;        /**< argv[0] */
+    const char *name;        /**< the chapter's */
+    const char *before;      /**< the chapter before it; NULL in the first */
+    bool on_host;            /**< it computes there and launches nothing */
+    const char *source_hash; /**< kernel_source_sha256 */
 
     struct program_options *options; /**< those of the operator, of the run at hand: a benchmark sets num_tokens */
     struct program_options asked;    /**< what they were on the command line */
@@ -56,7 +60,7 @@ struct program {
     struct error error;
     bool begun;                        /**< the first run */
     int num_verified, num_unsupported; /**< of many problems */
-    struct bench bench;
+    struct bench_times bench;
     struct run_counters counters;
     struct record report;
 

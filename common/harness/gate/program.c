@@ -103,7 +103,8 @@ int gate_main(int argc, char **argv, const struct gate_chapter *chapter)
     struct program program = {.path = argv[0],
                               .name = chapter->step.name,
                               .before = chapter->before.name,
-                              .on_host = chapter->step.compute != NULL};
+                              .on_host = chapter->step.compute != NULL,
+                              .source_hash = kernel_source_sha256};
 
     if (!gate_options_parse(&program, argc, argv, &options) || !program_open(&program))
         return program_exit(&program);
