@@ -147,16 +147,16 @@ def _chapter_list(site, recorded):
         if not chapters:
             text += "On its way.\n"
             continue
-        text += ("| chapter | the idea | 1 token, us | 65,536 tokens, us | times as fast as before |\n"
+        text += ("| chapter | the idea | 1 token, us | 65,536 tokens, us | times as fast as the chapter before, for each |\n"
                  "|---|---|---:|---:|---:|\n")
         runs = {page.path: times.chapter_run(recorded, page.path.split("/")[1]) for page in chapters}
         for page, following in zip(chapters, [*chapters[1:], None]):
             is_host = number_of(page) == 1
             text += _gain(page, runs[following.path] if is_host and following else runs[page.path], is_host)
         found = [run for run in runs.values() if run]
-        host = "; chapter 01 on that machine's CPU" if part == 0 else ""
+        host = ("; chapter 01 on up to 16 threads of that machine's CPU, with which chapter 02 is compared" if part == 0 else "")
         text += "\n" + (f"Microseconds per call, median, {provenance.machines(found[-1:])} by `build/gpu/NAME --bench`"
-                        f"{host}. The last column is for 1 and for 65,536 tokens, both chapters in one run.\n"
+                        f"{host}. The last column compares two chapters in one run.\n"
                         if found else "No times are recorded yet.\n")
     return text
 
