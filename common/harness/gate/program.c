@@ -22,7 +22,7 @@ static void name_run(const struct gate_options *options, struct program *program
     else
         snprintf(program->input, sizeof program->input, "%s",
                  options->source == GATE_SOURCE_FILE ? options->logits_path : "the real router's logits");
-    snprintf(program->verified, sizeof program->verified, "%s choices and their weights",
+    snprintf(program->verified, sizeof program->verified, "%s ids and their weights",
              grouped_digits(gate_choices(&options->problem), choices));
 }
 
@@ -46,7 +46,7 @@ static void report_problem(const struct gate_problem *problem, bool all, struct 
     record_number(fields, IN_JSON, "routed_scaling_factor", "%g", problem->routed_scaling_factor);
 }
 
-/** Adds how verified choices are spread over the experts. */
+/** Adds how verified ids are spread over the experts. */
 static void report_load(const struct gate_problem *problem, const int32_t *topk_ids, struct record *report)
 {
     uint64_t *const choices = report ? calloc(problem->num_experts, sizeof *choices) : NULL;
@@ -63,11 +63,11 @@ static void report_load(const struct gate_problem *problem, const int32_t *topk_
         if (choices[e] > choices[busiest])
             busiest = e;
     }
-    record_text(report, IN_TABLE, "load", "expert %d is the busiest: %s of %s choices; %d experts get none", busiest,
+    record_text(report, IN_TABLE, "load", "expert %d is the busiest: %s of %s ids; %d experts get none", busiest,
                 grouped_digits(choices[busiest], most), grouped_digits(gate_choices(problem), all), idle);
     fields = record_object(report, IN_JSON, "load");
     record_number(fields, IN_JSON, "busiest_expert", "%d", busiest);
-    record_number(fields, IN_JSON, "choices", "%" PRIu64, choices[busiest]);
+    record_number(fields, IN_JSON, "ids", "%" PRIu64, choices[busiest]);
     record_number(fields, IN_JSON, "idle_experts", "%d", idle);
     free(choices);
 }
