@@ -7,6 +7,7 @@ these markers are known:
 
     <!-- results: ... -->    docs/figures/results.svg, and what it shows in words
     <!-- chapters -->        the chapters and what each gains, as recorded
+    <!-- fold: SUMMARY -->   what follows, up to <!-- unfold -->, is shown when the reader asks for it
     <!-- run: COMMAND -->    the command and what it prints; <!-- run 1: COMMAND --> must exit with 1
 """
 import os
@@ -154,7 +155,7 @@ def _chapter_list(site, recorded):
             is_host = number_of(page) == 1
             text += _gain(page, runs[following.path] if is_host and following else runs[page.path], is_host)
         found = [run for run in runs.values() if run]
-        host = "; chapter 01 on that machine's CPU" if part == 0 else ""
+        host = ("; chapter 01 on up to 16 threads of that machine's CPU, with which chapter 02 is compared" if part == 0 else "")
         text += "\n" + (f"Microseconds per call, median, {provenance.machines(found[-1:])} by `build/gpu/NAME --bench`"
                         f"{host}. *Times as fast* as the chapter before, both in one run.\n"
                         if found else "No times are recorded yet.\n")
@@ -179,6 +180,9 @@ def _expand_marker(site, recorded, text):
         return _chapter_list(site, recorded)
     if text.startswith("results: "):
         return page_text.figure("results.svg", text.removeprefix("results: "))
+    if text.startswith("fold: ") or text == "unfold":
+        tag = f"<details><summary>{text.removeprefix('fold: ')}</summary>" if text != "unfold" else "</details>"
+        return f"\n@htmlonly{tag}@endhtmlonly\n"
     command = re.fullmatch(r"run(?: (\d+))?: (.*)", text)
     return _run(command[2], int(command[1] or 0)) if command else None
 

@@ -90,6 +90,10 @@ class Lines(TinyCourse):
         self.becomes("4", "<!-- run: echo $((2 + 2)) -->")
         self.becomes("no", "<!-- run 3: echo no; exit 3 -->")
 
+    def test_folded_text(self):
+        self.becomes("@htmlonly<details><summary>An answer</summary>@endhtmlonly", "<!-- fold: An answer -->")
+        self.becomes("@htmlonly</details>@endhtmlonly", "<!-- unfold -->")
+
     def test_terms_and_headings(self):
         self.first("A warp and a warp, in Warps.", "", "## A heading, too", "", "`warp` [warp](gate.c)")
         lines = self.make()["chapter_01.md"].splitlines()
