@@ -240,7 +240,16 @@ class InABrowser(Site):
             });"""
         return self.run_script(script, shot)
 
-    def test_titles_at_the_side_are_whole_and_code_fits_or_scrolls_in_its_box(self):
+    def test_on_a_phone_code_goes_on_in_the_next_line_and_lists_of_numbers_fit(self):
+        wide = """
+            const numbers = [...document.querySelectorAll('table.markdownTable')].filter(table => /^block of rows/.test(table.innerText));
+            return [...document.querySelectorAll('div.fragment'), ...numbers, ...numbers.map(table => table.tBodies[0])]
+                .filter(box => box.scrollWidth > box.clientWidth).map(box => box.innerText.slice(0, 40));"""
+        for page in ("index.html", "primer.html", "chapter_06.html", "exercise_08_up_sweep.html"):
+            self.open(page, width=390)
+            self.assertEqual(self.run_script(wide), [], page)
+
+    def test_titles_at_the_side_are_whole(self):
         cut = """
             return [...document.querySelectorAll('#nav-tree .label a')].filter(link => link.getClientRects().length &&
                 link.getBoundingClientRect().right > document.getElementById('side-nav').getBoundingClientRect().right)
