@@ -32,14 +32,14 @@ def one_page(html):
 
 @files.errors_in_one_line("pdf")
 def main():
-    folder = files.parser(__doc__, build=pathlib.Path("build")).parse_args().build.resolve() / "docs"
+    folder = files.parser(__doc__, build=pathlib.Path("build")).parse_args().build / "docs"
     page, out = folder / "html" / "course.html", folder / "course.pdf"
     page.write_text(one_page(folder / "html"))
     try:
         with tempfile.TemporaryDirectory() as profile:
             subprocess.run(["chromium", "--headless", "--disable-gpu", *["--no-sandbox"] * (os.geteuid() == 0), "--log-level=3",
                             f"--user-data-dir={profile}", "--no-pdf-header-footer", "--generate-pdf-document-outline",
-                            f"--print-to-pdf={out}", page.as_uri()], check=True, stderr=subprocess.DEVNULL)
+                            f"--print-to-pdf={out.resolve()}", page.resolve().as_uri()], check=True, stderr=subprocess.DEVNULL)
     finally:
         page.unlink()
     print(out)
