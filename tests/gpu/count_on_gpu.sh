@@ -10,6 +10,8 @@ set -eu
 chapter=$1
 num_tokens=${2:-2048}
 source=$(echo "chapters/$chapter"/*.cu)
+kernels=$("build/cpu/$chapter" --num-tokens "$num_tokens" --format json | sed -n 's/^ *{"name": "\([^"]*\)".*/\1/p' | paste -sd '|')
+kernels="^($kernels)\$"
 
 sectors() { echo "l1tex__t_${2}_pipe_lsu_mem_global_op_$1.sum"; }
 
@@ -27,8 +29,7 @@ simulator() {
         NR == 2 { print at ? $at : "null" }'
 }
 
-kernels=$("build/cpu/$chapter" --num-tokens "$num_tokens" --format json | sed -n 's/^ *{"name": "\([^"]*\)".*/\1/p' | paste -sd '|')
-measured=$(ncu --clock-control none --kernel-name "regex:^($kernels)\$" --launch-count "$(simulator launches)" --metrics "$metrics" \
+measured=$(ncu --clock-control none --kernel-name "regex:$kernels" --launch-count "$(simulator launches)" --metrics "$metrics" \
     --print-metric-instances details --csv "build/gpu/$chapter" --num-tokens "$num_tokens" 2>/dev/null)
 # values METRIC: the GPU's figures, one for each launch
 values() { echo "$measured" | grep -F "\"$1\"" | sed 's/.*,"\([^"]*\)"$/\1/' | tr -d ','; }
