@@ -5,7 +5,8 @@
 'use strict';
 
 (function () {
-    const MAX_RESULTS = 20, EXCERPT = 150, BEFORE = 50; /* characters of an excerpt, and how many of them before what was found */
+    const MAX_RESULTS = 20;
+    const EXCERPT = 150, BEFORE = 50; /* characters of an excerpt, and how many of them before what was found */
     const box = document.getElementById('MSearchBox');
     const field = document.getElementById('search-field');
     const list = document.getElementById('search-results');
@@ -156,8 +157,9 @@
         const {words, results} = find(text);
 
         list.replaceChildren(...results.map((result, number) => item(result.ref, number, words)));
-        state.textContent = results.length === 0 ? 'Nothing found.' : results.length === MAX_RESULTS ? 'The best ' + MAX_RESULTS + ':'
-                                                                                                    : results.length + ' found:';
+        state.textContent = results.length === 0             ? 'Nothing found.'
+                            : results.length === MAX_RESULTS ? 'The best ' + MAX_RESULTS + ':'
+                                                             : results.length + ' found:';
         open(true);
         choose(0);
     }

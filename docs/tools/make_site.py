@@ -69,7 +69,8 @@ def _write_files(folder, texts):
 
 def make_site(build):
     """Makes the site; the path of its first page."""
-    if not shutil.which("doxygen") or not all(map(pathlib.Path.is_file, (AWESOME / "doxygen-awesome.css", LUNR / "lunr.min.js"))):
+    styles_and_search = AWESOME / "doxygen-awesome.css", LUNR / "lunr.min.js"
+    if not shutil.which("doxygen") or not all(path.is_file() for path in styles_and_search):
         raise ValueError("doxygen, doxygen-awesome-css or libjs-lunr is missing: sh common/setup.sh docs installs it")
     for tool in ("tables.py", "figures.py"):
         subprocess.run([sys.executable, TOOLS / tool, "--check", "--build", build], check=True)

@@ -11,7 +11,7 @@ import tempfile
 
 import files
 
-ORDER = ("index", "primer", "chapter_[0-9][0-9]", "exercises", "exercise_[0-9]*", "glossary", "simulator", "sources", "claims")
+ORDER = "index", "primer", "chapter_??", "exercises", "exercise_[0-9]*", "glossary", "simulator", "sources", "claims"
 CONTENT = re.compile(r'<h1 class="title">(.*?)</h1>.*?<div class="contents">(.*)</div><!-- contents -->', re.S)
 
 
@@ -23,11 +23,11 @@ def one_page(html):
         title, content = CONTENT.search(path.read_text()).groups()
         sections += f'<section class="contents" id="{path.name}"><h1 class="title">{title}</h1>{content}</section>\n'
     for path in paths:
-        sections = sections.replace(f'href="{path.name}#', 'href="#').replace(f'href="{path.name}"', f'href="#{path.name}"')
+        sections = re.sub(rf'href="({re.escape(path.name)})(#[^"]+)?"', lambda at: f'href="{at[2] or "#" + at[1]}"', sections)
     sections = sections.replace("<details", "<details open").replace(' loading="lazy"', "")
     head = re.search(r"<head>.*?</head>", (html / "index.html").read_text(), re.S)[0]
     head = re.sub(r"<script.*?</script>", "", head, flags=re.S)
-    return f'<!DOCTYPE html>\n<html lang="en" class="light-mode">{head}<body class="course">\n{sections}</body></html>\n'
+    return f'<!DOCTYPE html>\n<html lang="en" class="light-mode">{head}<body class="course">{sections}</body></html>\n'
 
 
 @files.errors_in_one_line("pdf")
@@ -37,9 +37,10 @@ def main():
     page.write_text(one_page(folder / "html"))
     try:
         with tempfile.TemporaryDirectory() as profile:
-            subprocess.run(["chromium", "--headless", "--disable-gpu", *["--no-sandbox"] * (os.geteuid() == 0), "--log-level=3",
-                            f"--user-data-dir={profile}", "--no-pdf-header-footer", "--generate-pdf-document-outline",
-                            f"--print-to-pdf={out.resolve()}", page.resolve().as_uri()], check=True, stderr=subprocess.DEVNULL)
+            command = ["chromium", "--headless", "--disable-gpu", f"--user-data-dir={profile}", "--no-pdf-header-footer",
+                       "--generate-pdf-document-outline", f"--print-to-pdf={out.resolve()}", page.resolve().as_uri()]
+            command += ["--no-sandbox"] * (os.geteuid() == 0)
+            subprocess.run(command, check=True, stderr=subprocess.DEVNULL)
     finally:
         page.unlink()
     print(out)

@@ -90,8 +90,8 @@ def shared_arrays(program):
 
 
 def find_regions(trace, arrays):
-    """All that is written in the course of a trace, in the order of memory: neighbours in one of the arrays that the program
-    declares, else neighbours whose first writers name the same array. An allocation is one array."""
+    """All that is written in the course of a trace, in the order of memory: neighbours in one of these arrays, else
+    neighbours whose first writers name the same array. An allocation is one array."""
     writers = {}
     for event in trace["events"]:
         if event["kind"] in (*STORES, ATOMIC):
@@ -101,7 +101,7 @@ def find_regions(trace, arrays):
     regions = []
     for space, word in sorted(writers):
         last = regions[-1] if regions and regions[-1].space == space else None
-        array = next((array for array in arrays if array.space == space and 0 <= word - array.first < array.count), None)
+        array = next((one for one in arrays if one.space == space and 0 <= word - one.first < one.count), None)
         name = array.name if array else last.name if last and space != SHARED else array_name(writers[space, word])
         if last and last.name == name and last.first + last.count == word:
             regions[-1] = last._replace(count=last.count + 1)

@@ -2,8 +2,8 @@
 # takes: long
 # needs: pygments
 """The documentation site as a whole: it is made without a warning, its links lead somewhere, it looks as it should
-in a browser, which reads it from files, and does what its readers need; and what must stop it from being made. In a copy of
-the course, in which things can be broken."""
+in a browser, which reads it from files, and does what its readers need; and what must stop it from being made. In a
+copy of the course, in which things can be broken."""
 import base64
 import functools
 import os
@@ -118,17 +118,18 @@ class Files(Site):
                    (CHAPTER, r"\| 02_warp_per_group \| 3", "| 02_warp_per_group | 1"))
 
     def test_what_a_page_names_stops_it(self):
-        self.stops([rf"make_site: {CHAPTER}:.*the tag \[none\] stands in"], (CHAPTER, r"gate.cu warp_best\n", "gate.cu none\n"))
+        self.stops([rf"make_site: {CHAPTER}:.*the tag \[none\] stands in"],
+                   (CHAPTER, r"gate.cu warp_best\n", "gate.cu none\n"))
 
     def test_what_doxygen_warns_of_stops_it(self):
         self.stops(["primer.md.*unable to resolve", "operand.h.*unable to resolve"],
                    ("docs/pages/primer.md", r"\n\Z", " See @ref no_page_has_this_name.\n"),
-                   ("common/harness/core/operand.h", "An operator lists", "See @ref no_page_has_this_name. An operator lists"))
+                   ("common/harness/core/operand.h", "An operator lists", "See @ref no_page_either. An operator lists"))
 
     def test_a_site_without_its_style(self):
         for missing in ("DOXYGEN_AWESOME", "LUNR"):
-            self.assertEqual(make("broken", **{missing: "/none"}), (
-                1, "make_site: doxygen, doxygen-awesome-css or libjs-lunr is missing: sh common/setup.sh docs installs it"))
+            self.assertEqual(make("broken", **{missing: "/none"}), (1, "make_site: doxygen, doxygen-awesome-css or "
+                                                                    "libjs-lunr is missing: sh common/setup.sh docs installs it"))
 
 
 @unittest.skipIf(browser_missing(), f"{browser_missing()} is not installed")
@@ -170,7 +171,8 @@ class InABrowser(Site):
                 word = text.split()[0].strip("_").lower()[:7]
                 self.assertIn(word, (title + excerpt).lower())
         self.assertEqual(self.run_script(FOUND.replace("20000", "300"), "qqqq"), [])
-        self.assertEqual(self.run_script("return document.getElementById('search-state').textContent"), "Nothing found.")
+        said = self.run_script("return document.getElementById('search-state').textContent")
+        self.assertEqual(said, "Nothing found.")
         self.assertEqual(self.browser.errors(), [])
 
     def test_the_search_is_used_with_keys(self):
@@ -191,7 +193,8 @@ class InABrowser(Site):
 
     def test_what_was_read_and_solved_is_remembered(self):
         click = "document.querySelector('.progress input').click();"
-        marks = "return [...document.querySelectorAll('td .done')].map(mark => [mark.previousSibling.textContent, mark.textContent])"
+        marks = """return [...document.querySelectorAll('td .done')].map(mark => [mark.previousSibling.textContent,
+            mark.textContent])"""
         for page in ("chapter_02.html", "chapter_03.html", "exercise_02_warp_maximum.html"):
             self.open(page)
             self.run_script(click)
@@ -212,7 +215,9 @@ class InABrowser(Site):
         ground = """
             const box = document.querySelector('figure.picture img').getBoundingClientRect();
             return [box.x + 8, box.y + 20];"""
-        for system, switched, expected in (("light", False, 253), ("dark", False, 27), ("light", True, 27), ("dark", True, 253)):
+        light, dark = 253, 27
+        for system, switched, expected in (("light", False, light), ("dark", False, dark), ("light", True, dark),
+                                           ("dark", True, light)):
             with self.subTest(system=system, switched=switched):
                 self.open("index.html", scheme=system)
                 if switched:
@@ -237,7 +242,8 @@ class InABrowser(Site):
 
     def test_on_a_phone_code_goes_on_in_the_next_line_and_lists_of_numbers_fit(self):
         wide = """
-            const numbers = [...document.querySelectorAll('table.markdownTable')].filter(table => /^block of rows/.test(table.innerText));
+            const numbers = [...document.querySelectorAll('table.markdownTable')]
+                .filter(table => /^block of rows/.test(table.innerText));
             return [...document.querySelectorAll('div.fragment'), ...numbers, ...numbers.map(table => table.tBodies[0])]
                 .filter(box => box.scrollWidth > box.clientWidth).map(box => box.innerText.slice(0, 40));"""
         for page in ("index.html", "primer.html", "chapter_06.html", "exercise_08_up_sweep.html"):
@@ -247,14 +253,16 @@ class InABrowser(Site):
     def test_a_command_goes_on_in_the_next_line_but_not_within_an_option(self):
         self.open("chapter_06.html")
         commands = self.run_script("return [...document.querySelectorAll('code.command')].map(code => code.innerHTML)")
-        self.assertIn('build/cpu/06_align_serial <span class="option">--num-experts</span> 64 <span class="option">', "".join(commands))
+        self.assertIn('build/cpu/06_align_serial <span class="option">--num-experts</span> 64 <span', "".join(commands))
         self.open("router_data.html")
-        self.assertIn("ninja figures", self.run_script("return [...document.querySelectorAll('code:not(.command)')].map(c => c.innerHTML)"))
+        others = self.run_script("return [...document.querySelectorAll('code:not(.command)')].map(code => code.innerHTML)")
+        self.assertIn("ninja figures", others)
 
     def test_the_main_page_has_no_hole_beside_its_picture(self):
         self.open("index.html")
-        gap = self.run_script("const head = document.getElementById('begin').closest('h2');"
-                              "return head.getBoundingClientRect().top - head.previousElementSibling.getBoundingClientRect().bottom")
+        gap = self.run_script("""
+            const head = document.getElementById('begin').closest('h2');
+            return head.getBoundingClientRect().top - head.previousElementSibling.getBoundingClientRect().bottom;""")
         self.assertLess(gap, 60)
 
     def test_titles_at_the_side_are_whole(self):
@@ -270,8 +278,9 @@ class InABrowser(Site):
         """Light, answers unfolded, and nothing that only a screen needs; afterwards as before."""
         look = """
             const seen = name => [...document.querySelectorAll(name)].some(e => e.checkVisibility());
-            window.printed = [document.documentElement.classList.contains('dark-mode'), [...document.querySelectorAll('details')]
-                .every(details => details.open), seen('#top'), seen('#side-nav'), seen('.way'), seen('.progress'), seen('.textblock p')];"""
+            window.printed = [document.documentElement.classList.contains('dark-mode'),
+                [...document.querySelectorAll('details')].every(details => details.open), seen('#top'), seen('#side-nav'),
+                seen('.way'), seen('.progress'), seen('.textblock p')];"""
         self.open("chapter_06.html", scheme="dark")
         self.run_script(f"addEventListener('beforeprint', () => {{ {look} }});")
         printed = base64.b64decode(self.browser.devtools("Page.printToPDF", preferCSSPageSize=True)["data"])
@@ -282,7 +291,7 @@ class InABrowser(Site):
         self.browser.devtools("Emulation.setEmulatedMedia", media="print")
         self.addCleanup(self.browser.devtools, "Emulation.setEmulatedMedia", media="")
         self.assertEqual(self.run_script(look + "return printed.slice(2)"), [False, False, False, False, True])
-        self.assertEqual(self.run_script("return document.documentElement.scrollWidth - document.documentElement.clientWidth"), 0)
+        self.assertEqual(self.run_script("const root = document.documentElement; return root.scrollWidth - root.clientWidth"), 0)
 
     def test_the_course_as_one_pdf(self):
         status, said = course.call(pdf.main, "--build", "build")
