@@ -18,13 +18,15 @@ BLOCK_SIZES = [f"--block-size {size}" for size in (16, 64, 128)]
 UNIFORM = "--block-size 64 --num-experts 256 --dist uniform"
 FEW_TOKENS = [f"--num-tokens {tokens} --num-experts 64 --topk 8 --dist uniform --block-size 64 --kernel {kernel}"
               for tokens in (1, 16, 64, 120) for kernel in ("small", "large")]
+F32_ONLY = [(program, "bf16") for program in ("02_warp_per_group", "03_divergence_free", "04_bitonic_sort")]
 BUILT_OTHERWISE = ("08_align_blelloch_plain_tree", "10_align_parallel_fill_packed_offsets")
 
 
 def commands(counters):
     """Every command whose run is recorded."""
     gate, align = results.chapters(kernel="gate.cu"), results.chapters(kernel="align.cu")
-    benches = [(program, f"--dtype {dtype}") for program in gate for dtype in ("f32", "bf16")]
+    benches = [(program, f"--dtype {dtype}") for program in gate for dtype in ("f32", "bf16")
+               if (program, dtype) not in F32_ONLY]
     benches += [(program, options) for program in [*align, "cub_align"] for options in [*BLOCK_SIZES, UNIFORM]]
     benches += [(program, options) for program in BUILT_OTHERWISE for options in (BLOCK_SIZES[1], UNIFORM)]
     benches += [(program, options) for program in align for options in FEW_TOKENS]

@@ -122,7 +122,7 @@ def _chapter_label(run, name):
 
 def _sweep_table(request, recorded):
     library, runs = _read_runs(request, recorded)
-    names = request.chapters or [HOST_CHAPTER] * (request.operator == "gate") + list(runs)
+    names = request.chapters or [HOST_CHAPTER] * bool(_chapter_run(runs, HOST_CHAPTER)[0]) + list(runs)
     chapters = [(name, *_chapter_run(runs, name)) for name in names]
     floor = _floor_run(request, runs, names)
     rows = [(label, [library] * len(SIZES), column) for label, column in _library_rows(request, library)]
