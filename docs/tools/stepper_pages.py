@@ -3,7 +3,8 @@
 A page holds the program's trace, compressed, which docs/stepper/stepper.js plays; beside it what that does not say:
 which arrays the kernel writes, as far as the source's lines name them, and each step in words. Without scripts the
 page is the list of steps and the source. Either a page of the site, or an HTML file of its own, beside which
-stepper.js and stepper.css must lie.
+stepper.js and stepper.css must lie. As a program, python3 docs/tools/stepper_pages.py TRACE PAGE TITLE COMMAND makes
+such a file of a trace, and puts the two there.
 """
 import base64
 import collections
@@ -14,8 +15,11 @@ import json
 import math
 import pathlib
 import re
+import shutil
+import sys
 import textwrap
 
+import files
 import runs
 import trace as traces
 from trace import WORD_BYTES
@@ -24,14 +28,14 @@ from trace import WORD_BYTES
 Region = collections.namedtuple("Region", "space name first count")
 SHARED = -2  # where an event accesses memory; else the number of an allocation
 TEMPLATES = {
-    ".md": '# Chapter {number}, step by step {{#stepper_{number}}}\n\n@htmlonly\n<link rel="stylesheet" href="stepper.css">\n'
+    ".md": '# {title}, step by step {{#stepper_{number}}}\n\n@htmlonly\n<link rel="stylesheet" href="stepper.css">\n'
            '<nav class="way" aria-label="Chapters"><a href="chapter_{number}.html">&larr; Chapter {number}</a></nav>\n'
            '{stepper}@endhtmlonly\n',
     ".html": '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
              '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-             '<title>Chapter {number}, step by step</title>\n<link rel="icon" href="data:,">\n'
+             '<title>{title}, step by step</title>\n<link rel="icon" href="data:,">\n'
              '<link rel="stylesheet" href="stepper.css">\n</head>\n<body class="stepper-page">\n'
-             '<h1>Chapter {number}, step by step</h1>\n{stepper}</body>\n</html>\n'}
+             '<h1>{title}, step by step</h1>\n{stepper}</body>\n</html>\n'}
 LOADS, STORES, ATOMIC = ("shared_load", "global_load"), ("shared_store", "global_store"), "atomic"
 FEW_LANES = 4  # whose values are said in words
 
@@ -206,5 +210,18 @@ def write_pages(build, suffix=".md"):
     paths, pages = runs.side_by_side(functools.partial(runs.trace, build), runs.STEPPED), {}
     for path, (program, arguments) in zip(paths, runs.STEPPED.items()):
         stepper = stepper_html(path, f"build/cpu/{program} {arguments} --trace trace.json")
-        pages[f"stepper_{program[:2]}{suffix}"] = TEMPLATES[suffix].format(number=program[:2], stepper=stepper)
+        pages[f"stepper_{program[:2]}{suffix}"] = TEMPLATES[suffix].format(
+            number=program[:2], title=f"Chapter {program[:2]}", stepper=stepper)
     return pages
+
+
+@files.errors_in_one_line("stepper_pages")
+def main():
+    trace, page, title, command = sys.argv[1:]
+    pathlib.Path(page).write_text(TEMPLATES[".html"].format(title=title, stepper=stepper_html(trace, command)))
+    for path in ("docs/stepper/stepper.js", "docs/stepper/stepper.css"):
+        shutil.copy(path, pathlib.Path(page).parent)
+
+
+if __name__ == "__main__":
+    main()
