@@ -225,8 +225,7 @@ def write_pages(build, suffix=".md"):
 
 
 if __name__ == "__main__":  # TRACE PAGE TITLE COMMAND: such a file of one trace, and the two beside it
-    trace_path, page_path, *words = sys.argv[1:]
-    stepper = stepper_html(trace_path, words[1], [])
-    pathlib.Path(page_path).write_text(TEMPLATES[".html"].format(title=words[0], stepper=stepper))
+    path, page, title, command = sys.argv[1:]
+    pathlib.Path(page).write_text(TEMPLATES[".html"].format(title=title, stepper=stepper_html(path, command, [])))
     for asset in ("stepper.js", "stepper.css"):
-        shutil.copy(f"docs/stepper/{asset}", pathlib.Path(page_path).parent)
+        shutil.copy(f"docs/stepper/{asset}", pathlib.Path(page).parent)
