@@ -1,10 +1,11 @@
 /*
  * What the site does for its reader: it remembers which chapters were read and which exercises were solved, in this browser
- * only, and prints a page light and with its folded answers unfolded.
+ * only, prints a page light and with its folded answers unfolded, and lets long commands go on in the next line.
  */
 'use strict';
 
 (function () {
+    const MAX_PLAIN_CODE = 40; /* characters that fit a line of a phone */
     const PREFIX = 'moe-routing:'; /* of the keys in the browser's storage; behind it the name of a page */
     const KINDS = [[/^(chapter_\d+|primer)$/, 'read', 'I have read this page'],
                    [/^exercise_\d\d_\w+$/, 'solved', 'I have solved this exercise']];
@@ -93,6 +94,25 @@
         addEventListener('pageshow', markLinks);
         addEventListener('storage', markLinks);
     }
+
+    /* --- commands --- */
+
+    /* A line may end behind a hyphen, but not within an option: --trace would become -- and trace. What is longer than a line
+       of a phone is a command, which begins where the text stands and goes on below. */
+    document.querySelectorAll('.textblock p > code, .textblock li > code, .textblock td > code').forEach(code => {
+        if (code.children.length)
+            return;
+        const pieces = code.textContent.split(/( --?[A-Za-z]\S*)/);
+
+        code.classList.toggle('command', code.textContent.length > MAX_PLAIN_CODE);
+        code.replaceChildren(...pieces.flatMap((piece, i) => {
+            const option = document.createElement('span');
+
+            option.className = 'option';
+            option.textContent = piece.slice(1);
+            return i % 2 ? [' ', option] : [piece];
+        }));
+    });
 
     /* --- print --- */
 

@@ -24,18 +24,6 @@ import stepper_pages
 TOOLS = pathlib.Path(__file__).parent
 AWESOME = pathlib.Path(os.environ.get("DOXYGEN_AWESOME", "/usr/share/doxygen-awesome-css"))
 LUNR = pathlib.Path(os.environ.get("LUNR", "/usr/share/javascript/lunr"))
-MAX_PLAIN_CODE = 40  # characters that fit a line of a phone
-
-
-def _let_commands_flow(page):
-    """A line may end behind a hyphen, but not within an option: --trace would become -- and trace. What is longer
-    than a line of a phone is a command, which begins where the text stands and goes on below."""
-    def code(found):
-        name = ' class="command"' if len(found[1]) > MAX_PLAIN_CODE else ""
-        text = re.sub(r" (--?[A-Za-z][^ <]*)", r' <span class="option">\1</span>', found[1])
-        return f"<code{name}>{text}</code>"
-
-    return re.sub(r"<code>((?!<span).*?)</code>", code, page)
 
 
 # Files of the site, a pattern, and what takes the place of what it finds.
@@ -51,8 +39,6 @@ PATCHES = (
     # The tree at the side lists the pages; the bar at the top leads to those that one goes to from anywhere.
     ("menudata.js", r'{text:"[^"]*",url:"pages.html"}',
      ",".join(f'{{text:"{page.title()}",url:"{page}.html"}}' for page in ("chapters", "exercises", "glossary"))),
-    # Every line of a source has its anchor under two attributes; one will do, and the site is half a megabyte smaller.
-    ("*_source.html", r' id="(l[0-9]+)" name="l[0-9]+"', r' id="\1"'),
     # The tree at the side names variables after files, and a name in JavaScript cannot begin with a digit.
     ("[0-9]*.js", r"\Avar (?=[0-9])", "var _"),
     ("navtree.js", re.escape(r"eval(n.replace(/\-/g,'_'))"), "eval(n.replace(/-/g,'_').replace(/^(?=[0-9])/,'_'))"),
@@ -67,7 +53,6 @@ def _patch(html, page_ids):
         text = path.read_text()
         if path.stem in page_ids:  # to Doxygen its title is no heading, and its sections are of the first level
             text = re.sub(r"(</?h)([1-4])>", lambda heading: f"{heading[1]}{int(heading[2]) + 1}>", text)
-            text = _let_commands_flow(text)
         for name, pattern, replacement in PATCHES:
             if path.match(name):
                 text = re.sub(pattern, replacement, text)
