@@ -16,7 +16,7 @@ import files
 
 FOLDER = pathlib.Path("docs/results/h200")
 PEERS = {"cub_align": "tests/peers/cub_align.cu", "pytorch_gate": "chapters/01_cpu_baseline/grouped_topk.py"}
-SOURCE_HASH = pathlib.Path(__file__).resolve().parents[2] / "common" / "source_hash.sh"
+COMMON = pathlib.Path(__file__).resolve().parents[2] / "common"
 
 
 def program_of(run):
@@ -39,8 +39,8 @@ def chapters(number="[0-9][0-9]", kernel="*"):
 
 
 def chapter_of(program):
-    """The chapter whose kernel the program runs: its own, or where that was built otherwise, the one that its name
-    begins with, as 08_align_blelloch does for 08_align_blelloch_plain_tree. "" if there is none."""
+    """The chapter whose kernel the program runs: its own, or where that was built otherwise or changed, the one that its
+    name begins with, as 08_align_blelloch does for 08_align_blelloch_plain_tree. "" if there is none."""
     while program and not kernel_of(program):
         program = program.rpartition("_")[0]
     return program
@@ -48,16 +48,19 @@ def chapter_of(program):
 
 def source_of(program):
     """The path of what the program measures; None if there is none."""
-    path = pathlib.Path(PEERS[program]) if program in PEERS else kernel_of(chapter_of(program))
+    chapter = chapter_of(program)
+    changes = pathlib.Path("chapters", chapter, "variants").glob(f"{program[len(chapter) + 1:]}.*")
+    path = pathlib.Path(PEERS[program]) if program in PEERS else next(changes, kernel_of(chapter))
     return path if path and path.is_file() else None
 
 
 @functools.lru_cache(maxsize=None)
 def source_hash(path):
-    """What a program built from this source reports as "kernel_source_sha256"."""
-    if path.suffix == ".py" or not SOURCE_HASH.exists():
+    """What a program built from this source, or of a kernel so changed, reports as "kernel_source_sha256"."""
+    script = [COMMON / "variants.sh", "--hash"] if path.parent.name == "variants" else [COMMON / "source_hash.sh"]
+    if path.suffix == ".py" or not script[0].exists():
         return hashlib.sha256(path.read_bytes()).hexdigest()
-    done = subprocess.run(["sh", SOURCE_HASH, path], capture_output=True, text=True, check=False)
+    done = subprocess.run(["sh", *script, path], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise ValueError(f"{path}: {done.stderr.strip()}")
     return done.stdout.split()[0]

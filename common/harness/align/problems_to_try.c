@@ -22,7 +22,7 @@ enum {
 };
 
 /** Every combination of experts, block size and distribution, three times; all the rest is drawn from its number. */
-bool align_problem_to_try(int number, uint64_t seed, struct align_options *options, enum align_room *room)
+bool align_problem_to_try(int number, uint64_t seed, struct align_options *options)
 {
     struct random random = random_start(seed, (uint64_t)number);
     const uint32_t batch = random_below(&random, NUM_BATCHES);
@@ -42,6 +42,6 @@ bool align_problem_to_try(int number, uint64_t seed, struct align_options *optio
     options->dist = (enum align_dist)(number % ALIGN_DIST_COUNT);
     options->map = random_below(&random, 2) ? "random" : "none";
     options->program.seed = seed + (uint64_t)number;
-    *room = (enum align_room)random_below(&random, NUM_ALIGN_ROOMS);
+    options->room = (enum align_room)random_below(&random, NUM_ALIGN_ROOMS);
     return true;
 }

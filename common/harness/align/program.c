@@ -54,6 +54,10 @@ static void report_problem(const struct align_options *options, bool all, struct
         record_number(fields, IN_DATA, "capacity", "%" PRId64, problem->capacity);
     } else {
         record_number(fields, IN_JSON, "expert_map", "%s", array_source(options->map) == ARRAY_NONE ? "false" : "true");
+        if (options->capacity_given)
+            record_number(fields, IN_JSON, "capacity", "%" PRId64, problem->capacity);
+        if (options->room != ALIGN_ROOM_BOUND)
+            record_text(fields, IN_JSON, "room", "%s", align_room_names[options->room]);
     }
     record_number(fields, IN_JSON, "misalign", "%d", options->misalign);
     record_text(fields, IN_JSON, "kernel", "%s", align_kernel_names[problem->kernel]);
@@ -122,6 +126,30 @@ static void report_left_out(const struct align_problem *problem, const struct al
 
 /* --- what a program does: one run, all problems, or times --------------------------------------------------------- */
 
+/** As align_load(), and makes room as it was asked for: what that comes to is known only now. */
+static bool load(struct align_options *options, const struct align_chapter *chapter, struct operands *operands,
+                 struct align_groups *groups, struct error *error)
+{
+    enum { SPARE_BLOCKS = 5 };
+    struct align_problem *const problem = &options->problem;
+    struct operands bound;
+    bool good;
+
+    if (!align_load(options, chapter, operands, groups, error))
+        return false;
+    if (options->room == ALIGN_ROOM_BOUND)
+        return true;
+    problem->capacity = options->room == ALIGN_ROOM_EXACT
+                            ? align_required_capacity(problem, groups)
+                            : problem->capacity + SPARE_BLOCKS * (int64_t)problem->block_size;
+    bound = *operands;
+    good = align_operands_like(&bound, problem, &chapter->step, operands, error);
+    operands_free(&bound);
+    if (!good)
+        align_groups_free(groups);
+    return good;
+}
+
 static int run_once(struct program *program, const struct align_chapter *chapter, struct align_options *options)
 {
     const struct align_problem *const problem = &options->problem;
@@ -132,7 +160,7 @@ static int run_once(struct program *program, const struct align_chapter *chapter
     struct operands operands;
     struct align_groups groups;
 
-    if (!align_load(options, chapter, &operands, &groups, &program->error))
+    if (!load(options, chapter, &operands, &groups, &program->error))
         return program_exit(program);
     program_run(program, &launch, &operands);
     name_run(options, program);
@@ -168,34 +196,17 @@ static bool find_kernel(const struct align_step *step, struct align_options *opt
     return !align_unsupported_reason(step, problem);
 }
 
-/** Makes the capacity what the ids need, or more than the chapter would allocate. */
-static void give_room(enum align_room room, const struct align_groups *groups, struct align_options *options)
-{
-    enum { SPARE_BLOCKS = 5 };
-    struct align_problem *problem = &options->problem;
-
-    if (room == ALIGN_ROOM_EXACT)
-        problem->capacity = align_required_capacity(problem, groups);
-    else if (room == ALIGN_ROOM_SPARE)
-        problem->capacity += SPARE_BLOCKS * (int64_t)problem->block_size;
-    options->capacity_given = room != ALIGN_ROOM_BOUND;
-}
-
-/** Runs a problem with the room it is to have. */
-static bool try_problem(const struct align_chapter *chapter, struct align_options *options, enum align_room room,
-                        struct error *error)
+/** Runs a problem to try. */
+static bool try_problem(const struct align_chapter *chapter, struct align_options *options, struct error *error)
 {
     const struct launch launch = align_launch_of(&options->problem, &chapter->step);
-    struct operands operands, roomy;
+    struct operands operands;
     struct align_groups groups;
     bool right;
 
-    if (!align_load(options, chapter, &operands, &groups, error))
+    if (!load(options, chapter, &operands, &groups, error))
         return false;
-    give_room(room, &groups, options);
-    right = align_operands_like(&operands, &options->problem, &chapter->step, &roomy, error) &&
-            launch_run(&launch, &roomy, error);
-    operands_free(&roomy);
+    right = launch_run(&launch, &operands, error);
     align_groups_free(&groups);
     operands_free(&operands);
     return right;
@@ -205,12 +216,11 @@ static int check_all(struct program *program, const struct align_chapter *chapte
 {
     struct check_all tally = {0};
     struct align_options options;
-    enum align_room room;
 
-    for (int number = 0; align_problem_to_try(number, program->options->seed, &options, &room); number++) {
+    for (int number = 0; align_problem_to_try(number, program->options->seed, &options); number++) {
         if (!find_kernel(&chapter->step, &options)) {
             tally.unsupported++;
-        } else if (try_problem(chapter, &options, room, &program->error)) {
+        } else if (try_problem(chapter, &options, &program->error)) {
             tally.verified++;
         } else {
             align_options_command(&options, program);
@@ -231,7 +241,7 @@ static void time_before(const struct bench *bench, const struct align_options *o
 
     if (!before->launch)
         return;
-    if (!options->capacity_given)
+    if (!options->capacity_given && options->room == ALIGN_ROOM_BOUND)
         problem.capacity = before->capacity(&problem);
     if (!align_problem_check(&problem, &ignored) || align_unsupported_reason(before, &problem) ||
         !align_operands_like(operands, &problem, before, &own, &ignored))
@@ -249,7 +259,7 @@ static void bench_size(const struct bench *bench, const struct align_chapter *ch
 
     options->num_tokens = row->num_tokens;
     options->num_tokens_given = true;
-    if (!align_load(options, chapter, &operands, &groups, &bench->program->error))
+    if (!load(options, chapter, &operands, &groups, &bench->program->error))
         return;
     row->num_tokens = options->num_tokens; /* --counts has its own */
     if (bench_step(bench, &launch, &operands, row))
