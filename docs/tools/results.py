@@ -67,8 +67,8 @@ def source_of(program):
 def source_hash(path):
     """What a program built from this source, or of a kernel so changed, reports as "kernel_source_sha256"."""
     script = [COMMON / "variants.sh", "--hash"] if path.parent.name == "variants" else [COMMON / "source_hash.sh"]
-    if path.suffix == ".py" or not script[0].exists():
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+    if path.suffix == ".py" or not script[0].exists():  # without the lines that mark a snippet
+        return hashlib.sha256(re.sub(rb"(?m)^# \[.*\n", b"", path.read_bytes())).hexdigest()
     done = subprocess.run(["sh", *script, path], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise ValueError(f"{path}: {done.stderr.strip()}")
