@@ -9,7 +9,6 @@ with the reason, where ncu is missing. --device cpu tries the script out: times 
 import argparse
 import csv
 import datetime
-import hashlib
 import json
 import platform
 import subprocess
@@ -90,7 +89,7 @@ def describe(device):
         "torch": torch.__version__,
         "command": "python3 tests/peers/pytorch_launches.py" + ("" if gpu else " --device cpu"),
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "kernel_source_sha256": hashlib.sha256(pytorch_gate.SOURCE.read_bytes()).hexdigest(),
+        "kernel_source_sha256": pytorch_gate.source_hash(),
         "distribution": "normal",
         "problem": {"num_expert_group": GROUPS, "topk_group": 4, "topk": 8, "dtype": "f32"},
     }
