@@ -253,7 +253,8 @@ static __global__ void __launch_bounds__(1024) choose(int zero, int *ids, long l
 #pragma unroll 1
         for (int sort = 0; sort < SORTS; sort++) {
             const int i = (int)lane + (waits_for & zero);
-            const candidate found = Way::best({value_of(sort, i), i}, {value_of(sort, i + WARP_SIZE), i + WARP_SIZE}, lane);
+            const candidate found = Way::best({value_of(sort, i), i}, {value_of(sort, i + WARP_SIZE), i + WARP_SIZE},
+                                              lane);
 
             waits_for = found.id;
             if (threadIdx.x < TOPK)
