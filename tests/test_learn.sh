@@ -627,6 +627,26 @@ sed 's/    return mine;/    for (;;) mine.id++;/' "$scratch/solved.cu" >"$first"
 learn run 02
 matches 'an endless loop' '1 *NOT PASSED at one_token*' "$code $said"
 
+# --- step by step ---
+begin
+learn hint 02
+cat "$scratch/solved.cu" >"$first"
+learn step 02
+equal 'step: what it says' "0 This page plays what your kernel does, step by step:
+  $b/step/02_warp_maximum.html" "$code $said"
+succeeds 'step: the page names its steps' grep -q 'all lanes read lane ^ 16 (__shfl_xor_sync)' "$tree/$b/step/02_warp_maximum.html"
+succeeds 'step: the page has what plays it' test -s "$tree/$b/step/stepper.js" -a -s "$tree/$b/step/stepper.css"
+equal 'step: nothing is judged' 'begun 1 of 3' "$(state 02_warp_maximum)"
+sed 's/return mine;/return mne;/' "$scratch/solved.cu" >"$first"
+learn step 02
+matches 'step: what does not compile' '2 *NOT COMPILED: 1 error*' "$code $said"
+cp "$scratch/solved.cu" "$first"
+mkdir "$scratch/no_python"
+printf '#!/bin/sh\necho no python >&2\nexit 1\n' >"$scratch/no_python/python3"
+chmod +x "$scratch/no_python/python3"
+(cd "$tree" && PATH=$scratch/no_python:$PATH exec "$b/learn" step 02) >"$scratch/out" 2>"$scratch/err"
+equal 'step: without Python' "2 learn: $b/step/02_warp_maximum.json is the trace, but python3 made no page of it: no python" "$? $(cat "$scratch/err")"
+
 # --- places ---
 mkdir "$scratch/alone"
 cp "$tree/$b/learn" "$scratch/alone/learn"

@@ -27,10 +27,12 @@ def _distance(event):
 
 
 def _exchanges(trace, snippet, first_distance, steps):
-    """The value's and the id's shuffle of each step that one warp takes in the snippet, and the warp's events after them."""
+    """The value's and the id's shuffle of each step that one warp takes in the snippet, and the warp's events after them.
+    It is the first in which half of the lanes or more have something to offer: not the one that ranks 8 groups."""
     where, events = f"in snippet [{snippet}]", trace["events"]
     first = next((number for number, (event, name) in enumerate(zip(events, _snippets(trace)))
-                  if name == snippet and _distance(event) == first_distance), None)
+                  if name == snippet and _distance(event) == first_distance and
+                  sum(traces.as_float(word) > float("-inf") for word in event["in"]) >= 16), None)
     if first is None:
         raise ValueError(f"{trace['source']}: no exchange over {first_distance} lanes {where}")
     events = [event for event in events[first:] if event["warp"] == events[first]["warp"]]

@@ -14,7 +14,9 @@ import json
 import math
 import pathlib
 import re
+import shutil
 import subprocess
+import sys
 import textwrap
 
 import runs
@@ -25,14 +27,14 @@ from trace import WORD_BYTES
 Region = collections.namedtuple("Region", "space name first count start", defaults=(0,))
 SHARED = -2  # where an event accesses memory; else the number of an allocation
 TEMPLATES = {
-    ".md": '# Chapter {number}, step by step {{#stepper_{number}}}\n\n@htmlonly\n<link rel="stylesheet" href="stepper.css">\n'
+    ".md": '# {title}, step by step {{#stepper_{number}}}\n\n@htmlonly\n<link rel="stylesheet" href="stepper.css">\n'
            '<nav class="way" aria-label="Chapters"><a href="chapter_{number}.html">&larr; Chapter {number}</a></nav>\n'
            '{stepper}@endhtmlonly\n',
     ".html": '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
              '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-             '<title>Chapter {number}, step by step</title>\n<link rel="icon" href="data:,">\n'
+             '<title>{title}, step by step</title>\n<link rel="icon" href="data:,">\n'
              '<link rel="stylesheet" href="stepper.css">\n</head>\n<body class="stepper-page">\n'
-             '<h1>Chapter {number}, step by step</h1>\n{stepper}</body>\n</html>\n'}
+             '<h1>{title}, step by step</h1>\n{stepper}</body>\n</html>\n'}
 LOADS, STORES, ATOMIC = ("shared_load", "global_load"), ("shared_store", "global_store"), "atomic"
 FEW_LANES = 4  # whose values are said in words
 
@@ -217,5 +219,13 @@ def write_pages(build, suffix=".md"):
     for path, (program, arguments) in zip(paths, runs.STEPPED.items()):
         stepper = stepper_html(path, f"build/cpu/{program} {arguments} --trace trace.json",
                                shared_arrays(pathlib.Path(build) / "cpu" / program))
-        pages[f"stepper_{program[:2]}{suffix}"] = TEMPLATES[suffix].format(number=program[:2], stepper=stepper)
+        names = {"number": program[:2], "title": f"Chapter {program[:2]}"}
+        pages[f"stepper_{program[:2]}{suffix}"] = TEMPLATES[suffix].format(**names, stepper=stepper)
     return pages
+
+
+if __name__ == "__main__":  # TRACE PAGE TITLE COMMAND: such a file of one trace, and the two beside it
+    path, page, title, command = sys.argv[1:]
+    pathlib.Path(page).write_text(TEMPLATES[".html"].format(title=title, stepper=stepper_html(path, command, [])))
+    for asset in ("stepper.js", "stepper.css"):
+        shutil.copy(f"docs/stepper/{asset}", pathlib.Path(page).parent)

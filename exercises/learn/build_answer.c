@@ -15,7 +15,7 @@
 #include <unistd.h>
 
 /* The compilers and their flags, words with a space between them: the build writes these. */
-extern const char answer_build[], answer_rewriter[], answer_compile[], answer_link[], answer_libraries[];
+extern const char answer_rewriter[], answer_compile[], answer_link[], answer_libraries[];
 extern const char answer_gpu_compile[], answer_gpu_link[], answer_gpu_libraries[];
 
 enum { MAX_WORDS = 96, COMMAND_SIZE = 4096, PATH_ROOM = 2 * BUILT_PATH_SIZE, COMPILER_SECONDS = 120 };

@@ -14,6 +14,9 @@
 #include <stdbool.h>
 
 /** How the building of an answer ended. */
+/** The folder of what is built. */
+extern const char answer_build[];
+
 enum build_result {
     BUILD_DONE,
     BUILD_REFUSED,    /**< it does not compile or link: `messages` say why, in the learner's lines */

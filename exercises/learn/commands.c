@@ -19,8 +19,7 @@ static const struct exercise *find_exercise(const struct learn *learn, const cha
     return found;
 }
 
-/** The exercise that was named, or the one that the learner is at. NULL with one line. */
-static const struct exercise *named_or_current(struct learn *learn, const char *wanted, struct error *error)
+const struct exercise *named_or_current(struct learn *learn, const char *wanted, struct error *error)
 {
     const struct exercise *current;
 
