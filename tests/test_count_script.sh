@@ -21,7 +21,7 @@ done'
 PATH=$bin:$PATH sh tests/gpu/count_on_gpu.sh 02_warp_per_group 3 >"$scratch/counted.json"
 equal 'it ends well' 0 $?
 matches 'kernels of the operator, as many launches as the simulator had' \
-    '*--kernel-name regex:^gate_kernel$ --launch-count 1 *build/gpu/02_warp_per_group --num-tokens 3' "$(cat "$scratch/asked")"
+    '*--kernel-name regex:^(gate_kernel)$ --launch-count 1 *build/gpu/02_warp_per_group --num-tokens 3' "$(cat "$scratch/asked")"
 
 # field EXPRESSION: of the JSON, in Python
 field() {

@@ -55,8 +55,8 @@ def source_of(program):
 @functools.lru_cache(maxsize=None)
 def source_hash(path):
     """What a program built from this source reports as "kernel_source_sha256"."""
-    if path.suffix == ".py" or not SOURCE_HASH.exists():
-        return hashlib.sha256(path.read_bytes()).hexdigest()
+    if path.suffix == ".py" or not SOURCE_HASH.exists():  # without the lines that mark a snippet
+        return hashlib.sha256(re.sub(rb"(?m)^# \[.*\n", b"", path.read_bytes())).hexdigest()
     done = subprocess.run(["sh", SOURCE_HASH, path], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise ValueError(f"{path}: {done.stderr.strip()}")

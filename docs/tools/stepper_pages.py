@@ -14,14 +14,15 @@ import json
 import math
 import pathlib
 import re
+import subprocess
 import textwrap
 
 import runs
 import trace as traces
 from trace import WORD_BYTES
 
-# Neighbouring words of one array; the first is counted from the beginning of the space.
-Region = collections.namedtuple("Region", "space name first count")
+# Neighbouring words of one array; the first is counted from the beginning of the space, and is this word of the array.
+Region = collections.namedtuple("Region", "space name first count start", defaults=(0,))
 SHARED = -2  # where an event accesses memory; else the number of an allocation
 TEMPLATES = {
     ".md": '# Chapter {number}, step by step {{#stepper_{number}}}\n\n@htmlonly\n<link rel="stylesheet" href="stepper.css">\n'
@@ -80,9 +81,17 @@ def _space(event, lane):
     return SHARED if traces.is_shared(event) else event["allocation"][lane]
 
 
-def find_regions(trace):
-    """All that is written in the course of a trace, in the order of memory: neighbours whose first writers name the
-    same array. An allocation is one array."""
+def shared_arrays(program):
+    """The __shared__ arrays of a program, which the simulator keeps in thread-local storage, where its symbols say."""
+    symbols = subprocess.run(["readelf", "-sWC", program], capture_output=True, text=True, check=True).stdout
+    found = re.findall(r": ([0-9a-f]+) +(\w+) TLS .*?(\w+)$", symbols, re.M)
+    return [Region(SHARED, name, int(offset, 16) // WORD_BYTES, int(size, 0) // WORD_BYTES)
+            for offset, size, name in found if not name.startswith("simt_")]
+
+
+def find_regions(trace, arrays):
+    """All that is written in the course of a trace, in the order of memory: neighbours in one of the arrays that the program
+    declares, else neighbours whose first writers name the same array. An allocation is one array."""
     writers = {}
     for event in trace["events"]:
         if event["kind"] in (*STORES, ATOMIC):
@@ -92,11 +101,12 @@ def find_regions(trace):
     regions = []
     for space, word in sorted(writers):
         last = regions[-1] if regions and regions[-1].space == space else None
-        name = last.name if last and space != SHARED else array_name(writers[space, word])
+        array = next((array for array in arrays if array.space == space and 0 <= word - array.first < array.count), None)
+        name = array.name if array else last.name if last and space != SHARED else array_name(writers[space, word])
         if last and last.name == name and last.first + last.count == word:
             regions[-1] = last._replace(count=last.count + 1)
         else:
-            regions.append(Region(space, name, word, 1))
+            regions.append(Region(space, name, word, 1, word - array.first if array else 0))
     return regions
 
 
@@ -181,10 +191,10 @@ def _file_html(path):
             f'<pre class="stepper-source" tabindex="0">{lines}</pre></div>\n')
 
 
-def stepper_html(path, command):
+def stepper_html(path, command, arrays):
     """The stepper of a trace; the command that made it is shown."""
     trace = traces.read(path)
-    regions = find_regions(trace)
+    regions = find_regions(trace, arrays)
     files = dict.fromkeys([trace["source"], *(event["file"] for event in trace["events"])])
     steps = "".join(f"<li>{html.escape(text)}</li>\n" for text in steps_in_words(trace, regions))
     packed = base64.b64encode(gzip.compress(pathlib.Path(path).read_bytes(), mtime=0)).decode()
@@ -205,6 +215,7 @@ def write_pages(build, suffix=".md"):
     """The pages of the site, by the names of their files, or with ".html" the same as HTML files of their own."""
     paths, pages = runs.side_by_side(functools.partial(runs.trace, build), runs.STEPPED), {}
     for path, (program, arguments) in zip(paths, runs.STEPPED.items()):
-        stepper = stepper_html(path, f"build/cpu/{program} {arguments} --trace trace.json")
+        stepper = stepper_html(path, f"build/cpu/{program} {arguments} --trace trace.json",
+                               shared_arrays(pathlib.Path(build) / "cpu" / program))
         pages[f"stepper_{program[:2]}{suffix}"] = TEMPLATES[suffix].format(number=program[:2], stepper=stepper)
     return pages

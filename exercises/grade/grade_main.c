@@ -38,6 +38,14 @@ static void open_records(void)
     records_fd = RECORDS_FD;
 }
 
+void grade_close_records(void)
+{
+    memset(nonce, 0, sizeof nonce);
+    if (records_fd != STDOUT_FILENO)
+        close(records_fd);
+    records_fd = -1;
+}
+
 /** Writes one record at once: whatever happens next, it is out. */
 __attribute__((format(printf, 1, 2))) static void report(const char *format, ...)
 {
@@ -150,6 +158,10 @@ int main(int argc, char **argv)
     if (!backend_open(&grade.backend, &error)) {
         fprintf(stderr, "%s\n", error.text);
         return 3;
+    }
+    if (!grade_apart_open(&grade)) {
+        fprintf(stderr, "%s: there is no memory or no process to launch in\n", argv[0]);
+        return 2;
     }
     failed = try_cases(&grade, only);
     if (failed < 0)

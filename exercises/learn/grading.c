@@ -88,7 +88,7 @@ static enum learn_result build_and_run(struct attempt *attempt, struct error *er
 
     if (result == BUILD_IMPOSSIBLE)
         return impossible;
-    if (result == BUILD_REFUSED || interrupt_seen())
+    if (result == BUILD_REFUSED || result == BUILD_FORBIDDEN || interrupt_seen())
         return LEARN_NOT_PASSED;
     if (!run_built(attempt, error))
         return LEARN_BAD;

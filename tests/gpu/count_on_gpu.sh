@@ -10,10 +10,8 @@ set -eu
 chapter=$1
 num_tokens=${2:-2048}
 source=$(echo "chapters/$chapter"/*.cu)
-case $source in
-*/gate.cu) kernels='^gate_kernel$' ;;
-*) kernels='^(fill|align|align_small|sort)_kernel$' ;;
-esac
+kernels=$("build/cpu/$chapter" --num-tokens "$num_tokens" --format json | sed -n 's/^ *{"name": "\([^"]*\)".*/\1/p' | paste -sd '|')
+kernels="^($kernels)\$"
 
 sectors() { echo "l1tex__t_${2}_pipe_lsu_mem_global_op_$1.sum"; }
 

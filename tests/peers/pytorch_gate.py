@@ -15,6 +15,7 @@ import json
 import os
 import pathlib
 import platform
+import re
 import shlex
 import sys
 import tempfile
@@ -283,7 +284,7 @@ def describe(options):
         "torch": torch.__version__,
         "command": repeating_command(options),
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "kernel_source_sha256": hashlib.sha256(SOURCE.read_bytes()).hexdigest(),
+        "kernel_source_sha256": hashlib.sha256(re.sub(rb"(?m)^# \[.*\n", b"", SOURCE.read_bytes())).hexdigest(),
         "distribution": "router",
         "cache": "warm",
         "problem": {"num_experts": 256, "num_expert_group": 8, "topk_group": 4, "topk": 8, "dtype": options.dtype,
