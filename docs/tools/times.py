@@ -3,7 +3,8 @@
 What times are wanted is said in words, as in a table's marker:
 
     f32 [CHAPTER...]                    the gate (f32, f16 or bf16), chapters beside PyTorch
-    align 64 [uniform] [CHAPTER...]     align with that block size, of the router's choices or ids so generated
+    align 64 [uniform] [exact] [CHAPTER...]   align with that block size, of the router's choices or ids so generated,
+                                        with as many places as these need
     small 64 CHAPTER...                 align with 64 experts and few tokens: a chapter's small and large kernel
 
 Without chapters it is all that is recorded. A chapter's kernel may be one built otherwise: 08_align_blelloch_plain_tree.
@@ -48,7 +49,8 @@ def parse(words, recorded):
     elif first == "align" and number:
         known = {run.get("distribution") for runs in recorded.values() for run in runs}
         dist = rest.pop(0) if rest and rest[0] in known else "router"
-        request.fields = {"block_size": number, "distribution": dist, "kernel": "auto"}
+        room = rest.pop(0) if rest[:1] == ["exact"] else None
+        request.fields = {"block_size": number, "distribution": dist, "kernel": "auto", "room": room, "capacity": None}
     elif first == "small" and number and rest:
         request.fields = {"block_size": 64, "num_experts": number, "distribution": "uniform"}
     else:

@@ -213,7 +213,7 @@ class Gains(TinyCourse):
         write(RECORDED, '{"rows": [}')
         self.refuses(f"{RECORDED}: Expecting value: line 1 column 11 (char 10)")
         self.record(rows={})
-        self.refuses(f'{RECORDED}: a run needs "command", "date", "kernel_source_sha256", and "rows" or "counters"')
+        self.refuses(f'{RECORDED}: a run needs "command", "date", "kernel_source_sha256", and "rows", "counters" or "figures"')
 
 
 if __name__ == "__main__":

@@ -201,7 +201,6 @@ static bool give_room(const struct align_step *step, const struct align_groups *
     struct align_problem *const problem = &options->problem;
     struct operands roomy;
 
-    options->capacity_given = true;
     problem->capacity = options->room == ALIGN_ROOM_EXACT
                             ? align_required_capacity(problem, groups)
                             : problem->capacity + SPARE_BLOCKS * (int64_t)problem->block_size;

@@ -7,10 +7,12 @@
 
 const char *const align_kernel_names[] = {"auto", "large", "small", NULL};
 
+const char *const align_room_names[] = {"bound", "exact", "spare", NULL};
+
 static const char *const ids_names[] = {"i32", "i64", NULL};
 
 /** What decides which options repeat a run; and, from 16 on, one for each source, in the order of enum align_source. */
-enum { HAS_CAPACITY = OPERATOR_TRAIT };
+enum { HAS_CAPACITY = OPERATOR_TRAIT, HAS_ROOM = 256 };
 
 #define FROM(source) (16u << ALIGN_SOURCE_##source)
 
@@ -63,6 +65,8 @@ static const struct option_row table[] = {
      OPTION_TEXT, FIELD(map)},
     {"capacity", "N", "Places of sorted_token_ids (default: what the chapter allocates)", 1, OPTION_INT64,
      FIELD(problem.capacity), GIVEN(capacity_given), .most = INT32_MAX, .repeats = HAS_CAPACITY},
+    {"room", "WHICH", "bound: --capacity; exact: what the ids need; spare: 5 blocks more than bound (default bound)", 1,
+     OPTION_WORD, FIELD(room), .words = align_room_names, .repeats = HAS_ROOM},
     {"misalign", "N", "Words, 0 to 3, that sorted_token_ids begins past 16 bytes (default 0)", 1, OPTION_INT,
      FIELD(misalign), .most = ALIGN_MISALIGNMENTS - 1},
     {"kernel", "WHICH", "auto, large, or small where there is one for few ids (default auto)", 1, OPTION_WORD,
@@ -94,6 +98,8 @@ static bool check_capacity(const struct align_options *options, struct error *er
 {
     if (options->program.bench && options->capacity_given && !options->program.num_tokens_given)
         return error_set(error, "--capacity: every size of a sweep has its own; add --num-tokens");
+    if (options->capacity_given && options->room != ALIGN_ROOM_BOUND)
+        return error_set(error, "--room: --capacity says how much there is; leave out one of the two");
     return true;
 }
 
@@ -124,6 +130,8 @@ void align_options_command(const struct align_options *options, struct program *
         traits |= program_traits(program);
     if (options->capacity_given)
         traits |= HAS_CAPACITY;
+    if (options->room != ALIGN_ROOM_BOUND)
+        traits |= HAS_ROOM;
     if (traits & (FROM(GENERATED) | FROM(COUNTS)) || array_source(options->map) == ARRAY_RANDOM)
         traits |= IS_RANDOM;
     options_command(table, options, traits, program->path, program->command, sizeof program->command);

@@ -44,6 +44,9 @@ struct align_options align_options_default(void);
 /** "auto", "large", "small", in the order of the enum; NULL ends them. */
 extern const char *const align_kernel_names[];
 
+/** "bound", "exact", "spare", likewise. */
+extern const char *const align_room_names[];
+
 /** One word for where the ids come from: the distribution's name, "router", "file" or "counts". */
 const char *align_source_name(const struct align_options *options);
 

@@ -63,6 +63,10 @@ static void report_problem(const struct align_options *options, bool all, struct
         record_number(fields, IN_DATA, "capacity", "%" PRId64, problem->capacity);
     } else {
         record_number(fields, IN_JSON, "expert_map", "%s", array_source(options->map) == ARRAY_NONE ? "false" : "true");
+        if (options->capacity_given)
+            record_number(fields, IN_JSON, "capacity", "%" PRId64, problem->capacity);
+        if (options->room != ALIGN_ROOM_BOUND)
+            record_text(fields, IN_JSON, "room", "%s", align_room_names[options->room]);
     }
     record_number(fields, IN_JSON, "misalign", "%d", options->misalign);
     record_text(fields, IN_JSON, "kernel", "%s", align_kernel_names[problem->kernel]);
@@ -151,7 +155,7 @@ static void run_before(struct program *program, const struct align_options *opti
 
     if (!before->launch || !program->asked.bench)
         return;
-    if (!options->capacity_given)
+    if (!options->capacity_given && options->room == ALIGN_ROOM_BOUND)
         problem.capacity = before->capacity(&problem);
     if (!align_problem_check(&problem, &ignored) || align_unsupported_reason(before, &problem) ||
         !align_operands_like(operands, &problem, before, &own, &ignored))
