@@ -146,11 +146,10 @@ def _chapter_list(site, recorded):
             continue
         text += ("| chapter | the idea | 1 token, us | times as fast | 65,536 tokens, us | times as fast |\n"
                  "|---|---|---:|---:|---:|---:|\n")
-        runs = {page.path: times.chapter_run(recorded, page.path.split("/")[1]) for page in chapters}
-        for page, following in zip(chapters, [*chapters[1:], None]):
-            is_host = number_of(page) == 1
-            text += _gain(page, runs[following.path] if is_host and following else runs[page.path], is_host)
-        found = [run for run in runs.values() if run]
+        runs = [times.chapter_run(recorded, page.path.split("/")[1]) for page in chapters]
+        for page, run, following in zip(chapters, runs, [*runs[1:], None]):
+            text += _gain(page, following if number_of(page) == 1 else run, number_of(page) == 1)
+        found = [run for run in runs if run]
         host = ("; chapter 01 on up to 16 threads of that machine's CPU, with which chapter 02 is compared" if part == 0 else "")
         text += "\n" + (f"Microseconds per call, median, {provenance.machines(found[-1:])} by `build/gpu/NAME --bench`"
                         f"{host}. *Times as fast* as the chapter before, both in one run.\n"

@@ -3,7 +3,6 @@
 Each is kept in BUILD/docs/runs and made again only when the program is newer. Paths are relative to the repository's root,
 in which the tools run. A run that fails is a ValueError with one line.
 """
-import concurrent.futures
 import hashlib
 import json
 import os
@@ -70,9 +69,3 @@ def trace(build, program, arguments=None):
 def arrays(build, program, arguments=""):
     """The folder with the .npy files that the program writes."""
     return _make(build, program, arguments, "--out {}", ".arrays")
-
-
-def side_by_side(function, items):
-    """What the function returns for each item, as many calls at once as there are processors."""
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(function, items))

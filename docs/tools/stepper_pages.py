@@ -7,11 +7,13 @@ stepper.js and stepper.css must lie.
 """
 import base64
 import collections
+import concurrent.futures
 import functools
 import gzip
 import html
 import json
 import math
+import os
 import pathlib
 import re
 import shutil
@@ -215,7 +217,9 @@ def stepper_html(path, command, arrays):
 
 def write_pages(build, suffix=".md"):
     """The pages of the site, by the names of their files, or with ".html" the same as HTML files of their own."""
-    paths, pages = runs.side_by_side(functools.partial(runs.trace, build), runs.STEPPED), {}
+    pages = {}
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        paths = list(pool.map(functools.partial(runs.trace, build), runs.STEPPED))
     for path, (program, arguments) in zip(paths, runs.STEPPED.items()):
         stepper = stepper_html(path, f"build/cpu/{program} {arguments} --trace trace.json",
                                shared_arrays(pathlib.Path(build) / "cpu" / program))
