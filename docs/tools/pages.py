@@ -1,9 +1,8 @@
 """The pages of the documentation site that are made from the repository's Markdown files, as text for Doxygen.
 
-A page for each chapters/NN_name/README.md: the walkthrough, with its place in the course, the way to its
-neighbours, how long it takes to read, and what belongs to it. A page for each docs/pages/NAME.md, for the router
-data, and for each exercise, to which its chapter leads. A page "chapters" that lists them. In the Markdown files
-these markers are known:
+A page for each chapters/NN_name/README.md: the walkthrough, with its place in the course, the way to its neighbours,
+how long it takes to read, and what belongs to it. A page for each docs/pages/NAME.md, for the router data, and for each
+exercise, to which its chapter leads. A page "chapters" that lists them. In the Markdown files these markers are known:
 
     <!-- results: ... -->    docs/figures/results.svg, and what it shows in words
     <!-- chapters -->        the chapters and what each gains, as recorded
@@ -53,9 +52,6 @@ def subpages(ids):
     """Puts pages below this one in Doxygen's tree, which shows only those that a page names."""
     items = "".join(f"- \\subpage {page_id}\n" for page_id in ids)
     return f"\n@htmlonly<div hidden>@endhtmlonly\n\n{items}\n@htmlonly</div>@endhtmlonly\n"
-
-
-# --- a chapter's place and what belongs to it ---
 
 
 def way(label, before, middle, after):
@@ -108,9 +104,6 @@ def _box(site, page, writer, own_pages):
             f"</p><ul>{items}{_item('Exercises: ', exercises)}</ul></div>@endhtmlonly\n")
 
 
-# --- what chapters gain ---
-
-
 def _idea(page):
     """What a chapter is about: the first bold words of its text."""
     match = re.search(r"\n\*\*(.*?)\*\*", pathlib.Path(page.path).read_text(), re.DOTALL)
@@ -157,9 +150,6 @@ def _chapter_list(site, recorded):
     return text
 
 
-# --- markers ---
-
-
 def _run(command, expected):
     """A command, which must exit with `expected`, and what it prints, as code."""
     result = subprocess.run(command, shell=True, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE,
@@ -180,9 +170,6 @@ def _expand_marker(site, recorded, text):
         return f"\n@htmlonly{tag}@endhtmlonly\n"
     command = re.fullmatch(r"run(?: (\d+))?: (.*)", text)
     return _run(command[2], int(command[1] or 0)) if command else None
-
-
-# --- pages ---
 
 
 def _page(site, page, recorded, step_pages):

@@ -34,9 +34,6 @@ HOST_PAIRS = (
 )
 
 
-# --- code ---
-
-
 @functools.lru_cache(maxsize=None)
 def highlighted_lines(text):
     """For each line of C or CUDA C a list of characters, each with Doxygen's class for such text, or ""."""
@@ -96,9 +93,6 @@ def changed_words(before, after):
     same = [{block[side] + at for block in matcher.get_matching_blocks() for at in range(block.size)}
             for side in (0, 1)]
     return [_marked_columns(*of_side) for of_side in zip((before, after), sides, same)]
-
-
-# --- the table of both sides ---
 
 
 def _cells(side, look, number, sign, marked=()):
@@ -189,9 +183,6 @@ def _code(before, after):
             f'<thead role="rowgroup"><tr role="row">{heads}</tr></thead>\n{rows}</table>\n@endhtmlonly\n')
 
 
-# --- words and figures ---
-
-
 def _idea(here):
     """What the kernel's first comment says. A text goes on unless a line begins with a word and a colon."""
     comment = here.kernel.read_text().partition("*/")[0]
@@ -261,9 +252,6 @@ def _times(before, here, recorded):
     if results.is_old(run):
         out += f"*These are times of an older kernel: {here.kernel.name} has changed since.*\n\n"
     return out + provenance.recorded([run]) + "\n\n"
-
-
-# --- pages ---
 
 
 def _side(site, page, build):

@@ -41,9 +41,6 @@ LOADS, STORES, ATOMIC = ("shared_load", "global_load"), ("shared_store", "global
 FEW_LANES = 4  # whose values are said in words
 
 
-# --- the arrays that a kernel writes ---
-
-
 @functools.lru_cache(maxsize=None)
 def _lines(path):
     return pathlib.Path(path).read_text().splitlines()
@@ -114,9 +111,6 @@ def find_regions(trace, arrays):
     return regions
 
 
-# --- steps in words ---
-
-
 def _lanes(event):
     active = event["active"]
     return f"lane {active[0]}" if len(active) == 1 else "all lanes" if len(active) == 32 else f"{len(active)} lanes"
@@ -183,9 +177,6 @@ def steps_in_words(trace, regions):
         line = f"line {event['line']}: " if event.get("line") else ""
         texts.append(warp + line + step_text(trace, regions, event))
     return texts
-
-
-# --- pages ---
 
 
 def _file_html(path):
