@@ -38,7 +38,7 @@ def claims():
     gate, align = ([f"variants/{name}" for name in results.variants(kernel)] for kernel in ("gate.cu", "align.cu"))
     pads = [program for program in align if "/07" in program]
     exact = ["06_align_serial", "07_align_vector_pad", "cub_align", *pads]
-    return [*bench(gate, ["--dtype f32"]), *bench(["05_fused_gate"], ["--dtype f16"]), *bench(pads, BLOCK_SIZES),
+    return [*bench(gate, ["--dtype f32"]), *bench(pads, BLOCK_SIZES),
             *bench(exact, [f"{options} --room exact" for options in BLOCK_SIZES]),
             *bench([program for program in align if program not in pads], [BLOCK_SIZES[1], *FEW_TOKENS]),
             *bench(["06_align_serial", "08_align_blelloch", "09_align_warp_scan"], SUMS),
