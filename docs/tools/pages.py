@@ -23,20 +23,16 @@ import times
 PARTS = ((5, "the gate"), (10, "align"), (99, "the layer, several GPUs and the limit"))  # the last chapter of each
 ORDER = ("primer", "chapters", "exercises", "glossary", "simulator", "stepping_in_gdb", "router_data")  # others follow
 STEP_PAGES = {"step": "What this step changed</a>, line by line", "stepper": "Step through a run</a>"}
+PAGES = (("chapters/[0-9][0-9]_*/README.md", "chapter_{folder:.2}"), ("docs/pages/*.md", "{stem}"),
+         ("common/data/router/README.md", "router_data"), ("exercises/README.md", "exercises"),
+         ("exercises/[0-9]*/README.md", "exercise_{folder}"), ("exercises/AUTHORING.md", "exercise_authoring"))
 WORDS_A_MINUTE, LINES_OF_CODE_A_MINUTE = 200, 15
 
 
 def find_pages():
     """All pages, the chapters first and in order."""
-    chapters = sorted(pathlib.Path("chapters").glob("[0-9][0-9]_*/README.md"))
-    found = [(path, f"chapter_{path.parent.name[:2]}") for path in chapters]
-    found += [(path, path.stem) for path in sorted(pathlib.Path("docs/pages").glob("*.md"))]
-    found.append((pathlib.Path("common/data/router/README.md"), "router_data"))
-    exercises = pathlib.Path("exercises")
-    found += [(path, "exercises") for path in exercises.glob("README.md")]
-    found += [(path, f"exercise_{path.parent.name}") for path in sorted(exercises.glob("[0-9]*/README.md"))]
-    found += [(path, "exercise_authoring") for path in exercises.glob("AUTHORING.md")]
-    return [page_text.read_page(path.as_posix(), page_id) for path, page_id in found]
+    return [page_text.read_page(path.as_posix(), page_id.format(stem=path.stem, folder=path.parent.name))
+            for pattern, page_id in PAGES for path in sorted(pathlib.Path().glob(pattern))]
 
 
 def number_of(page):
@@ -209,14 +205,10 @@ def _page(site, page, recorded, step_pages):
 
 def _uses(site):
     """Comments that add to the page of each shared kernel the chapters that use it."""
-    text = ""
-    for path in site.sources:
-        is_shared = path.startswith("common/kernels/")
-        users = [page for page in _chapters(site) if is_shared and path in _included(site, page)]
-        if users:
-            text += f"/**\n * @file {path}\n *\n * Used in "
-            text += ", ".join(f'@ref {page.id} "{page.title}"' for page in users) + ".\n */\n"
-    return text
+    uses = {path: [f'@ref {page.id} "{page.title}"' for page in _chapters(site) if path in _included(site, page)]
+            for path in site.sources if path.startswith("common/kernels/")}
+    return "".join(f"/**\n * @file {path}\n *\n * Used in {', '.join(users)}.\n */\n"
+                   for path, users in uses.items() if users)
 
 
 def write_pages(site, recorded, step_pages):

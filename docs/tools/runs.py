@@ -34,12 +34,9 @@ def _make(build, program, arguments, options, suffix):
     if arguments:
         name += "_" + hashlib.sha256(f"{program} {arguments}".encode()).hexdigest()[:8]
     kept = pathlib.Path(build) / "docs" / "runs" / (name + suffix)
-
-    def is_up_to_date():
-        return kept.exists() and kept.stat().st_mtime_ns > binary.stat().st_mtime_ns
-
-    if is_up_to_date():
+    if kept.exists() and kept.stat().st_mtime_ns > binary.stat().st_mtime_ns:
         return kept
+    shutil.rmtree(kept, ignore_errors=True)  # an older folder
     unfinished = kept.with_name(f".{os.getpid()}_{kept.name}")
     (unfinished if suffix == ".arrays" else kept.parent).mkdir(parents=True, exist_ok=True)
     command = [str(binary), *arguments.split(), *(word.format(unfinished) for word in options.split())]
@@ -49,12 +46,10 @@ def _make(build, program, arguments, options, suffix):
     if suffix == ".report.json":
         unfinished.write_text(result.stdout)
     os.utime(unfinished)
-    if kept.is_dir() and is_up_to_date():  # another tool has made it meanwhile
+    try:
+        unfinished.rename(kept)
+    except OSError:  # another tool has made the folder meanwhile
         shutil.rmtree(unfinished)
-        return kept
-    if kept.is_dir():
-        shutil.rmtree(kept)
-    unfinished.rename(kept)
     return kept
 
 
