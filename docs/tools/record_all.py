@@ -38,7 +38,7 @@ def claims():
     gate, align = ([f"variants/{name}" for name in results.variants(kernel)] for kernel in ("gate.cu", "align.cu"))
     pads = [program for program in align if "/07" in program]
     exact = ["06_align_serial", "07_align_vector_pad", "cub_align", *pads]
-    benches = [(program, "--dtype f32") for program in gate] + [("05_fused_gate", "--dtype f16")]
+    benches = [(program, "--dtype f32") for program in gate]
     benches += [(program, options) for program in pads for options in BLOCK_SIZES]
     benches += [(program, f"{options} --room exact") for program in exact for options in BLOCK_SIZES]
     benches += [(program, options) for program in align if program not in pads for options in (BLOCK_SIZES[1], *FEW_TOKENS)]
