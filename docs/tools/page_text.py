@@ -107,14 +107,14 @@ def _resolve(writer, target):
 
 def _link_target(writer, target):
     """What a link to `target` leads to on the site."""
-    site, path = writer.site, _resolve(writer, target)
+    site, (path, _, section) = writer.site, _resolve(writer, target).partition("#")
     if target.startswith(("http://", "https://", "#", "@")):
         return target
     if path.startswith(".."):
         raise ValueError(f"it links to '{target}', which is outside the repository")
     for page in site.pages:
         if page.path in (path, f"{path}/README.md"):
-            return f"@ref {page.id}"
+            return f"@ref {section or page.id}"
     if path in site.sources:
         return source_url(site.sources, path)
     if not os.path.isfile(path):
