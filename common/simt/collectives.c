@@ -279,7 +279,7 @@ static void complete(struct warp *warp, uint32_t group, uint64_t call)
         good = complete_shuffle(warp, call, &meeting);
     } else if (kind == COLLECTIVE_SYNCWARP) {
         meeting.kind = MEETING_SYNCWARP;
-        simt_order_syncwarp(&warp->order, warp->lanes, warp->mask[__builtin_ctz(group)]);
+        simt_order_syncwarp(&warp->order, warp->first, warp->lanes, warp->mask[__builtin_ctz(group)]);
     } else {
         meeting.kind = MEETING_VOTE;
         complete_vote(warp, group, kind);

@@ -348,7 +348,7 @@ _Noreturn void simt_fault_forbidden(uintptr_t address, uint32_t bytes, bool writ
     const int count = __builtin_popcount(bytes);
     char where[160];
 
-    describe(address, where, sizeof where);
+    describe(address + (uintptr_t)__builtin_ctz(bytes), where, sizeof where);
     simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds global access", "%s %d byte%s %s",
                     write ? "writes" : "reads", count, count == 1 ? "" : "s", where);
 }

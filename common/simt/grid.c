@@ -9,6 +9,7 @@
 
 #include "device_memory.h"
 #include "fault.h"
+#include "history.h"
 #include "kernel_calls.h"
 #include "observer.h"
 #include "pages.h"
@@ -141,7 +142,7 @@ static void copy_shared(unsigned char *to, const unsigned char *from)
 }
 
 /** Ticks are 32 bits: long before they run out, all that is remembered is forgotten between two launches. */
-static void start_ticks(void)
+static bool start_ticks(uint64_t blocks, bool together)
 {
     if (simt_order.tick > UINT32_MAX / 4 * 3) {
         simt_arena_forget_ticks();
@@ -150,7 +151,8 @@ static void start_ticks(void)
         memset(simt_memory.data_shadow, 0, data_shadow_bytes());
         simt_order.tick = 0;
     }
-    simt_order_launch();
+    simt_histories_forget();
+    return simt_order_launch(blocks, together);
 }
 
 /* --- one after another -------------------------------------------------------------------------------------------- */
@@ -164,6 +166,7 @@ static void run_in_turn(uint64_t blocks)
         simt_block_begin(first_block);
         OBSERVE(block_runs, (uint32_t)i);
         simt_block_go_on(first_block);
+        simt_order_end(&simt_order.block);
         OBSERVE(blocks_ended, 1);
     }
 }
@@ -228,7 +231,7 @@ static void grid_barrier(struct block *const *blocks, const enum block_state *st
     }
     simt_order_grid();
     for (unsigned i = 0; i < count; i++) {
-        blocks[i]->order.barrier_end = simt_order.tick;
+        simt_order_grid_opens(&blocks[i]->order);
         simt_barrier_open(blocks[i]);
     }
 }
@@ -279,6 +282,8 @@ static cudaError_t run_cooperative(const struct launch *launch, unsigned count)
     }
     if (error == cudaSuccess)
         run_together(blocks, count);
+    for (unsigned i = 0; i < count && blocks[i]; i++)
+        simt_order_end(&blocks[i]->order);
     for (unsigned i = 1; i < count; i++)
         block_free(blocks[i]);
     return error;
@@ -292,8 +297,9 @@ cudaError_t simt_grid_run(const struct launch *launch)
     simt_block_dim = (uint3){launch->block.x, launch->block.y, launch->block.z};
     simt_grid_dim = (uint3){launch->grid.x, launch->grid.y, launch->grid.z};
     open_memory();
-    start_ticks();
-    if (launch->cooperative) {
+    if (!start_ticks(blocks, launch->cooperative)) {
+        error = cudaErrorMemoryAllocation;
+    } else if (launch->cooperative) {
         error = run_cooperative(launch, (unsigned)blocks);
     } else {
         block_shape(first_block, launch);

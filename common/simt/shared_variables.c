@@ -210,7 +210,7 @@ static void mark(struct shadow_cell *shadow, size_t begin, size_t end)
 {
     for (size_t word = (begin + 3) / 4; word < end / 4; word++) {
         shadow[word].read_tick = TICK_UNOWNED;
-        shadow[word].read = CELL_BYTES | (uint32_t)READERS_IN_GRID << CELL_READERS_SHIFT;
+        shadow[word].read = READ_UNOWNED;
     }
 }
 
@@ -274,11 +274,10 @@ _Noreturn void simt_fault_unowned(const struct shadow_cell *cell, uint32_t bytes
                                   uintptr_t pc)
 {
     static const char *const does[] = {"reads", "writes", "updates atomically"};
-    const uint32_t mask = bytes >> CELL_BYTES_SHIFT;
-    const int count = __builtin_popcount(mask);
+    const int count = __builtin_popcount(bytes);
     char where[160];
 
-    describe((size_t)(cell - simt_memory.shared_shadow) * 4 + (size_t)__builtin_ctz(mask), where, sizeof where);
+    describe((size_t)(cell - simt_memory.shared_shadow) * 4 + (size_t)__builtin_ctz(bytes), where, sizeof where);
     simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access", "%s %d byte%s %s", does[access], count,
                     count == 1 ? "" : "s", where);
 }

@@ -320,15 +320,15 @@ SIMT_CACHED_STORE(__stwt)
 
 SIMT_DEVICE void __threadfence(void)
 {
-    simt_fence();
+    simt_fence(0);
 }
 SIMT_DEVICE void __threadfence_block(void)
 {
-    simt_fence();
+    simt_fence(1);
 }
 SIMT_DEVICE void __threadfence_system(void)
 {
-    simt_fence();
+    simt_fence(0);
 }
 
 /* --- warps and blocks --------------------------------------------------------------------------------------------- */
@@ -473,40 +473,45 @@ SIMT_DEVICE void __trap(void)
 /* --- atomics ------------------------------------------------------------------------------------------------------ */
 
 template <class T>
-SIMT_DEVICE T simt_atomic(T *address, enum simt_atomic_op op, T operand, T compare = T())
+SIMT_DEVICE T simt_atomic(T *address, enum simt_atomic_op op, int in_block, T operand, T compare = T())
 {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "no such atomic");
     if constexpr (sizeof(T) == 8)
-        return simt_from_word<T>(simt_atomic64((void *)address, op, simt_to_word(operand), simt_to_word(compare)));
-    else
         return simt_from_word<T>(
-            simt_atomic32((void *)address, op, (uint32_t)simt_to_word(operand), (uint32_t)simt_to_word(compare)));
+            simt_atomic64((void *)address, op, in_block, simt_to_word(operand), simt_to_word(compare)));
+    else
+        return simt_from_word<T>(simt_atomic32((void *)address, op, in_block, (uint32_t)simt_to_word(operand),
+                                               (uint32_t)simt_to_word(compare)));
 }
 
 /* Each with the _block and _system forms, which differ in scope only. */
-#define SIMT_ATOMIC_SCOPE(name, scope, type, op)              \
-    SIMT_DEVICE type name##scope(type *address, type operand) \
-    {                                                         \
-        return simt_atomic<type>(address, op, operand);       \
+#define SIMT_ATOMIC_SCOPE(name, scope, in_block, type, op)        \
+    SIMT_DEVICE type name##scope(type *address, type operand)     \
+    {                                                             \
+        return simt_atomic<type>(address, op, in_block, operand); \
     }
-#define SIMT_ATOMIC(name, type, op)           \
-    SIMT_ATOMIC_SCOPE(name, , type, op)       \
-    SIMT_ATOMIC_SCOPE(name, _block, type, op) \
-    SIMT_ATOMIC_SCOPE(name, _system, type, op)
-#define SIMT_ATOMIC_COMPARE_SCOPE(scope, type)                                    \
-    SIMT_DEVICE type atomicCAS##scope(type *address, type compare, type operand)  \
-    {                                                                             \
-        return simt_atomic<type>(address, SIMT_ATOMIC_COMPARE, operand, compare); \
-    }
-#define SIMT_ATOMIC_CAS(type)               \
-    SIMT_ATOMIC_COMPARE_SCOPE(, type)       \
-    SIMT_ATOMIC_COMPARE_SCOPE(_block, type) \
-    SIMT_ATOMIC_COMPARE_SCOPE(_system, type)
-#define SIMT_ATOMIC_SUB(type)                                                               \
-    SIMT_DEVICE type atomicSub(type *address, type operand)                                 \
+#define SIMT_ATOMIC(name, type, op)              \
+    SIMT_ATOMIC_SCOPE(name, , 0, type, op)       \
+    SIMT_ATOMIC_SCOPE(name, _block, 1, type, op) \
+    SIMT_ATOMIC_SCOPE(name, _system, 0, type, op)
+#define SIMT_ATOMIC_COMPARE_SCOPE(scope, in_block, type)                                    \
+    SIMT_DEVICE type atomicCAS##scope(type *address, type compare, type operand)            \
     {                                                                                       \
-        return simt_atomic<type>(address, SIMT_ATOMIC_ADD, (type)(0u - (unsigned)operand)); \
+        return simt_atomic<type>(address, SIMT_ATOMIC_COMPARE, in_block, operand, compare); \
     }
+#define SIMT_ATOMIC_CAS(type)                  \
+    SIMT_ATOMIC_COMPARE_SCOPE(, 0, type)       \
+    SIMT_ATOMIC_COMPARE_SCOPE(_block, 1, type) \
+    SIMT_ATOMIC_COMPARE_SCOPE(_system, 0, type)
+#define SIMT_ATOMIC_SUB_SCOPE(scope, in_block, type)                                                  \
+    SIMT_DEVICE type atomicSub##scope(type *address, type operand)                                    \
+    {                                                                                                 \
+        return simt_atomic<type>(address, SIMT_ATOMIC_ADD, in_block, (type)(0u - (unsigned)operand)); \
+    }
+#define SIMT_ATOMIC_SUB(type)              \
+    SIMT_ATOMIC_SUB_SCOPE(, 0, type)       \
+    SIMT_ATOMIC_SUB_SCOPE(_block, 1, type) \
+    SIMT_ATOMIC_SUB_SCOPE(_system, 0, type)
 
 SIMT_ATOMIC(atomicAdd, int, SIMT_ATOMIC_ADD)
 SIMT_ATOMIC(atomicAdd, unsigned, SIMT_ATOMIC_ADD)
@@ -546,5 +551,6 @@ SIMT_ATOMIC_CAS(unsigned long long)
 #undef SIMT_ATOMIC_CAS
 #undef SIMT_ATOMIC_COMPARE_SCOPE
 #undef SIMT_ATOMIC_SUB
+#undef SIMT_ATOMIC_SUB_SCOPE
 
 #endif

@@ -193,7 +193,7 @@ void simt_source_lines(const uintptr_t *pc, size_t count, char (*text)[PLACE_TEX
 
 void simt_source_line(uintptr_t pc, char text[PLACE_TEXT])
 {
-    enum { REMEMBERED = 16 };
+    enum { REMEMBERED = 64 };
     static struct place {
         uintptr_t pc;
         char text[1][PLACE_TEXT];
