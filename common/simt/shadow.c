@@ -309,11 +309,9 @@ static bool keep_without(struct history *history, uint32_t i, uint8_t bytes)
     return false;
 }
 
-/** Whether the volatile load number `i` may be the only one that has seen an atomic that is not ordered before now. */
-static bool may_have_seen(const struct history *history, uint32_t i)
+/** Whether an atomic before number `i` of the history, of the same bytes, is not ordered before now. */
+static bool follows_atomic(const struct history *history, uint32_t i)
 {
-    if (history->past[i].kind == PAST_READ)
-        return false;
     for (uint32_t j = 0; j < i; j++) {
         const struct past *past = &history->past[j];
 
@@ -338,7 +336,8 @@ static void replace_reads(struct history *history, struct word_access access)
         if (!of_readers(past) || !(past->bytes & access.bytes) ||
             (!all && ((past->kind ^ access.kind) & ~ATOMIC_IN_BLOCK) != PAST_VOLATILE_READ))
             continue;
-        const bool seen = may_have_seen(history, i);
+        /* It may be the only one that has seen an atomic which is not ordered. */
+        const bool seen = past->kind != PAST_READ && follows_atomic(history, i);
 
         if (!seen && simt_all_ordered(past->tick, past->who, false, &thread, &count)) {
             keep_without(history, i, access.bytes);
@@ -449,31 +448,30 @@ static bool reach_differs(const struct history *history, struct word_access acce
 }
 
 /**
- * An atomic makes those of its kind needless that it has seen, and those that are ordered before it. What it is to be remembered
- * as: one of more than its own block has part in may be followed by none that reaches one block.
+ * An atomic makes those of its kind needless that it has seen, and those that are ordered before it. A volatile store stays while it
+ * parts the rest from what they have not seen. Returns what the atomic is to be remembered as: one of more than its own block has
+ * part in may be followed by none that reaches one block.
  */
 static uint8_t replace_atomics(struct history *history, struct word_access access)
 {
     const bool in_block = access.kind & ATOMIC_IN_BLOCK;
     bool sees = !(access.kind & ATOMIC_STORE) && !reach_differs(history, access);
     uint8_t kind = PAST_ATOMIC | access.kind;
-    bool broken = false; /* by a volatile store, whose part it takes: who sees it does not see what is older */
 
     for (uint32_t i = history->count; i-- > 0;) {
         const struct past past = history->past[i];
         const bool same_block = simt_same_block(past.tick);
+        const bool store = past.kind & ATOMIC_STORE;
 
         if ((past.kind & PAST_KIND) != PAST_ATOMIC || ((past.kind ^ access.kind) & (ATOMIC_BYTES | ATOMIC_IN_BLOCK)))
             continue;
-        if ((same_block || !in_block) && (sees || simt_ordered(past.tick, past.who, false))) {
+        if ((same_block || !in_block) && (sees || simt_ordered(past.tick, past.who, false)) &&
+            !(store && follows_atomic(history, i))) {
             keep_without(history, i, access.bytes);
             kind |= past.kind & ATOMIC_OF_BLOCKS;
             kind |= same_block || in_block ? 0 : ATOMIC_OF_BLOCKS;
-            broken = broken || (past.kind & ATOMIC_STORE);
-        } else if (broken) {
-            kind |= ATOMIC_STORE;
         }
-        sees = sees && !(past.kind & ATOMIC_STORE);
+        sees = sees && !store;
     }
     return kind;
 }
