@@ -377,6 +377,24 @@ static void add_read(struct history *history, struct past mine, uintptr_t pc)
     add(history, mine, pc);
 }
 
+/** The bytes that whoever writes does so in a race, by one load that stands for all others. */
+static uint8_t lost_bytes(struct history *history)
+{
+    uint8_t bytes = 0;
+
+    for (uint32_t i = 0; i < history->count;) {
+        const struct past past = history->past[i];
+
+        if (past.kind != PAST_READ || !simt_order_lost(past.tick)) {
+            i++;
+            continue;
+        }
+        i += keep_without(history, i, bytes);
+        bytes |= past.bytes;
+    }
+    return bytes;
+}
+
 void simt_load_slowly(struct shadow_cell *cell, struct word_access access)
 {
     const bool volatile_load = access.what == ACCESS_VOLATILE_LOAD;
@@ -388,12 +406,8 @@ void simt_load_slowly(struct shadow_cell *cell, struct word_access access)
     uint8_t bytes = access.bytes;
 
     check(history, access);
-    for (uint32_t i = 0; i < history->count; i++) {
-        const struct past *past = &history->past[i];
-
-        if (!volatile_load && past->kind == PAST_READ && (past->bytes & bytes) && simt_order_lost(past->tick))
-            bytes &= (uint8_t)~past->bytes;
-    }
+    if (!volatile_load)
+        bytes &= (uint8_t)~lost_bytes(history);
     access.bytes = bytes;
     if (bytes) {
         replace_reads(history, access);

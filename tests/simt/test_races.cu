@@ -326,8 +326,8 @@ static HOST_ONLY unsigned last_wide_atomic(unsigned first, unsigned second)
 }
 
 /**
- * The event that was last compared is an atomic of another size or reach than a volatile load which later atomics have covered but
- * which is not ordered before it. The simulator may report that or not.
+ * The event that was last compared is no race only since an atomic that it has seen covers what it would race with: not by CUDA's
+ * model, which does not count that as an order. The simulator may report it or not.
  */
 static bool either;
 
@@ -344,7 +344,11 @@ static HOST_ONLY bool race(unsigned first, unsigned second, const uint64_t *befo
         return false;
     if (!saw(b->op.in_block ? last_wide_atomic(first, second) : first, second, before))
         return true;
-    either = either || (a->op.kind == VOLATILE_LOAD && b->strong);
+    bool seen = false;
+
+    for (unsigned i = first; i < second; i++)
+        seen = seen || (has(before, i) && has(events[i].sees, first));
+    either = either || !seen;
     return false;
 }
 
