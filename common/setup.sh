@@ -57,6 +57,7 @@ needs_of_docs() {
     need doxygen doxygen command -v doxygen
     need graphviz graphviz command -v dot
     need doxygen-awesome-css doxygen-awesome-css [ -d "${DOXYGEN_AWESOME:-/usr/share/doxygen-awesome-css}" ]
+    need libjs-lunr lunr [ -d "${LUNR:-/usr/share/javascript/lunr}" ]
     need python3-matplotlib 'Matplotlib for Python 3' python_module matplotlib
     need python3-pygments 'Pygments for Python 3' python_module pygments
     need chromium chromium command -v chromium

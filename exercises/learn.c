@@ -27,7 +27,7 @@ static const struct command commands[] = {
     {"", NAME_NONE, false, command_watch},        {"list", NAME_NONE, false, command_list},
     {"run", NAME_OPTIONAL, true, command_run},    {"hint", NAME_OPTIONAL, false, command_hint},
     {"reset", NAME_NEEDED, false, command_reset}, {"solution", NAME_NEEDED, false, command_solution},
-    {"next", NAME_NONE, false, command_next},
+    {"next", NAME_NONE, false, command_next},     {"step", NAME_OPTIONAL, false, command_step},
 };
 
 static const char help[] = //
@@ -42,6 +42,7 @@ static const char help[] = //
     "      --gpu          on an NVIDIA GPU: answers only, nothing is counted\n"
     "      --output       show what the program printed\n"
     "  hint [NAME]      one step of help, one more each time\n"
+    "  step [NAME]      make a page that plays what your kernel does, step by step\n"
     "  next             leave this exercise for later, go on to the next\n"
     "  reset NAME       begin anew; the file is kept as NAME.cu.1, .2, ...\n"
     "  solution NAME    after passing, or when asked twice\n"

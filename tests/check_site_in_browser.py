@@ -1,4 +1,4 @@
-"""Opens pages of the documentation site in Chromium, 390 and 1280 pixels wide, light and dark: the page must not scroll
+"""Opens pages of the documentation site in Chromium, 390 and 1400 pixels wide, light and dark: the page must not scroll
 sideways, nothing may be written to the console as an error, and text must have a contrast of 4.5:1 or more.
 
 python3 tests/check_site_in_browser.py FOLDER PAGE...   one line for each fault; exits 1 if there are any, 77 without Chromium
@@ -11,7 +11,7 @@ from concurrent.futures import ThreadPoolExecutor
 from browser import Browser, browser_missing
 
 # Neighbours differ by one thing.
-STATES = (("light", 390), ("dark", 390), ("dark", 1280), ("light", 1280))
+STATES = (("light", 390), ("dark", 390), ("dark", 1400), ("light", 1400))
 
 # A page hears of new colours a little later; one that never does is found by LOOK.
 WAIT_FOR_COLOURS = """
@@ -51,14 +51,27 @@ function luminance(colour) {
     const [r, g, b] = colour.map(c => c / 255).map(c => c <= 0.03928 ? c / 12.92 : ((c + 0.055) / 1.055) ** 2.4);
     return 0.2126 * r + 0.7152 * g + 0.0722 * b;
 }
+// Elements of the same kind in the same place look the same: one of them is measured.
+const paths = new Map(), measured = new Set();
+function path(element) {
+    if (!element) return '';
+    if (!paths.has(element)) {
+        const name = element.tagName + '.' + element.className + (/[0-9]/.test(element.id) ? '' : '#' + element.id);
+        paths.set(element, path(element.parentElement) + '/' + name + (element.hidden ? '!' : ''));
+    }
+    return paths.get(element);
+}
 const seen = new Set();
 const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
 while (walker.nextNode()) {
     const element = walker.currentNode.parentElement;
     const text = walker.currentNode.textContent.trim();
-    const style = getComputedStyle(element);
-    if (!text || !element.checkVisibility({checkOpacity: true, checkVisibilityCSS: true}) || element.closest('svg, script, style'))
+    if (!text || measured.has(path(element)))
         continue;
+    const style = getComputedStyle(element);
+    if (!element.checkVisibility({checkOpacity: true, checkVisibilityCSS: true}) || element.closest('svg, script, style'))
+        continue;
+    measured.add(path(element));
     const under = background(element);
     const over = blend(numbers(style.color), under);
     const [high, low] = [luminance(over), luminance(under)].sort((a, b) => b - a);

@@ -6,8 +6,10 @@
  */
 #include "../exercises/grade/grade.h"
 
+#include <fcntl.h>
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
 
 /* --- the gate and align ------------------------------------------------------------------------------------------- */
 
@@ -205,6 +207,67 @@ static void other_numbers(struct grade *grade)
     random_numbers(grade);
 }
 
+/* --- a process of its own ----------------------------------------------------------------------------------------- */
+
+static int remembered;
+
+static cudaError_t remember(void)
+{
+    remembered = 1;
+    return cudaSuccess;
+}
+
+static cudaError_t ask_the_system(void)
+{
+    return getppid() > 1 ? cudaSuccess : cudaErrorUnknown;
+}
+
+/** Whether a file can be opened: the grader's memory, or the answer beside it. */
+static cudaError_t open_a_file(void)
+{
+    return open("/proc/self/mem", O_RDWR) < 0 ? cudaErrorInvalidValue : cudaSuccess;
+}
+
+static cudaError_t write_a_record(void)
+{
+    return write(3, "-\tdone\n", 7) < 0 ? cudaErrorInvalidValue : cudaSuccess;
+}
+
+static cudaError_t end_it(void)
+{
+    _exit(0);
+}
+
+static void nothing_stays(struct grade *grade)
+{
+    int asked = 0;
+
+    grade_ran(grade, remember());
+    GRADE_ASK(grade, &asked, remembered + 41);
+    if (remembered || asked != 41)
+        grade_fail(grade, "it was remembered");
+}
+
+static void asks_the_system(struct grade *grade)
+{
+    grade_ran(grade, ask_the_system());
+}
+
+static void opens_a_file(struct grade *grade)
+{
+    grade_ran(grade, open_a_file());
+}
+
+static void writes_a_record(struct grade *grade)
+{
+    grade_ran(grade, write_a_record());
+}
+
+static void ends_early(struct grade *grade)
+{
+    grade_ran(grade, end_it());
+}
+
 static void message_with_breaks(struct grade *grade)
 {
     grade_fail(grade, "one\ttwo\nthree");
@@ -242,6 +305,11 @@ const struct grade_case grade_cases[] = {
     {"unforeseen", unforeseen, true},
     {"random_numbers", random_numbers, true},
     {"other_numbers", other_numbers, true},
+    {"nothing_stays", nothing_stays, true},
+    {"asks_the_system", asks_the_system, true},
+    {"opens_a_file", opens_a_file, true},
+    {"writes_a_record", writes_a_record, true},
+    {"ends_early", ends_early, true},
     {"message_with_breaks", message_with_breaks, false},
     {"endless", endless, false},
     {"after_endless", after_endless, false},

@@ -11,6 +11,7 @@ learn_tree() {
     mkdir -p "$2/$1/cpu/exercises" "$2/$1/cpu/graders.a.objects" "$2/exercises"
     cp build.ninja "$2"
     ln -s "$PWD/common" "$2/common"
+    ln -s "$PWD/docs" "$2/docs"
     ln -s "$PWD/exercises/answer.h" "$2/exercises/answer.h"
     ln -s "$PWD/$1/cpu/exercises/answer.h.gch" "$2/$1/cpu/exercises/answer.h.gch"
     for learn_tree_file in "$1"/cpu/*; do

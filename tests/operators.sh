@@ -9,3 +9,11 @@ operator_of() {
     *) echo other ;;
     esac
 }
+
+# dtypes_of PROGRAM: the types of logits that a gate's program takes; chapter 05 brings others than f32
+dtypes_of() {
+    case $(basename "$1") in
+    0[234]_*) echo f32 ;;
+    *) echo f32 f16 bf16 ;;
+    esac
+}

@@ -4,7 +4,7 @@
 #   sh tests/record_session.sh BUILD            prints the whole README
 #   sh tests/record_session.sh BUILD --write    writes it
 #
-# The session is the first exercise from failing to passing, in a copy of the tree; its middle answer is one of the wrong ones.
+# The session is one exercise from failing to passing, in a copy of the tree; its middle answer is one of the wrong ones.
 set -u
 . tests/learn_tree.sh
 b=$1
@@ -45,14 +45,14 @@ session() {
     learn_exercise "$b" "$tree" $exercise $exercise
     cp "$b/learn" "$tree/$b/learn"
     echo '```console'
-    types "$b/learn" run --seed 1
+    types "$b/learn" run 01 --seed 1
     echo
-    types "$b/learn" hint
+    types "$b/learn" hint 01
     answer_named "exercises/$exercise/wrong_answers.txt" ties_count_once >"$scratch/answer"
     answers "$scratch/answer" 'the largest, then the largest of the others'
-    types "$b/learn" run --seed 1
+    types "$b/learn" run 01 --seed 1
     answers "exercises/$exercise/solution.txt" 'two variables, and a loser'
-    types "$b/learn" run --seed 1
+    types "$b/learn" run 01 --seed 1
     echo '```'
 }
 

@@ -129,6 +129,7 @@ refuses "an unknown format" "--format: 'xml'; it must be one of table, json, csv
 refuses "a flush without a benchmark" "--flush-l2: only times know a cache; add --bench" --flush-l2
 refuses "a grid with outputs" "--check-all: checks many problems; leave out --out" --check-all
 refuses "a benchmark with outputs" "--out: a benchmark writes no arrays; leave out --bench" --bench
+refuses "a capacity and room" "--room: --capacity says how much there is; leave out one of the two" --room exact --capacity 26368
 refuses "a sweep with one capacity" "--capacity: every size of a sweep has its own; add --num-tokens" --bench --capacity 64
 
 # no_trace NAME LINE ARGUMENT...: exit 2, nothing on stdout, this line on stderr, no file
@@ -168,6 +169,8 @@ succeeds "nobody local" "$program" --num-experts 1 --dist one --expert-map rando
 succeeds "the small kernel" "$program" --num-experts 16 --dist uniform --num-tokens 30 --kernel small
 succeeds "the large kernel for few ids" "$program" --num-experts 16 --dist uniform --num-tokens 30 --kernel large
 succeeds "a capacity of just what is needed" "$program" --capacity 26368
+matches "room for just what is needed" "padded *26,368 of 26,368 places*" "$("$program" --room exact | sed -n 5p)"
+matches "and more room than the chapter makes" "padded *26,368 of 32,832 places*" "$("$program" --room spare | sed -n 5p)"
 
 # --- outputs ---
 : >"$scratch/file"
@@ -244,7 +247,8 @@ matches "--version" "*MoE routing*" "$("$program" --version)"
 
 # --- what a report gives to repeat a run does repeat it ---
 for arguments in "--num-tokens 5 --ids i64 --misalign 3" "--dist zipf --num-tokens 9 --num-experts 33 --expert-map random --seed 7" \
-    "--counts 3,0,2 --block-size 2 --kernel large --seed 3" "--topk-ids $scratch/ids.npy --num-experts 4 --capacity 384"; do
+    "--counts 3,0,2 --block-size 2 --kernel large --seed 3" "--topk-ids $scratch/ids.npy --num-experts 4 --capacity 384" \
+    "--counts 3,0,2 --room exact"; do
     # shellcheck disable=SC2086 # arguments are words
     "$program" $arguments --format json --out "$scratch/once" >"$scratch/once.json"
     again=$(sed -n 's/^  "command": "\(.*\)",$/\1/p' "$scratch/once.json")

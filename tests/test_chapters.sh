@@ -11,7 +11,7 @@ set -u
 # run_gate PROGRAM
 run_gate() {
     for num_tokens in 0 1 2 31 511 "${LARGEST:-2048}"; do # 511 and 2047 leave the same in the last block of any chapter
-        for dtype in f32 f16 bf16; do
+        for dtype in $(dtypes_of "$1"); do
             succeeds "$1 verifies $num_tokens tokens of the real data as $dtype" \
                 "$1" --num-tokens "$num_tokens" --dtype "$dtype"
         done
@@ -19,6 +19,9 @@ run_gate() {
     for dist in normal uniform zipf ties equal extreme nan; do
         succeeds "$1 verifies 500 tokens of $dist" "$1" --num-tokens 500 --dist "$dist" --seed 11
     done
+    [ "$(dtypes_of "$1")" != f32 ] || equal "$1 refuses bf16" \
+        "$(basename "$1"): --dtype: only f32 here; chapter 05 brings f16 and bf16, exit 2" \
+        "$(said=$("$1" --dtype bf16 2>&1); echo "$said, exit $?")"
     succeeds "$1 verifies the real data with softmax" "$1" --num-tokens 300 --score softmax
     succeeds "$1 verifies the real data with neither score nor bias" "$1" --num-tokens 300 --score none --bias none
 }

@@ -268,7 +268,7 @@ learn run 02 --seed 7
 equal 'solved: exit' 0 "$code"
 equal 'solved: what it says' "exercises/mine/02_warp_maximum.cu  seed N, N s
 PASSED  all 7 cases
-  measured shuffles 40
+  measured shuffles a warp 10, global load requests a warp 1
   compare  $b/learn solution 02_warp_maximum
   next     $b/learn next  (03_second_maximum)" "$(without_figures "$said")"
 equal 'solved: the list' 'passed 0 of 3' "$(state 02_warp_maximum)"
@@ -317,6 +317,12 @@ refuses 'run with no name: all are passed' 'every exercise is passed: say which 
 learn list
 matches 'the list of one who is done' '*
 \[##################################\]  4 of 4 passed' "$said"
+
+begin
+learn run 08_up_sweep
+learn hint 03
+learn list
+matches 'one is at the first that is not passed, whatever else was tried' '*> 02_warp_maximum *' "$said"
 
 # --- hints ---
 begin
@@ -524,7 +530,7 @@ cat "$scratch/solved.cu" >"$first"
 wait_for 1 '^Next: ' "$scratch/watch"
 matches 'watching: a save that truncates and writes' "*
 PASSED  all 7 cases
-  measured shuffles 40
+  measured shuffles a warp 10, global load requests a warp 1
   compare  $b/learn solution 02_warp_maximum
 
 \[########..........................\]  1 of 4 passed
@@ -621,6 +627,26 @@ sed 's/    return mine;/    for (;;) mine.id++;/' "$scratch/solved.cu" >"$first"
 learn run 02
 matches 'an endless loop' '1 *NOT PASSED at one_token*' "$code $said"
 
+# --- step by step ---
+begin
+learn hint 02
+cat "$scratch/solved.cu" >"$first"
+learn step 02
+equal 'step: what it says' "0 This page plays what your kernel does, step by step:
+  $b/step/02_warp_maximum.html" "$code $said"
+succeeds 'step: the page names its steps' grep -q 'all lanes read lane ^ 16 (__shfl_xor_sync)' "$tree/$b/step/02_warp_maximum.html"
+succeeds 'step: the page has what plays it' test -s "$tree/$b/step/stepper.js" -a -s "$tree/$b/step/stepper.css"
+equal 'step: nothing is judged' 'begun 1 of 3' "$(state 02_warp_maximum)"
+sed 's/return mine;/return mne;/' "$scratch/solved.cu" >"$first"
+learn step 02
+matches 'step: what does not compile' '2 *NOT COMPILED: 1 error*' "$code $said"
+cp "$scratch/solved.cu" "$first"
+mkdir "$scratch/no_python"
+printf '#!/bin/sh\necho no python >&2\nexit 1\n' >"$scratch/no_python/python3"
+chmod +x "$scratch/no_python/python3"
+(cd "$tree" && PATH=$scratch/no_python:$PATH exec "$b/learn" step 02) >"$scratch/out" 2>"$scratch/err"
+equal 'step: without Python' "2 learn: $b/step/02_warp_maximum.json is the trace, but python3 made no page of it: no python" "$? $(cat "$scratch/err")"
+
 # --- places ---
 mkdir "$scratch/alone"
 cp "$tree/$b/learn" "$scratch/alone/learn"
@@ -691,6 +717,33 @@ if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
     on_terminal 60 "NO_COLOR=1 $b/learn run 02; NO_COLOR=1 $b/learn hint 02" >"$scratch/narrow"
     succeeds 'a narrow terminal: lines fit' [ "$(LC_ALL=C.UTF-8 wc -L <"$scratch/narrow")" -le 60 ]
     matches 'a narrow terminal: nothing is missing' '*Hint 1 of 3*' "$(cat "$scratch/narrow")"
+
+    begin
+    mkfifo "$scratch/keys"
+    (cd "$tree" && TERM=dumb script -qec "stty cols 60; $b/learn; stty -a" /dev/null) <"$scratch/keys" >"$scratch/seen" 2>&1 &
+    seer=$!
+    exec 9>"$scratch/keys"
+    # press KEY COUNT TEXT: the key makes the text appear in so many lines, and then the line with the keys
+    pressed=1
+    press() {
+        printf '%s' "$1" >&9
+        pressed=$((pressed + 1))
+        succeeds "the key $1" wait_for "$2" "$3" "$scratch/seen"
+        wait_for $pressed 'h hint  n next  o output  l list  q quit' "$scratch/seen"
+    }
+    wait_for 1 'q quit' "$scratch/seen"
+    press h 1 'Hint 1 of 3'
+    press n 1 '^Next: 03_second_maximum'
+    press h 2 'Hint 1 of 3'
+    awk '{ print } /\/\/ TODO kernel/ { print "    printf(\"hello\\n\");" }' "$original" >"$mine/03_second_maximum.cu"
+    wait_for 1 '  printed ' "$scratch/seen"
+    pressed=$((pressed + 1)) # as it was saved
+    press o 1 '^hello'
+    press l 1 '> 03_second_maximum'
+    printf 'xq' >&9
+    await $seer
+    exec 9>&-
+    matches 'the key q ends it, and keys are lines again' "0 *0 of 4 passed*[ ;]icanon*[ ;]echo *" "$ended $(tr '\r\n' '  ' <"$scratch/seen")"
 else
     skip 'colour on a terminal' 'script(1) cannot make one here'
 fi

@@ -48,7 +48,7 @@ fake() {
 
 # setup ARGUMENT...: its exit status and what it said
 setup() {
-    said=$(PATH=$bin DOXYGEN_AWESOME=$scratch "$(command -v sh)" common/setup.sh "$@" 2>&1 </dev/null)
+    said=$(PATH=$bin DOXYGEN_AWESOME=$scratch LUNR=$scratch "$(command -v sh)" common/setup.sh "$@" 2>&1 </dev/null)
     echo "$? $said"
 }
 

@@ -33,7 +33,7 @@ toolchain() {
         size='--num-tokens 100'
         case $(operator_of "build/cpu/$chapter") in
         align) types='--ids i32,--ids i64' ;;
-        gate) types='--dtype f32,--dtype bf16' ;;
+        gate) types="--dtype f32,--dtype $(dtypes_of "$chapter" | sed 's/.* //')" ;;
         *) size='' types='--seed 1,--seed 2' ;; # what every program has
         esac
         for type in "${types%,*}" "${types#*,}"; do

@@ -7,6 +7,7 @@ plus an f32 bias are f32); the scale comes after the conversion to f32. Runs und
 import torch
 
 
+# [grouped_topk]
 def grouped_topk(gating_output, correction_bias, topk, num_expert_group, topk_group, score="sigmoid", renormalize=True,
                  routed_scaling_factor=1.0):
     n, num_experts = gating_output.shape
@@ -29,3 +30,4 @@ def grouped_topk(gating_output, correction_bias, topk, num_expert_group, topk_gr
     if renormalize:
         topk_weights = topk_weights / topk_weights.sum(dim=-1, keepdim=True)
     return topk_weights.to(torch.float32) * routed_scaling_factor, topk_ids.to(torch.int32)
+# [grouped_topk]

@@ -5,6 +5,8 @@
 
 static const char *unsupported_reason(const struct gate_problem *problem)
 {
+    if (problem->dtype != DTYPE_F32)
+        return "--dtype: only f32 here; chapter 05 brings f16 and bf16";
     if (problem->num_experts / problem->num_expert_group > 32)
         return "--num-experts: more than 32 experts in a group; a warp has one lane for each";
     if (problem->num_expert_group > 32)

@@ -20,6 +20,7 @@ enum run_result {
 struct error {
     char text[640];
     enum run_result result; /**< RUN_VERIFIED as long as nothing went wrong */
+    bool unsupported;       /**< the kernel does not take such a problem; another may do so */
 };
 
 /** What a checker expected, or what it got, in a few words. */

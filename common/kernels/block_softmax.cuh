@@ -1,4 +1,4 @@
-/** @file block_softmax.cuh  Chapter 01's softmax with a row spread over a block: one logit a thread. */
+/** @file block_softmax.cuh  Chapter 02's softmax: a row spread over a block, one logit a thread. */
 #ifndef KERNELS_BLOCK_SOFTMAX_CUH
 #define KERNELS_BLOCK_SOFTMAX_CUH
 

@@ -1,4 +1,4 @@
-/** @file candidate.cuh  Chapter 03's candidates: what a top-k compares, and the better of two without a branch. */
+/** @file candidate.cuh  Chapter 03's candidates, compared without a branch; the order by itself is chapter 04's. */
 #ifndef KERNELS_CANDIDATE_CUH
 #define KERNELS_CANDIDATE_CUH
 

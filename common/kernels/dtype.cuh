@@ -1,4 +1,4 @@
-/** @file dtype.cuh  The three number types inside a kernel: read as float, compute as float, round where PyTorch does. */
+/** @file dtype.cuh  Chapter 05's number types: read as float, compute as float, round where PyTorch does. */
 #ifndef KERNELS_DTYPE_CUH
 #define KERNELS_DTYPE_CUH
 
@@ -6,6 +6,7 @@
 #include <cuda_fp16.h>
 #include <cuda_runtime.h>
 
+// [to_float]
 static __device__ __forceinline__ float to_float(float value)
 {
     return value;
@@ -20,7 +21,9 @@ static __device__ __forceinline__ float to_float(__nv_bfloat16 value)
 {
     return __bfloat162float(value);
 }
+// [to_float]
 
+// [round_to]
 /** `value` as a T would hold it: rounded to the nearest, ties to even. */
 template <typename T>
 static __device__ __forceinline__ float round_to(float value);
@@ -42,6 +45,7 @@ __device__ __forceinline__ float round_to<__nv_bfloat16>(float value)
 {
     return __bfloat162float(__float2bfloat16_rn(value));
 }
+// [round_to]
 
 /* --- arrays ------------------------------------------------------------------------------------------------------- */
 

@@ -1,4 +1,4 @@
-/** @file token_scores.cuh  Chapter 01's scores with a token's row spread over `groups` neighbouring lanes of a warp. */
+/** @file token_scores.cuh  Chapter 05's scores: a token's row spread over `groups` neighbouring lanes of a warp. */
 #ifndef KERNELS_TOKEN_SCORES_CUH
 #define KERNELS_TOKEN_SCORES_CUH
 

@@ -9,7 +9,7 @@
 COUNTER(launches, "launches", "kernels launched")
 COUNTER(blocks, "blocks", "thread blocks run")
 COUNTER(shuffles, "shuffles", "__shfl_sync and its kin, one for each warp")
-COUNTER(votes, "votes", "ballot, any, all, match and reduce, one for each warp")
+COUNTER(votes, "votes", "__ballot_sync, __any_sync and their kin, one for each warp")
 COUNTER(warp_barriers, "warp barriers", "__syncwarp, one for each warp")
 COUNTER(block_barriers, "block barriers", "__syncthreads and its kin, one for each block")
 COUNTER(basic_blocks, "basic blocks run by a warp", "basic blocks, one for each time that a warp issues one")

@@ -90,6 +90,7 @@ void simt_counters_read(struct simt_counters *sum)
 #define COUNTER(name, label, meaning) sum->name += kernels[i].counters.name;
 #include "counter_list.h"
         sum->events += kernels[i].counters.events;
+        sum->global_atomic_requests += kernels[i].counters.global_atomic_requests;
         sum->arrivals += kernels[i].counters.arrivals;
     }
 }
@@ -259,6 +260,7 @@ static void count_request(const struct request *request)
         break;
     case EVENT_GLOBAL_ATOMIC:
     case EVENT_SHARED_ATOMIC:
+        counters->global_atomic_requests += request->kind == EVENT_GLOBAL_ATOMIC;
         counters->atomic_requests++;
         counters->atomic_conflicts += count_taken(request);
         break;

@@ -81,10 +81,19 @@ void simt_arena_forget_ticks(void)
 #define ARENA_WISH  ((void *)(UINT64_C(1) << 44))
 #define SHADOW_WISH ((void *)(UINT64_C(3) << 43))
 
+/** Of the arena, not of its shadow. */
+static int arena_sharing = MAP_PRIVATE;
+
+void simt_arena_share(void)
+{
+    arena_sharing = MAP_SHARED;
+}
+
 /** Address space, where wished if that is free; NULL if there is none. */
 static void *reserve_at(void *wish, size_t bytes, int protection)
 {
-    void *memory = mmap(wish, bytes, protection, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const int sharing = protection == PROT_NONE ? arena_sharing : MAP_PRIVATE;
+    void *memory = mmap(wish, bytes, protection, sharing | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     return memory == MAP_FAILED ? NULL : memory;
 }

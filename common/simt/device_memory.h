@@ -76,6 +76,9 @@ extern struct memory_ranges simt_memory;
 /** Whether observers are told of each lane's accesses, or only of the warps' requests. */
 void simt_memory_watch(bool watched);
 
+/** Before simt_arena_reserve(): the arena will be shared with processes that are forked. */
+void simt_arena_share(void);
+
 /** Reserves the arena and its shadow, once. */
 bool simt_arena_reserve(void);
 /** Puts the arena as it is now into the ranges. */

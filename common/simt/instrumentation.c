@@ -11,9 +11,13 @@
 #include "observer.h"
 #include "shadow.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+/* An index may lead so far from global memory; host memory is farther away. */
+#define NEAR_ARENA (UINT64_C(1) << 40)
 
 ALWAYS_INLINE void record(uintptr_t pc, uint64_t access)
 {
@@ -193,6 +197,13 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
         simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
                         "%s %u bytes through a null pointer (address 0x%" PRIxPTR ")", store ? "writes" : "reads",
                         bytes, address);
+    if (address - simt_memory.arena + NEAR_ARENA < 2 * NEAR_ARENA)
+        simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds global access",
+                        "%s %u bytes far from every allocation: %" PRIuPTR " bytes %s", store ? "writes" : "reads",
+                        bytes,
+                        address < simt_memory.arena ? simt_memory.arena - address
+                                                    : address - simt_memory.arena - simt_memory.arena_bytes,
+                        address < simt_memory.arena ? "before the first" : "behind the last");
     simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
                     "%s %u bytes at an address that is not device memory (a host pointer?)", store ? "writes" : "reads",
                     bytes);

@@ -9,6 +9,8 @@
 #include "fault.h"
 #include "kernel_calls.h"
 #include "occupancy.h"
+#include "simt.h"
+#include "source_lines.h"
 #include "trace.h"
 
 #include <stdlib.h>
@@ -40,6 +42,12 @@ static cudaError_t check(const struct launch *launch)
                                    PROCESSORS * simt_blocks_per_processor((unsigned)threads, launch->dynamic_shared))
         return cudaErrorCooperativeLaunchTooLarge;
     return cudaSuccess;
+}
+
+bool simt_share(void)
+{
+    simt_arena_share();
+    return simt_source_lines_apart() && simt_program_find() && simt_arena_reserve() && simt_grid_prepare();
 }
 
 static cudaError_t run(const struct launch *launch)

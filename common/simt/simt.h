@@ -20,8 +20,9 @@ extern "C" {
 struct simt_counters {
 #define COUNTER(name, label, meaning) uint64_t name;
 #include "counter_list.h"
-    uint64_t events;   /**< a lane's load, store, atomic or basic block: what the simulator itself did */
-    uint64_t arrivals; /**< a lane's arrival at a shuffle, vote or barrier */
+    uint64_t events;                 /**< a lane's load, store, atomic or basic block: what the simulator itself did */
+    uint64_t global_atomic_requests; /**< those of atomic_requests that are not in shared memory */
+    uint64_t arrivals;               /**< a lane's arrival at a shuffle, vote or barrier */
 };
 
 void simt_counters_reset(void);
@@ -41,6 +42,12 @@ bool simt_kernel_counters(int index, const char **name, struct simt_counters *co
 
 /** One line that says what the last refused launch did wrong, with file, line, thread and block; NULL if none did. */
 const char *simt_fault(void);
+
+/**
+ * Before anything is allocated: device memory is to be one with that of processes that are forked later. What a launch looks up in
+ * files is looked up now, and source lines by another process, so that those may do without files. False: no memory or process.
+ */
+bool simt_share(void);
 
 /** Makes device bytes off limits to kernels from now on (guard bands); a touch is an out-of-bounds fault. */
 void simt_forbid(const void *begin, size_t bytes);

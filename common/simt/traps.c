@@ -10,13 +10,16 @@
 
 #include <signal.h>
 #include <stdlib.h>
+#include <sys/time.h>
 #include <ucontext.h>
 
 /* --- signals ------------------------------------------------------------------------------------------------------ */
 
-static struct sigaction before[3];
+enum { NUM_SIGNALS = 4 };
+
+static struct sigaction before[NUM_SIGNALS];
 static stack_t stack_before;
-static const int signals[3] = {SIGSEGV, SIGBUS, SIGFPE};
+static const int signals[NUM_SIGNALS] = {SIGSEGV, SIGBUS, SIGFPE, SIGPROF};
 
 static uintptr_t interrupted_pc(const ucontext_t *context)
 {
@@ -36,9 +39,16 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     const uintptr_t address = (uintptr_t)info->si_addr;
     const uintptr_t pc = interrupted_pc(context) + 1;
 
+    if (signal == SIGPROF && !simt_now.lane) { /* between two lanes: once more, in a millisecond */
+        setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_usec = 1000}, NULL);
+        return;
+    }
+    if (signal ==
+        SIGPROF) /* a grader's timer: a loop without loads or branches that are seen has no events to be stopped by */
+        simt_fault_here(cudaErrorLaunchTimeout, pc, "endless loop?", "was here when the launch had used up its time");
     if (!simt_now.lane) {
         /* The host's own: let it happen again without us. */
-        for (int i = 0; i < 3; i++)
+        for (int i = 0; i < NUM_SIGNALS; i++)
             sigaction(signals[i], &before[i], NULL);
         return;
     }
@@ -59,7 +69,7 @@ bool simt_signals_catch(void)
     sigemptyset(&action.sa_mask);
     if (sigaltstack(&stack, &stack_before) != 0)
         return false;
-    for (int i = 0; i < 3; i++) {
+    for (int i = 0; i < NUM_SIGNALS; i++) {
         if (sigaction(signals[i], &action, &before[i]) != 0)
             return false;
     }
@@ -68,7 +78,7 @@ bool simt_signals_catch(void)
 
 void simt_signals_release(void)
 {
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < NUM_SIGNALS; i++)
         sigaction(signals[i], &before[i], NULL);
     sigaltstack(&stack_before, NULL);
 }

@@ -7,7 +7,8 @@
 
 (function () {
     const LANES = 32;
-    const CELL = 36, LEFT = 72; /* px: a lane's column, and where the first begins */
+    const CELL = 40, LEFT = 66; /* px: a lane's column, and where the first begins */
+    const CHARACTER = 7; /* px: what a character of a lane's cell takes, about */
     const SHUFFLE = 'shuffle', VOTE = 'vote', WARP_BARRIER = 'warp_barrier', BLOCK_BARRIER = 'block_barrier', ATOMIC = 'atomic',
           RETURN = 'return', LOADS = ['shared_load', 'global_load'];
     const SHARED = -2; /* a region's space; else the number of its allocation */
@@ -86,10 +87,14 @@
         } else if (event.offset) {
             const isShared = kind.startsWith('shared') || (kind === ATOMIC && event.space !== 'global');
             const word = lane => Math.floor(event.offset[lane] / 4);
+            const start = isShared ? 0 : Math.min(...regions.filter(([space]) => space !== SHARED).map(([, , first]) => first));
+            const place = lane => regions[shown.region[lane]] ? shown.index[lane] + regions[shown.region[lane]][4]
+                                                                : word(lane) - start;
 
             shown.region = column(lane => regions.findIndex(([space, , first, count]) =>
                 space === (isShared ? SHARED : event.allocation[lane]) && word(lane) >= first && word(lane) < first + count));
             shown.index = column(lane => word(lane) - (shown.region[lane] < 0 ? 0 : regions[shown.region[lane]][2]));
+            shown.place = column(lane => '[' + place(lane) + ']');
             shown.words = Array.from({length: Math.max(1, event.bytes / 4)}, (_, i) => texts(event.value, i));
         }
         return shown;
@@ -141,11 +146,11 @@
         return memory;
     }
 
-    /* A value that fits a lane's cell. */
+    /* A value for a lane's cell: .589 for 0.589, 1.2e-5 for 1.234e-05. The whole is in the cell's title. */
     function short(text) {
         const shorter = text.replace(/^(-?)0\./, '$1.');
 
-        return shorter.length > 6 ? shorter.slice(0, 5) + '\u2026' : shorter;
+        return shorter.includes('e') ? Number(text).toPrecision(2).replace(/e([+-])0*/, 'e$1').replace('e+', 'e') : shorter;
     }
 
     /* --- one stepper -------------------------------------------------------------------------------------------------- */
@@ -162,6 +167,7 @@
         this.warp = 0;
         this.position = 0; /* steps that are done */
         this.timer = null;
+        this.height = 50 + 24 * Math.max(3, ...this.data.events.map(event => event.words ? event.words.length : 0));
         this.build();
         this.chooseWarp(0);
     }
@@ -268,20 +274,28 @@
     };
 
     Stepper.prototype.buildMemory = function () {
-        this.cells = this.data.regions.map(([space, name, first, count]) => {
-            const cells = [];
-            const row = element('div', {class: 'stepper-cells'});
+        this.cells = this.data.regions.map(([space, name, first, count, start], region) => {
+            const cells = [], last = start + count - 1;
             const title = (name || 'unnamed') + (space === SHARED ? ', shared' : ', global') +
-                (count > 1 ? ', ' + count + ' words' : '');
+                (count > 1 ? ', words ' + start + ' to ' + last : '');
+            const row = element('div', {class: 'stepper-cells',
+                style: '--cell: ' + (this.longest(region) + String(last).length + 1) + 'ch'});
 
-            for (let i = 0; i < count; i++) {
-                cells.push(element('span', {title: name + ' word ' + i}, '\u00b7'));
-                row.append(cells[i]);
+            for (let i = start; i <= last; i++) {
+                cells.push(element('span', {title: name + ' word ' + i, 'data-i': count > 1 ? i : ''}, '\u00b7'));
+                row.append(cells[cells.length - 1]);
             }
             this.memory.append(element('div', {class: 'stepper-region', 'data-region': name},
                 element('p', {}, title), row));
             return cells;
         });
+    };
+
+    /* How many characters the longest text of a region ever has. */
+    Stepper.prototype.longest = function (region) {
+        const texts = this.data.events.flatMap(event => event.words && event.region.includes(region) ? event.words.flat() : []);
+
+        return Math.max(...texts.map(text => text === null ? 1 : text.length));
     };
 
     Stepper.prototype.key = function (event) {
@@ -331,9 +345,14 @@
             const kind = text === null ? 'none' : strong && strong[lane] ? 'strong' : 'some';
 
             this.lanes.append(drawn('rect', {x: LEFT + lane * CELL, y, width: CELL - 2, height: 22, class: kind}));
-            if (text !== null)
-                this.lanes.append(drawn('text', {x: LEFT + lane * CELL + CELL / 2 - 1, y: y + 16, class: 'value'},
-                    short(text)));
+            if (text !== null) {
+                const shorter = short(text), tight = shorter.length * CHARACTER > CELL - 4;
+                const value = drawn('text', {x: LEFT + lane * CELL + CELL / 2 - 1, y: y + 16, class: 'value',
+                    ...(tight ? {textLength: CELL - 5, lengthAdjust: 'spacingAndGlyphs'} : {})}, shorter);
+
+                value.append(drawn('title', {}, text));
+                this.lanes.append(value);
+            }
         }
     };
 
@@ -363,9 +382,7 @@
         const here = event && (event.warp === this.warp || event.kind === BLOCK_BARRIER) ? event : null;
 
         this.lanes.replaceChildren(drawn('title', {}, this.summary.textContent));
-        this.lanes.setAttribute('viewBox', `0 0 ${LEFT + 4 + LANES * CELL} 122`);
-        this.lanes.setAttribute('width', LEFT + 4 + LANES * CELL);
-        this.lanes.setAttribute('height', 122);
+        this.lanes.setAttribute('viewBox', `0 0 ${LEFT + LANES * CELL} ${this.height}`);
         this.drawNumbers();
         if (!here || here.kind === BLOCK_BARRIER || here.kind === WARP_BARRIER || here.kind === RETURN) {
             const word = !here ? null : here.kind === RETURN ? 'done' : 'waits';
@@ -384,8 +401,8 @@
         } else {
             const loads = LOADS.includes(here.kind);
 
-            this.drawRow(22, 'word', here.index.map(index => index === null ? null : '[' + index + ']'));
-            here.words.slice(0, 3).forEach((word, i) => {
+            this.drawRow(22, 'word', here.place);
+            here.words.forEach((word, i) => {
                 this.drawRow(48 + 24 * i, i > 0 ? '' : here.kind === ATOMIC ? 'was there' : loads ? 'reads' : 'writes', word,
                     loads ? null : word.map(text => text !== null));
             });

@@ -8,6 +8,7 @@ The build's folder has the programs in cpu/. --figures DIR is another folder for
 A figure holds a hash of its data, of the code that draws it and of itself. So the check needs no matplotlib, and it does not
 matter that another version of matplotlib would write another file.
 """
+import functools
 import hashlib
 import importlib
 import json
@@ -22,6 +23,7 @@ import plot_data
 import results
 import runs
 import trace
+from operators import OPERATORS
 
 PADS = "--counts 1,1,1,1,1,1,1,1 --block-size 32 --kernel large"
 
@@ -58,17 +60,13 @@ FIGURES = {
         kernel_steps.timeline, f"10_align_parallel_fill {runs.COUNTS} --block-size 512 --kernel small")),
     "results": ("What the chapters gain, in microseconds per call", "plots.draw_results",
                 lambda _: plot_data.few_and_many(results.load())),
-    "gate_times": ("The gate: microseconds per call", "plots.draw_times",
-                   lambda _: plot_data.time_lines("gate", results.load())),
-    "align_times": ("Align, blocks of 64: microseconds per call", "plots.draw_times",
-                    lambda _: plot_data.time_lines("align", results.load())),
-    "gate_counters": ("The gate: what a token costs", "plots.draw_counters",
-                      lambda build: plot_data.counter_panels("gate", build)),
-    "align_counters": ("Align: what a call costs", "plots.draw_counters",
-                       lambda build: plot_data.counter_panels("align", build)),
     "expert_load": ("{numel:,} choices of {num_experts} experts: how many each gets", "plots.draw_load",
                     lambda build: choices.load(runs.arrays(build, "05_fused_gate"))),
 }
+for _name, _operator in OPERATORS.items():
+    FIGURES[f"{_name}_times"] = (_operator.titles[0], "plots.draw_times",
+                                 lambda _, name=_name: plot_data.time_lines(name, results.load()))
+    FIGURES[f"{_name}_counters"] = (_operator.titles[1], "plots.draw_counters", functools.partial(plot_data.counter_panels, _name))
 
 
 def _what_it_shows(name):

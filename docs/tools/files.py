@@ -58,8 +58,9 @@ def write_whole(path, text):
 
 
 def readmes():
-    """The Markdown files that hold tables and show figures: README.md and the chapters'."""
-    return [pathlib.Path("README.md"), *sorted(pathlib.Path("chapters").glob("*/README.md"))]
+    """The Markdown files that hold tables and show figures: README.md, the chapters' and the page of claims."""
+    return [path for pattern in ("README.md", "chapters/*/README.md", "docs/pages/claims.md")
+            for path in sorted(pathlib.Path().glob(pattern))]
 
 
 def snippets(path):

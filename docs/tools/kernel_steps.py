@@ -27,10 +27,12 @@ def _distance(event):
 
 
 def _exchanges(trace, snippet, first_distance, steps):
-    """The value's and the id's shuffle of each step that one warp takes in the snippet, and the warp's events after them."""
+    """The value's and the id's shuffle of each step that one warp takes in the snippet, and the warp's events after them.
+    It is the first in which half of the lanes or more have something to offer: not the one that ranks 8 groups."""
     where, events = f"in snippet [{snippet}]", trace["events"]
     first = next((number for number, (event, name) in enumerate(zip(events, _snippets(trace)))
-                  if name == snippet and _distance(event) == first_distance), None)
+                  if name == snippet and _distance(event) == first_distance and
+                  sum(traces.as_float(word) > float("-inf") for word in event["in"]) >= 16), None)
     if first is None:
         raise ValueError(f"{trace['source']}: no exchange over {first_distance} lanes {where}")
     events = [event for event in events[first:] if event["warp"] == events[first]["warp"]]
@@ -168,8 +170,8 @@ def _sources(read, word, value):
 
 
 def _follow_interval(events, begin, count):
-    """What new values of words were made of in one interval, and a value stored elsewhere."""
-    made_of, aside, read = {}, None, {}
+    """What new values of words were made of in one interval; a value stored elsewhere, and what that was made of."""
+    made_of, aside, aside_of, read = {}, None, [], {}
     for event in events:
         accesses = list(_accesses(event, begin, count))
         for lane, word, value in accesses:
@@ -179,21 +181,23 @@ def _follow_interval(events, begin, count):
             elif event["kind"] == "shared_store":
                 made_of[word] = _sources(of_lane, word, value)
         if event["kind"] == "shared_store" and not accesses:
-            aside = traces.as_int(event["value"][event["active"][-1]] & 0xffffffff)
-    return made_of, aside
+            lane = event["active"][-1]
+            aside = traces.as_int(event["value"][lane] & 0xffffffff)
+            aside_of = _sources(read.get((event["warp"], lane), {}), None, aside)
+    return made_of, aside, aside_of
 
 
 def tree(trace, count=8):
     """The steps of sums up and down a tree in the first `count` words of dynamic shared memory: after each barrier the words'
-    values, the words that each new value was made of, and a value kept elsewhere."""
+    values, the words that each new value was made of, and a value kept elsewhere with those that it was made of."""
     if trace["dynamic_shared"]["bytes"] < WORD_BYTES * count:
         raise ValueError(f"{trace['source']}: it has no {count} words of dynamic shared memory")
     values, first, steps = [[value for value, _ in words] for words in words_at_barriers(trace, 0, count)], None, []
     for number, events in enumerate(traces.intervals(trace), 1):
-        made_of, aside = _follow_interval(events, trace["dynamic_shared"]["offset"], count)
+        made_of, aside, aside_of = _follow_interval(events, trace["dynamic_shared"]["offset"], count)
         if made_of and (steps or any(len(words) == 2 for words in made_of.values())):
             first = first or values[number - 1]
-            steps.append({"values": values[number], "aside": aside,
+            steps.append({"values": values[number], "aside": aside, "aside_of": aside_of,
                           "made_of": {word: words for word, words in made_of.items() if words != [word]}})
     if not steps:
         raise ValueError(f"{trace['source']}: no word becomes the sum of two")

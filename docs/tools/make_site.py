@@ -17,23 +17,13 @@ import files
 import page_text
 import pages
 import results
+import search_data
 import step_pages
 import stepper_pages
 
 TOOLS = pathlib.Path(__file__).parent
 AWESOME = pathlib.Path(os.environ.get("DOXYGEN_AWESOME", "/usr/share/doxygen-awesome-css"))
-MAX_PLAIN_CODE = 40  # characters that fit a line of a phone
-
-
-def _let_commands_flow(page):
-    """A line may end behind a hyphen, but not within an option: --trace would become -- and trace. What is longer
-    than a line of a phone is a command, which begins where the text stands and goes on below."""
-    def code(found):
-        name = ' class="command"' if len(found[1]) > MAX_PLAIN_CODE else ""
-        text = re.sub(r" (--?[A-Za-z][^ <]*)", r' <span class="option">\1</span>', found[1])
-        return f"<code{name}>{text}</code>"
-
-    return re.sub(r"<code>((?!<span).*?)</code>", code, page)
+LUNR = pathlib.Path(os.environ.get("LUNR", "/usr/share/javascript/lunr"))
 
 
 # Files of the site, a pattern, and what takes the place of what it finds.
@@ -46,8 +36,9 @@ PATCHES = (
     ("doxygen-awesome.css", r"div\.toc h3", "div.toc h2"),
     # Where only macros without a description are, this link leads nowhere.
     ("*.html", r'.*<a href="#define-members">Macros</a>.*\n(?![\s\S]*id="define-members")', ""),
-    # Every line of a source has its anchor under two attributes; one will do, and the site is half a megabyte smaller.
-    ("*_source.html", r' id="(l[0-9]+)" name="l[0-9]+"', r' id="\1"'),
+    # The tree at the side lists the pages; the bar at the top leads to those that one goes to from anywhere.
+    ("menudata.js", r'{text:"[^"]*",url:"pages.html"}',
+     ",".join(f'{{text:"{page.title()}",url:"{page}.html"}}' for page in ("chapters", "exercises", "glossary"))),
     # The tree at the side names variables after files, and a name in JavaScript cannot begin with a digit.
     ("[0-9]*.js", r"\Avar (?=[0-9])", "var _"),
     ("navtree.js", re.escape(r"eval(n.replace(/\-/g,'_'))"), "eval(n.replace(/-/g,'_').replace(/^(?=[0-9])/,'_'))"),
@@ -56,32 +47,16 @@ PATCHES = (
 
 def _patch(html, page_ids):
     """Changes what Doxygen has written where its configuration cannot."""
-    for path in html.glob("globals*.html"):
-        path.unlink()  # lists of all names, to which nothing leads
+    for path in (*html.glob("globals*.html"), html / "pages.html"):
+        path.unlink(missing_ok=True)  # lists to which nothing leads
     for path in [path for path in html.iterdir() if path.suffix in (".html", ".js", ".css")]:
         text = path.read_text()
         if path.stem in page_ids:  # to Doxygen its title is no heading, and its sections are of the first level
             text = re.sub(r"(</?h)([1-4])>", lambda heading: f"{heading[1]}{int(heading[2]) + 1}>", text)
-            text = _let_commands_flow(text)
         for name, pattern, replacement in PATCHES:
             if path.match(name):
                 text = re.sub(pattern, replacement, text)
         path.write_text(text)
-
-
-def _add_to_search(html, words):
-    """The search finds what begins with what was typed, in lists of names, one for each first letter: all_N.js,
-    where N counts the letters that have a list, in hexadecimal. Chapters begin with a number, and a glossary's
-    terms are no symbols."""
-    letters = re.search(r'^  0: "(.*)",$', (html / "search" / "searchdata.js").read_text(), re.MULTILINE)[1]
-    for number, (words_of_one, address, kind) in enumerate(words, 1):
-        name = words_of_one.lower()
-        for character in "_ ,-":
-            name = name.replace(character, f"_{ord(character):x}")
-        if name[0] in letters and re.fullmatch("[a-z0-9_]+", name):
-            path = html / "search" / f"all_{letters.index(name[0]):x}.js"
-            entry = f",['{name}_t{number}',['{words_of_one}',['../{address}',1,'{kind}']]]"
-            path.write_text(path.read_text().rstrip().removesuffix("];") + f" {entry}\n];\n")
 
 
 def _write_files(folder, texts):
@@ -94,8 +69,9 @@ def _write_files(folder, texts):
 
 def make_site(build):
     """Makes the site; the path of its first page."""
-    if not shutil.which("doxygen") or not (AWESOME / "doxygen-awesome.css").is_file():
-        raise ValueError("doxygen or doxygen-awesome-css is missing: sh common/setup.sh docs installs it")
+    styles_and_search = AWESOME / "doxygen-awesome.css", LUNR / "lunr.min.js"
+    if not shutil.which("doxygen") or not all(path.is_file() for path in styles_and_search):
+        raise ValueError("doxygen, doxygen-awesome-css or libjs-lunr is missing: sh common/setup.sh docs installs it")
     for tool in ("tables.py", "figures.py"):
         subprocess.run([sys.executable, TOOLS / tool, "--check", "--build", build], check=True)
     out, html = build / "docs", build / "docs" / "html"
@@ -108,10 +84,11 @@ def make_site(build):
         fcntl.flock(lock, fcntl.LOCK_EX)  # two at once would change each other's pages
         _write_files(out / "pages", texts)
         shutil.rmtree(html, ignore_errors=True)
-        environment = {**os.environ, "SITE_OUT": str(out), "DOXYGEN_AWESOME": str(AWESOME)}
+        environment = {**os.environ, "SITE_OUT": str(out), "DOXYGEN_AWESOME": str(AWESOME), "LUNR": str(LUNR)}
         subprocess.run(["doxygen", "docs/Doxyfile"], env=environment, check=True)
-        _patch(html, {"index", *(name.removesuffix(".md") for name in texts)})
-        _add_to_search(html, pages.search_words(site))
+        course = {"index", *(name.removesuffix(".md") for name in texts)}
+        _patch(html, course)
+        search_data.write(html, course)
         shutil.copytree("docs/figures", html / "figures")
         (html / "files").mkdir()
         for address, path in site.files.items():

@@ -60,20 +60,20 @@ def read_page(path, default_id):
 
 def read_terms(path=GLOSSARY):
     """The words that lead to the glossary's terms, with the terms' ids, in order. A heading with an {#id} is a
-    term; the line behind it may list words: `<!-- words: warp, warps -->`. Without it nothing leads there by
-    itself."""
+    term; the line behind it may list words: `<!-- words: request, requests -->`. Without it nothing leads there by
+    itself. The next may list what has such a word in another meaning: `<!-- not: pull requests -->`. Its id is ""."""
     terms, known, term = {}, {}, ""
     for line in pathlib.Path(path).read_text().splitlines():
         if line.startswith("#"):
             term = (re.search(r"\{#([a-z0-9_]+)\}", line) or ["", ""])[1]
-        elif line.startswith("<!-- words: "):
+        elif words := re.match(r"<!-- (words|not): ([^>]*)", line):
             if not term or " -->" not in line:
                 raise ValueError(f"{path}: '{line}' ends without -->, or is behind no heading with an {{#id}}")
-            for word in line[len("<!-- words: "):line.index(" -->")].split(","):
-                word = word.strip()
+            for word in words[2].removesuffix(" --").split(","):
+                word, leads_to = word.strip(), term if words[1] == "words" else ""
                 if word.lower() in known:
-                    raise ValueError(f"{path}: '{word}' leads to {known[word.lower()]} and to {term}")
-                terms[word] = known[word.lower()] = term
+                    raise ValueError(f"{path}: '{word}' leads to {known[word.lower()]} and to {leads_to}")
+                terms[word] = known[word.lower()] = leads_to
     return terms
 
 
@@ -126,7 +126,7 @@ def _link_target(writer, target):
 
 
 def _piece(writer, piece, terms):
-    """What stands for a piece of a line; None if its first character stays, and the rest is looked at anew."""
+    """What stands for a piece of a line."""
     if piece.lastgroup == "end":
         if piece["end"] != ")":
             raise ValueError(f"a link without its ')', or with a blank in it: '{piece.string[piece.start():][:40]}'")
@@ -138,8 +138,8 @@ def _piece(writer, piece, terms):
         return "&quot;"
     if piece.lastgroup == "term":
         term = writer.term_of[piece[0].lower()]
-        if not terms or term in writer.linked_terms:
-            return None
+        if not terms or not term or term in writer.linked_terms:
+            return piece[0]
         writer.linked_terms.add(term)
         return f"[{piece[0]}](@ref {term})"
     return piece[0]
@@ -147,12 +147,7 @@ def _piece(writer, piece, terms):
 
 def _text_line(writer, line, terms):
     """A line of a paragraph, a list or a table. Terms are linked where `terms`."""
-    out, at = "", 0
-    while piece := writer.pieces.search(line, at):
-        written = _piece(writer, piece, terms)
-        out += line[at:piece.start()] + (piece[0][0] if written is None else written)
-        at = piece.start() + 1 if written is None else piece.end()
-    return out + line[at:]
+    return writer.pieces.sub(lambda piece: _piece(writer, piece, terms), line)
 
 
 def figure(name, alternative):
@@ -201,7 +196,7 @@ def _comment_line(writer, line):
     expanded = writer.expand_marker(text)
     if text == "end":
         writer.in_generated = False
-    elif expanded is None and ":" in text and not text.startswith("words:"):
+    elif expanded is None and ":" in text and not text.startswith(("words:", "not:")):
         writer.in_generated = True
     return expanded
 
@@ -234,7 +229,6 @@ def _line(writer, line, following):
         return _heading_line(writer, line)
     if not line and writer.in_bold:
         raise ValueError("the paragraph before has '**' without its other end")
-    line = re.sub(r"\d+ minutes\. ", "", line, count=1)  # which chapters say in so many words, and the site counts
     if not writer.in_generated:
         writer.words += len(re.findall(r"[A-Za-z0-9]\S*", line))
     is_prose = not line.startswith("|") and not writer.in_generated and writer.page.path != GLOSSARY

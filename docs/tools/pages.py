@@ -7,6 +7,7 @@ these markers are known:
 
     <!-- results: ... -->    docs/figures/results.svg, and what it shows in words
     <!-- chapters -->        the chapters and what each gains, as recorded
+    <!-- fold: SUMMARY -->   what follows, up to <!-- unfold -->, is shown when the reader asks for it
     <!-- run: COMMAND -->    the command and what it prints; <!-- run 1: COMMAND --> must exit with 1
 """
 import os
@@ -125,7 +126,7 @@ def _idea(page):
 def _ratio(row):
     before, here = results.median(row, "before"), results.median(row, "here")
     if not before or not here:
-        return "-"
+        return ""
     return f"{before / here:.2f}" if before / here < 9.995 else times.format_us(before / here)
 
 
@@ -133,9 +134,9 @@ def _gain(page, run, is_host):
     """A chapter's row. Chapter 01 runs on the host; the next has timed it beside itself."""
     rows = [results.row_of(run, tokens) for tokens in times.FEW_AND_MANY]
     old = " *(times of an older kernel)*" if run and not is_host and results.is_old(run) else ""
-    cells = " | ".join(times.format_us(results.median(row, "before" if is_host else "here")) for row in rows)
-    ratios = "" if is_host or not any(results.median(row, "before") for row in rows) else ", ".join(map(_ratio, rows))
-    return f"| [{page.title}](@ref {page.id}){old} | {_idea(page)} | {cells} | {ratios} |\n"
+    cells = [cell for row in rows for cell in (times.format_us(results.median(row, "before" if is_host else "here")),
+                                               "" if is_host else _ratio(row))]
+    return f"| [{page.title}](@ref {page.id}){old} | {_idea(page)} | {' | '.join(cells)} |\n"
 
 
 def _chapter_list(site, recorded):
@@ -147,16 +148,16 @@ def _chapter_list(site, recorded):
         if not chapters:
             text += "On its way.\n"
             continue
-        text += ("| chapter | the idea | 1 token, us | 65,536 tokens, us | times as fast as before |\n"
-                 "|---|---|---:|---:|---:|\n")
+        text += ("| chapter | the idea | 1 token, us | times as fast | 65,536 tokens, us | times as fast |\n"
+                 "|---|---|---:|---:|---:|---:|\n")
         runs = {page.path: times.chapter_run(recorded, page.path.split("/")[1]) for page in chapters}
         for page, following in zip(chapters, [*chapters[1:], None]):
             is_host = number_of(page) == 1
             text += _gain(page, runs[following.path] if is_host and following else runs[page.path], is_host)
         found = [run for run in runs.values() if run]
-        host = "; chapter 01 on that machine's CPU" if part == 0 else ""
+        host = ("; chapter 01 on up to 16 threads of that machine's CPU, with which chapter 02 is compared" if part == 0 else "")
         text += "\n" + (f"Microseconds per call, median, {provenance.machines(found[-1:])} by `build/gpu/NAME --bench`"
-                        f"{host}. The last column is for 1 and for 65,536 tokens, both chapters in one run.\n"
+                        f"{host}. *Times as fast* as the chapter before, both in one run.\n"
                         if found else "No times are recorded yet.\n")
     return text
 
@@ -179,6 +180,9 @@ def _expand_marker(site, recorded, text):
         return _chapter_list(site, recorded)
     if text.startswith("results: "):
         return page_text.figure("results.svg", text.removeprefix("results: "))
+    if text.startswith("fold: ") or text == "unfold":
+        tag = f"<details><summary>{text.removeprefix('fold: ')}</summary>" if text != "unfold" else "</details>"
+        return f"\n@htmlonly{tag}@endhtmlonly\n"
     command = re.fullmatch(r"run(?: (\d+))?: (.*)", text)
     return _run(command[2], int(command[1] or 0)) if command else None
 
@@ -222,13 +226,3 @@ def write_pages(site, recorded, step_pages):
                             subpages([page.id for page in _chapters(site)]))
     pages["uses.dox"] = _uses(site)
     return pages
-
-
-def search_words(site):
-    """What Doxygen's search does not find by itself, as words, where they lead and what that is: a chapter by its
-    name behind the number, and the glossary's terms by the first of their words."""
-    words = [(page.title.partition(" ")[2], f"{page.id}.html", "chapter") for page in _chapters(site)]
-    first = {}
-    for word, term in site.terms.items():
-        first.setdefault(term, word)
-    return words + [(word, f"glossary.html#{term}", "glossary") for term, word in first.items()]

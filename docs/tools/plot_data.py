@@ -2,17 +2,13 @@
 import counters
 import results
 import times
-
-PANELS = {"gate": ("shuffles", "block_barriers", "divergent_branches", "shared_wavefronts", "shared_conflicts",
-                   "global_sectors"),
-          "align": ("block_barriers", "shuffles", "divergent_branches", "global_store_requests", "global_sectors",
-                    "shared_wavefronts")}
+from operators import OPERATORS
 
 
 def _lines(operator, recorded):
     """Of the chapters that have recorded runs: a new one is in the plots once its times are taken."""
     names = [name for name in results.chapters(kernel=f"{operator}.*") if name in recorded or name == times.HOST_CHAPTER]
-    return times.lines(f"{times.STANDARD[operator]} {' '.join(names)}", recorded)
+    return times.lines(f"{OPERATORS[operator].standard} {' '.join(names)}", recorded)
 
 
 def _old(lines):
@@ -28,31 +24,28 @@ def time_lines(operator, recorded):
 
 
 def _row(line):
-    points = dict(line.points)
-    missing = [tokens for tokens in times.FEW_AND_MANY if tokens not in points]
-    if missing:
-        raise ValueError(f"{line.label}: no time of {missing[0]} tokens in its rows")
-    us = [points[tokens] for tokens in times.FEW_AND_MANY]
+    us = [dict(line.points).get(tokens) for tokens in times.FEW_AND_MANY]
+    if None in us:
+        raise ValueError(f"{line.label}: no time of {times.FEW_AND_MANY[us.index(None)]} tokens in its rows")
     return {"label": line.label.replace("_", " "), "us": us, "texts": list(map(times.format_us, us))}
 
 
 def few_and_many(recorded):
     """The time for one token and for many, a row for each library (of PyTorch's forms the faster), chapter and the floor."""
-    gate, align = _lines("gate", recorded), _lines("align", recorded)
-    rows = {operator: [_row(line) for line in lines if line.label != "PyTorch eager"]
-            for operator, (lines, _) in (("gate", gate), ("align", align))}
-    return {"source": gate[1], "old": _old(gate[0] + align[0]), "rows": rows}
+    made = {operator: _lines(operator, recorded) for operator in OPERATORS}
+    rows = {name: [_row(line) for line in lines if line.label != "PyTorch eager"] for name, (lines, _) in made.items()}
+    return {"source": made["gate"][1], "old": _old(sum((lines for lines, _ in made.values()), [])), "rows": rows}
 
 
 def counter_panels(operator, build):
     """What the simulator counts in each chapter, a panel for each counter: the values and how they read."""
-    names, per_token = results.chapters(kernel=f"{operator}.cu"), operator == "gate"
+    names, per_token = results.chapters(kernel=f"{operator}.cu"), OPERATORS[operator].per_token
     reports = [counters.report(build, name[:2]) for name in names]
     tokens = [report["problem"]["num_tokens"] for report in reports]
     if per_token and not all(tokens):
         raise ValueError(f"counters of {operator}: per token of no tokens")
     panels = []
-    for name in PANELS[operator]:
+    for name in OPERATORS[operator].counters.split():
         values = [counters.count(report, name) / (of_report if per_token else 1) for report, of_report in zip(reports, tokens)]
         panels.append({"name": name, "label": counters.label(name), "values": [round(value, 6) for value in values],
                        "texts": [counters.format_number(value) for value in values]})

@@ -74,6 +74,10 @@ def draw_results(data, _):
     ax, y = canvas(460, 132 + pitch * sum(map(len, rows.values())) + 18 * len(notes)), 46
     for operator, of_operator in rows.items():
         write(ax, 14, y, f"{operator.capitalize()}, microseconds", size=16, bold=True)
+        for tick in (1, 10, 100, 1000, 10000):
+            x, foot = left + math.log(tick / low) / math.log(high / low) * (right - left), y + 8 + pitch * len(of_operator)
+            lines(ax, [(x, y + 20, x, foot)], "grid")
+            write(ax, x, foot + 14, f"{tick:,}", "center")
         for number, row in enumerate(of_operator):
             row_y = y + 32 + pitch * number
             few, many = (left + math.log(us / low) / math.log(high / low) * (right - left) for us in row["us"])

@@ -37,7 +37,7 @@ def record(text, folder=results.FOLDER.parent):
         results.check_run(run, program, program or "the text")
         path = pathlib.Path(folder) / gpu_of(run) / f"{program}.json"
         others = [old for old in (results.read(path) if path.exists() else []) if old["command"] != run["command"] and
-                  ("counters" in old or _problem(old) != _problem(run))]
+                  ("rows" not in old or _problem(old) != _problem(run))]
         results.write(path, [*others, run])
         said.append(f"recorded in {path}: {run['command']}")
     return said

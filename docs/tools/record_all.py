@@ -1,10 +1,12 @@
 """Runs on a GPU everything that docs/results holds, and records it.
 
     ninja && ninja gpu && python3 docs/tools/record_all.py [--counters] [--only WORD] [--list] [--results DIR]
+    sh common/variants.sh build/gpu && python3 docs/tools/record_all.py --claims [--only WORD] [--list] [--results DIR]
 
 In the repository's root. --counters also has Nsight Compute count, which needs ncu and leave to read the GPU's
-counters; --only runs the commands that contain the word; --list prints them; --results is docs/results. What fails
-is named, and the rest goes on; exits 1 then.
+counters; --claims instead runs what docs/pages/claims.md compares and no chapter's page does, ncu among it; --only runs
+the commands that contain the word; --list prints them; --results is docs/results. What fails is named, and the rest
+goes on; exits 1 then.
 """
 import subprocess
 import sys
@@ -18,17 +20,42 @@ BLOCK_SIZES = [f"--block-size {size}" for size in (16, 64, 128)]
 UNIFORM = "--block-size 64 --num-experts 256 --dist uniform"
 FEW_TOKENS = [f"--num-tokens {tokens} --num-experts 64 --topk 8 --dist uniform --block-size 64 --kernel {kernel}"
               for tokens in (1, 16, 64, 120) for kernel in ("small", "large")]
+F32_ONLY = [(program, "bf16") for program in ("02_warp_per_group", "03_divergence_free", "04_bitonic_sort")]
 BUILT_OTHERWISE = ("08_align_blelloch_plain_tree", "10_align_parallel_fill_packed_offsets")
+SUMS = [f"--num-tokens 1 --num-experts {experts} --dist uniform --kernel large" for experts in (128, 256, 512, 1024)]
+FEW_PLACES = [f"--num-tokens {tokens} --capacity {tokens * 8 * 64}" for tokens in (1, 4, 16)]
+OTHERS = ("sh tests/gpu/figures.sh cycles", "sh tests/gpu/figures.sh store_rate", "python3 tests/peers/pytorch_launches.py",
+          *(f"sh tests/gpu/count_on_gpu.sh {waiting}" for waiting in (
+              "05_fused_gate 1", "05_fused_gate 24", "07_align_vector_pad 65536", "08_align_blelloch 1", "09_align_warp_scan 1")))
+
+
+def bench_lines(benches):
+    return [f"build/gpu/{program} {options} --bench --format json" for program, options in benches]
+
+
+def claims():
+    """Every command whose run docs/pages/claims.md compares and no chapter's page does."""
+    gate, align = ([f"variants/{name}" for name in results.variants(kernel)] for kernel in ("gate.cu", "align.cu"))
+    pads = [program for program in align if "/07" in program]
+    exact = ["06_align_serial", "07_align_vector_pad", "cub_align", *pads]
+    benches = [(program, "--dtype f32") for program in gate] + [("05_fused_gate", "--dtype f16")]
+    benches += [(program, options) for program in pads for options in BLOCK_SIZES]
+    benches += [(program, f"{options} --room exact") for program in exact for options in BLOCK_SIZES]
+    benches += [(program, options) for program in align if program not in pads for options in (BLOCK_SIZES[1], *FEW_TOKENS)]
+    benches += [(program, options) for program in ("06_align_serial", "08_align_blelloch", "09_align_warp_scan") for options in SUMS]
+    benches += [("09_align_warp_scan", options) for options in FEW_PLACES]
+    return [*bench_lines(benches), *OTHERS]
 
 
 def commands(counters):
     """Every command whose run is recorded."""
     gate, align = results.chapters(kernel="gate.cu"), results.chapters(kernel="align.cu")
-    benches = [(program, f"--dtype {dtype}") for program in gate for dtype in ("f32", "bf16")]
+    benches = [(program, f"--dtype {dtype}") for program in gate for dtype in ("f32", "bf16")
+               if (program, dtype) not in F32_ONLY]
     benches += [(program, options) for program in [*align, "cub_align"] for options in [*BLOCK_SIZES, UNIFORM]]
     benches += [(program, options) for program in BUILT_OTHERWISE for options in (BLOCK_SIZES[1], UNIFORM)]
     benches += [(program, options) for program in align for options in FEW_TOKENS]
-    lines = [f"build/gpu/{program} {options} --bench --format json" for program, options in benches]
+    lines = bench_lines(benches)
     lines += [f"python3 tests/peers/pytorch_gate.py --dtype {dtype} --format json" for dtype in ("f32", "bf16")]
     return lines + [f"sh tests/gpu/count_on_gpu.sh {chapter} 2048" for chapter in [*gate, *align] if counters]
 
@@ -45,8 +72,9 @@ def run(command, folder):
 
 
 def main():
-    arguments = files.parser(__doc__, "counters", "list", only="", results=results.FOLDER.parent).parse_args()
-    wanted = [command for command in commands(arguments.counters) if arguments.only in command]
+    arguments = files.parser(__doc__, "counters", "claims", "list", only="", results=results.FOLDER.parent).parse_args()
+    every = claims() if arguments.claims else commands(arguments.counters)
+    wanted = [command for command in every if arguments.only in command]
     failed = 0
     for number, command in enumerate(wanted, 1):
         began = time.monotonic()

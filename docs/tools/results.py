@@ -1,8 +1,8 @@
 """Recorded runs: docs/results/GPU/PROGRAM.json is a list of what the program printed, one run after the other.
 
 A run of times is the object that `build/gpu/PROGRAM --bench --format json` prints, with "rows". What
-tests/gpu/count_on_gpu.sh prints has "counters" instead. A run says itself what it is of; one is found by its
-fields. Paths are relative to the repository's root, in which the tools run. What is wrong is a ValueError with
+tests/gpu/count_on_gpu.sh prints has "counters" instead, and tests/gpu/figures.sh "figures". A run says itself what
+it is of; one is found by its fields. Paths are relative to the repository's root, in which the tools run. What is wrong is a ValueError with
 one line, or an OSError.
 """
 import functools
@@ -15,8 +15,11 @@ import subprocess
 import files
 
 FOLDER = pathlib.Path("docs/results/h200")
-PEERS = {"cub_align": "tests/peers/cub_align.cu", "pytorch_gate": "chapters/01_cpu_baseline/grouped_topk.py"}
-SOURCE_HASH = pathlib.Path(__file__).resolve().parents[2] / "common" / "source_hash.sh"
+PEERS = {"cub_align": "tests/peers/cub_align.cu", "pytorch_gate": "chapters/01_cpu_baseline/grouped_topk.py",
+         "pytorch_launches": "chapters/01_cpu_baseline/grouped_topk.py",
+         "cycles": "tests/gpu/cycles.cu", "store_rate": "tests/gpu/store_rate.cu"}
+KINDS = {"rows": "num_tokens", "counters": "counter", "figures": "figure"}  # what a run has a list of, and each of these has
+COMMON = pathlib.Path(__file__).resolve().parents[2] / "common"
 
 
 def program_of(run):
@@ -38,9 +41,15 @@ def chapters(number="[0-9][0-9]", kernel="*"):
     return [name for name in names if kernel_of(name) and kernel_of(name).match(kernel)]
 
 
+def variants(kernel):
+    """The names of the programs whose kernel, such as "gate.cu", is a chapter's with a change, see common/variants.sh."""
+    return [f"{chapter}_{change.stem}" for chapter in chapters(kernel=kernel)
+            for change in sorted(pathlib.Path("chapters", chapter, "variants").glob("*"))]
+
+
 def chapter_of(program):
-    """The chapter whose kernel the program runs: its own, or where that was built otherwise, the one that its name
-    begins with, as 08_align_blelloch does for 08_align_blelloch_plain_tree. "" if there is none."""
+    """The chapter whose kernel the program runs: its own, or where that was built otherwise or changed, the one that its
+    name begins with, as 08_align_blelloch does for 08_align_blelloch_plain_tree. "" if there is none."""
     while program and not kernel_of(program):
         program = program.rpartition("_")[0]
     return program
@@ -48,16 +57,19 @@ def chapter_of(program):
 
 def source_of(program):
     """The path of what the program measures; None if there is none."""
-    path = pathlib.Path(PEERS[program]) if program in PEERS else kernel_of(chapter_of(program))
+    chapter = chapter_of(program)
+    changes = pathlib.Path("chapters", chapter, "variants").glob(f"{program[len(chapter) + 1:]}.*")
+    path = pathlib.Path(PEERS[program]) if program in PEERS else next(changes, kernel_of(chapter))
     return path if path and path.is_file() else None
 
 
 @functools.lru_cache(maxsize=None)
 def source_hash(path):
-    """What a program built from this source reports as "kernel_source_sha256"."""
-    if path.suffix == ".py" or not SOURCE_HASH.exists():
-        return hashlib.sha256(path.read_bytes()).hexdigest()
-    done = subprocess.run(["sh", SOURCE_HASH, path], capture_output=True, text=True, check=False)
+    """What a program built from this source, or of a kernel so changed, reports as "kernel_source_sha256"."""
+    script = [COMMON / "variants.sh", "--hash"] if path.parent.name == "variants" else [COMMON / "source_hash.sh"]
+    if path.suffix == ".py" or not script[0].exists():  # without the lines that mark a snippet
+        return hashlib.sha256(re.sub(rb"(?m)^# \[.*\n", b"", path.read_bytes())).hexdigest()
+    done = subprocess.run(["sh", *script, path], capture_output=True, text=True, check=False)
     if done.returncode != 0:
         raise ValueError(f"{path}: {done.stderr.strip()}")
     return done.stdout.split()[0]
@@ -72,14 +84,14 @@ def _is_run(run):
     texts = ("command", "date", "kernel_source_sha256")
     if not isinstance(run, dict) or not all(isinstance(run.get(name), str) for name in texts):
         return False
-    values, key = (run["rows"], "num_tokens") if "rows" in run else (run.get("counters"), "counter")
+    values, key = next(((run[kind], key) for kind, key in KINDS.items() if kind in run), (None, ""))
     return isinstance(values, list) and values != [] and all(isinstance(at, dict) and key in at for at in values)
 
 
 def check_run(run, program, where):
     """Raises ValueError, with `where` in front, if the run is none of that program as it should be."""
     if not _is_run(run):
-        raise ValueError(f'{where}: a run needs "command", "date", "kernel_source_sha256", and "rows" or "counters"')
+        raise ValueError(f'{where}: a run needs "command", "date", "kernel_source_sha256", and "rows", "counters" or "figures"')
     if program_of(run) != program:
         raise ValueError(f'{where}: a run of "{program_of(run)}"; it must be of "{program}"')
     counted = "gpu" in run and "cuda" in run and re.search(rf" {program} [1-9]\d*$", run["command"])
@@ -146,8 +158,10 @@ def find(results, program, **fields):
 
 
 def find_counters(results, chapter):
-    """What Nsight Compute counted of the chapter, a run with "counters"; None if that is not recorded."""
-    return next((run for run in results.get(chapter, []) if "counters" in run), None)
+    """What Nsight Compute counted of the chapter, a run with "counters", of 2048 tokens if there are several; None if
+    that is not recorded."""
+    runs = [run for run in results.get(chapter, []) if "counters" in run]
+    return max(runs, key=lambda run: run["command"].endswith(" 2048"), default=None)
 
 
 def row_of(run, num_tokens):

@@ -34,7 +34,11 @@ def _make(build, program, arguments, options, suffix):
     if arguments:
         name += "_" + hashlib.sha256(f"{program} {arguments}".encode()).hexdigest()[:8]
     kept = pathlib.Path(build) / "docs" / "runs" / (name + suffix)
-    if kept.exists() and kept.stat().st_mtime_ns > binary.stat().st_mtime_ns:
+
+    def is_up_to_date():
+        return kept.exists() and kept.stat().st_mtime_ns > binary.stat().st_mtime_ns
+
+    if is_up_to_date():
         return kept
     unfinished = kept.with_name(f".{os.getpid()}_{kept.name}")
     (unfinished if suffix == ".arrays" else kept.parent).mkdir(parents=True, exist_ok=True)
@@ -44,9 +48,12 @@ def _make(build, program, arguments, options, suffix):
         raise ValueError(f"{' '.join(command)}: {result.stderr.strip() or f'exit status {result.returncode}'}")
     if suffix == ".report.json":
         unfinished.write_text(result.stdout)
+    os.utime(unfinished)
+    if kept.is_dir() and is_up_to_date():  # another tool has made it meanwhile
+        shutil.rmtree(unfinished)
+        return kept
     if kept.is_dir():
         shutil.rmtree(kept)
-    os.utime(unfinished)
     unfinished.rename(kept)
     return kept
 

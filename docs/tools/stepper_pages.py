@@ -14,24 +14,27 @@ import json
 import math
 import pathlib
 import re
+import shutil
+import subprocess
+import sys
 import textwrap
 
 import runs
 import trace as traces
 from trace import WORD_BYTES
 
-# Neighbouring words of one array; the first is counted from the beginning of the space.
-Region = collections.namedtuple("Region", "space name first count")
+# Neighbouring words of one array; the first is counted from the beginning of the space, and is this word of the array.
+Region = collections.namedtuple("Region", "space name first count start", defaults=(0,))
 SHARED = -2  # where an event accesses memory; else the number of an allocation
 TEMPLATES = {
-    ".md": '# Chapter {number}, step by step {{#stepper_{number}}}\n\n@htmlonly\n<link rel="stylesheet" href="stepper.css">\n'
+    ".md": '# {title}, step by step {{#stepper_{number}}}\n\n@htmlonly\n<link rel="stylesheet" href="stepper.css">\n'
            '<nav class="way" aria-label="Chapters"><a href="chapter_{number}.html">&larr; Chapter {number}</a></nav>\n'
            '{stepper}@endhtmlonly\n',
     ".html": '<!DOCTYPE html>\n<html lang="en">\n<head>\n<meta charset="utf-8">\n'
              '<meta name="viewport" content="width=device-width, initial-scale=1">\n'
-             '<title>Chapter {number}, step by step</title>\n<link rel="icon" href="data:,">\n'
+             '<title>{title}, step by step</title>\n<link rel="icon" href="data:,">\n'
              '<link rel="stylesheet" href="stepper.css">\n</head>\n<body class="stepper-page">\n'
-             '<h1>Chapter {number}, step by step</h1>\n{stepper}</body>\n</html>\n'}
+             '<h1>{title}, step by step</h1>\n{stepper}</body>\n</html>\n'}
 LOADS, STORES, ATOMIC = ("shared_load", "global_load"), ("shared_store", "global_store"), "atomic"
 FEW_LANES = 4  # whose values are said in words
 
@@ -80,9 +83,17 @@ def _space(event, lane):
     return SHARED if traces.is_shared(event) else event["allocation"][lane]
 
 
-def find_regions(trace):
-    """All that is written in the course of a trace, in the order of memory: neighbours whose first writers name the
-    same array. An allocation is one array."""
+def shared_arrays(program):
+    """The __shared__ arrays of a program, which the simulator keeps in thread-local storage, where its symbols say."""
+    symbols = subprocess.run(["readelf", "-sWC", program], capture_output=True, text=True, check=True).stdout
+    found = re.findall(r": ([0-9a-f]+) +(\w+) TLS .*?(\w+)$", symbols, re.M)
+    return [Region(SHARED, name, int(offset, 16) // WORD_BYTES, int(size, 0) // WORD_BYTES)
+            for offset, size, name in found if not name.startswith("simt_")]
+
+
+def find_regions(trace, arrays):
+    """All that is written in the course of a trace, in the order of memory: neighbours in one of these arrays, else
+    neighbours whose first writers name the same array. An allocation is one array."""
     writers = {}
     for event in trace["events"]:
         if event["kind"] in (*STORES, ATOMIC):
@@ -92,11 +103,12 @@ def find_regions(trace):
     regions = []
     for space, word in sorted(writers):
         last = regions[-1] if regions and regions[-1].space == space else None
-        name = last.name if last and space != SHARED else array_name(writers[space, word])
+        array = next((one for one in arrays if one.space == space and 0 <= word - one.first < one.count), None)
+        name = array.name if array else last.name if last and space != SHARED else array_name(writers[space, word])
         if last and last.name == name and last.first + last.count == word:
             regions[-1] = last._replace(count=last.count + 1)
         else:
-            regions.append(Region(space, name, word, 1))
+            regions.append(Region(space, name, word, 1, word - array.first if array else 0))
     return regions
 
 
@@ -181,10 +193,10 @@ def _file_html(path):
             f'<pre class="stepper-source" tabindex="0">{lines}</pre></div>\n')
 
 
-def stepper_html(path, command):
+def stepper_html(path, command, arrays):
     """The stepper of a trace; the command that made it is shown."""
     trace = traces.read(path)
-    regions = find_regions(trace)
+    regions = find_regions(trace, arrays)
     files = dict.fromkeys([trace["source"], *(event["file"] for event in trace["events"])])
     steps = "".join(f"<li>{html.escape(text)}</li>\n" for text in steps_in_words(trace, regions))
     packed = base64.b64encode(gzip.compress(pathlib.Path(path).read_bytes(), mtime=0)).decode()
@@ -205,6 +217,15 @@ def write_pages(build, suffix=".md"):
     """The pages of the site, by the names of their files, or with ".html" the same as HTML files of their own."""
     paths, pages = runs.side_by_side(functools.partial(runs.trace, build), runs.STEPPED), {}
     for path, (program, arguments) in zip(paths, runs.STEPPED.items()):
-        stepper = stepper_html(path, f"build/cpu/{program} {arguments} --trace trace.json")
-        pages[f"stepper_{program[:2]}{suffix}"] = TEMPLATES[suffix].format(number=program[:2], stepper=stepper)
+        stepper = stepper_html(path, f"build/cpu/{program} {arguments} --trace trace.json",
+                               shared_arrays(pathlib.Path(build) / "cpu" / program))
+        names = {"number": program[:2], "title": f"Chapter {program[:2]}"}
+        pages[f"stepper_{program[:2]}{suffix}"] = TEMPLATES[suffix].format(**names, stepper=stepper)
     return pages
+
+
+if __name__ == "__main__":  # TRACE PAGE TITLE COMMAND: such a file of one trace, and the two beside it
+    path, page, title, command = sys.argv[1:]
+    pathlib.Path(page).write_text(TEMPLATES[".html"].format(title=title, stepper=stepper_html(path, command, [])))
+    for asset in ("stepper.js", "stepper.css"):
+        shutil.copy(f"docs/stepper/{asset}", pathlib.Path(page).parent)

@@ -3,25 +3,23 @@
 What times are wanted is said in words, as in a table's marker:
 
     f32 [CHAPTER...]                    the gate (f32, f16 or bf16), chapters beside PyTorch
-    align 64 [uniform] [CHAPTER...]     align with that block size, of the router's choices or ids so generated
+    align 64 [uniform] [exact] [CHAPTER...]   align with that block size, of the router's choices or ids so generated,
+                                        with as many places as these need
     small 64 CHAPTER...                 align with 64 experts and few tokens: a chapter's small and large kernel
 
-Without chapters it is all of which anything is recorded. A chapter may be one whose kernel was built otherwise:
-08_align_blelloch_plain_tree.
+Without chapters it is all that is recorded. A chapter's kernel may be one built otherwise: 08_align_blelloch_plain_tree.
 """
 import re
 import types
 
 import provenance
 import results
+from operators import OPERATORS
 
 SIZES = (1, 16, 64, 512, 4096, 16384, 65536)
 SMALL_SIZES = (1, 16, 64, 120)
 FEW_AND_MANY = (1, 65536)
 HOST_CHAPTER = "01_cpu_baseline"  # its times are those that the next chapter has recorded beside its own
-PYTORCH_WAYS = ("eager_stream", "eager_graph", "compiled_stream", "compiled_graph")
-LIBRARIES = {"gate": "pytorch_gate", "align": "cub_align"}
-STANDARD = {"gate": "f32", "align": "align 64"}  # the times that stand for a chapter of an operator
 WITHOUT_NUMBER = {"align": "times of align without a block size; 'align 64' has one",
                   "small": "times of the small kernel; 'small 64 CHAPTER' has experts and a chapter"}
 OLD_KERNEL = " (*recorded from an older kernel*)"
@@ -37,31 +35,29 @@ def format_us(us):
     return f"{int(us / unit + 0.5) * unit:,}"
 
 
-def _is_program(name, operator):
-    kernel = results.kernel_of(results.chapter_of(name))
-    return kernel is not None and kernel.stem == operator
+def _operator_of(program):
+    return getattr(results.kernel_of(results.chapter_of(program)), "stem", None)
 
 
 def parse(words, recorded):
     """Reads what times are wanted: .operator, .fields of the runs, .chapters in the course's order, .small."""
     first, *rest = words.split() or [""]
     request = types.SimpleNamespace(operator="align", small=first == "small")
-    has_number = first in WITHOUT_NUMBER and rest and re.fullmatch("[1-9][0-9]{0,5}", rest[0])
-    number = int(rest.pop(0)) if has_number else None
+    number = first in WITHOUT_NUMBER and rest and re.fullmatch("[1-9][0-9]{0,5}", rest[0]) and int(rest.pop(0))
     if first in ("f32", "f16", "bf16"):
         request.operator, request.fields = "gate", {"dtype": first, "distribution": "router"}
     elif first == "align" and number:
         known = {run.get("distribution") for runs in recorded.values() for run in runs}
         dist = rest.pop(0) if rest and rest[0] in known else "router"
-        request.fields = {"block_size": number, "distribution": dist, "kernel": "auto"}
+        room = rest.pop(0) if rest[:1] == ["exact"] else None
+        request.fields = {"block_size": number, "distribution": dist, "kernel": "auto", "room": room, "capacity": None}
     elif first == "small" and number and rest:
         request.fields = {"block_size": 64, "num_experts": number, "distribution": "uniform"}
     else:
         raise ValueError(WITHOUT_NUMBER.get(first, f"times of '{first}'; it must be f32, f16, bf16, align or small"))
     for name in rest:
-        if not _is_program(name, request.operator):
-            article = "an" if request.operator == "align" else "a"
-            raise ValueError(f"'{name}' is no chapter with {article} {request.operator}")
+        if _operator_of(name) != request.operator:
+            raise ValueError(f"'{name}' is no chapter with a{'n' * (request.operator[0] in 'aeiou')} {request.operator}")
     request.chapters = sorted(rest, key=lambda name: name[:2])
     request.fields["cache"] = "warm"
     return request
@@ -70,8 +66,8 @@ def parse(words, recorded):
 def _read_runs(request, recorded):
     """The library's run or None, and the runs of chapters by name: of those that are wanted, and without any named
     of all; of kernels built otherwise only where they are named."""
-    library = results.find(recorded, LIBRARIES[request.operator], **request.fields)
-    names = [name for name in recorded if _is_program(name, request.operator) and
+    library = results.find(recorded, OPERATORS[request.operator].library, **request.fields)
+    names = [name for name in recorded if _operator_of(name) == request.operator and
              (name in request.chapters or results.chapter_of(name) == name)]
     runs = {name: results.find(recorded, name, **request.fields) for name in names}
     return library, {name: run for name, run in runs.items() if run}
@@ -85,9 +81,9 @@ def _chapter_run(runs, name):
 
 
 def _floor_run(request, runs, names):
-    """The gate's chapters have one floor. Align's move fewer bytes once they need less room: the last one counts."""
+    """Chapters that move the same bytes have one floor. Align's move fewer once they need less room: the last one counts."""
     named = [run for run in (_chapter_run(runs, name)[0] for name in names) if run]
-    return named[-1] if request.operator == "align" and named else next(iter(runs.values()), None)
+    return named[-1] if named and not OPERATORS[request.operator].one_floor else next(iter(runs.values()), None)
 
 
 def host_words(run):
@@ -96,22 +92,22 @@ def host_words(run):
     return f"{threads} thread{'s' if threads > 1 else ''}" if threads else "on the host"
 
 
-def _pytorch_label(run, way):
+def _library_label(name, run, way):
+    if way == "here":
+        return name
     form, place = way.split("_")
     counted = ((run or {}).get("launches") or {}).get(form) or {}
     least, most = counted.get("least"), counted.get("most")
     launches = f" ({least if least == most else f'{least} to {most}'} launches)" if least else ""
-    return f"PyTorch, {form}, in a {place}{launches}"
+    return f"{name}, {form}, in a {place}{launches}"
 
 
 def _library_rows(request, run):
-    """Label and column of the library's rows; where chapters are named, of PyTorch's the one most like them."""
-    old = run and results.is_old(run)
+    """Label and column of the library's rows; where chapters are named, of the one most like them."""
+    operator, old = OPERATORS[request.operator], run and results.is_old(run)
     remark = f" (*recorded from an older {results.source_of(results.program_of(run)).name}*)" if old else ""
-    if request.operator == "align":
-        return [("CUB radix sort" + remark, "here")]
-    ways = PYTORCH_WAYS[1:2] if request.chapters else PYTORCH_WAYS
-    return [(_pytorch_label(run, way) + remark, way) for way in ways]
+    ways = operator.plotted[:1] if request.chapters else operator.columns
+    return [(_library_label(operator.library_name, run, way) + remark, way) for way in ways]
 
 
 def _chapter_label(run, name):
@@ -122,7 +118,7 @@ def _chapter_label(run, name):
 
 def _sweep_table(request, recorded):
     library, runs = _read_runs(request, recorded)
-    names = request.chapters or [HOST_CHAPTER] * (request.operator == "gate") + list(runs)
+    names = request.chapters or [HOST_CHAPTER] * bool(_chapter_run(runs, HOST_CHAPTER)[0]) + list(runs)
     chapters = [(name, *_chapter_run(runs, name)) for name in names]
     floor = _floor_run(request, runs, names)
     rows = [(label, [library] * len(SIZES), column) for label, column in _library_rows(request, library)]
@@ -164,16 +160,15 @@ def _points(run, label, column):
 
 
 def lines(words, recorded):
-    """A plot's lines, of the chapters that the words must name: a list of .kind ("library", "host", "chapter" or
-    "floor"), .label, .old and .points, pairs of tokens and microseconds in ascending order; and where they come
-    from, in words."""
+    """A plot's lines, of the chapters that the words must name: of each .kind ("library", "host", "chapter" or "floor"),
+    .label, .old and .points, pairs of tokens and microseconds that ascend; and where they come from, in words."""
     request = parse(words, recorded)
     if request.small or not request.chapters:
         raise ValueError(f"times of '{words}' have no lines; 'align 64 CHAPTER...' has")
     library, runs = _read_runs(request, recorded)
-    wanted = [("library", "CUB radix sort", library, "here")]
-    if request.operator == "gate":
-        wanted = [("library", f"PyTorch {form}", library, f"{form}_graph") for form in ("eager", "compiled")]
+    operator = OPERATORS[request.operator]
+    wanted = [("library", operator.library_name + ("" if way == "here" else f" {way.split('_')[0]}"), library, way)
+              for way in operator.plotted]
     wanted += [("host" if name == HOST_CHAPTER else "chapter", name, *_chapter_run(runs, name)) for name in request.chapters]
     source = [run for kind, _, run, _ in wanted if kind != "library"] + [library]
     wanted.append(("floor", "floor", _floor_run(request, runs, request.chapters), "floor_us"))
@@ -184,6 +179,5 @@ def lines(words, recorded):
 def chapter_run(recorded, chapter):
     """The run that stands for a chapter, f32 or blocks of 64, router data; None if it is not recorded. Its rows have
     "here" and, of the chapter before, "before": see results.row_of(), median() and is_old()."""
-    kernel = results.kernel_of(chapter)
-    words = STANDARD.get(kernel.stem) if kernel else None
-    return results.find(recorded, chapter, **parse(words, recorded).fields) if words else None
+    operator = OPERATORS.get(_operator_of(chapter))
+    return results.find(recorded, chapter, **parse(operator.standard, recorded).fields) if operator else None

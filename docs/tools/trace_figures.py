@@ -155,9 +155,14 @@ def draw_tree(data, title):
         _draw_tree_step(ax, middle, y, gap, step)
         ways.append("down" if any(len(words) == 1 for words in step["made_of"].values()) else "up")
         write(ax, 14, y + gap + 12, f"{ways[-1]}, step {ways.count(ways[-1])}", bold=True)
-        write(ax, 14, y + gap + 28, "one barrier" if step["aside"] is None else f"{step['aside']} is kept as the total")
-    write(ax, 14, height - 14, "Two red arrows meet in the sum of two words. A blue arrow is a copy. Bold values on blue have "
-                               "just been stored.")
+        if step["aside"] is None:
+            write(ax, 14, y + gap + 28, "one barrier")
+        else:
+            write(ax, 14, y + gap + 28, f"one barrier; {step['aside']} put aside")
+            lines(ax, [(middle[word], y + 1, middle[-1] + (word - count + 1) * 2, y + gap - 2) for word in step["aside_of"]],
+                  "vermillion", 1.6, 8)
+    write(ax, 14, height - 14, "Two red arrows meet in the sum of two words; the last sum up is put aside, and its word gets "
+                               "0. A blue arrow is a copy.")
     return ax
 
 
@@ -176,14 +181,15 @@ def _draw_warps(ax, y, intervals, begins, unit, longest, colours):
 
 
 def draw_timeline(data, title):
-    left, space, room, row, top, longest = 112, 726, 68, 26, 82, data["longest"]
+    left, space, room, row, top, longest = 112, 726, 16, 26, 82, data["longest"]
     unit, bottom = min(22, (space - room * len(longest)) / sum(longest)), top + row * len(data["rows"])
     begins = [left + sum(longest[:i]) * unit + room * i for i in range(len(longest) + 1)]
     ax, x = canvas(left + space + 14, bottom + 78, title), 14
     colours = dict(zip(data["snippets"], ("blue", "orange", "green", "vermillion", "purple", "sky", "grey")))
+    write(ax, 14, top - 20, "barrier" if len(longest) > 1 else "", bold=True)
     for i, barrier in enumerate(begins[1:-1], 1):
         lines(ax, [(barrier, top - 14, barrier, bottom + 4)], "ink", 2)
-        write(ax, barrier, top - 20, f"barrier {i}", "center", bold=True)
+        write(ax, barrier, top - 20, i, "center", bold=True)
     for number, warps in enumerate(data["rows"]):
         several = f"s {warps['first']} to {warps['last']}" if warps["first"] < warps["last"] else f" {warps['first']}"
         write(ax, 14, top + row * number + 15, f"warp{several}")

@@ -15,8 +15,7 @@ static const unsigned FULL_MASK = 0xffffffffu;
 static __device__ candidate select(bool first, candidate a, candidate b)
 {
     // TODO select
-    // `?:` is a select, and no branch, if both outcomes are there already. Here they are not: a struct is copied by
-    // loads, and those of one side only. Read all four numbers into variables of their own, then select twice.
+    // `?:` is a select, and no branch, if both outcomes are there already. Here they are not.
     return first ? a : b;
     // END select
 }
@@ -25,7 +24,7 @@ static __device__ candidate select(bool first, candidate a, candidate b)
 static __device__ candidate better(candidate mine, candidate other)
 {
     // TODO better
-    // `if`, `&&` and `||` branch. What computes both sides of an "and" or an "or"?
+    // Which of these words branch?
     if (other.value >= mine.value && (other.value > mine.value || other.id < mine.id))
         mine = other;
     return mine;

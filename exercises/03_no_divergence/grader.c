@@ -169,7 +169,7 @@ static void divergence(struct grade *grade)
 static void shuffles(struct grade *grade)
 {
     check_filled(grade, TOKENS, 32, TOPK, fill_ties);
-    grade_budget(grade, "shuffles", grade_counter(grade, "shuffles"), TOKENS * TOPK * STEPS * VALUES);
+    grade_by_shuffles(grade, TOKENS, TOPK * STEPS, TOPK * STEPS * VALUES);
 }
 
 const struct grade_case grade_cases[] = {

@@ -208,7 +208,7 @@ static void shuffles(struct grade *grade)
     enum { GROUPS = 4, STEPS = 5, VALUES = 2 };
 
     check_filled(grade, GROUPS, 32, fill_ties);
-    grade_budget(grade, "shuffles", grade_counter(grade, "shuffles"), GROUPS * STEPS * VALUES);
+    grade_by_shuffles(grade, GROUPS, STEPS, STEPS * VALUES);
 }
 
 const struct grade_case grade_cases[] = {

@@ -190,7 +190,7 @@ static void shuffles(struct grade *grade)
     enum { TOKENS = 4, STEPS = 15, VALUES = 2 };
 
     check(grade, TOKENS, 32, fill_distinct);
-    grade_budget(grade, "shuffles", grade_counter(grade, "shuffles"), TOKENS * STEPS * VALUES);
+    grade_by_shuffles(grade, TOKENS, STEPS, STEPS * VALUES);
 }
 
 const struct grade_case grade_cases[] = {

@@ -79,10 +79,10 @@ static void one_token(struct grade *grade)
     buffers.correction_bias = grade_input(grade, "correction_bias", bias, NUM_EXPERTS * sizeof *bias);
     buffers.topk_weights = grade_output(grade, "topk_weights", TOPK * sizeof *buffers.topk_weights);
     buffers.topk_ids = grade_output(grade, "topk_ids", TOPK * sizeof *buffers.topk_ids);
-    status = gate_launch(&problem, &buffers, NULL);
+    status = grade_launch(grade, gate_launch(&problem, &buffers, NULL));
     if (status == cudaErrorInvalidValue)
         grade_fail(grade, "gate_launch() refuses 160 experts in 8 groups of 20: \"%s\"", cudaGetErrorString(status));
-    grade_ran(grade, status);
+    grade_launched(grade);
     check_ids(grade, grade_result(grade, buffers.topk_ids));
 }
 
@@ -133,7 +133,9 @@ static void shuffles(struct grade *grade)
 
     check(grade, &another, TOKENS, GATE_DIST_NORMAL);
     grade_budget(grade, "block_barriers", grade_counter(grade, "block_barriers"), 0);
-    grade_budget(grade, "shuffles", grade_counter(grade, "shuffles"), WARPS * (7 + 6 * 3 * 2 + 3));
+    grade_budget_each(grade, "shuffles", grade_counter(grade, "shuffles"), 7 + 6 * 3 * 2 + 3, WARPS, "warp");
+    grade_at_least(grade, "shuffles", grade_counter(grade, "shuffles"), WARPS * 6 * 3,
+                   "eight lanes find a token's best expert in three steps, six times");
 }
 
 const struct grade_case grade_cases[] = {

@@ -104,13 +104,15 @@ static void many_experts(struct grade *grade)
 /** A request brings a warp's 32 ids; an id may be read twice. */
 static void cost(struct grade *grade)
 {
-    enum { NUMEL = 4096 };
+    enum { NUMEL = 4096, EXPERTS = 256 };
 
-    check(grade, NUMEL, 256, draw_any);
+    check(grade, NUMEL, EXPERTS, draw_any);
     grade_budget(grade, "block_barriers", grade_counter(grade, "block_barriers"), 2);
     grade_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 2 * NUMEL / 32);
     if (grade_counter(grade, "shared_store_requests") == 0)
         grade_fail(grade, "nothing was stored to shared memory; the counters belong there");
+    grade_unused(grade, "global_atomic_requests", "the counters belong into shared memory");
+    grade_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"), EXPERTS / 32);
 }
 
 const struct grade_case grade_cases[] = {

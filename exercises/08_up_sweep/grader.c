@@ -115,8 +115,30 @@ static void store_requests(struct grade *grade)
     }
 }
 
+/** A tree needs no more: each pair is read once, the leaves are filled from `counts`, and the words are written to `sums`. */
+static void load_requests(struct grade *grade)
+{
+    static const char why[] = "sums come up the tree in shared memory";
+
+    for (int size = 2; size <= MAX_LEAVES; size *= 2) {
+        const uint64_t requests = (uint64_t)(size + WARP_SIZE - 1) / WARP_SIZE;
+        uint64_t limit = requests;
+
+        for (int pairs = size / 2; pairs > 0; pairs /= 2)
+            limit += 2 * ((uint64_t)(pairs + WARP_SIZE - 1) / WARP_SIZE);
+        check(grade, size, grade_fill_random);
+        grade_budget(grade, "shared_load_requests", grade_counter(grade, "shared_load_requests"), limit);
+        grade_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), requests);
+        grade_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"), requests);
+        grade_unused(grade, "atomic_requests", why);
+        grade_unused(grade, "shuffles", why);
+        grade_unused(grade, "votes", why);
+    }
+}
+
 const struct grade_case grade_cases[] = {
-    {"shown_counts", shown_counts, false}, {"one_warp", one_warp, false}, {"every_size", every_size, false},
-    {"other_counts", other_counts, false}, {"barriers", barriers, true},  {"store_requests", store_requests, true},
+    {"shown_counts", shown_counts, false},  {"one_warp", one_warp, false}, {"every_size", every_size, false},
+    {"other_counts", other_counts, false},  {"barriers", barriers, true},  {"store_requests", store_requests, true},
+    {"load_requests", load_requests, true},
 };
 const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;

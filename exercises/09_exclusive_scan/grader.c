@@ -90,7 +90,7 @@ static void shuffles(struct grade *grade)
     enum { LISTS = 4, STEPS = 6 };
 
     check(grade, LISTS, 32, grade_fill_small);
-    grade_budget(grade, "shuffles", grade_counter(grade, "shuffles"), LISTS * STEPS);
+    grade_by_shuffles(grade, LISTS, STEPS - 1, STEPS);
 }
 
 static void shared_memory(struct grade *grade)

@@ -84,7 +84,9 @@ static void shared_memory(struct grade *grade)
     enum { WARPS = THREADS / WARP_SIZE, READS = 32 };
 
     check(grade, 1, THREADS, grade_fill_small);
-    grade_budget(grade, "shared_load_requests", grade_counter(grade, "shared_load_requests"), WARPS * READS);
+    grade_budget_each(grade, "shared_load_requests and atomic_requests",
+                      grade_counter(grade, "shared_load_requests") + grade_counter(grade, "atomic_requests"), READS,
+                      WARPS, "warp");
 }
 
 /** A request of each warp reads its counts; there is nothing else. */

@@ -72,6 +72,22 @@ static void require(struct grade *grade, const char *name, int64_t predicted, co
         grade_fail(grade, "%s: nothing predicted yet; the region \"%s\" says %" PRId64, name, region, predicted);
 }
 
+static struct fill_forecast ask_shown(struct grade *grade)
+{
+    struct fill_forecast forecast;
+
+    GRADE_ASK(grade, &forecast, fill_forecast_shown());
+    return forecast;
+}
+
+static struct fill_forecast ask(struct grade *grade, int64_t capacity)
+{
+    struct fill_forecast forecast;
+
+    GRADE_ASK(grade, &forecast, fill_forecast_of(capacity));
+    return forecast;
+}
+
 static void require_all(struct grade *grade, struct fill_forecast forecast, const char *region)
 {
     require(grade, "store_requests", forecast.store_requests, region);
@@ -83,8 +99,8 @@ static void require_all(struct grade *grade, struct fill_forecast forecast, cons
 /** Nothing is measured before everything is predicted. */
 static void forecast(struct grade *grade)
 {
-    require_all(grade, fill_forecast_shown(), "shown");
-    require_all(grade, fill_forecast_of(SHOWN_CAPACITY), "formulas");
+    require_all(grade, ask_shown(grade), "shown");
+    require_all(grade, ask(grade, SHOWN_CAPACITY), "formulas");
 }
 
 static void shown(struct grade *grade)
@@ -163,14 +179,14 @@ static uint64_t measure(struct grade *grade, enum number number, int numel, int 
 /** The forecast is asked for before the launch. */
 static void score_shown(struct grade *grade, enum number number)
 {
-    const int64_t predicted = number_of(fill_forecast_shown(), number);
+    const int64_t predicted = number_of(ask_shown(grade), number);
 
     grade_prediction(grade, number_names[number], predicted, measure(grade, number, SHOWN_NUMEL, SHOWN_CAPACITY));
 }
 
 static void score_capacity(struct grade *grade, enum number number, int capacity)
 {
-    const int64_t predicted = number_of(fill_forecast_of(capacity), number);
+    const int64_t predicted = number_of(ask(grade, capacity), number);
 
     grade_prediction(grade, number_names[number], predicted, measure(grade, number, capacity / 10, capacity));
 }

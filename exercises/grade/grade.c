@@ -204,17 +204,15 @@ void grade_count(struct grade *grade)
     backend_reset_counters();
 }
 
-void grade_ran(struct grade *grade, cudaError_t status)
+void grade_launched(struct grade *grade)
 {
+    const cudaError_t status = grade->apart_status;
     struct error error;
 
-    if (status == cudaSuccess)
-        status = cudaDeviceSynchronize();
     if (status != cudaSuccess) {
         launch_failed(status, &error);
-        grade_fault(grade, status, error.text);
+        grade_fault(grade, status, grade->apart && grade->apart->fault[0] ? grade->apart->fault : error.text);
     }
-    grade_count(grade);
     for (int i = 0; i < grade->num_arrays; i++) {
         const struct grade_array *const array = &grade->arrays[i];
 

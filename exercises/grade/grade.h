@@ -59,11 +59,33 @@ void *grade_inout(struct grade *grade, const char *name, const void *host, size_
 enum { GRADE_POISON = 0xa5 };
 
 /**
- * Takes a launch's status: grade_ran(grade, warp_maximum_launch(...)). Waits for the kernel, then fails the case with its
- * fault, a guard band written to or an input changed. Afterwards grade_counter() is about what was launched since the case
- * began or this was last called.
+ * Launches, and takes the status: grade_ran(grade, warp_maximum_launch(...)). On the simulator the learner's code runs in a
+ * process of its own, and only what it does to the device's memory comes back. Waits for the kernel, then fails the case with
+ * its fault, a guard band written to or an input changed. Afterwards grade_counter() is about this launch.
  */
-void grade_ran(struct grade *grade, cudaError_t status);
+#define grade_ran(grade, launch) (grade_launch(grade, launch), grade_launched(grade))
+void grade_launched(struct grade *grade);
+
+/** The first half of grade_ran() only: the launch's status, for who wants to look at it before grade_launched() does. */
+#define grade_launch(grade, launch) \
+    (grade_apart_begins(grade) ? grade_apart_ends(grade, (launch)) : (void)0, grade_apart_status(grade))
+cudaError_t grade_apart_status(struct grade *grade);
+
+/**
+ * Calls what is the learner's and gives numbers instead of a launch: GRADE_ASK(grade, &forecast, forecast_of(capacity)). The
+ * result has no pointers and at most GRADE_ASKED_BYTES.
+ */
+#define GRADE_ASK(grade, result, call)                                                                        \
+    (grade_apart_begins(grade) ? (*(result) = (call), grade_apart_returns(grade, (result), sizeof *(result))) \
+                               : (void)0,                                                                     \
+     grade_asked(grade, (result), sizeof *(result)))
+enum { GRADE_ASKED_BYTES = 256 };
+void grade_asked(struct grade *grade, void *result, size_t bytes);
+
+/* What the two are made of: grade_apart.c. */
+bool grade_apart_begins(struct grade *grade);
+void grade_apart_ends(struct grade *grade, cudaError_t status);
+void grade_apart_returns(struct grade *grade, const void *result, size_t bytes);
 
 /** A host copy of what is in an array that grade_output() or grade_inout() made, all of it. */
 const void *grade_result(struct grade *grade, const void *device);
@@ -121,7 +143,26 @@ void grade_measure(struct grade *grade, const char *name, double value);
 /** Reports the figure and fails if it is over the limit: "shuffles: 20, at most 10 are allowed". */
 void grade_budget(struct grade *grade, const char *name, uint64_t measured, uint64_t limit);
 
-/** Reports the figure and fails unless it was foreseen: "shuffles: predicted 5, measured 10". */
+/**
+ * The same for each of `count` warps, or whatever `of` says ("warp"): the figure is one's. "shuffles: 60 by 4 warps, 15 each; at
+ * most 10 each are allowed".
+ */
+void grade_budget_each(struct grade *grade, const char *name, uint64_t measured, uint64_t limit, int count,
+                       const char *of);
+
+/** Fails if there were fewer, which shows that the answer came another way: "too few shuffles: 0, at least 20: WHY". */
+void grade_at_least(struct grade *grade, const char *name, uint64_t measured, uint64_t least, const char *why);
+
+/** Fails if anything was counted: "no votes are needed here, and 4 were counted: WHY". */
+void grade_unused(struct grade *grade, const char *name, const char *why);
+
+/**
+ * What is asked where lanes are to learn from each other by shuffles: each of `warps` warps loads its input in one request, takes
+ * `least` to `most` shuffles, and has no other way from lane to lane: no votes, no shared memory, no atomics.
+ */
+void grade_by_shuffles(struct grade *grade, int warps, int least, int most);
+
+/** Reports the figure if it was foreseen, else fails without naming it: "shuffles: you predicted 5; fewer were measured". */
 void grade_prediction(struct grade *grade, const char *name, int64_t predicted, uint64_t measured);
 
 /* --- failing ------------------------------------------------------------------------------------------------------ */

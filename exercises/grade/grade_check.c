@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* --- elements ----------------------------------------------------------------------------------------------------- */
@@ -69,6 +70,8 @@ static uint64_t find_counter(struct grade *grade, const struct counter *counters
 
 uint64_t grade_counter(struct grade *grade, const char *name)
 {
+    if (strcmp(name, "global_atomic_requests") == 0)
+        return grade->counters.global_atomic_requests;
     return grade_has_counters(grade) ? find_counter(grade, grade->counters.total, name) : 0;
 }
 
@@ -93,9 +96,51 @@ void grade_budget(struct grade *grade, const char *name, uint64_t measured, uint
         grade_fail(grade, "over budget: %s: %" PRIu64 ", at most %" PRIu64 " are allowed", name, measured, limit);
 }
 
+void grade_budget_each(struct grade *grade, const char *name, uint64_t measured, uint64_t limit, int count,
+                       const char *of)
+{
+    const double each = (double)measured / count;
+    char figure[64];
+
+    snprintf(figure, sizeof figure, "%s a %s", name, of);
+    grade_measure(grade, figure, each);
+    if (grade_has_counters(grade) && measured > limit * (uint64_t)count)
+        grade_fail(grade, "over budget: %s: %" PRIu64 " by %d %ss, %g each; at most %" PRIu64 " each are allowed", name,
+                   measured, count, of, each, limit);
+}
+
+void grade_at_least(struct grade *grade, const char *name, uint64_t measured, uint64_t least, const char *why)
+{
+    if (grade_has_counters(grade) && measured < least)
+        grade_fail(grade, "too few %s: %" PRIu64 ", at least %" PRIu64 ": %s", name, measured, least, why);
+}
+
+void grade_unused(struct grade *grade, const char *name, const char *why)
+{
+    const uint64_t measured = grade_counter(grade, name);
+
+    if (measured > 0)
+        grade_fail(grade, "no %s are needed here, and %" PRIu64 " were counted: %s", name, measured, why);
+}
+
+void grade_by_shuffles(struct grade *grade, int warps, int least, int most)
+{
+    static const char *const others[] = {"votes", "shared_load_requests", "shared_store_requests", "atomic_requests"};
+    const uint64_t shuffles = grade_counter(grade, "shuffles");
+
+    grade_budget_each(grade, "shuffles", shuffles, (uint64_t)most, warps, "warp");
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        grade_unused(grade, others[i], "lanes learn from each other by shuffles");
+    grade_at_least(grade, "shuffles", shuffles, (uint64_t)(least * warps), "how else do lanes learn from each other?");
+    grade_budget_each(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 1, warps, "warp");
+}
+
 void grade_prediction(struct grade *grade, const char *name, int64_t predicted, uint64_t measured)
 {
+    if (!grade_has_counters(grade))
+        return;
+    if (predicted < 0 || (uint64_t)predicted != measured)
+        grade_fail(grade, "%s: you predicted %" PRId64 "; %s were measured", name, predicted,
+                   predicted < 0 || (uint64_t)predicted < measured ? "more" : "fewer");
     grade_measure(grade, name, (double)measured);
-    if (grade_has_counters(grade) && (predicted < 0 || (uint64_t)predicted != measured))
-        grade_fail(grade, "%s: you predicted %" PRId64 ", and %" PRIu64 " were measured", name, predicted, measured);
 }

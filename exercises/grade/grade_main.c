@@ -3,6 +3,9 @@
  * @brief The main function of a graded program: tries every case and reports on descriptor 3, as learn/verdict.h describes.
  *
  *     PROGRAM [--seed S] [--only CASE]
+ *     PROGRAM [--seed S] [--only CASE] --trace FILE
+ *
+ * With --trace nothing is reported or judged: the first case that launches something writes the trace of that.
  *
  * Started by hand, with nothing on descriptor 4, it reports on standard output. Exits with 0 if every case passed, 1 if not, 2
  * for a bad command line, 3 without a device.
@@ -36,6 +39,14 @@ static void open_records(void)
     nonce[length] = '\0';
     close(NONCE_FD);
     records_fd = RECORDS_FD;
+}
+
+void grade_close_records(void)
+{
+    memset(nonce, 0, sizeof nonce);
+    if (records_fd != STDOUT_FILENO)
+        close(records_fd);
+    records_fd = -1;
 }
 
 /** Writes one record at once: whatever happens next, it is out. */
@@ -115,8 +126,37 @@ static int try_cases(struct grade *grade, const char *only)
     return failed;
 }
 
+/** Writes the trace of the first launch there is, made in this process. False with a reason. */
+static bool trace_case(struct grade *grade, const char *only, FILE *file, struct error *error)
+{
+    error_set(error, "no case launches anything");
+    for (int i = 0; i < num_grade_cases; i++) {
+        if (!is_asked(grade, &grade_cases[i], only))
+            continue;
+        if (!backend_trace_begin(NULL, error))
+            return false;
+        grade_try(grade, &grade_cases[i]);
+        if (backend_trace_end(file, error))
+            return true;
+    }
+    return false;
+}
+
+static int write_trace(struct grade *grade, const char *only, const char *path)
+{
+    FILE *const file = fopen(path, "w");
+    struct error error = {0};
+    bool good = file ? trace_case(grade, only, file, &error) : error_set(&error, "%s", strerror(errno));
+
+    if (file && fclose(file) != 0 && good)
+        good = error_set(&error, "%s", strerror(errno));
+    if (!good)
+        fprintf(stderr, "%s: %s\n", path, error.text);
+    return good ? 0 : 2;
+}
+
 /** Reads the command line; false if it is wrong. */
-static bool read_arguments(int argc, char **argv, uint64_t *seed, const char **only)
+static bool read_arguments(int argc, char **argv, uint64_t *seed, const char **only, const char **trace)
 {
     for (int i = 1; i < argc; i += 2) {
         char *end;
@@ -125,6 +165,10 @@ static bool read_arguments(int argc, char **argv, uint64_t *seed, const char **o
             return false;
         if (strcmp(argv[i], "--only") == 0) {
             *only = argv[i + 1];
+            continue;
+        }
+        if (strcmp(argv[i], "--trace") == 0) {
+            *trace = argv[i + 1];
             continue;
         }
         errno = 0;
@@ -138,18 +182,24 @@ static bool read_arguments(int argc, char **argv, uint64_t *seed, const char **o
 int main(int argc, char **argv)
 {
     static struct grade grade;
-    const char *only = NULL;
+    const char *only = NULL, *trace = NULL;
     struct error error;
     int failed;
 
     open_records();
-    if (!read_arguments(argc, argv, &grade.seed, &only)) {
-        fprintf(stderr, "usage: %s [--seed NUMBER] [--only CASE]\n", argv[0]);
+    if (!read_arguments(argc, argv, &grade.seed, &only, &trace)) {
+        fprintf(stderr, "usage: %s [--seed NUMBER] [--only CASE] [--trace FILE]\n", argv[0]);
         return 2;
     }
     if (!backend_open(&grade.backend, &error)) {
         fprintf(stderr, "%s\n", error.text);
         return 3;
+    }
+    if (trace)
+        return write_trace(&grade, only, trace);
+    if (!grade_apart_open(&grade)) {
+        fprintf(stderr, "%s: there is no memory or no process to launch in\n", argv[0]);
+        return 2;
     }
     failed = try_cases(&grade, only);
     if (failed < 0)

@@ -13,30 +13,41 @@ static grade_gate_launch *gate_launch_now;
 static cudaError_t (*align_launch_now)(const struct align_problem *problem, const struct align_buffers *buffers,
                                        cudaStream_t stream);
 static cudaError_t status_now;
+static struct grade *grade_now;
+
+/** What the learner's process left. A process that died ends the case in settle(), when the run owns nothing any more. */
+static cudaError_t launched(void)
+{
+    return status_now = grade_now->apart_death[0] ? cudaErrorLaunchFailure : grade_now->apart_status;
+}
 
 static cudaError_t launch_gate(const struct gate_problem *problem, const struct gate_buffers *buffers,
                                cudaStream_t stream)
 {
-    return status_now = gate_launch_now(problem, buffers, stream);
+    if (grade_apart_begins(grade_now))
+        grade_apart_ends(grade_now, gate_launch_now(problem, buffers, stream));
+    return launched();
 }
 
 static cudaError_t launch_align(const struct align_problem *problem, const struct align_buffers *buffers,
                                 cudaStream_t stream)
 {
-    return status_now = align_launch_now(problem, buffers, stream);
+    if (grade_apart_begins(grade_now))
+        grade_apart_ends(grade_now, align_launch_now(problem, buffers, stream));
+    return launched();
 }
 
 /** Ends the case unless the run was verified. Whatever the run owned is free by now. */
 static void settle(struct grade *grade, const struct error *error)
 {
-    if (error->result == RUN_VERIFIED) {
-        grade_count(grade);
+    grade_now = NULL;
+    grade_apart_status(grade);
+    if (error->result == RUN_VERIFIED)
         return;
-    }
     if (error->result != RUN_WRONG)
         grade_give_up(grade, error);
     if (status_now != cudaSuccess)
-        grade_fault(grade, status_now, error->text);
+        grade_fault(grade, status_now, grade->apart && grade->apart->fault[0] ? grade->apart->fault : error->text);
     grade_fail(grade, "%s", error->text);
 }
 
@@ -69,6 +80,7 @@ void grade_gate(struct grade *grade, grade_gate_launch *launch, const struct gat
     grade_given(grade, "%s; logits: %s", described, gate_dist_names[dist]);
     gate_launch_now = launch;
     status_now = cudaSuccess;
+    grade_now = grade;
     run_gate(problem, dist, seed, &error);
     settle(grade, &error);
 }
@@ -111,6 +123,7 @@ void grade_align(struct grade *grade, const struct align_step *step, const struc
     align_launch_now = step->launch;
     watched.launch = launch_align;
     status_now = cudaSuccess;
+    grade_now = grade;
     run_align(&whole, &watched, ids, seed, &error);
     settle(grade, &error);
 }

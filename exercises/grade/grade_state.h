@@ -10,6 +10,15 @@
 
 enum { GRADE_MAX_ARRAYS = 32, GRADE_MESSAGE_SIZE = 900, GRADE_GIVEN_SIZE = 240 };
 
+/** What comes back from the learner's process. It may be anything. */
+struct grade_apart {
+    bool ended; /**< it came to its end */
+    cudaError_t status;
+    struct run_counters counters;
+    char fault[GRADE_MESSAGE_SIZE]; /**< backend_fault()'s line, or "" */
+    unsigned char result[GRADE_ASKED_BYTES];
+};
+
 /** How a case ended. GRADE_NOT_TRIED: it was left out, since an earlier one left no device to try it on. */
 enum grade_result { GRADE_PASSED, GRADE_FAILED, GRADE_FAULTED, GRADE_NOT_TRIED };
 
@@ -25,6 +34,9 @@ struct grade {
     uint64_t seed;
     struct random random;
     struct backend backend;
+    struct grade_apart *apart;    /**< shared with the learner's processes; NULL: there are none, on a GPU */
+    cudaError_t apart_status;     /**< of the launch, as grade_apart_begins() and grade_apart_ends() found it */
+    char apart_death[120];        /**< how a process ended that did not come to its end, or "" */
     struct run_counters counters; /**< of the last launches that grade_ran() or its like waited for */
     char given[GRADE_GIVEN_SIZE];
     struct grade_array arrays[GRADE_MAX_ARRAYS];
@@ -38,6 +50,12 @@ struct grade {
 
 /** Runs a case from a clean start: sets result and message, and frees all that it made. */
 void grade_try(struct grade *grade, const struct grade_case *grade_case);
+
+/** Opens what the learner's processes and this one share, if there are to be such processes. False: no memory. */
+bool grade_apart_open(struct grade *grade);
+
+/** In the learner's process: lets go of the records. */
+void grade_close_records(void);
 
 /** Reads the counters of what was launched since the last time, and starts anew. */
 void grade_count(struct grade *grade);

@@ -1,6 +1,9 @@
 #include "build_answer.h"
 
+#include "answer_object.h"
+#include "answer_rules.h"
 #include "child.h"
+#include "learner_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -12,7 +15,7 @@
 #include <unistd.h>
 
 /* The compilers and their flags, words with a space between them: the build writes these. */
-extern const char answer_build[], answer_rewriter[], answer_compile[], answer_link[], answer_libraries[];
+extern const char answer_rewriter[], answer_compile[], answer_link[], answer_libraries[];
 extern const char answer_gpu_compile[], answer_gpu_link[], answer_gpu_libraries[];
 
 enum { MAX_WORDS = 96, COMMAND_SIZE = 4096, PATH_ROOM = 2 * BUILT_PATH_SIZE, COMPILER_SECONDS = 120 };
@@ -229,7 +232,8 @@ static enum build_result compile(const struct answer *answer, struct built_answe
 
 static void grader_path(const struct answer *answer, char path[PATH_ROOM])
 {
-    snprintf(path, PATH_ROOM, "%s/%s/graders.a.objects/exercises_%s_grader.o", answer_build, answer->gpu ? "gpu" : "cpu", answer->exercise);
+    snprintf(path, PATH_ROOM, "%s/%s/graders.a.objects/exercises_%s_grader.o", answer_build,
+             answer->gpu ? "gpu" : "cpu", answer->exercise);
 }
 
 static enum build_result link_program(const struct answer *answer, struct built_answer *built, struct error *error)
@@ -245,6 +249,38 @@ static enum build_result link_program(const struct answer *answer, struct built_
     add_word(&command, "-o");
     add_word(&command, built->program);
     return run(&command, built, error);
+}
+
+/** Refuses what compiles and is no answer: the line takes the place of the compiler's messages. */
+static enum build_result forbid(struct built_answer *built, const struct error *found, struct error *error)
+{
+    char line[sizeof found->text + 2];
+
+    snprintf(line, sizeof line, "%s\n", found->text);
+    built->messages[0] = '\0';
+    if (add_messages(built, &(struct child_text){.text = line, .size = strlen(line)}))
+        return BUILD_FORBIDDEN;
+    error_set(error, "out of memory");
+    return BUILD_IMPOSSIBLE;
+}
+
+/** Looks at what was compiled, and in exercise.h, if there is one, for what may be in it. */
+static enum build_result inspect(const struct answer *answer, struct built_answer *built, struct error *error)
+{
+    char path[PATH_ROOM], *header = NULL;
+    struct error found, named;
+    bool good;
+
+    snprintf(path, sizeof path, "exercises/%s/exercise.h", answer->exercise);
+    if (access(path, F_OK) == 0 && !learner_file_read(path, &header, error))
+        return BUILD_IMPOSSIBLE;
+    snprintf(path, sizeof path, "%s/answer.o", built->folder);
+    good = answer_object_check(path, header ? header : "", &found);
+    free(header);
+    if (good)
+        return BUILD_DONE;
+    error_set(&named, "%s: error: %s", answer->text.path, found.text);
+    return forbid(built, &named, error);
 }
 
 /** Writes the source and, for the simulator, rewrites its launches. */
@@ -271,6 +307,7 @@ static enum build_result prepare(const struct answer *answer, struct built_answe
 enum build_result build_answer(const struct answer *answer, struct built_answer *built, struct error *error)
 {
     char grader[PATH_ROOM];
+    struct error found;
     enum build_result result;
 
     memset(built, 0, sizeof *built);
@@ -284,11 +321,15 @@ enum build_result build_answer(const struct answer *answer, struct built_answer 
         error_set(error, "out of memory");
         return BUILD_IMPOSSIBLE;
     }
+    if (!answer_rules_check(&answer->text, &found))
+        return forbid(built, &found, error);
     if (!make_folder(built, error))
         return BUILD_IMPOSSIBLE;
     result = prepare(answer, built, error);
     if (result == BUILD_DONE)
         result = compile(answer, built, error);
+    if (result == BUILD_DONE && !answer->gpu)
+        result = inspect(answer, built, error);
     if (result == BUILD_DONE)
         result = link_program(answer, built, error);
     return result;

@@ -1,4 +1,4 @@
-/** @file command_watch.c  build/learn without a word: grades what is saved, until Ctrl-C. */
+/** @file command_watch.c  build/learn without a word: grades what is saved and obeys keys, until q or Ctrl-C. */
 #include "commands.h"
 #include "interrupt.h"
 #include "learner_file.h"
@@ -8,6 +8,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 /** Which exercises' files were saved since the last grading. */
 struct saved {
@@ -84,37 +85,121 @@ static void move_on(struct learn *learn)
     show_next(learn, next);
 }
 
-static void grade(struct learn *learn, const struct exercise *exercise)
+/** Grades; returns the exercise if that is what the learner is still at. */
+static const struct exercise *grade(struct learn *learn, const struct exercise *exercise, bool show_output)
 {
     const struct progress_entry *const before = progress_find(&learn->progress, exercise->name);
     const bool had_passed = before && before->passed;
 
     fputc('\n', learn->out.stream);
-    if (grade_file(learn, exercise, &(struct grading){.watching = true}) == LEARN_PASSED && !had_passed)
+    if (grade_file(learn, exercise, &(struct grading){.watching = true, .show_output = show_output}) != LEARN_PASSED)
+        return exercise;
+    if (!had_passed)
         move_on(learn);
+    return NULL;
 }
 
-/** Grades all that was saved, then waits for more. */
+/* --- keys --------------------------------------------------------------------------------------------------------- */
+
+/** Obeys a key. `shown` is the exercise that was graded last, or NULL: the one that the learner is at. False: that was all. */
+static bool press(struct learn *learn, char key, const struct exercise **shown)
+{
+    const struct exercise *const exercise = *shown ? *shown : learn_current(learn);
+    const struct command_words words = {.name = exercise ? exercise->name : NULL}, none = {0};
+
+    switch (key) {
+    case 'h':
+        command_hint(learn, &words);
+        return true;
+    case 'n':
+        *shown = NULL;
+        command_next(learn, &none);
+        return true;
+    case 'o':
+        if (exercise)
+            *shown = grade(learn, exercise, true);
+        return true;
+    case 'l':
+        command_list(learn, &none);
+        return true;
+    default:
+        return key != 'q';
+    }
+}
+
+/** Reads a key; 0 if there will be none any more. */
+static char read_key(void)
+{
+    char key = 0;
+
+    return read(STDIN_FILENO, &key, 1) == 1 ? key : 0;
+}
+
+/** Waits, keys being read meanwhile if there are any; *key gets one. */
+static enum watch_result wait_for(struct learn *learn, struct watch *watch, struct saved *saved, char *key,
+                                  struct error *error)
+{
+    const bool keys = *key && terminal_begin_keys(&learn->out);
+    const enum watch_result result = watch_wait(watch, interrupt_descriptor(), keys ? STDIN_FILENO : -1, note_saved,
+                                                saved, error);
+
+    if (result == WATCH_KEY)
+        *key = read_key();
+    terminal_end_keys();
+    terminal_measure(&learn->out);
+    return result;
+}
+
+static void show_keys(const struct learn *learn)
+{
+    const bool keys = terminal_begin_keys(&learn->out);
+
+    terminal_end_keys();
+    if (keys)
+        terminal_print(&learn->out, STYLE_FAINT, "\nWatching.  h hint  n next  o output  l list  q quit\n");
+}
+
+/* --- watching ----------------------------------------------------------------------------------------------------- */
+
+/** Grades all that was saved, then waits for more, or for a key. */
 static int watch_files(struct learn *learn, struct watch *watch, struct saved *saved)
 {
     struct error error = {0};
+    const struct exercise *shown = NULL;
+    char key = ' '; /* 0: there are none */
 
-    for (;;) {
+    for (bool idle = false;;) {
         for (size_t i = 0; i < num_exercises && !interrupt_seen(); i++)
             if (saved->files[i])
-                grade(learn, &exercise_list[i]);
+                shown = grade(learn, &exercise_list[i], false);
         memset(saved, 0, sizeof *saved);
+        if (!idle)
+            show_keys(learn);
         if (fflush(learn->out.stream) != 0 || ferror(learn->out.stream))
             return LEARN_BAD;
-        switch (watch_wait(watch, interrupt_descriptor(), note_saved, saved, &error)) {
+        switch (wait_for(learn, watch, saved, &key, &error)) {
         case WATCH_STOPPED:
             return LEARN_DONE;
         case WATCH_LOST:
             return learn_refuse(&error);
-        default:
+        case WATCH_KEY:
+            idle = !key || !strchr("hnol", key);
+            if (!press(learn, key, &shown))
+                return LEARN_DONE;
+            break;
+        case WATCH_WOKEN:
+            idle = true;
+            break;
+        case WATCH_SAVED:
             keep_one_of_all(learn, saved);
+            idle = !memchr(saved->files, true, sizeof saved->files);
         }
     }
+}
+
+static void note_nothing(int signal_number)
+{
+    (void)signal_number;
 }
 
 int command_watch(struct learn *learn, const struct command_words *words)
@@ -133,6 +218,9 @@ int command_watch(struct learn *learn, const struct command_words *words)
                    learn->place.prefix);
     if (current)
         saved.files[current - exercise_list] = true;
+    sigaction(SIGCONT, &(struct sigaction){.sa_handler = note_nothing},
+              NULL); /* wakes who waits, to set keys up again */
+    sigaction(SIGWINCH, &(struct sigaction){.sa_handler = note_nothing}, NULL);
     code = watch_files(learn, &watch, &saved);
     watch_close(&watch);
     if (interrupt_seen() == SIGINT || interrupt_seen() == 0) {

@@ -19,8 +19,7 @@ static const struct exercise *find_exercise(const struct learn *learn, const cha
     return found;
 }
 
-/** The exercise that was named, or the one that the learner is at. NULL with one line. */
-static const struct exercise *named_or_current(struct learn *learn, const char *wanted, struct error *error)
+const struct exercise *named_or_current(struct learn *learn, const char *wanted, struct error *error)
 {
     const struct exercise *current;
 
@@ -234,8 +233,10 @@ int command_solution(struct learn *learn, const struct command_words *words)
 /** Notes that the learner goes on to this exercise, whose copy is made. Ends what learn_begin() began. */
 static bool go_to(struct learn *learn, const struct exercise *exercise, struct error *error)
 {
-    if (learn_begin_exercise(learn, exercise, error))
+    if (learn_begin_exercise(learn, exercise, error)) {
+        snprintf(learn->progress.at, sizeof learn->progress.at, "%s", exercise->name);
         return learn_end(learn, error);
+    }
     learn_drop(learn);
     return false;
 }
@@ -249,8 +250,8 @@ int command_next(struct learn *learn, const struct command_words *words)
     if (!learn_begin(learn, &error))
         return learn_refuse(&error);
     left = learn_current(learn);
-    if (left && strcmp(left->name, learn->progress.at) != 0)
-        left = NULL; /* nobody is at it yet */
+    if (left && !progress_find(&learn->progress, left->name))
+        left = NULL; /* nobody has begun it yet */
     next = left ? learn_next(learn, left) : learn_current(learn);
     if (!next && !left) {
         learn_drop(learn);

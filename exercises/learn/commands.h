@@ -13,6 +13,8 @@ struct grading {
     bool gpu;
     bool show_output;
     bool watching; /**< whoever asked says what comes after a pass */
+    const char *
+        trace; /**< a file for the trace of one launch, or NULL; then nothing is judged or shown but what does not compile */
 };
 
 /**
@@ -27,6 +29,9 @@ struct command_words {
     struct grading grading;
 };
 
+/** The exercise that was named, or the one that the learner is at. NULL with one line. */
+const struct exercise *named_or_current(struct learn *learn, const char *wanted, struct error *error);
+
 /** Shows where the learner is, grades that file, and every other one when it is saved, until Ctrl-C. */
 int command_watch(struct learn *learn, const struct command_words *words);
 
@@ -35,6 +40,7 @@ int command_run(struct learn *learn, const struct command_words *words);
 int command_hint(struct learn *learn, const struct command_words *words);
 int command_reset(struct learn *learn, const struct command_words *words);
 int command_solution(struct learn *learn, const struct command_words *words);
+int command_step(struct learn *learn, const struct command_words *words);
 int command_next(struct learn *learn, const struct command_words *words);
 
 #endif

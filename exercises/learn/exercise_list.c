@@ -126,7 +126,7 @@ const struct exercise *exercise_find(const char *wanted, struct error *error)
     list_names(word, nearest, list, sizeof list);
     if (matches > 1)
         error_set(error, "'%s' may be more than one exercise: %s", shown, list);
-    else if (nearest > strlen(word) / 2)
+    else if (nearest > strlen(word) / 3)
         error_set(error, "no exercise is called '%s'", shown);
     else
         error_set(error, "no exercise is called '%s'; the nearest: %s", shown, list);

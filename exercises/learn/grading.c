@@ -1,12 +1,14 @@
 #include "commands.h"
 
 #include "build_answer.h"
+#include "child.h"
 #include "interrupt.h"
 #include "learner_file.h"
 #include "regions.h"
 #include "show.h"
 #include "verdict.h"
 
+#include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,6 +76,29 @@ static bool run_built(struct attempt *attempt, struct error *error)
     return attempt->compiled;
 }
 
+/** Runs for the trace only. False with a reason. */
+static bool run_traced(struct attempt *attempt, struct error *error)
+{
+    static const struct verdict_limits limits = {
+        .seconds = 10, .memory_bytes = SIZE_MAX, .output_bytes = 1 << 20, .file_bytes = 1 << 28, .events = 1 << 20};
+    char seed[24];
+    const char *const command[] = {attempt->built.program, "--seed", seed, "--trace", attempt->grading->trace, NULL};
+    struct child_end end;
+    bool good;
+
+    snprintf(seed, sizeof seed, "%" PRIu64, attempt->seed);
+    if (!child_run(command, "", &limits, &end, error))
+        return false;
+    good = (end.how == CHILD_EXITED && end.exit_code == 0) ||
+           error_set(error, "there is no trace: %s",
+                     end.how == CHILD_TOOK_TOO_LONG ? "the program was stopped after 10 s"
+                     : end.output.size              ? end.output.text
+                                                    : "the program crashed");
+    error->text[strcspn(error->text, "\n")] = '\0';
+    child_end_free(&end);
+    return good;
+}
+
 /** Builds and runs. LEARN_PASSED or LEARN_NOT_PASSED; else a reason. */
 static enum learn_result build_and_run(struct attempt *attempt, struct error *error)
 {
@@ -88,8 +113,10 @@ static enum learn_result build_and_run(struct attempt *attempt, struct error *er
 
     if (result == BUILD_IMPOSSIBLE)
         return impossible;
-    if (result == BUILD_REFUSED || interrupt_seen())
+    if (result == BUILD_REFUSED || result == BUILD_FORBIDDEN || interrupt_seen())
         return LEARN_NOT_PASSED;
+    if (attempt->grading->trace)
+        return run_traced(attempt, error) ? LEARN_DONE : LEARN_BAD;
     if (!run_built(attempt, error))
         return LEARN_BAD;
     attempt->seconds = now() - began;
@@ -143,6 +170,8 @@ static int grade_read(struct learn *learn, struct attempt *attempt)
         learn_drop(learn);
         return learn_refuse(&error), code;
     }
+    if (attempt->grading->trace && code == LEARN_DONE)
+        return learn_end(learn, &error) ? LEARN_DONE : learn_refuse(&error);
     note(learn, attempt);
     if (!learn_end(learn, &unsaved))
         learn_refuse(&unsaved);

@@ -54,7 +54,7 @@ void learn_drop(struct learn *learn);
  */
 bool learn_begin_exercise(struct learn *learn, const struct exercise *exercise, struct error *error);
 
-/** The exercise that the learner is at: the last worked on, or after it the next that is not passed; NULL if all are. */
+/** The exercise that the learner is at: the first that is not passed, from where `next` led on; NULL if all are. */
 const struct exercise *learn_current(const struct learn *learn);
 
 /** The next one after this that is not passed, from the start again after the last; NULL if there is no other. */

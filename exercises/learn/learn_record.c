@@ -111,10 +111,7 @@ bool learn_begin_exercise(struct learn *learn, const struct exercise *exercise, 
         if (!learner_file_make(original, path, error))
             return false;
     }
-    if (!progress_begin(&learn->progress, exercise->name, error))
-        return false;
-    snprintf(learn->progress.at, sizeof learn->progress.at, "%s", exercise->name);
-    return true;
+    return progress_begin(&learn->progress, exercise->name, error) != NULL;
 }
 
 static bool is_passed(const struct learn *learn, const struct exercise *exercise)

@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <termios.h>
 #include <unistd.h>
 
 enum { NO_TERMINAL_WIDTH = 80, LEAST_WIDTH = 40, MAX_WIDTH = 100, TAB = 4, LABEL_COLUMNS = 11 };
@@ -16,17 +17,46 @@ struct terminal terminal_open(FILE *stream)
     const bool is_terminal = isatty(fileno(stream));
     const char *const no_color = getenv("NO_COLOR");
     const char *const term = getenv("TERM");
-    struct terminal terminal = {.stream = stream, .width = NO_TERMINAL_WIDTH};
-    struct winsize size;
+    struct terminal terminal = {.stream = stream};
 
     terminal.colour = is_terminal && !(no_color && no_color[0]) && !(term && strcmp(term, "dumb") == 0);
-    if (is_terminal && ioctl(fileno(stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
-        terminal.width = size.ws_col;
-    if (terminal.width < LEAST_WIDTH)
-        terminal.width = LEAST_WIDTH;
-    if (terminal.width > MAX_WIDTH)
-        terminal.width = MAX_WIDTH;
+    terminal_measure(&terminal);
     return terminal;
+}
+
+void terminal_measure(struct terminal *terminal)
+{
+    struct winsize size;
+    int width = NO_TERMINAL_WIDTH;
+
+    if (ioctl(fileno(terminal->stream), TIOCGWINSZ, &size) == 0 && size.ws_col > 0)
+        width = size.ws_col;
+    terminal->width = width < LEAST_WIDTH ? LEAST_WIDTH : width > MAX_WIDTH ? MAX_WIDTH : width;
+}
+
+/* --- keys --------------------------------------------------------------------------------------------------------- */
+
+static struct termios lines; /* the terminal's mode before the keys */
+static bool has_keys;
+
+bool terminal_begin_keys(const struct terminal *terminal)
+{
+    struct termios keys;
+
+    has_keys = isatty(STDIN_FILENO) && isatty(fileno(terminal->stream)) && tcgetpgrp(STDIN_FILENO) == getpgrp() &&
+               tcgetattr(STDIN_FILENO, &lines) == 0;
+    if (!has_keys)
+        return false;
+    keys = lines;
+    keys.c_lflag &= ~(tcflag_t)(ICANON | ECHO);
+    return has_keys = tcsetattr(STDIN_FILENO, TCSANOW, &keys) == 0;
+}
+
+void terminal_end_keys(void)
+{
+    if (has_keys)
+        tcsetattr(STDIN_FILENO, TCSANOW, &lines);
+    has_keys = false;
 }
 
 static void begin_style(const struct terminal *terminal, enum style style)

@@ -18,6 +18,16 @@ struct terminal {
 /** Looks at the stream, NO_COLOR, TERM and the window's size. */
 struct terminal terminal_open(FILE *stream);
 
+/** Looks at the window's size again. */
+void terminal_measure(struct terminal *terminal);
+
+/**
+ * Whether people sit at standard input and at the terminal, this program in front. Then keys come one by one, unseen, until
+ * terminal_end_keys(). Again after a stop, since the shell has changed that.
+ */
+bool terminal_begin_keys(const struct terminal *terminal);
+void terminal_end_keys(void);
+
 /** Prints in a style, as it is. The text must come from the program itself: terminal_wrap() takes what others wrote. */
 __attribute__((format(printf, 3, 4))) void terminal_print(const struct terminal *terminal, enum style style,
                                                           const char *format, ...);

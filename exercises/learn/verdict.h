@@ -13,8 +13,8 @@
  *     NONCE done                                last
  *
  * It has passed if all N cases were reported once and passed, `done` came last, every line had the nonce, the exit code is
- * 0, and it kept within its limits and left no process behind. Whatever it prints counts for nothing. What this does not
- * stop: an answer made to cheat can read the nonce in its own process. It stops every accident.
+ * 0, and it kept within its limits and left no process behind. Whatever it prints counts for nothing. The program keeps the
+ * nonce from the learner's code, which it runs in processes of their own (grade/grade_apart.c).
  */
 #ifndef VERDICT_H
 #define VERDICT_H

@@ -70,14 +70,15 @@ static int64_t now_ms(void)
     return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
 }
 
-enum watch_result watch_wait(struct watch *watch, int stop, void (*saved)(void *context, const char *name),
+enum watch_result watch_wait(struct watch *watch, int stop, int keys, void (*saved)(void *context, const char *name),
                              void *context, struct error *error)
 {
-    struct pollfd polled[] = {{.fd = watch->descriptor, .events = POLLIN}, {.fd = stop, .events = POLLIN}};
+    struct pollfd polled[] = {
+        {.fd = watch->descriptor, .events = POLLIN}, {.fd = stop, .events = POLLIN}, {.fd = keys, .events = POLLIN}};
     int64_t first = -1; /* when the first save of this answer was */
 
     for (;;) {
-        const int ready = poll(polled, 2, first < 0 ? -1 : QUIET_MS);
+        const int ready = poll(polled, first < 0 ? 3 : 2, first < 0 ? -1 : QUIET_MS);
         int saves;
 
         if (ready < 0 && errno != EINTR) {
@@ -88,6 +89,10 @@ enum watch_result watch_wait(struct watch *watch, int stop, void (*saved)(void *
             return WATCH_STOPPED;
         if (ready == 0 && first >= 0)
             return WATCH_SAVED;
+        if (first < 0 && ready < 0)
+            return WATCH_WOKEN;
+        if (first < 0 && polled[2].revents && !polled[0].revents)
+            return WATCH_KEY;
         saves = read_events(watch, saved, context, error);
         if (saves < 0)
             return WATCH_LOST;

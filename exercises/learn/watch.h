@@ -10,6 +10,8 @@ struct watch {
 
 enum watch_result {
     WATCH_SAVED,   /**< some files were; `saved` was called for each event */
+    WATCH_KEY,     /**< `keys` became readable */
+    WATCH_WOKEN,   /**< a signal came: the terminal may be another */
     WATCH_STOPPED, /**< `stop` became readable */
     WATCH_LOST,    /**< the folder is gone, or cannot be watched any more; with a reason */
 };
@@ -22,9 +24,10 @@ bool watch_open(struct watch *watch, const char *folder, struct error *error);
  * is one answer. A save is a file that was closed after writing, or that got its name by a rename.
  *
  * @param stop   a descriptor that becomes readable when the wait must end
+ * @param keys   one that becomes readable when a key was pressed; -1: there are no keys
  * @param saved  gets each file's name, without the folder; a name may come several times. NULL: it may have been any
  */
-enum watch_result watch_wait(struct watch *watch, int stop, void (*saved)(void *context, const char *name),
+enum watch_result watch_wait(struct watch *watch, int stop, int keys, void (*saved)(void *context, const char *name),
                              void *context, struct error *error);
 
 void watch_close(struct watch *watch);

@@ -92,7 +92,7 @@ class Record(course.Course):
         self.assertEqual(record.gpu_of(COUNTED), "h200")
 
     def test_what_is_refused(self):
-        needs = 'a run needs "command", "date", "kernel_source_sha256", and "rows" or "counters"'
+        needs = 'a run needs "command", "date", "kernel_source_sha256", and "rows", "counters" or "figures"'
         for text, message in (("[1", "Expecting ',' delimiter: line 1 column 3 (char 2)"), ("3", f"the text: {needs}"),
                               ("{}", f"the text: {needs}"),
                               (json.dumps(run("03_none")), "03_none: chapters/03_none, which it measured, is gone")):
@@ -112,15 +112,19 @@ class Record(course.Course):
 
 class TheCourse(unittest.TestCase):
     def test_every_recorded_run_has_its_command(self):
-        done = subprocess.run([sys.executable, "docs/tools/record_all.py", "--list", "--counters"], cwd=ROOT, capture_output=True,
-                              text=True, check=True)
+        def listed(option):
+            return subprocess.run([sys.executable, "docs/tools/record_all.py", "--list", option], cwd=ROOT, capture_output=True,
+                                  text=True, check=True).stdout.splitlines()
+
         kept = os.getcwd()
         os.chdir(ROOT)
         try:
             recorded = [entry for runs in results.load().values() for entry in runs]
         finally:
             os.chdir(kept)
-        commands = done.stdout.splitlines()
+        commands = listed("--counters")
+        if any("figures" in entry for entry in recorded):  # all of the claims or none
+            commands += listed("--claims")
         self.assertEqual(len(set(commands)), len(commands))
         self.assertEqual(len(commands), len(recorded))
         self.assertEqual(sorted({results.program_of(entry) for entry in recorded}),

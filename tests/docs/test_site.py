@@ -2,7 +2,10 @@
 # takes: long
 # needs: pygments
 """The documentation site as a whole: it is made without a warning, its links lead somewhere, it looks as it should
-in a browser; and what must stop it from being made. In a copy of the course, in which things can be broken."""
+in a browser, which reads it from files, and does what its readers need; and what must stop it from being made. In a
+copy of the course, in which things can be broken."""
+import base64
+import functools
 import os
 import pathlib
 import re
@@ -13,60 +16,87 @@ import tempfile
 import unittest
 
 import course
-from browser import browser_missing
+from browser import Browser, browser_missing
 import make_site
+import pdf
 
 BUILD = (course.ROOT / course.build_folder()).resolve()
-NO_DOXYGEN = not shutil.which("doxygen") or not make_site.AWESOME.is_dir()
+NO_DOXYGEN = not shutil.which("doxygen") or not make_site.AWESOME.is_dir() or not make_site.LUNR.is_dir()
 CHAPTER = "chapters/02_warp_per_group/README.md"
+DOWN, ENTER, ESCAPE = "\ue015", "\ue007", "\ue00c"
+# What the search says once it has an answer for what was typed.
+FOUND = """
+const field = document.getElementById('search-field'), list = document.getElementById('search-results');
+list.replaceChildren();
+field.focus();
+field.value = arguments[0];
+field.dispatchEvent(new Event('input'));
+return new Promise(function wait(done) {
+    const entries = [...list.children], end = wait.end = wait.end || Date.now() + 20000;
+    if (entries.length || Date.now() > end)
+        done(entries.map(entry => [entry.querySelector('a').getAttribute('href'), entry.querySelector('b').textContent,
+                                   entry.querySelector('a > span').textContent]));
+    else
+        setTimeout(() => wait(done), 20);
+});
+"""
+STORED = "return Object.keys(localStorage).filter(key => key.startsWith('moe-routing:')).sort()"
 
 
-def make(**environment):
+def make(build="build", **environment):
     """Makes the site: the exit status, and what was said."""
-    done = subprocess.run([sys.executable, "docs/tools/make_site.py", "--build", "build"], stdout=subprocess.PIPE,
+    done = subprocess.run([sys.executable, "docs/tools/make_site.py", "--build", build], stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, check=False, env={**os.environ, **environment})
     return done.returncode, done.stdout.strip()
 
 
+@functools.lru_cache(maxsize=None)
+def copy_of_the_course():
+    """A copy of the course with its site, made once, and what making it said."""
+    copy = pathlib.Path(tempfile.mkdtemp())
+    unittest.addModuleCleanup(shutil.rmtree, copy)
+    unittest.addModuleCleanup(os.chdir, os.getcwd())
+    os.chdir(course.ROOT)
+    for name in set(os.listdir()) - {"build", ".git"}:
+        (shutil.copytree if os.path.isdir(name) else shutil.copy)(name, copy / name)
+    for build in ("build", "broken"):
+        (copy / build / "docs").mkdir(parents=True)
+        (copy / build / "cpu").symlink_to(BUILD / "cpu")
+        if (BUILD / "docs" / "runs").is_dir():
+            unfinished = shutil.ignore_patterns(".*")  # what other tests are making at this moment
+            shutil.copytree(BUILD / "docs" / "runs", copy / build / "docs" / "runs", ignore=unfinished)
+    os.chdir(copy)
+    return copy, make()
+
+
+@unittest.skipIf(NO_DOXYGEN, "doxygen, doxygen-awesome-css or libjs-lunr is not installed")
 class Site(unittest.TestCase):
     maxDiff = None
 
     @classmethod
     def setUpClass(cls):
-        copy = pathlib.Path(tempfile.mkdtemp())
-        cls.addClassCleanup(shutil.rmtree, copy)
-        cls.addClassCleanup(os.chdir, os.getcwd())
-        os.chdir(course.ROOT)
-        for name in set(os.listdir()) - {"build", ".git"}:
-            (shutil.copytree if os.path.isdir(name) else shutil.copy)(name, copy / name)
-        (copy / "build" / "docs").mkdir(parents=True)
-        (copy / "build" / "cpu").symlink_to(BUILD / "cpu")
-        if (BUILD / "docs" / "runs").is_dir():
-            shutil.copytree(BUILD / "docs" / "runs", copy / "build" / "docs" / "runs")
-        os.chdir(copy)
-        cls.html = copy / "build" / "docs" / "html"
-
-    def stops(self, pattern, path, before, after):
-        """With one text of a file changed, the site is not made."""
-        with self.subTest(pattern):
-            kept = pathlib.Path(path).read_text()
-            self.assertRegex(kept, before)
-            pathlib.Path(path).write_text(re.sub(before, after, kept, count=1))
-            status, said = make()
-            pathlib.Path(path).write_text(kept)
-            self.assertNotEqual(status, 0)
-            self.assertRegex(said, pattern)
+        copy, cls.made = copy_of_the_course()
+        cls.html = (copy / "build" / "docs" / "html").resolve()
 
 
-@unittest.skipIf(NO_DOXYGEN, "doxygen or doxygen-awesome-css is not installed")
-class TheSite(Site):
-    @classmethod
-    def setUpClass(cls):
-        super().setUpClass()
-        cls.made = make()
+class Files(Site):
+    """The site's files, and what must stop them from being made."""
 
     def read(self, name):
         return (self.html / name).read_text()
+
+    def stops(self, patterns, *changes):
+        """With a text of each of some files changed, the site is not made, and all this is said."""
+        kept = {path: pathlib.Path(path).read_text() for path, _, _ in changes}
+        for path, before, after in changes:
+            self.assertRegex(kept[path], before)
+            pathlib.Path(path).write_text(re.sub(before, after, kept[path], count=1))
+        status, said = make("broken")
+        for path, text in kept.items():
+            pathlib.Path(path).write_text(text)
+        self.assertNotEqual(status, 0)
+        for pattern in patterns:
+            self.assertRegex(said, pattern)
 
     def test_it_is_made_without_a_warning(self):
         self.assertEqual(self.made, (0, "build/docs/html/index.html"))
@@ -80,21 +110,47 @@ class TheSite(Site):
                               capture_output=True, text=True, check=False)
         self.assertEqual((done.stdout, done.returncode), ("", 0))
 
-    def test_the_search_knows_a_chapter_by_its_name_and_a_term(self):
-        lists = [path.read_text() for path in (self.html / "search").glob("all_*.js")]
-        self.assertIn("'Warp per group',['../chapter_02.html'", "".join(lists))
-        self.assertIn("'butterfly',['../glossary.html#term_butterfly'", "".join(lists))
-        self.assertTrue(all(text.endswith("\n];\n") for text in lists), "what it knows is still a list")
-
-    def test_a_command_goes_on_in_the_next_line_but_not_within_an_option(self):
-        self.assertIn('<code class="command">build/cpu/06_align_serial <span class="option">--num-experts</span> 64 <span',
-                      self.read("chapter_06.html"))
-        self.assertIn("<code>ninja figures</code>", self.read("router_data.html"))
-
     def test_it_has_less_than_15_MB(self):
         self.assertLess(sum(path.stat().st_size for path in self.html.rglob("*")), 15 << 20)
 
-    @unittest.skipIf(browser_missing(), f"{browser_missing()} is not installed")
+    def test_what_is_committed_stops_it(self):
+        self.stops([f"tables: {CHAPTER}:.*this is not what would be written now"],
+                   (CHAPTER, r"\| 02_warp_per_group \| 3", "| 02_warp_per_group | 1"))
+
+    def test_what_a_page_names_stops_it(self):
+        self.stops([rf"make_site: {CHAPTER}:.*the tag \[none\] stands in"],
+                   (CHAPTER, r"gate.cu warp_best\n", "gate.cu none\n"))
+
+    def test_what_doxygen_warns_of_stops_it(self):
+        self.stops(["primer.md.*unable to resolve", "operand.h.*unable to resolve"],
+                   ("docs/pages/primer.md", r"\n\Z", " See @ref no_page_has_this_name.\n"),
+                   ("common/harness/core/operand.h", "An operator lists", "See @ref no_page_either. An operator lists"))
+
+    def test_a_site_without_its_style(self):
+        for missing in ("DOXYGEN_AWESOME", "LUNR"):
+            self.assertEqual(make("broken", **{missing: "/none"}), (1, "make_site: doxygen, doxygen-awesome-css or "
+                                                                    "libjs-lunr is missing: sh common/setup.sh docs installs it"))
+
+
+@unittest.skipIf(browser_missing(), f"{browser_missing()} is not installed")
+class InABrowser(Site):
+    @classmethod
+    def setUpClass(cls):
+        super().setUpClass()
+        cls.browser = Browser(width=1400).__enter__()
+        cls.addClassCleanup(cls.browser.__exit__)
+
+    def setUp(self):
+        self.browser.emulate(width=1400, scheme="light", motion="reduce")
+
+    def open(self, name, **window):
+        if window:
+            self.browser.emulate(motion="reduce", **window)
+        self.browser.open((self.html / name).as_uri())
+
+    def run_script(self, script, *arguments):
+        return self.browser.run(script, *arguments)
+
     def test_every_page_wide_and_narrow_light_and_dark(self):
         """No scrolling sideways, no error, enough contrast."""
         names = sorted(path.name for path in self.html.glob("*.html"))
@@ -102,29 +158,154 @@ class TheSite(Site):
                               capture_output=True, text=True, check=False)
         self.assertEqual((done.stdout, done.returncode), ("", 0))
 
+    def test_the_search_finds_words_of_any_page(self):
+        self.open("index.html")
+        for text, page in (("atomicAdd", "chapter_06.html#"), ("predication", "glossary.html#term_predication"),
+                           ("__shfl_xor_sync", "chapter_02.html#"), ("shfl_xor", "glossary.html#term_shuffle"),
+                           ("bank confl", "glossary.html#term_conflict"), ("Bitonic sort", "chapter_04.html"),
+                           ("operands_free", "operand_8h.html#")):
+            with self.subTest(text):
+                found = self.run_script(FOUND, text)
+                address, title, excerpt = next(((entry for entry in found if entry[0].startswith(page))), ["", "", ""])
+                self.assertTrue(address and title, found)
+                word = text.split()[0].strip("_").lower()[:7]
+                self.assertIn(word, (title + excerpt).lower())
+        self.assertEqual(self.run_script(FOUND.replace("20000", "300"), "qqqq"), [])
+        said = self.run_script("return document.getElementById('search-state').textContent")
+        self.assertEqual(said, "Nothing found.")
+        self.assertEqual(self.browser.errors(), [])
 
-@unittest.skipIf(NO_DOXYGEN, "doxygen or doxygen-awesome-css is not installed")
-class Stops(Site):
-    def test_what_is_committed(self):
-        self.stops(f"tables: {CHAPTER}:.*this is not what would be written now", CHAPTER,
-                   r"\| 02_warp_per_group \| 3", "| 02_warp_per_group | 1")
-        self.stops(f"tables: {CHAPTER}:.*is no chapter with a gate", CHAPTER, "<!-- times: f32 -->",
-                   "<!-- times: f32 99_none -->")
+    def test_the_search_is_used_with_keys(self):
+        for width in (390, 1400):
+            self.open("chapter_03.html", width=width)
+            self.browser.press("/")
+            self.assertEqual(self.run_script("return document.activeElement.id"), "search-field")
+            second = self.run_script(FOUND, "butterfly")[1][0]
+            box = self.run_script("const r = document.getElementById('search-panel').getBoundingClientRect();"
+                                  "return [r.left >= 0, r.right <= innerWidth, r.bottom <= innerHeight]")
+            self.assertEqual(box, [True] * 3, width)
+            self.browser.press(DOWN)
+            self.browser.press(ENTER)
+            self.assertTrue(self.run_script("return location.href").endswith(second))
+            self.assertEqual(self.run_script(FOUND, "butterfly")[0][1][:9], "Glossary:")
+            self.browser.press(ESCAPE)
+            self.assertTrue(self.run_script("return document.getElementById('search-results').hidden"))
 
-    def test_what_a_page_names(self):
-        self.stops(rf"make_site: {CHAPTER}:.*the tag \[none\] stands in", CHAPTER, r"gate.cu warp_best\n",
-                   "gate.cu none\n")
-        self.stops(f"make_site: {CHAPTER}:.*the picture", CHAPTER, r"\Z", "![A](../../docs/figures/none.svg)\n")
+    def test_what_was_read_and_solved_is_remembered(self):
+        click = "document.querySelector('.progress input').click();"
+        marks = """return [...document.querySelectorAll('td .done')].map(mark => [mark.previousSibling.textContent,
+            mark.textContent])"""
+        for page in ("chapter_02.html", "chapter_03.html", "exercise_02_warp_maximum.html"):
+            self.open(page)
+            self.run_script(click)
+        for page in ("index.html", "chapters.html"):
+            self.open(page)
+            self.assertEqual([[name, said.strip()] for name, said in self.run_script(marks)],
+                             [["02 Warp per group", "✓\u00a0read, 1 solved"], ["03 Divergence free", "✓\u00a0read"]])
+        self.open("exercises.html")
+        self.assertEqual(self.run_script(marks), [["02_warp_maximum", " ✓\u00a0solved"]])
+        self.open("chapter_02.html")
+        self.assertTrue(self.run_script("return document.querySelector('.progress input').checked"))
+        self.run_script(click)
+        self.assertEqual(self.run_script(STORED), ["moe-routing:chapter_03", "moe-routing:exercise_02_warp_maximum"])
+        self.run_script("localStorage.clear()")
 
-    def test_what_doxygen_warns_of(self):
-        self.stops("unable to resolve", "docs/pages/primer.md", r"\n\Z", " See @ref no_page_has_this_name.\n")
-        self.stops("unable to resolve", "common/harness/core/operand.h", "An operator lists",
-                   "See @ref no_page_has_this_name. An operator lists")
+    def test_figures_are_dark_where_the_page_is(self):
+        """Whatever the system is: the page's own switch decides."""
+        ground = """
+            const box = document.querySelector('figure.picture img').getBoundingClientRect();
+            return [box.x + 8, box.y + 20];"""
+        light, dark = 253, 27
+        for system, switched, expected in (("light", False, light), ("dark", False, dark), ("light", True, dark),
+                                           ("dark", True, light)):
+            with self.subTest(system=system, switched=switched):
+                self.open("index.html", scheme=system)
+                if switched:
+                    self.run_script("document.querySelector('doxygen-awesome-dark-mode-toggle').click()")
+                shown = self.pixel(*self.run_script(ground))[0]
+                self.run_script("localStorage.clear()")
+                self.assertAlmostEqual(shown, expected, delta=3)
 
-    def test_a_site_without_its_style(self):
-        status, said = make(DOXYGEN_AWESOME="/none")
-        self.assertEqual((status, said), (1, "make_site: doxygen or doxygen-awesome-css is missing: "
-                                             "sh common/setup.sh docs installs it"))
+    def pixel(self, x, y):
+        """The colour at a place of the window."""
+        clip = {"x": round(x), "y": round(y), "width": 1, "height": 1, "scale": 1}
+        shot = self.browser.devtools("Page.captureScreenshot", format="png", clip=clip)["data"]
+        script = """
+            const image = new Image();
+            image.src = 'data:image/png;base64,' + arguments[0];
+            return image.decode().then(() => {
+                const canvas = document.createElement('canvas'), context = canvas.getContext('2d');
+                context.drawImage(image, 0, 0);
+                return [...context.getImageData(0, 0, 1, 1).data];
+            });"""
+        return self.run_script(script, shot)
+
+    def test_on_a_phone_code_goes_on_in_the_next_line_and_lists_of_numbers_fit(self):
+        wide = """
+            const numbers = [...document.querySelectorAll('table.markdownTable')]
+                .filter(table => /^block of rows/.test(table.innerText));
+            return [...document.querySelectorAll('div.fragment'), ...numbers, ...numbers.map(table => table.tBodies[0])]
+                .filter(box => box.scrollWidth > box.clientWidth).map(box => box.innerText.slice(0, 40));"""
+        for page in ("index.html", "primer.html", "chapter_06.html", "exercise_08_up_sweep.html"):
+            self.open(page, width=390)
+            self.assertEqual(self.run_script(wide), [], page)
+
+    def test_a_command_goes_on_in_the_next_line_but_not_within_an_option(self):
+        self.open("chapter_06.html")
+        commands = self.run_script("return [...document.querySelectorAll('code.command')].map(code => code.innerHTML)")
+        self.assertIn('build/cpu/06_align_serial <span class="option">--num-experts</span> 64 <span', "".join(commands))
+        self.open("router_data.html")
+        others = self.run_script("return [...document.querySelectorAll('code:not(.command)')].map(code => code.innerHTML)")
+        self.assertIn("ninja figures", others)
+
+    def test_the_main_page_has_no_hole_beside_its_picture(self):
+        """Nothing stands much further down than what is before it ends, the picture aside."""
+        gaps = """
+            const blocks = [...document.querySelectorAll('.textblock > :not(figure)')].filter(block => block.offsetHeight);
+            const boxes = blocks.map(block => block.getBoundingClientRect());
+            return boxes.slice(1).map((box, i) => box.top - boxes[i].bottom).filter(gap => gap > 80);"""
+        self.open("index.html")
+        self.assertEqual(self.run_script(gaps), [])
+
+    def test_titles_at_the_side_are_whole(self):
+        cut = """
+            return [...document.querySelectorAll('#nav-tree .label a')].filter(link => link.getClientRects().length &&
+                link.getBoundingClientRect().right > document.getElementById('side-nav').getBoundingClientRect().right)
+                .map(link => link.textContent);"""
+        for page in ("index.html", "chapter_06.html", "step_05.html"):
+            self.open(page)
+            self.assertEqual(self.run_script(cut), [], page)
+
+    def test_print(self):
+        """Light, answers unfolded, and nothing that only a screen needs; afterwards as before."""
+        look = """
+            const seen = name => [...document.querySelectorAll(name)].some(e => e.checkVisibility());
+            window.printed = [document.documentElement.classList.contains('dark-mode'),
+                [...document.querySelectorAll('details')].every(details => details.open), seen('#top'), seen('#side-nav'),
+                seen('.way'), seen('.progress'), seen('.textblock p')];"""
+        self.open("chapter_06.html", scheme="dark")
+        self.run_script(f"addEventListener('beforeprint', () => {{ {look} }});")
+        printed = base64.b64decode(self.browser.devtools("Page.printToPDF", preferCSSPageSize=True)["data"])
+        self.assertTrue(printed.startswith(b"%PDF"))
+        self.assertEqual(self.run_script("return printed.slice(0, 2)"), [False, True])
+        self.assertEqual(self.run_script("return [document.documentElement.classList.contains('dark-mode'),"
+                                         "document.querySelectorAll('details[open]').length]"), [True, 0])
+        self.browser.devtools("Emulation.setEmulatedMedia", media="print")
+        self.addCleanup(self.browser.devtools, "Emulation.setEmulatedMedia", media="")
+        self.assertEqual(self.run_script(look + "return printed.slice(2)"), [False, False, False, False, True])
+        self.assertEqual(self.run_script("const root = document.documentElement; return root.scrollWidth - root.clientWidth"), 0)
+
+    def test_the_course_as_one_pdf(self):
+        status, said = course.call(pdf.main, "--build", "build")
+        self.assertEqual((status, said), (0, "build/docs/course.pdf"))
+        data = pathlib.Path("build/docs/course.pdf").read_bytes()
+        self.assertGreater(len(re.findall(rb"/Type\s*/Page\b", data)), 100)
+        self.assertFalse((self.html / "course.html").exists())
+        text = pdf.one_page(self.html)
+        ids = re.findall(r'\bid="([^"]+)"', text)
+        self.assertEqual(sorted({name for name in ids if ids.count(name) > 1}), [])
+        self.assertLessEqual(set(re.findall(r'href="#([^"]+)"', text)), set(ids))
+        self.assertNotIn("<details>", text)
 
 
 if __name__ == "__main__":

@@ -7,6 +7,7 @@ import array
 import ast
 import base64
 import gzip
+import json
 import os
 import pathlib
 import re
@@ -143,6 +144,14 @@ class Text(Pages):
     def test_there_is_a_page_for_each_chapter_that_has_a_kernel(self):
         self.assertEqual(list(self.pages), [f"stepper_{number:02}.html" for number in range(2, 11)])
 
+    def test_shared_arrays_have_the_names_that_the_kernel_gives_them(self):
+        for chapter, _, text in self.each():
+            source = next(pathlib.Path("chapters").glob(f"{chapter}_*/*.cu")).read_text()
+            own = set(re.findall(r"__shared__ \w+ (\w+)\[|int \*const (\w+) = |\*const (next)|__shared__ int (\w+);", source))
+            names = {name for space, name, *_ in json.loads(re.search(r'stepper-regions">(.*?)<', text)[1])
+                     if space == stepper_pages.SHARED}
+            self.assertLessEqual(names, {name for groups in own for name in groups})
+
     def test_size(self):
         for _, _, text in self.each():
             self.assertLessEqual(len(text.encode()), MAX_BYTES)
@@ -238,10 +247,40 @@ class InABrowser(Pages):
                 self.open(name)
                 self.run_script("s.moveTo(Math.min(6, s.steps.length))")
                 self.assertEqual(self.browser.run(CONTRAST), [], scheme)
-            for width in (390, 1280):
+            for width in (390, 1400):
                 self.browser.resize(width)
                 wide = self.browser.run("return Math.max(0, document.documentElement.scrollWidth - innerWidth)")
                 self.assertEqual(wide, 0, f"{width} pixels")
+
+    def test_all_lanes_are_to_be_seen_and_every_value_whole(self):
+        clipped = """
+            const box = document.querySelector('.stepper-box'), out = new Set();
+            for (let i = 0; i <= s.steps.length; i++) {
+                s.moveTo(i);
+                if (box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight)
+                    out.add('lanes');
+                for (const cell of document.querySelectorAll('.stepper-lanes .value'))
+                    if (cell.getComputedTextLength() > cell.previousSibling.width.baseVal.value)
+                        out.add(cell.firstChild.data);
+            }
+            for (const cell of document.querySelectorAll('.stepper-cells span'))
+                if (cell.scrollWidth > cell.clientWidth)
+                    out.add(cell.title + ': ' + cell.textContent);
+            return [...out];"""
+        for _ in self.pages_opened():
+            self.browser.resize(1400)
+            self.assertEqual(self.run_script(clipped), [])
+
+    def test_words_have_their_index(self):
+        """Those of memory, from 0, and those that the lanes access: a lane's own expert, in chapter 02."""
+        self.open("stepper_02.html")
+        titles = self.browser.run("return [...document.querySelectorAll('.stepper-region p')].map(p => p.textContent)")
+        self.assertIn("group_best, shared, words 64 to 79", titles)
+        last = "return getComputedStyle(document.querySelector('[data-region=chosen] span:last-child'), '::before').content"
+        self.assertEqual(self.browser.run(last), '"15"')
+        words = "s.moveTo(s.steps.findIndex(i => s.data.events[i].kind === 'global_load') + 1);" \
+            "return [...document.querySelectorAll('.stepper-lanes .value')].slice(0, 32).map(t => t.firstChild.data)"
+        self.assertEqual(self.run_script(words), [f"[{lane}]" for lane in range(32)])
 
     def test_motion_only_where_it_is_wanted(self):
         durations = []

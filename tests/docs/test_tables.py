@@ -176,7 +176,7 @@ class Gate(course.Course):
                               ("", "Expecting value: line 1 column 1 (char 0)"), ("{}", "it is no list of runs")):
             write(path, text)
             self.refuses(f"{path}: {message}", *PAGE)
-        needed = f'{path}: a run needs "command", "date", "kernel_source_sha256", and "rows" or "counters"'
+        needed = f'{path}: a run needs "command", "date", "kernel_source_sha256", and "rows", "counters" or "figures"'
         for name in ("rows", "command", "date", "kernel_source_sha256"):
             write(path, json.dumps([{key: value for key, value in self.first.items() if key != name}]))
             self.refuses(needed, *PAGE)

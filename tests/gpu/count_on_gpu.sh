@@ -5,15 +5,15 @@
 #
 # Needs ncu, and leave to read the GPU's counters. Prints JSON, as docs/results has it: what was run on what, and "counters": of
 # each its name, the simulator's figure, the GPU's (null: not counted), and the GPU's name for it. Of several launches these
-# are the sums; align's input, which chapter 05's gate makes on the same GPU, is not counted.
+# are the sums; align's input, which chapter 05's gate makes on the same GPU, is not counted. "kernels" has, for each launch, what
+# a warp waits for: the cycles between two of its instructions, by reason ("selected" is the one in which it issues), and their sum.
 set -eu
+. "$(dirname "$0")/head.sh"
 chapter=$1
 num_tokens=${2:-2048}
 source=$(echo "chapters/$chapter"/*.cu)
-case $source in
-*/gate.cu) kernels='^gate_kernel$' ;;
-*) kernels='^(fill|align|align_small|sort)_kernel$' ;;
-esac
+kernels=$("build/cpu/$chapter" --num-tokens "$num_tokens" --format json | sed -n 's/^ *{"name": "\([^"]*\)".*/\1/p' | paste -sd '|')
+kernels="^($kernels)\$"
 
 sectors() { echo "l1tex__t_${2}_pipe_lsu_mem_global_op_$1.sum"; }
 
@@ -23,6 +23,12 @@ metrics="$metrics,smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_ld.sum
 metrics="$metrics,smsp__sass_l1tex_data_pipe_lsu_wavefronts_mem_shared_op_st.sum"
 metrics="$metrics,smsp__sass_branch_targets_threads_divergent.sum,smsp__sass_branch_targets.sum"
 metrics="$metrics,smsp__thread_inst_executed.sum,smsp__inst_executed.sum,sass__inst_executed_per_opcode"
+metrics="$metrics,gpu__time_duration.sum,sm__cycles_active.max,smsp__issue_active.avg.per_cycle_active"
+metrics="$metrics,smsp__average_warp_latency_per_inst_issued.ratio"
+for reason in barrier branch_resolving dispatch_stall drain imc_miss lg_throttle long_scoreboard math_pipe_throttle membar \
+    mio_throttle misc no_instruction not_selected selected short_scoreboard sleeping wait; do
+    metrics="$metrics,smsp__average_warps_issue_stalled_${reason}_per_issue_active.ratio"
+done
 
 simulated=$("build/cpu/$chapter" --num-tokens "$num_tokens" --format csv)
 simulator() {
@@ -32,7 +38,7 @@ simulator() {
 }
 
 measured=$(ncu --clock-control none --kernel-name "regex:$kernels" --launch-count "$(simulator launches)" --metrics "$metrics" \
-    --print-metric-instances details --csv "build/gpu/$chapter" --num-tokens "$num_tokens" 2>/dev/null)
+    --print-metric-instances details --print-units base --csv "build/gpu/$chapter" --num-tokens "$num_tokens" 2>/dev/null)
 # values METRIC: the GPU's figures, one for each launch
 values() { echo "$measured" | grep -F "\"$1\"" | sed 's/.*,"\([^"]*\)"$/\1/' | tr -d ','; }
 gpu() { values "$1" | awk '{ sum += $1 } END { if (NR) printf "%.15g", sum; else printf "null" }'; }
@@ -46,15 +52,7 @@ counter() {
     separator=,
 }
 
-cat <<END_OF_HEAD
-{
-  "chapter": "$chapter",
-  "gpu": "$(nvidia-smi --query-gpu=name --format=csv,noheader | head -n 1)",
-  "cuda": "$(nvcc --version | sed -n 's/.*release \([0-9.]*\).*/\1/p')",
-  "date": "$(date +%Y-%m-%d)",
-  "kernel_source_sha256": "$(sh common/source_hash.sh "$source")",
-  "command": "sh tests/gpu/count_on_gpu.sh $chapter $num_tokens",
-END_OF_HEAD
+print_head chapter "$chapter" "$source" "sh tests/gpu/count_on_gpu.sh $chapter $num_tokens"
 printf '  "counters": ['
 for pair in global_load_requests:$(sectors ld requests) global_load_sectors:$(sectors ld sectors) \
     global_store_requests:$(sectors st requests) global_store_sectors:$(sectors st sectors) \
@@ -70,4 +68,33 @@ done
 for pair in shuffles:SHFL votes:VOTE block_barriers:BAR warp_barriers:WARPSYNC; do
     counter "${pair%%:*}" "$(simulator "${pair%%:*}")" "$(executed "${pair#*:}")" "${pair#*:} instructions, one per warp"
 done
+printf '\n  ],\n  "kernels": ['
+echo "$measured" | awk -F '","' '
+    BEGIN {
+        called["gpu__time_duration.sum"] = "ns"
+        called["sm__cycles_active.max"] = "cycles"
+        called["smsp__inst_executed.sum"] = "instructions"
+        called["smsp__issue_active.avg.per_cycle_active"] = "issued_a_cycle"
+        called["smsp__average_warp_latency_per_inst_issued.ratio"] = "cycles_an_instruction"
+    }
+    NF > 3 {
+        metric = $(NF - 2)
+        name = metric in called ? called[metric] : ""
+        if (sub(/^smsp__average_warps_issue_stalled_/, "", metric) && sub(/_per_issue_active.*/, "", metric))
+            name = metric
+        value = $NF
+        gsub(/[",]/, "", value)
+        if (name == "" || value !~ /^[0-9.e+-]+$/)
+            next
+        if (!($1 in fields)) {
+            match($0, /[a-z_]+_kernel/)
+            launches[++count] = $1
+            fields[$1] = "{\"kernel\": \"" substr($0, RSTART, RLENGTH) "\""
+        }
+        fields[$1] = fields[$1] ", \"" name "\": " value
+    }
+    END {
+        for (i = 1; i <= count; i++)
+            printf "%s\n    %s}", (i > 1 ? "," : ""), fields[launches[i]]
+    }'
 printf '\n  ]\n}\n'

@@ -44,7 +44,11 @@ runs_of() {
         printf '%s\n' '--num-tokens 300 --ids i32' '--num-tokens 300 --ids i64 --expert-map random --misalign 1' \
             '--num-tokens 30 --num-experts 16 --dist uniform'
         ;;
-    gate) printf '%s\n' '--num-tokens 300 --dtype f32' '--num-tokens 300 --dtype bf16' ;;
+    gate)
+        for dtype in $(dtypes_of "$1" | sed 's/ f16//'); do
+            echo "--num-tokens 300 --dtype $dtype"
+        done
+        ;;
     *) echo ;;
     esac
 }

@@ -2,7 +2,7 @@
  * @file store_rate.cu
  * @brief How fast one multiprocessor stores: one thread block of 1,024 fills a list, 4 or 16 bytes a store; then several do.
  *
- *   nvcc -arch=sm_90 -O3 tests/gpu/store_rate.cu -o /tmp/store_rate && /tmp/store_rate
+ *   sh tests/gpu/figures.sh store_rate
  */
 #include <cstdio>
 
@@ -42,8 +42,10 @@ static void report(void *lists, int blocks, int bytes, Piece pad, long long *too
         fill<<<blocks, THREADS>>>((Piece *)lists, (int)(bytes / sizeof(Piece)), pad, took);
     if (cudaDeviceSynchronize() != cudaSuccess)
         return;
-    printf("%7d %7d %8d %8lld %8lld %10.1f %10.1f\n", (int)sizeof(Piece), blocks, bytes, took[0], took[1],
-           (double)bytes / took[0], (double)bytes / took[1]);
+    printf("%d_bytes_by_%d_block%s_%d_a_store %lld cycles\n", bytes, blocks, blocks > 1 ? "s" : "", (int)sizeof(Piece),
+           took[0]);
+    printf("%d_bytes_by_%d_block%s_%d_a_store_time %lld ns\n", bytes, blocks, blocks > 1 ? "s" : "", (int)sizeof(Piece),
+           took[1]);
 }
 
 int main()
@@ -53,7 +55,6 @@ int main()
 
     if (cudaMalloc(&lists, (size_t)MAX_BLOCKS * MAX_BYTES) || cudaMallocManaged(&took, 2 * sizeof(*took)))
         return 3;
-    printf("a store  blocks    bytes   cycles       ns  per cycle     per ns\n");
     for (int blocks = 1; blocks <= MAX_BLOCKS; blocks *= 4)
         for (int bytes = 1 << 16; bytes <= MAX_BYTES; bytes <<= 1) {
             report(lists, blocks, bytes, 13, took);

@@ -15,6 +15,7 @@ import json
 import os
 import pathlib
 import platform
+import re
 import shlex
 import sys
 import tempfile
@@ -273,6 +274,11 @@ def repeating_command(options):
     return shlex.join(command)
 
 
+def source_hash():
+    """Of the function that is measured, without the lines that mark a snippet."""
+    return hashlib.sha256(re.sub(rb"(?m)^# \[.*\n", b"", SOURCE.read_bytes())).hexdigest()
+
+
 def describe(options):
     gpu = options.device == "cuda"
     return {
@@ -283,7 +289,7 @@ def describe(options):
         "torch": torch.__version__,
         "command": repeating_command(options),
         "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%dT%H:%M:%SZ"),
-        "kernel_source_sha256": hashlib.sha256(SOURCE.read_bytes()).hexdigest(),
+        "kernel_source_sha256": source_hash(),
         "distribution": "router",
         "cache": "warm",
         "problem": {"num_experts": 256, "num_expert_group": 8, "topk_group": 4, "topk": 8, "dtype": options.dtype,

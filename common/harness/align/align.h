@@ -85,7 +85,7 @@ static inline size_t align_offsets_bytes(const struct align_problem *problem)
     return ((size_t)problem->num_experts + 1) * sizeof(int32_t);
 }
 
-/** A sector of global memory, 32 bytes, in words: the L2 cache serves its atomics one after another. */
+/** A sector of global memory, 32 bytes, in words. Our guess is that L2 takes the atomics of one sector in turn. */
 enum { ALIGN_SECTOR_WORDS = 8 };
 
 /** Chapter 10 gives the sum before each expert a sector of its own. */

@@ -2,7 +2,6 @@
 #include "base/number.h"
 #include "harness/align/problem.h"
 #include "harness/align/run.h"
-#include "harness/gate/problem.h"
 #include "harness/gate/run.h"
 
 #include <inttypes.h>
@@ -43,11 +42,11 @@ static bool open_file(struct align_options *options, struct npy_array *file, str
         return error_set(error, "--topk: %d; %s has %" PRId64 " ids in a row", options->topk, options->ids_path,
                          length);
     options->topk = (int)length;
-    if (!options->num_tokens_given)
-        options->num_tokens = rows;
-    if (options->num_tokens > 0 && rows == 0)
+    if (!options->program.num_tokens_given)
+        options->program.num_tokens = rows;
+    if (options->program.num_tokens > 0 && rows == 0)
         return error_set(error, "%s: has no rows to repeat for %" PRId64 " tokens", options->ids_path,
-                         options->num_tokens);
+                         options->program.num_tokens);
     if (!options->ids_given)
         options->problem.wide_ids = file->dtype == DTYPE_I64;
     return true;
@@ -69,7 +68,7 @@ static bool open_counts(struct align_options *options, int64_t **counts, struct 
         good = parse_integer("counts", word, 0, INT32_MAX, &(*counts)[options->problem.num_experts++], error);
     free(list);
     options->topk = 1;
-    return good && align_counts_check(*counts, options->problem.num_experts, &options->num_tokens, error);
+    return good && align_counts_check(*counts, options->problem.num_experts, &options->program.num_tokens, error);
 }
 
 /* Chapter 05's kernel has room for so many choices of a token. */
@@ -94,10 +93,10 @@ static bool open_router(struct align_options *options, const struct gate_step *s
         return false;
     source->gate = gate.problem;
     options->problem.num_experts = gate.problem.num_experts;
-    if (!options->num_tokens_given)
-        options->num_tokens = gate.problem.num_tokens;
-    if (options->num_tokens < gate.problem.num_tokens)
-        source->gate.num_tokens = options->num_tokens;
+    if (!options->program.num_tokens_given)
+        options->program.num_tokens = gate.problem.num_tokens;
+    if (options->program.num_tokens < gate.problem.num_tokens)
+        source->gate.num_tokens = options->program.num_tokens;
     source->gate_operands.list[GATE_GATING_OUTPUT].host.shape[0] = source->gate.num_tokens;
     source->gate_operands.list[GATE_TOPK_WEIGHTS].host.shape[0] = source->gate.num_tokens;
     source->gate_operands.list[GATE_TOPK_IDS].host.shape[0] = source->gate.num_tokens;
@@ -124,17 +123,17 @@ static bool open_source(struct align_options *options, const struct gate_step *g
 static bool settle_problem(struct align_options *options, const struct align_step *step, struct error *error)
 {
     struct align_problem *problem = &options->problem;
-    const char *reason;
 
-    if (!align_count_ids(options->num_tokens, options->topk, &problem->numel, error) ||
+    if (!align_count_ids(options->program.num_tokens, options->topk, &problem->numel, error) ||
         !align_shape_check(problem, error))
         return false;
     if (!options->capacity_given)
         problem->capacity = step->capacity(problem);
     if (!align_problem_check(problem, error))
         return false;
-    reason = align_unsupported_reason(step, problem);
-    return !reason || error_set(error, "%s", reason);
+    if (options->program.check_all && align_unsupported_reason(step, problem))
+        problem->kernel = ALIGN_KERNEL_AUTO;
+    return step_takes(align_unsupported_reason(step, problem), error);
 }
 
 /* --- filling ------------------------------------------------------------------------------------------------------ */
@@ -194,16 +193,35 @@ static bool fill_map(const struct align_options *options, int32_t *expert_map, s
     return good;
 }
 
+/** Makes the capacity another than the one that the operands have room for. */
+static bool give_room(const struct align_step *step, const struct align_groups *groups, struct align_options *options,
+                      struct operands *operands, struct error *error)
+{
+    enum { SPARE_BLOCKS = 5 };
+    struct align_problem *const problem = &options->problem;
+    struct operands roomy;
+
+    problem->capacity = options->room == ALIGN_ROOM_EXACT
+                            ? align_required_capacity(problem, groups)
+                            : problem->capacity + SPARE_BLOCKS * (int64_t)problem->block_size;
+    if (!align_operands_like(operands, problem, step, &roomy, error))
+        return false;
+    operands_free(operands);
+    *operands = roomy;
+    return true;
+}
+
 /** The map comes first: nothing is launched for a map that is wrong. */
-static bool fill(const struct align_options *options, const struct gate_step *gate, struct source *source,
+static bool fill(struct align_options *options, const struct align_chapter *chapter, struct source *source,
                  struct operands *operands, struct align_groups *groups, struct error *error)
 {
     void *const topk_ids = operands->list[ALIGN_TOPK_IDS].host.data;
 
     return fill_map(options, operands->list[ALIGN_EXPERT_MAP].host.data, error) &&
-           fill_ids(options, gate, source, topk_ids, error) &&
+           fill_ids(options, &chapter->gate, source, topk_ids, error) &&
            align_groups_count(&options->problem, topk_ids, groups, error) &&
-           align_capacity_check(&options->problem, groups, error);
+           align_capacity_check(&options->problem, groups, error) &&
+           (options->room == ALIGN_ROOM_BOUND || give_room(&chapter->step, groups, options, operands, error));
 }
 
 bool align_load(struct align_options *options, const struct align_chapter *chapter, struct operands *operands,
@@ -216,7 +234,7 @@ bool align_load(struct align_options *options, const struct align_chapter *chapt
                                         options->misalign, operands, error);
 
     *groups = (struct align_groups){0};
-    if (good && !fill(options, &chapter->gate, &source, operands, groups, error)) {
+    if (good && !fill(options, chapter, &source, operands, groups, error)) {
         align_groups_free(groups);
         operands_free(operands);
         good = false;

@@ -7,10 +7,12 @@
 
 const char *const align_kernel_names[] = {"auto", "large", "small", NULL};
 
+const char *const align_room_names[] = {"bound", "exact", "spare", NULL};
+
 static const char *const ids_names[] = {"i32", "i64", NULL};
 
 /** What decides which options repeat a run; and, from 16 on, one for each source, in the order of enum align_source. */
-enum { HAS_TOKENS = 2, HAS_CAPACITY = 4, IS_RANDOM = 8 };
+enum { HAS_CAPACITY = OPERATOR_TRAIT, HAS_ROOM = 256 };
 
 #define FROM(source) (16u << ALIGN_SOURCE_##source)
 
@@ -44,7 +46,7 @@ static bool take_source(const struct option_row *row, void *context, struct erro
 static const struct option_row table[] = {
     {.help = "The problem", .group = 1},
     {"num-tokens", "N", "Tokens (default: as many as the input has; 1024 generated)", 1, OPTION_INT64,
-     FIELD(num_tokens), GIVEN(num_tokens_given), .most = INT64_MAX, .repeats = HAS_TOKENS},
+     FIELD(program.num_tokens), GIVEN(program.num_tokens_given), .most = INT64_MAX, .repeats = HAS_NUM_TOKENS},
     {"num-experts", "N", "Experts (default 256, or one for each of --counts)", 1, COUNT, FIELD(problem.num_experts),
      GIVEN(num_experts_given), .repeats = FROM(FILE) | FROM(GENERATED)},
     {"topk", "N", "Experts chosen for each token (default: as the input has; 8)", 1, COUNT, FIELD(topk),
@@ -63,12 +65,12 @@ static const struct option_row table[] = {
      OPTION_TEXT, FIELD(map)},
     {"capacity", "N", "Places of sorted_token_ids (default: what the chapter allocates)", 1, OPTION_INT64,
      FIELD(problem.capacity), GIVEN(capacity_given), .most = INT32_MAX, .repeats = HAS_CAPACITY},
+    {"room", "WHICH", "bound: --capacity; exact: what the ids need; spare: 5 blocks more than bound (default bound)", 1,
+     OPTION_WORD, FIELD(room), .words = align_room_names, .repeats = HAS_ROOM},
     {"misalign", "N", "Words, 0 to 3, that sorted_token_ids begins past 16 bytes (default 0)", 1, OPTION_INT,
      FIELD(misalign), .most = ALIGN_MISALIGNMENTS - 1},
     {"kernel", "WHICH", "auto, large, or small where there is one for few ids (default auto)", 1, OPTION_WORD,
      FIELD(problem.kernel), .words = align_kernel_names},
-    {"seed", "S", "Seed of generated input (default 1)", 2, OPTION_INT64, FIELD(program.seed), .most = INT64_MAX,
-     .repeats = IS_RANDOM},
     {"out", "DIR", "Write sorted_token_ids.npy, expert_ids.npy and num_tokens_post_padded.npy there once verified", 3,
      OPTION_TEXT, FIELD(program.out), .repeats = WITH_NO_RUN},
     {"check-all", NULL, "Instead of one problem check about 1,700: shapes, types, distributions, maps, capacities", 3,
@@ -77,23 +79,27 @@ static const struct option_row table[] = {
 };
 
 /** A list of counts says all there is to say of the shape. */
-static bool check_counts(const struct align_options *options, struct error *error)
+static bool check_counts(struct align_options *options, struct error *error)
 {
-    const char *const flag = options->num_tokens_given    ? "num-tokens"
+    bool *const num_tokens_given = &options->program.num_tokens_given;
+    const char *const flag = *num_tokens_given            ? "num-tokens"
                              : options->num_experts_given ? "num-experts"
                              : options->topk_given        ? "topk"
                                                           : NULL;
 
     if (options->source == ALIGN_SOURCE_COUNTS && flag)
         return error_set(error, "--%s: --counts says how many ids each expert gets; leave out one of the two", flag);
+    *num_tokens_given |= options->source == ALIGN_SOURCE_COUNTS;
     return true;
 }
 
 /** Every size of a sweep has a capacity of its own. */
 static bool check_capacity(const struct align_options *options, struct error *error)
 {
-    if (options->program.bench && options->capacity_given && !options->num_tokens_given && !options->counts)
+    if (options->program.bench && options->capacity_given && !options->program.num_tokens_given)
         return error_set(error, "--capacity: every size of a sweep has its own; add --num-tokens");
+    if (options->capacity_given && options->room != ALIGN_ROOM_BOUND)
+        return error_set(error, "--room: --capacity says how much there is; leave out one of the two");
     return true;
 }
 
@@ -101,10 +107,9 @@ struct align_options align_options_default(void)
 {
     return (struct align_options){
         .problem = {.num_experts = 256, .block_size = 64},
-        .num_tokens = 1024,
         .topk = 8,
         .map = "none",
-        .program = {.seed = 1},
+        .program = {.num_tokens = 1024, .seed = 1},
     };
 }
 
@@ -121,11 +126,12 @@ void align_options_command(const struct align_options *options, struct program *
 {
     unsigned traits = 16u << options->source;
 
-    /* --bench without --num-tokens is the sweep */
-    if (options->source != ALIGN_SOURCE_COUNTS && (options->num_tokens_given || !options->program.bench))
-        traits |= HAS_TOKENS;
+    if (options->source != ALIGN_SOURCE_COUNTS)
+        traits |= program_traits(program);
     if (options->capacity_given)
         traits |= HAS_CAPACITY;
+    if (options->room != ALIGN_ROOM_BOUND)
+        traits |= HAS_ROOM;
     if (traits & (FROM(GENERATED) | FROM(COUNTS)) || array_source(options->map) == ARRAY_RANDOM)
         traits |= IS_RANDOM;
     options_command(table, options, traits, program->path, program->command, sizeof program->command);

@@ -1,6 +1,6 @@
 #include "harness/align/problem.h"
 
-#include "harness/gate/problem.h"
+#include "harness/core/limits.h"
 
 #include <inttypes.h>
 #include <stdio.h>

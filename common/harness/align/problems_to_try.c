@@ -22,7 +22,7 @@ enum {
 };
 
 /** Every combination of experts, block size and distribution, three times; all the rest is drawn from its number. */
-bool align_problem_to_try(int number, uint64_t seed, struct align_options *options, enum align_room *room)
+bool align_problem_to_try(int number, uint64_t seed, struct align_options *options)
 {
     struct random random = random_start(seed, (uint64_t)number);
     const uint32_t batch = random_below(&random, NUM_BATCHES);
@@ -34,14 +34,15 @@ bool align_problem_to_try(int number, uint64_t seed, struct align_options *optio
     options->problem.block_size = block_sizes[number / ALIGN_DIST_COUNT % NUM_BLOCK_SIZES];
     options->problem.wide_ids = random_below(&random, 2);
     options->problem.kernel = (enum align_kernel)random_below(&random, ALIGN_KERNEL_SMALL + 1);
-    options->num_tokens = batches[batch].num_tokens;
-    options->num_tokens_given = true;
+    options->program.num_tokens = batches[batch].num_tokens;
+    options->program.num_tokens_given = true;
     options->topk = batches[batch].topk;
     options->misalign = (int)random_below(&random, ALIGN_MISALIGNMENTS);
     options->source = ALIGN_SOURCE_GENERATED;
     options->dist = (enum align_dist)(number % ALIGN_DIST_COUNT);
     options->map = random_below(&random, 2) ? "random" : "none";
+    options->program.check_all = true;
     options->program.seed = seed + (uint64_t)number;
-    *room = (enum align_room)random_below(&random, NUM_ALIGN_ROOMS);
+    options->room = (enum align_room)random_below(&random, NUM_ALIGN_ROOMS);
     return true;
 }

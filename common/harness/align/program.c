@@ -1,27 +1,10 @@
 /** @file align/program.c  An align chapter's program, from the command line to the exit code. */
 #include "harness/align/problem.h"
 #include "harness/align/run.h"
-#include "harness/core/bench.h"
 
 #include <inttypes.h>
 
 /* --- report ------------------------------------------------------------------------------------------------------- */
-
-/** Makes the texts that say which run it is. */
-static void name_run(const struct align_options *options, struct program *program)
-{
-    char *const text = program->input;
-    const size_t size = sizeof program->input;
-
-    align_options_command(options, program);
-    align_problem_describe(&options->problem, program->problem, sizeof program->problem);
-    if (options->source == ALIGN_SOURCE_ROUTER)
-        snprintf(text, size, "what the gate chooses from the real router's logits");
-    else if (options->source == ALIGN_SOURCE_FILE)
-        snprintf(text, size, "%s", options->ids_path);
-    else
-        snprintf(text, size, "generated: %s, seed %" PRIu64, align_source_name(options), options->program.seed);
-}
 
 static double percent(int64_t part, int64_t whole)
 {
@@ -37,6 +20,32 @@ static const char *count_of(int64_t count, const char *what, char text[64])
     return text;
 }
 
+/** Makes the texts that say which run it is. */
+static void name_run(const struct align_options *options, struct program *program)
+{
+    const struct align_problem *const problem = &options->problem;
+    const size_t size = sizeof program->input;
+    char *const text = program->input;
+    char described[256], places[64], blocks[64];
+
+    align_options_command(options, program);
+    align_problem_describe(problem, described, sizeof described);
+    if (program->asked.bench)
+        snprintf(program->problem, sizeof program->problem, "%s", described);
+    else
+        snprintf(program->problem, sizeof program->problem, "%" PRId64 " token%s, top %d: %s",
+                 options->program.num_tokens, options->program.num_tokens == 1 ? "" : "s", options->topk, described);
+    program->distribution = align_source_name(options);
+    if (options->source == ALIGN_SOURCE_ROUTER)
+        snprintf(text, size, "what the gate chooses from the real router's logits");
+    else if (options->source == ALIGN_SOURCE_FILE)
+        snprintf(text, size, "%s", options->ids_path);
+    else
+        snprintf(text, size, "generated: %s, seed %" PRIu64, program->distribution, options->program.seed);
+    snprintf(program->verified, sizeof program->verified, "%s, the experts of %s, the padded size",
+             count_of(problem->capacity, "place", places), count_of(align_blocks(problem), "block", blocks));
+}
+
 /** Adds the problem: all of it, or, for a benchmark, what does not change from row to row. */
 static void report_problem(const struct align_options *options, bool all, struct record *report)
 {
@@ -44,7 +53,7 @@ static void report_problem(const struct align_options *options, bool all, struct
     struct record *const fields = record_object(report, IN_DATA, "problem");
 
     if (all)
-        record_number(fields, IN_DATA, "num_tokens", "%" PRId64, options->num_tokens);
+        record_number(fields, IN_DATA, "num_tokens", "%" PRId64, options->program.num_tokens);
     record_number(fields, IN_DATA, "num_experts", "%d", problem->num_experts);
     record_number(fields, IN_DATA, "topk", "%d", options->topk);
     record_number(fields, IN_DATA, "block_size", "%d", problem->block_size);
@@ -54,6 +63,10 @@ static void report_problem(const struct align_options *options, bool all, struct
         record_number(fields, IN_DATA, "capacity", "%" PRId64, problem->capacity);
     } else {
         record_number(fields, IN_JSON, "expert_map", "%s", array_source(options->map) == ARRAY_NONE ? "false" : "true");
+        if (options->capacity_given)
+            record_number(fields, IN_JSON, "capacity", "%" PRId64, problem->capacity);
+        if (options->room != ALIGN_ROOM_BOUND)
+            record_text(fields, IN_JSON, "room", "%s", align_room_names[options->room]);
     }
     record_number(fields, IN_JSON, "misalign", "%d", options->misalign);
     record_text(fields, IN_JSON, "kernel", "%s", align_kernel_names[problem->kernel]);
@@ -120,171 +133,71 @@ static void report_left_out(const struct align_problem *problem, const struct al
                     groups->skipped == 1 ? "s" : "");
 }
 
-/* --- what a program does: one run, all problems, or times --------------------------------------------------------- */
-
-static int run_once(struct program *program, const struct align_chapter *chapter, struct align_options *options)
+/** Adds what there is to say of these ids; nothing where there is no report. */
+static void report_ids(const struct align_problem *problem, const struct align_groups *groups,
+                       const int32_t *expert_map, struct record *report)
 {
-    const struct align_problem *const problem = &options->problem;
-    const struct launch launch = align_launch_of(problem, &chapter->step);
-    char described[256], places[64], blocks[64];
-    struct run_counters counters;
-    struct record report = {0};
-    struct operands operands;
-    struct align_groups groups;
-
-    if (!align_load(options, chapter, &operands, &groups, &program->error))
-        return program_exit(program);
-    program_run(program, &launch, &operands);
-    name_run(options, program);
-    align_problem_describe(problem, described, sizeof described);
-    snprintf(program->problem, sizeof program->problem, "%" PRId64 " token%s, top %d: %s", options->num_tokens,
-             options->num_tokens == 1 ? "" : "s", options->topk, described);
-    snprintf(program->verified, sizeof program->verified, "%s, the experts of %s, the padded size",
-             count_of(problem->capacity, "place", places), count_of(align_blocks(problem), "block", blocks));
-    backend_read_counters(&counters);
-    program_report_head(program, &report);
-    report_problem(options, true, &report);
-    program_report_result(program, &report);
-    report_padding(problem, &groups, &report);
-    report_load(problem, &groups, &report);
-    report_left_out(problem, &groups, operands.list[ALIGN_EXPERT_MAP].host.data, &report);
-    counters_report(&counters, (double)options->num_tokens, &report);
-    align_groups_free(&groups);
-    operands_free(&operands);
-    return program_report_end(program, &report);
+    report_padding(problem, groups, report);
+    report_load(problem, groups, report);
+    report_left_out(problem, groups, expert_map, report);
 }
 
-/**
- * Leaves the choice of kernel to a step that does not support the one drawn. False: it does not support the problem.
- */
-static bool find_kernel(const struct align_step *step, struct align_options *options)
-{
-    struct align_problem *problem = &options->problem;
-
-    problem->numel = options->num_tokens * options->topk;
-    problem->capacity = step->capacity(problem);
-    if (align_unsupported_reason(step, problem))
-        problem->kernel = ALIGN_KERNEL_AUTO;
-    return !align_unsupported_reason(step, problem);
-}
-
-/** Makes the capacity what the ids need, or more than the chapter would allocate. */
-static void give_room(enum align_room room, const struct align_groups *groups, struct align_options *options)
-{
-    enum { SPARE_BLOCKS = 5 };
-    struct align_problem *problem = &options->problem;
-
-    if (room == ALIGN_ROOM_EXACT)
-        problem->capacity = align_required_capacity(problem, groups);
-    else if (room == ALIGN_ROOM_SPARE)
-        problem->capacity += SPARE_BLOCKS * (int64_t)problem->block_size;
-    options->capacity_given = room != ALIGN_ROOM_BOUND;
-}
-
-/** Runs a problem with the room it is to have. */
-static bool try_problem(const struct align_chapter *chapter, struct align_options *options, enum align_room room,
-                        struct error *error)
-{
-    const struct launch launch = align_launch_of(&options->problem, &chapter->step);
-    struct operands operands, roomy;
-    struct align_groups groups;
-    bool right;
-
-    if (!align_load(options, chapter, &operands, &groups, error))
-        return false;
-    give_room(room, &groups, options);
-    right = align_operands_like(&operands, &options->problem, &chapter->step, &roomy, error) &&
-            launch_run(&launch, &roomy, error);
-    operands_free(&roomy);
-    align_groups_free(&groups);
-    operands_free(&operands);
-    return right;
-}
-
-static int check_all(struct program *program, const struct align_chapter *chapter)
-{
-    struct check_all tally = {0};
-    struct align_options options;
-    enum align_room room;
-
-    for (int number = 0; align_problem_to_try(number, program->options->seed, &options, &room); number++) {
-        if (!find_kernel(&chapter->step, &options)) {
-            tally.unsupported++;
-        } else if (try_problem(chapter, &options, room, &program->error)) {
-            tally.verified++;
-        } else {
-            align_options_command(&options, program);
-            break;
-        }
-    }
-    return check_all_end(program, &tally);
-}
+/* --- the program -------------------------------------------------------------------------------------------------- */
 
 /** Times the chapter before, if there is one, with the capacity and the workspace that it would get. */
-static void time_before(const struct bench *bench, const struct align_options *options, const struct align_step *before,
-                        const struct operands *operands, struct bench_row *row)
+static void run_before(struct program *program, const struct align_options *options, const struct align_step *before,
+                       const struct operands *operands)
 {
     struct align_problem problem = options->problem;
     const struct launch launch = align_launch_of(&problem, before);
     struct operands own;
     struct error ignored = {0};
 
-    if (!before->launch)
+    if (!before->launch || !program->asked.bench)
         return;
-    if (!options->capacity_given)
+    if (!options->capacity_given && options->room == ALIGN_ROOM_BOUND)
         problem.capacity = before->capacity(&problem);
     if (!align_problem_check(&problem, &ignored) || align_unsupported_reason(before, &problem) ||
         !align_operands_like(operands, &problem, before, &own, &ignored))
         return;
-    bench_before(bench, &launch, &own, row);
+    program_run_before(program, &launch, &own);
     operands_free(&own);
 }
 
-static void bench_size(const struct bench *bench, const struct align_chapter *chapter, struct align_options *options,
-                       struct bench_row *row)
+/** One problem: its input, a checked run (in a benchmark, times of this step and of the one before), the report. */
+static void run(struct program *program, const struct align_chapter *chapter, struct align_options *options)
 {
-    const struct launch launch = align_launch_of(&options->problem, &chapter->step);
+    const struct align_problem *const problem = &options->problem;
+    const struct launch launch = align_launch_of(problem, &chapter->step);
     struct operands operands;
     struct align_groups groups;
+    const bool loaded = align_load(options, chapter, &operands, &groups, &program->error);
 
-    options->num_tokens = row->num_tokens;
-    options->num_tokens_given = true;
-    if (!align_load(options, chapter, &operands, &groups, &bench->program->error))
+    name_run(options, program);
+    if (!loaded)
         return;
-    row->num_tokens = options->num_tokens; /* --counts has its own */
-    if (bench_step(bench, &launch, &operands, row))
-        time_before(bench, options, &chapter->before, &operands, row);
+    program_run(program, &launch, &operands);
+    run_before(program, options, &chapter->before, &operands);
+    report_problem(options, !program->asked.bench, program_report_head(program));
+    report_ids(problem, &groups, operands.list[ALIGN_EXPERT_MAP].host.data, program_report_result(program));
     align_groups_free(&groups);
     operands_free(&operands);
-}
-
-static int bench(struct program *program, const struct align_chapter *chapter, struct align_options *options)
-{
-    const bool given = options->num_tokens_given;
-    struct bench bench = {
-        .program = program,
-        .distribution = align_source_name(options),
-        .only = given || options->source == ALIGN_SOURCE_COUNTS ? options->num_tokens : -1,
-    };
-    struct record report = {0};
-
-    for (struct bench_row *row; (row = bench_next(&bench));)
-        bench_size(&bench, chapter, options, row);
-    options->num_tokens_given = given;
-    name_run(options, program);
-    bench_report_head(&bench, &report);
-    report_problem(options, false, &report);
-    return bench_end(&bench, &report);
 }
 
 int align_main(int argc, char **argv, const struct align_chapter *chapter)
 {
     struct align_options options;
-    struct program program = {.path = argv[0], .name = chapter->step.name, .before = chapter->before.name};
+    struct program program = {.path = argv[0],
+                              .name = chapter->step.name,
+                              .before = chapter->before.name,
+                              .source_hash = kernel_source_sha256};
 
     if (!align_options_parse(&program, argc, argv, &options) || !program_open(&program))
         return program_exit(&program);
-    if (options.program.check_all)
-        return check_all(&program, chapter);
-    return options.program.bench ? bench(&program, chapter, &options) : run_once(&program, chapter, &options);
+    for (int number = 0; program_next(&program); number++) {
+        if (program.asked.check_all && !align_problem_to_try(number, program.asked.seed, &options))
+            break;
+        run(&program, chapter, &options);
+    }
+    return program_end(&program);
 }

@@ -53,10 +53,17 @@ struct run_counters {
     struct kernel_counters
         kernels[MAX_KERNELS]; /**< in the order of their first launches; each has num_counters of them */
     int num_kernels;
+    uint64_t global_atomic_requests; /**< those of the atomic requests that are not in shared memory; in no report */
 };
 
 /** Reads what has been counted since backend_reset_counters(). */
 void backend_read_counters(struct run_counters *counters);
+
+/**
+ * Before anything is allocated: whether launches may be made in processes that are forked later, which share the device's memory
+ * with this one. A GPU's may not.
+ */
+bool backend_share(void);
 
 /** Makes device memory off limits to kernels, if the backend can: guard bands. */
 void backend_forbid(const void *begin, size_t bytes);

@@ -1,6 +1,7 @@
-#include "harness/core/bench.h"
+#include "harness/core/program.h"
 
 #include <inttypes.h>
+#include <omp.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -11,34 +12,32 @@ enum { MAX_COPIES = 64, HOST_REPEATS = 25 };
 static const size_t ROTATED_BYTES = (size_t)160 << 20;
 
 /** Finds out what nothing can be faster than. False, with a reason for people, if the backend has no times. */
-static bool measure_floor(struct bench *bench)
+static bool measure_floor(struct program *program)
 {
-    struct program *const program = bench->program;
-
     if (program->on_host)
         return true;
     if (!program->backend.has_times)
         return error_set(&program->error, "--bench: the CPU simulator has no times; use the program in build/gpu");
-    return backend_measure_floor(&bench->floor, &program->error);
+    return backend_measure_floor(&program->bench.floor, &program->error);
 }
 
-struct bench_row *bench_next(struct bench *bench)
+bool bench_next(struct program *program)
 {
     static const int64_t sweep[] = {1, 4, 16, 64, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536};
-    const int num_sizes = bench->only >= 0 ? 1 : (int)(sizeof sweep / sizeof *sweep);
-    struct bench_row *const row = &bench->rows[bench->num_rows];
+    const bool one = program->asked.num_tokens_given;
+    int *const num_rows = &program->bench.num_rows;
 
     _Static_assert(sizeof sweep / sizeof *sweep <= BENCH_MAX_ROWS, "room for every size");
-    if (bench->num_rows == num_sizes || bench->program->error.result != RUN_VERIFIED ||
-        (bench->num_rows == 0 && !measure_floor(bench)))
-        return NULL;
-    row->num_tokens = bench->only >= 0 ? bench->only : sweep[bench->num_rows];
-    bench->num_rows++;
-    return row;
+    if (*num_rows == (one ? 1 : (int)(sizeof sweep / sizeof *sweep)) || (*num_rows == 0 && !measure_floor(program)))
+        return false;
+    program->options->num_tokens = one ? program->asked.num_tokens : sweep[*num_rows];
+    program->options->num_tokens_given = true;
+    ++*num_rows;
+    return true;
 }
 
 /** The time it takes to move inputs and outputs once, or an empty kernel's, whichever is longer; 0 on the host. */
-static double floor_us(const struct bench *bench, const struct operands *operands)
+static double floor_us(const struct bench_times *bench, const struct operands *operands)
 {
     const double moving = bench->floor.bytes_per_second > 0.0
                               ? 1e6 * operands_bytes_to_move(operands) / bench->floor.bytes_per_second
@@ -150,14 +149,15 @@ static bool make_copies(struct turns *turns)
 }
 
 /** Times and verifies a launch; `rotated` may be NULL. */
-static bool time_launch(const struct bench *bench, const struct launch *launch, struct operands *operands,
+static bool time_launch(struct program *program, const struct launch *launch, struct operands *operands,
                         struct timing *here, struct timing *rotated, struct error *error)
 {
-    const enum backend_cache cache = bench->program->options->flush_l2 ? BACKEND_FLUSHED : BACKEND_WARM;
+    const enum backend_cache cache = program->asked.flush_l2 ? BACKEND_FLUSHED : BACKEND_WARM;
     struct turns turns = {.launch = launch};
     bool good;
 
     if (launch->on_host) {
+        program->bench.host_threads = omp_get_max_threads();
         good = time_on_host(launch, operands, here) || error_set_as(error, RUN_NO_DEVICE, "out of memory");
         return good && launch->verify(launch, operands, error);
     }
@@ -175,39 +175,37 @@ static bool time_launch(const struct bench *bench, const struct launch *launch, 
     return good && launch->verify(launch, operands, error);
 }
 
-bool bench_step(const struct bench *bench, const struct launch *launch, struct operands *operands,
-                struct bench_row *row)
+void bench_step(struct program *program, const struct launch *launch, struct operands *operands)
 {
-    struct error *const error = &bench->program->error;
+    struct bench_row *const row = &program->bench.rows[program->bench.num_rows - 1];
 
-    row->floor_us = floor_us(bench, operands);
-    return launch_run(launch, operands, error) &&
-           time_launch(bench, launch, operands, &row->here, &row->rotated, error);
+    row->num_tokens = program->options->num_tokens;
+    row->floor_us = floor_us(&program->bench, operands);
+    if (launch_run(launch, operands, &program->error))
+        time_launch(program, launch, operands, &row->here, &row->rotated, &program->error);
 }
 
-void bench_before(const struct bench *bench, const struct launch *launch, struct operands *operands,
-                  struct bench_row *row)
+void bench_before(struct program *program, const struct launch *launch, struct operands *operands)
 {
-    if (!time_launch(bench, launch, operands, &row->before, NULL, &(struct error){0}))
-        row->before = (struct timing){0.0, 0.0, 0.0};
+    struct timing *const before = &program->bench.rows[program->bench.num_rows - 1].before;
+
+    if (!time_launch(program, launch, operands, before, NULL, &(struct error){0}))
+        *before = (struct timing){0.0, 0.0, 0.0};
 }
 
 /* --- writing ------------------------------------------------------------------------------------------------------ */
 
-extern const char kernel_source_sha256[]; /* written by the build */
-
-void bench_report_head(const struct bench *bench, struct record *report)
+void bench_report_head(const struct program *program, struct record *report)
 {
-    const struct program *const program = bench->program;
     const struct backend *const backend = &program->backend; /* all "" on the host */
-    const char *const cache = program->options->flush_l2 ? "flushed" : "warm";
+    const char *const cache = program->asked.flush_l2 ? "flushed" : "warm";
     const time_t now = time(NULL);
     struct tm utc;
     char date[32];
 
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
     record_text(report, IN_TABLE, NULL, "%s on %s, %s%s", program->name,
-                program->on_host ? "the host" : backend->device, cache, program->options->flush_l2 ? " L2" : "");
+                program->on_host ? "the host" : backend->device, cache, program->asked.flush_l2 ? " L2" : "");
     record_text(report, IN_TABLE, NULL, "largest problem: %s", program->problem);
     record_text(report, IN_TABLE, NULL,
                 "microseconds per launch: median (p10, p90); every size verified before and after\n");
@@ -218,9 +216,9 @@ void bench_report_head(const struct bench *bench, struct record *report)
     record_text(report, IN_JSON, "toolkit", "%s", backend->toolkit);
     record_text(report, IN_JSON, "command", "%s", program->command);
     record_text(report, IN_JSON, "date", "%s", date);
-    record_text(report, IN_JSON, "kernel_source_sha256", "%s", kernel_source_sha256);
-    record_text(report, IN_JSON, "distribution", "%s", bench->distribution);
-    record_number(report, IN_JSON, "seed", "%" PRIu64, program->options->seed);
+    record_text(report, IN_JSON, "kernel_source_sha256", "%s", program->source_hash);
+    record_text(report, IN_JSON, "distribution", "%s", program->distribution);
+    record_number(report, IN_JSON, "seed", "%" PRIu64, program->asked.seed);
     record_text(report, IN_JSON, "cache", "%s", cache);
 }
 
@@ -254,9 +252,8 @@ static void add_timing(const char *name, struct timing timing, struct record *ro
     record_number(object, IN_JSON, "p90_us", "%.4f", timing.p90);
 }
 
-static void add_row(const struct bench *bench, const struct bench_row *times, struct record *row)
+static void add_row(const struct program *program, const struct bench_row *times, struct record *row)
 {
-    const struct program *const program = bench->program;
     char gain[32];
 
     record_text(row, IN_CSV, "chapter", "%s", program->name);
@@ -277,15 +274,11 @@ static void add_row(const struct bench *bench, const struct bench_row *times, st
         record_number(row, IN_JSON, "floor_us", "%.4f", times->floor_us);
 }
 
-int bench_end(const struct bench *bench, struct record *report)
+void bench_report_rows(const struct program *program, struct record *report)
 {
-    struct program *const program = bench->program;
-    struct record *list, *floor;
+    const struct bench_times *const bench = &program->bench;
+    struct record *floor, *list;
 
-    if (program->error.result != RUN_VERIFIED) {
-        record_free(report);
-        return program_exit(program);
-    }
     if (bench->host_threads > 0)
         record_number(report, IN_JSON, "host_threads", "%d", bench->host_threads);
     floor = program->on_host ? NULL : record_object(report, IN_JSON, "floor");
@@ -293,6 +286,5 @@ int bench_end(const struct bench *bench, struct record *report)
     record_number(floor, IN_JSON, "copy_bytes_per_second", "%.4g", bench->floor.bytes_per_second);
     list = record_list(report, IN_TABLE | IN_DATA, "rows");
     for (int i = 0; i < bench->num_rows; i++)
-        add_row(bench, &bench->rows[i], record_object(list, IN_TABLE | IN_DATA, NULL));
-    return program_report_end(program, report);
+        add_row(program, &bench->rows[i], record_object(list, IN_TABLE | IN_DATA, NULL));
 }

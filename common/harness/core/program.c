@@ -14,6 +14,8 @@
 #define FIELD(member) .field = offsetof(struct program_options, member)
 
 const struct option_row program_option_rows[] = {
+    {"seed", "S", "Seed of generated input (default 1)", 2, OPTION_INT64, FIELD(seed), .most = INT64_MAX,
+     .repeats = IS_RANDOM},
     {.help = "The output", .group = 3},
     {"format", "FORMAT", "table, json or csv (default table)", 3, OPTION_WORD, FIELD(format), .words = record_formats,
      .repeats = WITH_NO_RUN},
@@ -69,9 +71,15 @@ static bool check_options(const struct program_options *options, struct error *e
 
 bool program_open(struct program *program)
 {
+    program->asked = *program->options;
     signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is an error to report, not a reason to die */
-    return check_options(program->options, &program->error) &&
+    return check_options(&program->asked, &program->error) &&
            (program->on_host || backend_open(&program->backend, &program->error));
+}
+
+unsigned program_traits(const struct program *program)
+{
+    return program->asked.bench && !program->asked.num_tokens_given ? 0 : HAS_NUM_TOKENS;
 }
 
 /* --- files -------------------------------------------------------------------------------------------------------- */
@@ -88,15 +96,31 @@ static bool directory_ready(const char *directory, struct error *error)
     return access(directory, W_OK | X_OK) == 0 || error_set(error, "--out: %s: %s", directory, strerror(errno));
 }
 
+/* --- runs --------------------------------------------------------------------------------------------------------- */
+
+bool program_next(struct program *program)
+{
+    const struct program_options *const asked = &program->asked;
+    const bool first = !program->begun;
+
+    if (asked->check_all && program->error.unsupported) {
+        program->error = (struct error){0};
+        program->num_unsupported++;
+    }
+    program->begun = true;
+    if (program->error.result != RUN_VERIFIED)
+        return false;
+    return asked->bench ? bench_next(program) : first || asked->check_all;
+}
+
 /** Runs the launch under a trace, which is a file if it is verified. */
 static void run_traced(struct program *program, const struct launch *launch, struct operands *operands)
 {
-    const struct program_options *const options = program->options;
     struct error *const error = &program->error;
     struct whole_file trace = {.stream = NULL};
 
-    if (backend_trace_begin(options->trace_kernel, error) &&
-        whole_file_open(&trace, "--trace: ", options->trace, error) && launch_run(launch, operands, error) &&
+    if (backend_trace_begin(program->asked.trace_kernel, error) &&
+        whole_file_open(&trace, "--trace: ", program->asked.trace, error) && launch_run(launch, operands, error) &&
         backend_trace_end(trace.stream, error))
         whole_file_keep(&trace, "--trace: ", error);
     else
@@ -104,31 +128,44 @@ static void run_traced(struct program *program, const struct launch *launch, str
     whole_file_drop(&trace);
 }
 
-void program_run(struct program *program, const struct launch *launch, struct operands *operands)
+/** Runs it once; keeps the trace, the outputs and the counters. */
+static void run_once(struct program *program, const struct launch *launch, struct operands *operands)
 {
-    const struct program_options *const options = program->options;
+    const char *const out = program->asked.out;
     struct error *const error = &program->error;
 
-    if (options->out && !directory_ready(options->out, error))
+    if (out && !directory_ready(out, error))
         return;
-    if (options->trace)
+    if (program->asked.trace)
         run_traced(program, launch, operands);
     else
         launch_run(launch, operands, error);
-    if (options->out && error->result == RUN_VERIFIED)
-        operands_write(operands, options->out, error);
+    if (out && error->result == RUN_VERIFIED)
+        operands_write(operands, out, error);
+    if (!launch->on_host)
+        backend_read_counters(&program->counters);
 }
 
-int program_exit(const struct program *program)
+void program_run(struct program *program, const struct launch *launch, struct operands *operands)
 {
-    if (program->error.result != RUN_VERIFIED)
-        fprintf(stderr, "%s: %s\n", program->name, program->error.text);
-    return program->error.result;
+    if (program->asked.bench)
+        bench_step(program, launch, operands);
+    else if (program->asked.check_all)
+        program->num_verified += launch_run(launch, operands, &program->error);
+    else
+        run_once(program, launch, operands);
+}
+
+void program_run_before(struct program *program, const struct launch *launch, struct operands *operands)
+{
+    if (program->asked.bench && program->error.result == RUN_VERIFIED)
+        bench_before(program, launch, operands);
 }
 
 /* --- report ------------------------------------------------------------------------------------------------------- */
 
-void program_report_head(const struct program *program, struct record *report)
+/** What the report of a run begins with. In JSON the operator's "problem" comes before "verified", in CSV behind it. */
+static void report_run(const struct program *program, struct record *report)
 {
     const char *const device = program->on_host ? "host" : program->backend.device;
     const bool is_gpu = !program->on_host && !program->backend.has_counters;
@@ -143,27 +180,28 @@ void program_report_head(const struct program *program, struct record *report)
     record_text(report, IN_TABLE | IN_JSON, "input", "%s", program->input);
 }
 
-void program_report_result(const struct program *program, struct record *report)
+struct record *program_report_head(struct program *program)
 {
+    if (program->asked.check_all)
+        return NULL;
+    record_free(&program->report);
+    if (program->asked.bench)
+        bench_report_head(program, &program->report);
+    else
+        report_run(program, &program->report);
+    return &program->report;
+}
+
+struct record *program_report_result(struct program *program)
+{
+    struct record *const report = program->asked.bench || program->asked.check_all ? NULL : &program->report;
     const bool verified = program->error.result == RUN_VERIFIED;
 
     record_text(report, IN_TABLE, "verified", verified ? "yes: %s" : "NO: %s",
                 verified ? program->verified : program->error.text);
     record_number(report, IN_JSON, "verified", "%s", verified ? "true" : "false");
     record_text(report, IN_JSON, "failure", "%s", verified ? "" : program->error.text);
-}
-
-int program_report_end(struct program *program, struct record *report)
-{
-    const bool finished = program->error.result == RUN_VERIFIED || program->error.result == RUN_WRONG;
-    const bool written = finished && record_write(report, program->options->format, stdout, &program->error);
-
-    record_free(report);
-    if (!written || program->error.result != RUN_WRONG)
-        return program_exit(program);
-    fprintf(stderr, "%s: wrong: %s\n%s: repeat it with: %s\n", program->name, program->error.text, program->name,
-            program->command);
-    return RUN_WRONG;
+    return report;
 }
 
 /* --- counters ----------------------------------------------------------------------------------------------------- */
@@ -214,18 +252,49 @@ void counters_report(const struct run_counters *counters, double num_tokens, str
     }
 }
 
-/* --- many problems ------------------------------------------------------------------------------------------------ */
+/* --- the end ------------------------------------------------------------------------------------------------------ */
 
-int check_all_end(struct program *program, const struct check_all *tally)
+int program_exit(const struct program *program)
+{
+    if (program->error.result != RUN_VERIFIED)
+        fprintf(stderr, "%s: %s\n", program->name, program->error.text);
+    return program->error.result;
+}
+
+/** Says how many problems there were, or adds to the error the command that repeats the one that failed. */
+static int end_check_all(struct program *program)
 {
     const struct error reason = program->error;
 
     if (reason.result != RUN_VERIFIED) {
         error_set_as(&program->error, reason.result, "%s (repeat it with: %s)", reason.text, program->command);
     } else {
-        printf("%s: %d problems verified, %d not supported\n", program->name, tally->verified, tally->unsupported);
+        printf("%s: %d problems verified, %d not supported\n", program->name, program->num_verified,
+               program->num_unsupported);
         if (fflush(stdout) != 0 || ferror(stdout))
             error_set(&program->error, "standard output: cannot be written");
     }
     return program_exit(program);
+}
+
+int program_end(struct program *program)
+{
+    const bool wrong = program->error.result == RUN_WRONG && !program->asked.bench;
+    struct record *const report = &program->report;
+    bool written;
+
+    if (program->asked.check_all)
+        return end_check_all(program);
+    if (program->asked.bench)
+        bench_report_rows(program, report);
+    else
+        counters_report(&program->counters, (double)program->options->num_tokens, report);
+    written = (wrong || program->error.result == RUN_VERIFIED) &&
+              record_write(report, program->asked.format, stdout, &program->error);
+    record_free(report);
+    if (!written || !wrong)
+        return program_exit(program);
+    fprintf(stderr, "%s: wrong: %s\n%s: repeat it with: %s\n", program->name, program->error.text, program->name,
+            program->command);
+    return RUN_WRONG;
 }

@@ -3,7 +3,7 @@
 #define PROGRAM_H
 
 #include "base/record.h"
-#include "harness/core/backend.h"
+#include "harness/core/bench.h"
 #include "harness/core/operand.h"
 #include "harness/core/option.h"
 #include "harness/core/run.h"
@@ -13,6 +13,8 @@ enum { PROGRAM_COMMAND_SIZE = 8192 };
 
 /** What was asked for, whatever the operator: the first member of its options. Strings belong to argv. */
 struct program_options {
+    int64_t num_tokens;
+    bool num_tokens_given;
     uint64_t seed;
     const char *out;          /**< a directory, or NULL */
     const char *trace;        /**< a file, or NULL */
@@ -23,9 +25,12 @@ struct program_options {
     bool flush_l2;
 };
 
+/** What decides which options repeat a run; more of it is the operator's, from OPERATOR_TRAIT on. */
+enum { HAS_NUM_TOKENS = 2, IS_RANDOM = 4, OPERATOR_TRAIT = 8 };
+
 /**
- * The rows of --format, --bench, --flush-l2, --trace and --trace-kernel: an operator's table, which has the others,
- * goes on here.
+ * The rows of --seed, --format, --bench, --flush-l2, --trace and --trace-kernel: an operator's table, which has the
+ * others, goes on here.
  */
 extern const struct option_row program_option_rows[];
 
@@ -35,19 +40,34 @@ enum array_source { ARRAY_NOT_GIVEN, ARRAY_NONE, ARRAY_RANDOM, ARRAY_FILE };
 /** Which of them the text, or NULL, names. */
 enum array_source array_source(const char *text);
 
-/** A chapter's program. Its main() fills what comes first, the operator the texts; the rest begins as zeros. */
-struct program {
-    const char *path;   /**< argv[0] */
-    const char *name;   /**< the chapter's */
-    const char *before; /**< the chapter before it; NULL in the first */
-    bool on_host;       /**< it computes there and launches nothing */
-    const struct program_options *options;
+/** The hash of the kernel's source, written by the build. */
+extern const char kernel_source_sha256[];
 
+/**
+ * A chapter's program. Its main() fills what comes first, the operator, for each run, what comes last; the rest begins
+ * as zeros. A program runs its step once; with --check-all on many problems; with --bench for each of some sizes.
+ */
+struct program {
+    const char *path;        /**< argv[0] */
+    const char *name;        /**< the chapter's */
+    const char *before;      /**< the chapter before it; NULL in the first */
+    bool on_host;            /**< it computes there and launches nothing */
+    const char *source_hash; /**< kernel_source_sha256 */
+
+    struct program_options *options; /**< those of the operator, of the run at hand: a benchmark sets num_tokens */
+    struct program_options asked;    /**< what they were on the command line */
     struct backend backend;
+    struct error error;
+    bool begun;                        /**< the first run */
+    int num_verified, num_unsupported; /**< of many problems */
+    struct bench_times bench;
+    struct run_counters counters;
+    struct record report;
+
     char command[PROGRAM_COMMAND_SIZE]; /**< repeats the run */
     char problem[320], input[256];      /**< for people */
     char verified[192];                 /**< what was found right */
-    struct error error;
+    const char *distribution;           /**< of the input, one word */
 };
 
 /**
@@ -63,27 +83,39 @@ bool program_parse(struct program *program, const struct option_row *table, cons
  */
 bool program_open(struct program *program);
 
+/** Begins the next run. False: that was the last one, or something went wrong. */
+bool program_next(struct program *program);
+
 /**
  * Runs a launch once, as launch_run() does, with the trace that --trace asks for; if it is verified, keeps that and
- * writes the outputs to --out. What went wrong is program->error.
+ * writes the outputs to --out. In a benchmark it is timed, too. What went wrong is program->error.
  */
 void program_run(struct program *program, const struct launch *launch, struct operands *operands);
 
+/** In a benchmark, times the step of the chapter before. Missing times are not an error. */
+void program_run_before(struct program *program, const struct launch *launch, struct operands *operands);
+
+/** HAS_NUM_TOKENS, unless it is a sweep of sizes that is to be repeated. */
+unsigned program_traits(const struct program *program);
+
+/**
+ * Begins a report, and that of a benchmark anew with every size. Returns where the operator adds "problem"; for
+ * programs to read in JSON and CSV. NULL, to which nothing is added: nothing is reported of each of many problems.
+ */
+struct record *program_report_head(struct program *program);
+
+/** Adds whether the answer is right. Returns where the operator adds what else it has to say of one run, or NULL. */
+struct record *program_report_result(struct program *program);
+
+/**
+ * Writes what there is to say: the report of one run, with its counters, and on standard error what was wrong with the
+ * answer; the times of a benchmark; how many problems were verified, or how to repeat the one that failed. Returns the
+ * exit code.
+ */
+int program_end(struct program *program);
+
 /** Prints the one line people get when a program did not end well, "NAME: REASON". Returns the exit code. */
 int program_exit(const struct program *program);
-
-/**
- * Adds what every report of a run begins with. Between the two calls an operator adds its problem to both formats for
- * programs; in JSON it comes before "verified", in CSV behind it.
- */
-void program_report_head(const struct program *program, struct record *report);
-void program_report_result(const struct program *program, struct record *report);
-
-/**
- * Writes the report of a run whose answer was checked, and says on standard error what was wrong. Frees the report.
- * Returns the exit code.
- */
-int program_report_end(struct program *program, struct record *report);
 
 /**
  * Adds the counters to a report. Table: the total and what that is per token (nothing if `num_tokens` is 0), with a
@@ -91,16 +123,5 @@ int program_report_end(struct program *program, struct record *report);
  * counted. JSON: "counters" and, for each kernel, "kernels". CSV: the totals. The counters must outlive the report.
  */
 void counters_report(const struct run_counters *counters, double num_tokens, struct record *report);
-
-/** How --check-all goes. */
-struct check_all {
-    int verified, unsupported;
-};
-
-/**
- * Ends it: writes how many problems there were, or the error with the command that repeats the one that failed. Returns
- * the exit code.
- */
-int check_all_end(struct program *program, const struct check_all *tally);
 
 #endif

@@ -2,6 +2,12 @@
 
 #include "harness/core/backend.h"
 
+bool step_takes(const char *unsupported_reason, struct error *error)
+{
+    error->unsupported = unsupported_reason != NULL;
+    return !unsupported_reason || error_set(error, "%s", unsupported_reason);
+}
+
 bool launch_failed(cudaError_t status, struct error *error)
 {
     const char *const fault = backend_fault();

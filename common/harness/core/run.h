@@ -26,6 +26,9 @@ struct launch {
  */
 bool launch_run(const struct launch *launch, struct operands *operands, struct error *error);
 
+/** False if there is a reason why a step does not take its problem; NULL: it does. */
+bool step_takes(const char *unsupported_reason, struct error *error);
+
 /** What a launch that failed with `status` ends in: the kernel's fault, else what CUDA says of it. Returns false. */
 bool launch_failed(cudaError_t status, struct error *error);
 

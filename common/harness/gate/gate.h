@@ -46,7 +46,7 @@ struct gate_buffers {
 };
 // [problem]
 
-/** The type of score + bias, in which experts are compared: PyTorch's promotion of the two. */
+/** The type that PyTorch gives score + bias, in which experts are compared: f32 if one of the two is. */
 static inline enum dtype gate_choice_dtype(const struct gate_problem *problem)
 {
     return problem->has_bias && problem->bias_dtype == DTYPE_F32 ? DTYPE_F32 : problem->dtype;

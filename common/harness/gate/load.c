@@ -41,6 +41,7 @@ static bool fit_problem(struct gate_options *options, const struct npy_array *lo
                         struct error *error)
 {
     struct gate_problem *problem = &options->problem;
+    struct program_options *program = &options->program;
     const int64_t num_experts = logits->shape[1];
 
     if (num_experts < 1 || num_experts > INT_MAX)
@@ -49,27 +50,24 @@ static bool fit_problem(struct gate_options *options, const struct npy_array *lo
         return error_set(error, "--num-experts: %d; %s has %" PRId64 " (another shape needs --dist)",
                          problem->num_experts, path, num_experts);
     problem->num_experts = (int)num_experts;
-    if (!options->num_tokens_given)
-        problem->num_tokens = logits->shape[0];
-    if (problem->num_tokens > 0 && logits->shape[0] == 0)
-        return error_set(error, "%s: has no rows to repeat for %" PRId64 " tokens", path, problem->num_tokens);
+    if (!program->num_tokens_given)
+        program->num_tokens = logits->shape[0];
+    if (program->num_tokens > 0 && logits->shape[0] == 0)
+        return error_set(error, "%s: has no rows to repeat for %" PRId64 " tokens", path, program->num_tokens);
     if (!options->dtype_given && logits->dtype == DTYPE_F16)
         problem->dtype = DTYPE_F16;
     return true;
 }
 
-/** Settles the bias and everything that depends on it, then asks whether the whole makes sense. */
+/** Settles the tokens, the bias and everything that depends on it, then asks whether the whole makes sense. */
 static bool settle_problem(struct gate_options *options, const struct gate_step *step, struct error *error)
 {
     struct gate_problem *problem = &options->problem;
-    const char *reason;
 
+    problem->num_tokens = options->program.num_tokens;
     problem->has_bias = array_source(options->bias) != ARRAY_NONE;
     problem->bias_dtype = options->bias_same ? problem->dtype : DTYPE_F32;
-    if (!gate_problem_check(problem, error))
-        return false;
-    reason = gate_unsupported_reason(step, problem);
-    return !reason || error_set(error, "%s", reason);
+    return gate_problem_check(problem, error) && step_takes(gate_unsupported_reason(step, problem), error);
 }
 
 /** Converts the file's elements to the operand's type; they repeat where it has more. */

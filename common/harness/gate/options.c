@@ -9,7 +9,7 @@ static const char *const dtype_names[] = {"f32", "f16", "bf16", NULL};
 static const char *const bias_dtypes[] = {"f32", "same", NULL};
 
 /** What decides which options repeat a run. */
-enum { HAS_TOKENS = 2, GENERATED = 4, IS_RANDOM = 8 };
+enum { GENERATED = OPERATOR_TRAIT };
 
 /** There is one input: the flag that names it must be the first that does. */
 static bool take_source(const struct option_row *row, void *context, struct error *error)
@@ -32,7 +32,7 @@ static bool take_source(const struct option_row *row, void *context, struct erro
 static const struct option_row table[] = {
     {.help = "The problem", .group = 1},
     {"num-tokens", "N", "Tokens (default: as many as the input has; 1024 generated)", 1, OPTION_INT64,
-     FIELD(problem.num_tokens), GIVEN(num_tokens_given), .most = INT64_MAX, .repeats = HAS_TOKENS},
+     FIELD(program.num_tokens), GIVEN(program.num_tokens_given), .most = INT64_MAX, .repeats = HAS_NUM_TOKENS},
     {"num-expert-group", "N", "Groups they are in (default 8)", 1, COUNT, FIELD(problem.num_expert_group)},
     {"topk-group", "N", "Groups that stay (default 4)", 1, COUNT, FIELD(problem.topk_group)},
     {"topk", "N", "Experts chosen for each token (default 8)", 1, COUNT, FIELD(problem.topk)},
@@ -54,8 +54,6 @@ static const struct option_row table[] = {
      FIELD(logits_path), .take = take_source},
     {"dist", "NAME", "Generate: normal, uniform, zipf, ties, equal, extreme or nan", 2, OPTION_WORD, FIELD(dist),
      .words = gate_dist_names, .take = take_source, .repeats = GENERATED},
-    {"seed", "S", "Seed of generated input (default 1)", 2, OPTION_INT64, FIELD(program.seed), .most = INT64_MAX,
-     .repeats = IS_RANDOM},
     {"out", "DIR", "Write topk_ids.npy and topk_weights.npy there once verified", 3, OPTION_TEXT, FIELD(program.out),
      .repeats = WITH_NO_RUN},
     {"check-all", NULL, "Instead of one problem check about 2,000: shapes, types, scores, distributions", 3,
@@ -71,9 +69,8 @@ struct gate_options gate_options_default(void)
                     .topk_group = 4,
                     .topk = 8,
                     .renormalize = true,
-                    .routed_scaling_factor = 2.5f,
-                    .num_tokens = 1024},
-        .program = {.seed = 1},
+                    .routed_scaling_factor = 2.5f},
+        .program = {.num_tokens = 1024, .seed = 1},
         .input_flag = "logits",
     };
 }
@@ -83,7 +80,7 @@ static bool check_trace(const struct program *program, const struct gate_options
 {
     if (options->program.trace && program->on_host)
         return error_set(error, "--trace: this chapter computes on the host; it has no kernel to trace");
-    if (options->program.trace && options->num_tokens_given && options->problem.num_tokens == 0)
+    if (options->program.trace && options->program.num_tokens_given && options->program.num_tokens == 0)
         return error_set(error, "--trace: no tokens launch nothing; --num-tokens must be at least 1");
     return true;
 }
@@ -99,10 +96,8 @@ bool gate_options_parse(struct program *program, int argc, char **argv, struct g
 void gate_options_command(const struct gate_options *options, struct program *program)
 {
     const bool router = options->source == GATE_SOURCE_ROUTER, generated = options->source == GATE_SOURCE_GENERATED;
-    unsigned traits = generated ? GENERATED | IS_RANDOM : 0;
+    unsigned traits = program_traits(program) | (generated ? GENERATED | IS_RANDOM : 0);
 
-    if (options->num_tokens_given || !options->program.bench) /* --bench without --num-tokens is the sweep */
-        traits |= HAS_TOKENS;
     if (options->bias ? array_source(options->bias) == ARRAY_RANDOM : !router)
         traits |= IS_RANDOM;
     options_command(table, options, traits, program->path, program->command, sizeof program->command);

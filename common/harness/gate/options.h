@@ -11,8 +11,7 @@ enum gate_source { GATE_SOURCE_ROUTER, GATE_SOURCE_FILE, GATE_SOURCE_GENERATED }
 /** What was asked for. Strings belong to argv. */
 struct gate_options {
     struct program_options program;
-    struct gate_problem problem;
-    bool num_tokens_given;
+    struct gate_problem problem; /**< its tokens and its bias are settled by gate_load() */
     bool num_experts_given;
     bool dtype_given;
     bool bias_same; /**< --bias-dtype same */

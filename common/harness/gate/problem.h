@@ -11,11 +11,6 @@ enum { GATE_ROWS_WORTH_A_THREAD = 64 };
 /** Returns false and names the flag and what is allowed when the shape makes no sense or its sizes overflow. */
 bool gate_problem_check(const struct gate_problem *problem, struct error *error);
 
-/** The limits of one number each, for every operator. False, naming the flag, what was given and what is allowed. */
-bool num_tokens_check(int64_t num_tokens, struct error *error);
-bool num_experts_check(int num_experts, struct error *error);
-bool count_check(const char *name, int count, struct error *error);
-
 /** num_tokens * topk. Only for problems that passed gate_problem_check(), so nothing overflows. */
 static inline size_t gate_choices(const struct gate_problem *problem)
 {

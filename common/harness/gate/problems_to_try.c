@@ -61,15 +61,15 @@ bool gate_problem_to_try(int *number, uint64_t seed, struct gate_options *option
         if (shape >= NUM_SHAPES)
             return false;
         *options = (struct gate_options){
-            .program = {.seed = seed + (uint64_t)*number},
+            .program = {.num_tokens = num_tokens_of(shape, *number),
+                        .num_tokens_given = true,
+                        .seed = seed + (uint64_t)*number},
             .problem = shapes[shape],
-            .num_tokens_given = true,
             .source = GATE_SOURCE_GENERATED,
             .dist = (enum gate_dist)dist,
             .bias = bias == BIAS_NONE ? "none" : "random",
             .bias_same = bias == BIAS_SAME,
         };
-        options->problem.num_tokens = num_tokens_of(shape, *number);
         options->problem.dtype = (enum dtype)dtype;
         options->problem.score = (enum gate_score)score;
         options->problem.renormalize = *number % 3 != 0;

@@ -65,6 +65,11 @@ void backend_forbid(const void *begin, size_t bytes)
     (void)begin, (void)bytes;
 }
 
+bool backend_share(void)
+{
+    return false;
+}
+
 const char *backend_fault(void)
 {
     return NULL;

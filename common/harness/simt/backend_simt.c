@@ -39,6 +39,7 @@ void backend_read_counters(struct run_counters *run)
 
     memset(run, 0, sizeof *run);
     simt_counters_read(&counters);
+    run->global_atomic_requests = counters.global_atomic_requests;
     run->num_counters = name_counters(&counters, run->total);
     for (; run->num_kernels < MAX_KERNELS && simt_kernel_counters(run->num_kernels, &name, &counters);
          run->num_kernels++) {
@@ -52,6 +53,11 @@ void backend_read_counters(struct run_counters *run)
 void backend_forbid(const void *begin, size_t bytes)
 {
     simt_forbid(begin, bytes);
+}
+
+bool backend_share(void)
+{
+    return simt_share();
 }
 
 const char *backend_fault(void)

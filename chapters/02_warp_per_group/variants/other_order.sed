@@ -1,0 +1,1 @@
+s/other.value >= mine.value && (other.value > mine.value || other.id < mine.id)/other.value > mine.value || (other.value == mine.value \&\& other.id < mine.id)/

@@ -1,0 +1,1 @@
+s/#ifdef __CUDA_ARCH__/#if 0/

@@ -1,0 +1,1 @@
+/case 25608:/,/return/d

@@ -1,0 +1,1 @@
+s/__shfl_xor_sync(FULL_MASK, \(.*\), \(offset\|i\))/__shfl_xor_sync(FULL_MASK, \1, \2, groups)/

@@ -1,0 +1,60 @@
+#!/bin/sh
+# Builds variants. A variant is a chapter's program with a change to its kernel that is measured and not taught: the change is
+# chapters/NN_name/variants/WHAT.sed, a sed script, or WHAT.patch, as diff -u prints it; the program BUILD/variants/NN_name_WHAT.
+#
+#   sh common/variants.sh BUILD [WORD]       BUILD is build/cpu or build/gpu; only programs whose names contain WORD
+#   sh common/variants.sh --hash CHANGE      the hash of the changed kernel: see source_hash.sh
+#
+# A chapter's program is there already: Ninja tells the commands that built it, and a variant is built by the same.
+set -eu
+
+# names CHANGE: sets what the functions below go by
+names() {
+    change=$1
+    chapter=$(basename "${change%/variants/*}")
+    what=$(basename "${change%.*}")
+    for kernel in "chapters/$chapter"/*.cu; do :; done
+}
+
+# changed_kernel: the chapter's kernel, changed; a change that changes nothing, or a patch that fits by guesswork, is an error
+changed_kernel() {
+    case $change in
+    *.sed) sed -f "$change" "$kernel" ;;
+    *.patch) patch --silent --fuzz=0 --output=- --reject-file=- "$kernel" "$change" ;;
+    esac >"$1"
+    ! cmp -s "$kernel" "$1" || { echo "variants.sh: $change changes nothing in $kernel" >&2; exit 1; }
+}
+
+# build_one BUILD CHANGE
+build_one() {
+    build=$1
+    names "$2"
+    program=$build/variants/${chapter}_$what
+    objects=$build/obj/variants/${chapter}_$what
+    [ -z "$(find "$change" "$0" "$build/$chapter" -newer "$program" 2>&1)" ] && return
+    mkdir -p "$objects" "$build/variants"
+    changed_kernel "$objects/$(basename "$kernel")"
+    operator=$(basename "$kernel" .cu)
+    ninja -t commands "$build/$chapter" | grep -e "/$chapter/$operator\.o" -e "/$chapter/hash\." |
+        sed "s|$kernel|$objects/$operator.cu|g; s|-o $build/$chapter |-o $program |
+             s#$build/obj/$chapter/\($operator\.o\|hash\.\)#$objects/\1#g" >"$objects/build.sh"
+    echo "variant ${chapter}_$what"
+    sh -e "$objects/build.sh"
+}
+
+case $1 in
+--one) build_one "$2" "$3" ;;
+--hash)
+    scratch=$(mktemp -d)
+    trap 'rm -rf "$scratch"' EXIT
+    names "$2"
+    changed_kernel "$scratch/kernel.cu"
+    sh common/source_hash.sh "$scratch/kernel.cu"
+    ;;
+*)
+    for change in chapters/*/variants/*; do
+        names "$change"
+        case ${chapter}_$what in *"${2:-}"*) echo "$change" ;; esac
+    done | xargs -r -n 1 -P "$(nproc)" sh "$0" --one "$1"
+    ;;
+esac

@@ -1,0 +1,134 @@
+/*
+ * What the site does for its reader: it remembers which chapters were read and which exercises were solved, in this browser
+ * only, prints a page light and with its folded answers unfolded, and lets long commands go on in the next line.
+ */
+'use strict';
+
+(function () {
+    const MAX_PLAIN_CODE = 40; /* characters that fit a line of a phone */
+    const PREFIX = 'moe-routing:'; /* of the keys in the browser's storage; behind it the name of a page */
+    const KINDS = [[/^(chapter_\d+|primer)$/, 'read', 'I have read this page'],
+                   [/^exercise_\d\d_\w+$/, 'solved', 'I have solved this exercise']];
+
+    function pageOf(address) {
+        return address.split(/[?#]/)[0].replace(/^.*\//, '').replace(/\.html$/, '');
+    }
+
+    /* --- progress --- */
+
+    /* Where progress is kept; null where the browser keeps nothing. */
+    function openStorage() {
+        try {
+            localStorage.setItem(PREFIX, '');
+            localStorage.removeItem(PREFIX);
+            return localStorage;
+        } catch {
+            return null;
+        }
+    }
+
+    const storage = openStorage();
+
+    function isDone(page) {
+        return storage.getItem(PREFIX + page) !== null;
+    }
+
+    function solvedOf(chapter) {
+        const start = PREFIX + 'exercise_' + chapter + '_';
+
+        return Object.keys(storage).filter(key => key.startsWith(start)).length;
+    }
+
+    /* What is to be said behind a link to a page. */
+    function words(page) {
+        const kind = KINDS.find(([pattern]) => pattern.test(page));
+        const said = kind && isDone(page) ? [kind[1]] : [];
+        const solved = page.startsWith('chapter_') ? solvedOf(page.slice(-2)) : 0;
+
+        return solved ? [...said, solved + ' solved'] : said;
+    }
+
+    function markLinks() {
+        document.querySelectorAll('.done').forEach(mark => mark.remove());
+        document.querySelectorAll('.contents td a[href], .place a[href]').forEach(link => {
+            const said = link.hash ? [] : words(pageOf(link.getAttribute('href')));
+
+            if (said.length) {
+                const mark = document.createElement('span');
+
+                mark.className = 'done';
+                mark.textContent = ' \u2713\u00a0' + said.join(', ');
+                link.after(mark);
+            }
+        });
+    }
+
+    /* The box to tick at the foot of a chapter or an exercise. */
+    function addBox(page, [, , text]) {
+        const label = document.createElement('label'), box = document.createElement('input');
+        const ways = document.querySelectorAll('.contents .way');
+
+        box.type = 'checkbox';
+        box.checked = isDone(page);
+        box.addEventListener('change', () => {
+            if (box.checked)
+                storage.setItem(PREFIX + page, new Date().toISOString().slice(0, 10));
+            else
+                storage.removeItem(PREFIX + page);
+            markLinks();
+        });
+        label.className = 'progress';
+        label.append(box, ' ' + text);
+        if (ways.length)
+            ways[ways.length - 1].before(label);
+        else
+            document.querySelector('.contents').append(label);
+    }
+
+    const page = pageOf(location.pathname), kind = KINDS.find(([pattern]) => pattern.test(page));
+
+    if (storage) {
+        if (kind)
+            addBox(page, kind);
+        markLinks();
+        addEventListener('pageshow', markLinks);
+        addEventListener('storage', markLinks);
+    }
+
+    /* --- commands --- */
+
+    /* A line may end behind a hyphen, but not within an option: --trace would become -- and trace. What is longer than a line
+       of a phone is a command, which begins where the text stands and goes on below. */
+    document.querySelectorAll('.textblock p > code, .textblock li > code, .textblock td > code').forEach(code => {
+        if (code.children.length)
+            return;
+        const pieces = code.textContent.split(/( --?[A-Za-z]\S*)/);
+
+        code.classList.toggle('command', code.textContent.length > MAX_PLAIN_CODE);
+        code.replaceChildren(...pieces.flatMap((piece, i) => {
+            const option = document.createElement('span');
+
+            option.className = 'option';
+            option.textContent = piece.slice(1);
+            return i % 2 ? [' ', option] : [piece];
+        }));
+    });
+
+    /* --- print --- */
+
+    const classes = document.documentElement.classList;
+    let restore = [];
+
+    addEventListener('beforeprint', () => {
+        const folded = [...document.querySelectorAll('details:not([open])')], wasDark = classes.contains('dark-mode');
+
+        folded.forEach(details => { details.open = true; });
+        classes.remove('dark-mode');
+        classes.add('light-mode');
+        restore = [() => folded.forEach(details => { details.open = false; }), () => {
+            classes.toggle('dark-mode', wasDark);
+            classes.toggle('light-mode', !wasDark);
+        }];
+    });
+    addEventListener('afterprint', () => restore.forEach(undo => undo()));
+})();

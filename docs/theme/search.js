@@ -1,0 +1,196 @@
+/*
+ * The search of the site. It works without a server, from a file too: search_data.js holds all sections' text, and lunr makes
+ * its index of them here, when the search is first used. Keys: / goes to the field, arrows choose, Enter opens, Escape closes.
+ */
+'use strict';
+
+(function () {
+    const MAX_RESULTS = 20;
+    const EXCERPT = 150, BEFORE = 50; /* characters of an excerpt, and how many of them before what was found */
+    const box = document.getElementById('MSearchBox');
+    const field = document.getElementById('search-field');
+    const list = document.getElementById('search-results');
+    const state = document.getElementById('search-state');
+    let index = null, loading = null, chosen = -1;
+
+    function load(name) {
+        return new Promise((done, fail) => {
+            const script = document.createElement('script');
+
+            script.src = name;
+            script.onload = done;
+            script.onerror = () => fail(new Error(name));
+            document.head.append(script);
+        });
+    }
+
+    /* --- the index --- */
+
+    /* A name as it stands, and its parts: __shfl_xor_sync is found by shfl, shfl_xor and sync, too. A word is also its stem:
+       predication and predicated both become predic. */
+    function forms(token) {
+        const text = token.toString();
+        const parts = text.split('_').filter(part => part);
+        const names = parts.length > 1 ? [parts.join('_'), ...parts.slice(1)] : parts;
+        const texts = new Set([text, ...names, ...names.map(name => lunr.stemmer(new lunr.Token(name, {})).toString())]);
+
+        return [...texts].map(form => token.clone(() => form));
+    }
+
+    function makeIndex() {
+        lunr.Pipeline.registerFunction(forms, 'forms');
+        lunr.tokenizer.separator = /[^\p{L}\p{N}_]+/u;
+        return lunr(function () {
+            this.pipeline.reset();
+            this.pipeline.add(lunr.stopWordFilter, forms);
+            this.searchPipeline.reset();
+            this.field('page', {boost: 4});
+            this.field('section', {boost: 6});
+            this.field('text');
+            searchData.sections.forEach(([page, section, , text], i) => {
+                const [title, , boost] = searchData.pages[page];
+
+                this.add({id: i, page: title, section, text}, {boost});
+            });
+        });
+    }
+
+    function ready() {
+        loading = loading || Promise.all([load('lunr.min.js'), load('search_data.js')]).then(() => { index = makeIndex(); });
+        return loading;
+    }
+
+    /* The sections that have all words, the last of which may be only begun. */
+    function find(text) {
+        const words = text.toLowerCase().split(/[^\p{L}\p{N}_]+/u).filter(word => word);
+        const stems = words.map(word => lunr.stemmer(new lunr.Token(word, {})).toString());
+        const has = (found, i) => found.some(term => term.startsWith(words[i]) || term === stems[i]);
+        const wanted = words.map((word, i) => i).filter(i => words.length === 1 || lunr.stopWordFilter(words[i]));
+
+        if (words.length === 0)
+            return {words, results: []};
+        const results = index.query(query => words.forEach((word, i) => {
+            query.term(word, {boost: 10});
+            query.term(stems[i], {boost: 3});
+            query.term(word, {wildcard: lunr.Query.wildcard.TRAILING});
+        }));
+        const all = results.filter(({matchData}) => wanted.every(i => has(Object.keys(matchData.metadata), i)));
+
+        return {words: [...words, ...stems], results: all.slice(0, MAX_RESULTS)};
+    }
+
+    /* --- what is shown --- */
+
+    function marked(text, words) {
+        const out = document.createElement('span');
+        const pattern = new RegExp(words.map(word => word.replace(/[^\p{L}\p{N}_]/gu, '')).filter(word => word).join('|'), 'giu');
+        let at = 0;
+
+        for (const found of text.matchAll(pattern)) {
+            const mark = document.createElement('mark');
+
+            mark.textContent = found[0];
+            out.append(text.slice(at, found.index), mark);
+            at = found.index + found[0].length;
+        }
+        out.append(text.slice(at));
+        return out;
+    }
+
+    function excerpt(text, words) {
+        const lower = text.toLowerCase();
+        const found = words.map(word => lower.indexOf(word)).filter(at => at >= 0);
+        const first = Math.max(0, (found.length ? Math.min(...found) : 0) - BEFORE);
+        const start = first === 0 ? 0 : text.indexOf(' ', first) + 1;
+
+        return (start > 0 ? '… ' : '') + text.slice(start, start + EXCERPT) + (text.length > start + EXCERPT ? ' …' : '');
+    }
+
+    function item(ref, number, words) {
+        const [page, section, anchor, text] = searchData.sections[ref];
+        const [title, address] = searchData.pages[page];
+        const link = document.createElement('a'), head = document.createElement('b'), entry = document.createElement('li');
+
+        link.href = address + (anchor ? '#' + anchor : '');
+        link.tabIndex = -1;
+        head.append(marked(section && section !== title ? title + ': ' + section : title, words));
+        link.append(head, marked(excerpt(text, words), words));
+        entry.id = 'search-result-' + number;
+        entry.setAttribute('role', 'option');
+        entry.setAttribute('aria-selected', 'false');
+        entry.append(link);
+        return entry;
+    }
+
+    function open(isOpen) {
+        list.hidden = !isOpen;
+        state.hidden = !isOpen;
+        field.setAttribute('aria-expanded', String(isOpen));
+        if (!isOpen)
+            choose(-1);
+    }
+
+    /* Chooses an entry; a number outside the list is none. */
+    function choose(number) {
+        chosen = number;
+        [...list.children].forEach((entry, i) => entry.setAttribute('aria-selected', String(i === chosen)));
+        field.removeAttribute('aria-activedescendant');
+        if (list.children[chosen]) {
+            field.setAttribute('aria-activedescendant', list.children[chosen].id);
+            list.children[chosen].scrollIntoView({block: 'nearest'});
+        }
+    }
+
+    async function show() {
+        const text = field.value;
+
+        if (!text.trim())
+            return open(false);
+        try {
+            await ready();
+        } catch (error) {
+            state.textContent = 'The search cannot read ' + error.message + '.';
+            return open(true);
+        }
+        if (text !== field.value)
+            return; /* more was typed in the meantime */
+        const {words, results} = find(text);
+
+        list.replaceChildren(...results.map((result, number) => item(result.ref, number, words)));
+        state.textContent = results.length === 0             ? 'Nothing found.'
+                            : results.length === MAX_RESULTS ? 'The best ' + MAX_RESULTS + ':'
+                                                             : results.length + ' found:';
+        open(true);
+        choose(0);
+    }
+
+    function key(event) {
+        if (event.key === 'Escape') {
+            open(false);
+        } else if (event.key === 'Enter' && !list.hidden && list.children[chosen]) {
+            location.href = list.children[chosen].firstChild.href;
+            open(false);
+        } else if ((event.key === 'ArrowDown' || event.key === 'ArrowUp') && !list.hidden) {
+            choose((chosen + (event.key === 'ArrowDown' ? 1 : list.children.length - 1)) % list.children.length);
+        } else {
+            return;
+        }
+        event.preventDefault();
+    }
+
+    field.addEventListener('focus', () => { ready().catch(() => {}); show(); });
+    field.addEventListener('input', show);
+    field.addEventListener('keydown', key);
+    list.addEventListener('click', () => open(false));
+    document.addEventListener('pointerdown', event => {
+        if (!box.contains(event.target))
+            open(false);
+    });
+    document.addEventListener('keydown', event => {
+        if (event.key === '/' && !event.ctrlKey && !event.metaKey && !event.target.closest('input, select, textarea')) {
+            event.preventDefault();
+            field.focus();
+            field.select();
+        }
+    });
+})();

@@ -1,0 +1,17 @@
+"""What these tools must be told of each operator, a row each; its chapters are those whose kernel has its name. The times that
+stand for a chapter (see times.py); the library beside them, its columns, and those that plots show (the first also stands
+beside chapters that are named); whether all chapters move the same bytes; whether counters are per token, and which; titles."""
+from types import SimpleNamespace as Operator
+
+OPERATORS = {
+    "gate": Operator(
+        standard="f32", library="pytorch_gate", library_name="PyTorch", plotted=("eager_graph", "compiled_graph"),
+        columns=("eager_stream", "eager_graph", "compiled_stream", "compiled_graph"), one_floor=True, per_token=True,
+        counters="shuffles block_barriers divergent_branches shared_wavefronts shared_conflicts global_sectors",
+        titles=("The gate: microseconds per call", "The gate: what a token costs")),
+    "align": Operator(
+        standard="align 64", library="cub_align", library_name="CUB radix sort", plotted=("here",), columns=("here",),
+        one_floor=False, per_token=False,
+        counters="block_barriers shuffles divergent_branches global_store_requests global_sectors shared_wavefronts",
+        titles=("Align, blocks of 64: microseconds per call", "Align: what a call costs")),
+}

@@ -1,0 +1,41 @@
+"""What the search of the site looks through: the sections of its pages, as the script search_data.js."""
+import html
+import json
+import re
+
+# Parts of a page without words of its own: scripts, ways to other pages, code that stands on another page as well.
+LEFT_OUT = re.compile(r'<(script|nav)\b.*?</\1>|<table class="diff.*?</table>|<section class="stepper.*?</section>'
+                      r'|<p class="origin">.*?</p>|<div hidden>.*?</div>|<div class="toc">.*?</div>\s*(?=<div|<p)|<!--.*?-->', re.S)
+HEADING = re.compile(r"<h[1-6]\b[^>]*>(.*?)</h[1-6]>", re.S)
+# What a page of the course is worth beside one of Doxygen's about a source file.
+COURSE, REFERENCE = 1, 0.3
+
+
+def _plain(text):
+    """The words of some HTML; what ends a line or a cell ends a word."""
+    text = re.sub(r"</?(?:p|div|li|t[dhr]|d[dt]|pre|br|summary|caption|figure)\b[^>]*>", " ", text)
+    return " ".join(html.unescape(re.sub(r"<[^>]*>", "", text)).split())
+
+
+def _sections(page):
+    """Heading, anchor and text of each section of a page; the first has neither heading nor anchor."""
+    content = re.search(r'<div class="contents">(.*)</div><!-- contents -->', page, re.S)
+    parts = HEADING.split(LEFT_OUT.sub(" ", content[1])) if content else []
+    for heading, text in zip(["", *parts[1::2]], parts[::2]):
+        anchor = re.search(r'\bid="([^"]+)"|href="#([^"]+)"', heading)
+        title = _plain(re.sub(r'<span class="permalink">.*?</span>', "", heading))
+        if title or _plain(text):
+            yield title, (anchor[1] or anchor[2]) if anchor else "", _plain(text)
+
+
+def write(folder, course):
+    """Writes search_data.js for the pages in the site's folder; `course` names those that are not about source files."""
+    pages, sections = [], []
+    for path in sorted(folder.glob("*.html")):
+        text = path.read_text()
+        title = re.search(r"<title>(?:[^<]*?: )?([^<]*)</title>", text)
+        if path.stem in course or re.search(r"_8(c|h|cu|cuh|py)$|^struct|^class", path.stem):
+            sections += [[len(pages), *section] for section in _sections(text)]
+            pages.append([html.unescape(title[1]), path.name, COURSE if path.stem in course else REFERENCE])
+    data = json.dumps({"pages": pages, "sections": sections}, ensure_ascii=False, separators=(",", ":"))
+    (folder / "search_data.js").write_text(f"const searchData = {data};\n")

@@ -1,0 +1,32 @@
+/**
+ * @file exercise.cu
+ * @brief 00_own_element: every weight times a factor, by a thread of its own.
+ *
+ * There is no loop over the elements: the grid has a thread for each. What you write is between // TODO and // END; leave
+ * the rest as it is.
+ */
+#include "exercise.h"
+
+/** Grid: num_blocks(count). Block: THREADS. */
+static __global__ void scale_kernel(const float *weights, int count, float factor, float *scaled)
+{
+    // TODO kernel
+    // Which element is this thread's: scaled[i] = weights[i] * factor? threadIdx.x counts from 0 again in each block.
+    // There may be more threads than elements.
+    // END kernel
+}
+
+/** How many blocks it takes. */
+static int num_blocks(int count)
+{
+    // TODO blocks
+    // Every element needs a thread, and every block an element.
+    return 1;
+    // END blocks
+}
+
+cudaError_t scale_launch(const float *weights, int count, float factor, float *scaled)
+{
+    scale_kernel<<<num_blocks(count), THREADS>>>(weights, count, factor, scaled);
+    return cudaGetLastError();
+}

@@ -1,0 +1,69 @@
+/** @file grader.c  00_own_element: every weight scaled, no more blocks than needed, 32 neighbours a request. */
+#include "exercise.h"
+#include "../grade/grade.h"
+
+static void check(struct grade *grade, int count)
+{
+    const size_t bytes = (size_t)count * sizeof(float);
+    float *const weights = grade_host(grade, bytes), *const expected = grade_host(grade, bytes);
+    const float factor = 2.5f;
+
+    for (int i = 0; i < count; i++) {
+        weights[i] = (float)(1 + random_below(grade_random(grade), 1000)) / 1024.0f;
+        expected[i] = weights[i] * factor;
+    }
+    grade_given(grade, "%d weight%s", count, count == 1 ? "" : "s");
+
+    const float *const device_weights = grade_input(grade, "weights", weights, bytes);
+    float *const scaled = grade_output(grade, "scaled", bytes);
+
+    grade_ran(grade, scale_launch(device_weights, count, factor, scaled));
+    grade_equal_float(grade, "scaled", "weight", expected, scaled, (size_t)count);
+}
+
+static void three_blocks(struct grade *grade)
+{
+    check(grade, 300);
+}
+
+static void whole_blocks(struct grade *grade)
+{
+    check(grade, THREADS);
+    check(grade, 5 * THREADS);
+}
+
+static void other_sizes(struct grade *grade)
+{
+    static const int counts[] = {1, 31, 127, 129, 1000, 40001};
+
+    for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
+        check(grade, counts[i]);
+}
+
+static void blocks(struct grade *grade)
+{
+    check(grade, 1000);
+    grade_budget(grade, "blocks", grade_counter(grade, "blocks"), 8);
+    check(grade, 8 * THREADS);
+    grade_budget(grade, "blocks", grade_counter(grade, "blocks"), 8);
+}
+
+static void requests(struct grade *grade)
+{
+    enum { WARPS = 32, COUNT = WARPS * WARP_SIZE, SECTORS = 4 };
+    static const char *const names[] = {"global_load_requests", "global_store_requests", "global_load_sectors",
+                                        "global_store_sectors"};
+
+    check(grade, COUNT);
+    for (int i = 0; i < 4; i++)
+        grade_budget_each(grade, names[i], grade_counter(grade, names[i]), i < 2 ? 1 : SECTORS, WARPS, "warp");
+    grade_at_least(grade, names[1], grade_counter(grade, names[1]), WARPS, "a thread has one element");
+    grade_at_least(grade, names[0], grade_counter(grade, names[0]), WARPS, "a thread has one element");
+}
+
+const struct grade_case grade_cases[] = {
+    {"three_blocks", three_blocks, false}, {"whole_blocks", whole_blocks, false},
+    {"other_sizes", other_sizes, false},   {"blocks", blocks, true},
+    {"requests", requests, true},
+};
+const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;

@@ -1,0 +1,31 @@
+/** @file exercise.h  05_rows_apart: what the exercise and its grader agree on. */
+#ifndef EXERCISE_H
+#define EXERCISE_H
+
+#include <cuda_runtime.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A warp has TOKENS_PER_WARP tokens, and a token GROUPS lanes. */
+enum { WARP_SIZE = 32, WARPS = 2, TOKENS_PER_WARP = 4, GROUPS = 8, MAX_TOPK = 32 };
+
+/** Words of shared memory for a warp's rows. */
+int chosen_words(void);
+
+/**
+ * Hands the choices of each token from one of its lanes to all of them.
+ *
+ * @param choices   [num_tokens, topk]
+ * @param topk      1 to MAX_TOPK
+ * @param topk_ids  [num_tokens, topk]
+ */
+cudaError_t hand_over_launch(const int32_t *choices, int num_tokens, int topk, int32_t *topk_ids);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

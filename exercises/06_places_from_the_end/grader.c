@@ -1,0 +1,117 @@
+/** @file grader.c  06_places_from_the_end: every position at a place of its expert, by one atomic request a warp. */
+#include "exercise.h"
+#include "../grade/grade.h"
+
+#include <string.h>
+
+enum { LANES = 32 };
+
+/** Fails at the first place that does not hold a position of its expert, or holds one that was there before. */
+static void check_places(struct grade *grade, const int32_t *ids, int numel, const int32_t *ends, const int32_t *places)
+{
+    unsigned char *const seen = grade_host(grade, (size_t)numel + 1);
+
+    memset(seen, 0, (size_t)numel + 1);
+    for (int place = 0, expert = 0; place < numel; place++) {
+        const int32_t position = places[place];
+
+        while (ends[expert] <= place)
+            expert++;
+        if (grade_is_unwritten(&places[place], sizeof *places))
+            grade_fail(grade, "place %d: never written; expected a position of expert %d", place, expert);
+        if (position < 0 || position >= numel)
+            grade_fail(grade, "place %d: expected a position of expert %d, got %d, which is no position", place, expert,
+                       position);
+        if (ids[position] != expert)
+            grade_fail(grade, "place %d: expected a position of expert %d, got %d, whose id is %d", place, expert,
+                       position, ids[position]);
+        if (seen[position]++)
+            grade_fail(grade, "place %d: position %d is here for the second time", place, position);
+    }
+}
+
+static void check_ids(struct grade *grade, const int32_t *ids, int numel, int num_experts)
+{
+    int32_t *const ends = grade_host(grade, (size_t)num_experts * sizeof *ends);
+    int end = 0;
+
+    for (int e = 0; e < num_experts; e++) {
+        for (int i = 0; i < numel; i++)
+            end += ids[i] == e;
+        ends[e] = end;
+    }
+    grade_given(grade, "%d id%s of %d expert%s", numel, numel == 1 ? "" : "s", num_experts,
+                num_experts == 1 ? "" : "s");
+
+    const int32_t *const topk_ids = grade_input(grade, "topk_ids", ids, (size_t)numel * sizeof *ids);
+    const int32_t *const device_ends = grade_input(grade, "ends", ends, (size_t)num_experts * sizeof *ends);
+    int32_t *const places = grade_output(grade, "sorted_token_ids", (size_t)numel * sizeof *places);
+
+    grade_ran(grade, place_launch(topk_ids, numel, device_ends, num_experts, places));
+    check_places(grade, ids, numel, ends, grade_result(grade, places));
+}
+
+/** Ids are drawn from some of the experts: `first` to the last. */
+static void check(struct grade *grade, int numel, int num_experts, int first)
+{
+    int32_t *const ids = grade_host(grade, (size_t)numel * sizeof *ids);
+
+    for (int i = 0; i < numel; i++)
+        ids[i] = first + (int32_t)random_below(grade_random(grade), (uint32_t)(num_experts - first));
+    check_ids(grade, ids, numel, num_experts);
+}
+
+/** Chapter 06's. */
+static void thirteen_ids(struct grade *grade)
+{
+    static const int32_t ids[] = {3, 1, 0, 3, 0, 3, 2, 2, 2, 0, 2, 0, 2};
+
+    check_ids(grade, ids, sizeof ids / sizeof *ids, 4);
+}
+
+static void many_ids(struct grade *grade)
+{
+    check(grade, 3000, 60, 0);
+    check(grade, 2048, 256, 100);
+}
+
+static void one_expert(struct grade *grade)
+{
+    check(grade, 1000, 1, 0);
+    check(grade, 1000, 256, 255);
+}
+
+static void few_ids(struct grade *grade)
+{
+    static const int numels[] = {0, 1, 31, 33, 255, 257};
+
+    for (int i = 0; i < 6; i++)
+        check(grade, numels[i], 40, 0);
+}
+
+static void many_experts(struct grade *grade)
+{
+    check(grade, 700, 4096, 0);
+}
+
+static void cost(struct grade *grade)
+{
+    enum { NUMEL = 4096, EXPERTS = 256, WARPS = NUMEL / LANES };
+
+    check(grade, NUMEL, EXPERTS, 0);
+    grade_unused(grade, "global_atomic_requests", "the counters lie in shared memory");
+    grade_unused(grade, "shared_load_requests", "what a counter held before comes back from the atomic");
+    grade_unused(grade, "shuffles", "a place comes from a counter");
+    grade_unused(grade, "votes", "a place comes from a counter");
+    grade_budget_each(grade, "atomic_requests", grade_counter(grade, "atomic_requests"), 1, WARPS, "warp's request");
+    grade_at_least(grade, "atomic_requests", grade_counter(grade, "atomic_requests"), WARPS,
+                   "a place comes from a counter");
+    grade_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), WARPS + EXPERTS / LANES);
+    grade_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"), WARPS);
+}
+
+const struct grade_case grade_cases[] = {
+    {"thirteen_ids", thirteen_ids, false}, {"many_ids", many_ids, false},         {"one_expert", one_expert, false},
+    {"few_ids", few_ids, false},           {"many_experts", many_experts, false}, {"cost", cost, true},
+};
+const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;

@@ -1,0 +1,32 @@
+"""What pages tell a reader to build is a target of build.ninja."""
+import re
+import subprocess
+import unittest
+
+from course import ROOT
+
+WORDS = re.compile(r"(?<![.\w])ninja((?: +(?:-j *\d+|[a-z][\w./-]*))+)")
+
+
+def code(text):
+    """The code of a Markdown file: what stands between fences, comments aside, and between backquotes."""
+    fence = re.compile(r"^( *)```.*?\n(.*?)^\1```", re.MULTILINE | re.DOTALL)
+    blocks = [re.sub(r" +# .*", "", found[2]) for found in fence.finditer(text)]
+    return blocks + [found.replace("\n", " ") for found in re.findall(r"`([^`]+)`", fence.sub("", text))]
+
+
+class Commands(unittest.TestCase):
+    def test_each_target_that_a_page_names_exists(self):
+        listed = subprocess.run(["ninja", "-t", "targets", "all"], cwd=ROOT, capture_output=True, text=True, check=True)
+        targets = {line.rpartition(":")[0] for line in listed.stdout.splitlines()}
+        pages = [ROOT / "README.md", *(page for folder in ("chapters", "common", "docs", "exercises")
+                                       for page in (ROOT / folder).rglob("*.md"))]
+        for page in pages:
+            named = {word for piece in code(page.read_text()) for words in WORDS.findall(piece) for word in words.split()
+                     if not word.startswith("-") and not re.search(r"name|^\d+$", word, re.IGNORECASE)}
+            with self.subTest(page.relative_to(ROOT)):
+                self.assertEqual(named - targets, set())
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,26 @@
+"""A run's arrays are made once, also when two tools ask for them at the same time."""
+import pathlib
+import unittest
+
+import course
+import runs
+
+MEANWHILE = """#!/bin/sh
+mkdir -p "$2" build/docs/runs/02_first.arrays
+echo here > "$2/ids.npy"
+echo meanwhile > build/docs/runs/02_first.arrays/ids.npy
+"""
+
+
+class Runs(course.Course):
+    def make_course(self):
+        course.write("build/cpu/02_first", MEANWHILE)
+        pathlib.Path("build/cpu/02_first").chmod(0o755)
+
+    def test_a_folder_that_another_tool_made_meanwhile_is_taken(self):
+        self.assertEqual((runs.arrays("build", "02_first") / "ids.npy").read_text(), "meanwhile\n")
+        self.assertEqual([path.name for path in pathlib.Path("build/docs/runs").iterdir()], ["02_first.arrays"])
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -1,0 +1,19 @@
+#!/bin/sh
+# Builds a small CUDA program that prints figures, a line each with its name, the number and the unit, and runs it.
+#
+#   sh tests/gpu/figures.sh cycles|store_rate      tests/gpu/cycles.cu, tests/gpu/store_rate.cu
+#
+# Prints JSON, as docs/results has it. Exits 1 if the program does not build, or finds a result wrong.
+set -eu
+. "$(dirname "$0")/head.sh"
+source=tests/gpu/$1.cu
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+sh common/nvcc.sh arch "$scratch/arch" >&2
+sh common/nvcc.sh compile "$scratch/arch" -std=c++17 -O3 -Icommon "$source" -o "$scratch/program"
+"$scratch/program" >"$scratch/figures"
+print_head peer "$1" "$source" "sh tests/gpu/figures.sh $1"
+printf '  "figures": ['
+awk '{ printf "%s\n    {\"figure\": \"%s\", \"value\": %s, \"unit\": \"%s\"}", (NR > 1 ? "," : ""), $1, $2, $3 }' "$scratch/figures"
+printf '\n  ]\n}\n'

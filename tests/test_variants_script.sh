@@ -1,0 +1,36 @@
+#!/bin/sh
+# common/variants.sh: a change that does not fit is refused, and a variant has a hash of its own.
+set -u
+. "$(dirname "$0")/tap.sh"
+variants=$PWD/common/variants.sh
+root=$PWD
+mkdir -p "$scratch/chapters/05_gate/variants"
+ln -s "$root/common" "$scratch/common"
+cd "$scratch" || exit 1
+echo 'enum { WARPS = 6 };' >chapters/05_gate/gate.cu
+
+# change FILE TEXT: the only change there is
+change() {
+    rm -f chapters/05_gate/variants/*
+    printf '%s\n' "$2" >"chapters/05_gate/variants/$1"
+    said=$(sh "$variants" --hash "chapters/05_gate/variants/$1" 2>&1)
+    status=$?
+}
+
+# hash TEXT: of a kernel with this text
+hash() {
+    echo "$1" >as_changed.cu
+    sh common/source_hash.sh as_changed.cu
+}
+patch_to() { printf '%s\n' '--- gate.cu' '+++ gate.cu' '@@ -1 +1 @@' "-enum { WARPS = $1 };" "+enum { WARPS = $2 };"; }
+
+change two.sed 's/WARPS = 6/WARPS = 2/'
+equal 'a sed script makes a kernel of its own' "0 $(hash 'enum { WARPS = 2 };')" "$status $said"
+change three.patch "$(patch_to 6 3)"
+equal 'so does a patch' "0 $(hash 'enum { WARPS = 3 };')" "$status $said"
+change none.sed 's/WARPS = 7/WARPS = 2/'
+equal 'a script that changes nothing' '1 variants.sh: chapters/05_gate/variants/none.sed changes nothing in chapters/05_gate/gate.cu' \
+    "$status $said"
+change other.patch "$(patch_to 7 3)"
+equal 'a patch that does not fit' 1 "$status"
+finish
