@@ -373,11 +373,15 @@ static bool in_program_data(const void *pointer, size_t bytes)
 {
     const uintptr_t address = (uintptr_t)pointer;
 
-    return simt_program_find() && address >= simt_program.data_low && address < simt_program.data_high &&
-           bytes <= simt_program.data_high - address;
+    if (!simt_program_find())
+        return false;
+    return (address >= simt_program.data_low && address < simt_program.data_high &&
+            bytes <= simt_program.data_high - address) ||
+           (address >= simt_program.constant_low && address < simt_program.constant_high &&
+            bytes <= simt_program.constant_high - address);
 }
 
-/** Whether all the bytes lie in one live allocation, or in a __device__ variable. */
+/** Whether all the bytes lie in one live allocation, or where __device__ and __constant__ variables are. */
 static bool device_range(const void *pointer, size_t bytes)
 {
     if (!is_device(pointer))
@@ -391,7 +395,7 @@ static bool device_range(const void *pointer, size_t bytes)
 
 static bool host_range(const void *pointer)
 {
-    return pointer && !is_device(pointer);
+    return pointer && !is_device(pointer) && !in_program_data(pointer, 1);
 }
 
 static cudaError_t check_copy(const void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)

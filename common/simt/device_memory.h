@@ -95,6 +95,9 @@ _Noreturn void simt_fault_forbidden(uintptr_t address, uint32_t bytes, bool writ
 
 /** Finds the `__shared__` variables, once, in `bytes` of shared memory. None if the program has no symbols. */
 void simt_shared_variables_find(size_t bytes, size_t dynamic);
+/** Whether a variable in global or constant memory has all these bytes; if none was found, it has. */
+bool simt_variable_has(uintptr_t address, size_t bytes);
+_Noreturn void simt_fault_no_variable(uintptr_t address, unsigned bytes, bool store, uintptr_t pc);
 /** Marks in the shadow of shared memory the words that no variable has; if no variables were found, none. */
 void simt_shared_variables_mark(struct shadow_cell *shadow, size_t dynamic);
 bool simt_is_unowned(const struct shadow_cell *cell);

@@ -151,6 +151,15 @@ ALWAYS_INLINE bool access_ranges(uintptr_t address, unsigned bytes, struct touch
     return false;
 }
 
+/** What a kernel has outside the arena and shared memory lies where a variable is, and as its size demands. */
+static void check_variable(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
+{
+    if (!simt_variable_has(address, bytes))
+        simt_fault_no_variable(address, bytes, store, pc);
+    if (address % bytes != 0)
+        fault_misaligned(address, bytes, store, pc);
+}
+
 /** Neither the arena nor shared memory: the fiber's stack, the program itself, or a mistake. */
 static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsigned bytes, struct touch touch,
                                                        uintptr_t pc)
@@ -170,18 +179,20 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
         if (store)
             simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "writes %u bytes of __constant__ memory",
                             bytes);
+        check_variable(address, bytes, store, pc);
         return;
     }
     if (address - image->data_low < image->data_high - image->data_low) {
-        const uint64_t offset = address - image->data_low;
-
-        if (SIMT_UNLIKELY(address % 4 + bytes > 4 && address % bytes != 0))
-            return;
+        check_variable(address, bytes, store, pc);
         shadow_access(simt_memory.data_shadow, image->data_low, address, bytes, touch, pc, SPACE_GLOBAL);
         record_slowly(pc, (const void *)address, store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD, bytes,
-                      offset | EVENT_OUTSIDE);
+                      (address - image->data_low) | EVENT_OUTSIDE);
         return;
     }
+    if (address - image->host_low < image->host_high - image->host_low &&
+        !(address - image->relocated_low < image->relocated_high - image->relocated_low && !store))
+        simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "%s %u bytes of a variable of the host",
+                        store ? "writes" : "reads", bytes);
     if (address - image->low < image->high - image->low) {
         if (store)
             simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "writes %u bytes of read-only memory",
@@ -286,6 +297,7 @@ void simt_access_atomic(const void *pointer, unsigned bytes, bool in_block, bool
         shadow_access(simt_memory.shared_shadow, simt_memory.shared, address, bytes, touch, pc, SPACE_SHARED);
         record_slowly(pc, pointer, EVENT_SHARED_ATOMIC, bytes, shared);
     } else if (data < simt_program.data_high - simt_program.data_low) {
+        check_variable(address, bytes, true, pc);
         shadow_access(simt_memory.data_shadow, simt_program.data_low, address, bytes, touch, pc, SPACE_GLOBAL);
         record_slowly(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, data | EVENT_OUTSIDE);
     } else {

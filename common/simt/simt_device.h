@@ -26,11 +26,13 @@
 #ifdef __clang__
 #define __shared__           static __thread
 #define SIMT_SHARED_GAP_KEEP used
+#define SIMT_SHARED_GAP_ORDER
 #else
 #define __shared__                                                                                           \
     static __constinit __thread /* or gcc guards an array of a class with constructors by a hidden branch */ \
         __attribute__((no_reorder))
-#define SIMT_SHARED_GAP_KEEP used, no_reorder
+#define SIMT_SHARED_GAP_KEEP  used, no_reorder
+#define SIMT_SHARED_GAP_ORDER no_reorder,
 #endif
 
 /* The rewriter puts one behind each variable: what runs over the end of that meets this, and is seen. The size keeps every
@@ -39,7 +41,15 @@
 #define SIMT_SHARED_GAP_(number) SIMT_SHARED_GAP_NAMED(number)
 #define SIMT_SHARED_GAP_NAMED(number) \
     static __thread __attribute__((SIMT_SHARED_GAP_KEEP, aligned(1))) unsigned char simt_gap_##number[128];
-#define __constant__ __attribute__((section("simt_constant")))
+#define __constant__ __attribute__((SIMT_SHARED_GAP_ORDER section("simt_constant")))
+
+/* The same behind variables in global and in constant memory, which lie apart from the host's. */
+#define SIMT_DEVICE_VARIABLE     __attribute__((SIMT_SHARED_GAP_ORDER section("simt_device")))
+#define SIMT_DEVICE_GAP          SIMT_GAP_(__COUNTER__, "simt_device")
+#define SIMT_CONSTANT_GAP        SIMT_GAP_(__COUNTER__, "simt_constant")
+#define SIMT_GAP_(number, where) SIMT_GAP_NAMED(number, where)
+#define SIMT_GAP_NAMED(number, where) \
+    static __attribute__((SIMT_SHARED_GAP_KEEP, aligned(1), section(where))) unsigned char simt_gap_##number[128];
 #ifndef __restrict__
 #define __restrict__ __restrict
 #endif
