@@ -10,8 +10,16 @@
 
 #include "device_memory.h"
 
-/** The kinds of what was done. To the second and the last of these the enum atomic_kind is added. */
-enum past_kind { PAST_READ = 0x00, PAST_VOLATILE_READ = 0x10, PAST_WRITE = 0x20, PAST_ATOMIC = 0x30, PAST_KIND = 0x30 };
+/** The kinds of what was done. To PAST_VOLATILE_READ and PAST_ATOMIC the enum atomic_kind is added. */
+enum past_kind {
+    PAST_READ = 0x00,
+    PAST_AUTHORS =
+        0x08, /**< who has updated it by atomics, of which only the last are kept: for loads that come after */
+    PAST_VOLATILE_READ = 0x10,
+    PAST_WRITE = 0x20,
+    PAST_ATOMIC = 0x30,
+    PAST_KIND = 0x30
+};
 
 /** Accesses at one tick: of all threads of a set if they read, else of one thread. */
 struct past {

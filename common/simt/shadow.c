@@ -58,6 +58,7 @@ static bool in_block_only(const struct past *past, const struct word_access *acc
 static _Noreturn void fault_race(const struct past *past, struct word_access access, unsigned thread, bool others)
 {
     static const char *const did[] = {"read", "read", "wrote", "updated atomically"};
+    const bool authors = past->kind == PAST_AUTHORS;
     const uint3 index = simt_thread_index(thread);
     const uint3 block = simt_block_index(simt_block_at(past->tick));
     const int count = __builtin_popcount(past->bytes & access.bytes);
@@ -74,8 +75,10 @@ static _Noreturn void fault_race(const struct past *past, struct word_access acc
                  block.z);
     simt_fault_here(cudaErrorLaunchFailure, access.pc, kind, "%s %d byte%s that %s %s" SIMT_PLACE "%s%s",
                     does[access.what], count, count == 1 ? "" : "s", who,
-                    past->kind & ATOMIC_STORE ? "wrote" : did[(past->kind & PAST_KIND) >> 4], site_pc(past->site),
-                    others ? " (and others too)" : "",
+                    past->kind & ATOMIC_STORE ? "wrote"
+                    : authors                 ? did[3]
+                                              : did[(past->kind & PAST_KIND) >> 4],
+                    site_pc(past->site), others ? " (and others too)" : "",
                     here                           ? ", no barrier between"
                     : in_block_only(past, &access) ? ", and an atomic that ends in _block reaches its block only"
                                                    : ", and blocks are not ordered");
@@ -92,6 +95,11 @@ void simt_note_uninitialised(const struct shadow_cell *cell, uint32_t bytes, enu
         simt_fault_unowned(cell, bytes, access, pc);
     simt_fault_suspect(cudaErrorLaunchFailure, pc, "uninitialised shared memory",
                        "reads %d byte%s that no thread of the block has written", count, count == 1 ? "" : "s");
+}
+
+static bool of_readers(const struct past *past)
+{
+    return !(past->kind & PAST_WRITE);
 }
 
 /* --- from a cell to a list, and back ------------------------------------------------------------------------------ */
@@ -141,14 +149,17 @@ static struct history *open_history(const struct shadow_cell *cell, uint32_t hor
                           .site = cell->write & CELL_SITE},
             pc);
     }
-    if (cell->read_tick >= horizon)
+    if (cell->read_tick >= horizon) {
+        const uint8_t bytes = cell->read >> READ_BYTES_SHIFT & 0xf;
+
         add(&brief,
             (struct past){.tick = cell->read_tick,
                           .who = cell->read >> READ_SET_SHIFT & (THREAD_SETS - 1),
-                          .bytes = cell->read >> READ_BYTES_SHIFT & 0xf,
-                          .kind = PAST_READ,
+                          .bytes = bytes ? bytes : 0xf,
+                          .kind = cell->read >= READ_AUTHORS ? PAST_AUTHORS : PAST_READ,
                           .site = cell->read & CELL_SITE},
             pc);
+    }
     return &brief;
 }
 
@@ -166,9 +177,16 @@ static void put_read(struct shadow_cell *cell, const struct past *past)
 {
     cell->read_tick = past ? past->tick : 0;
     cell->read = 0;
-    if (past)
-        cell->read = (simt_order_lost(past->tick) ? READ_LOST : 0) | (uint32_t)past->who << READ_SET_SHIFT |
-                     (uint32_t)past->bytes << READ_BYTES_SHIFT | past->site;
+    if (!past)
+        return;
+    const bool lost = simt_order_lost(past->tick);
+    const bool authors = past->kind == PAST_AUTHORS;
+    const uint32_t bytes = authors && lost && past->bytes == 0xf ? 0 : past->bytes;
+
+    cell->read = (authors ? READ_AUTHORS
+                  : lost  ? READ_LOST
+                          : 0) |
+                 (uint32_t)past->who << READ_SET_SHIFT | bytes << READ_BYTES_SHIFT | past->site;
 }
 
 /** Puts what is remembered into the cell if there is room, else the cell's history is what has it. */
@@ -182,7 +200,7 @@ static void close_history(struct shadow_cell *cell, struct history *brief, uint3
 
     for (uint32_t i = 0; i < brief->count; i++) {
         const struct past *past = &brief->past[i];
-        const struct past **half = past->kind == PAST_READ ? &read : &write;
+        const struct past **half = of_readers(past) ? &read : &write;
 
         room = room && !*half && (past->kind & PAST_KIND) != PAST_VOLATILE_READ &&
                !(past->kind & (ATOMIC_1 | ATOMIC_STORE));
@@ -219,6 +237,8 @@ static bool in_agreement(const struct past *past, struct word_access access)
     const bool past_loads = kind == PAST_READ || kind == PAST_VOLATILE_READ;
     const bool loads = access.what == ACCESS_LOAD || access.what == ACCESS_VOLATILE_LOAD;
 
+    if (past->kind == PAST_AUTHORS)
+        return access.what != ACCESS_LOAD;
     if (past_loads && loads)
         return true;
     if (kind == PAST_READ || kind == PAST_WRITE || access.what == ACCESS_LOAD || access.what == ACCESS_STORE)
@@ -228,11 +248,6 @@ static bool in_agreement(const struct past *past, struct word_access access)
     if ((past->kind & ATOMIC_OF_BLOCKS) && (access.kind & ATOMIC_IN_BLOCK))
         return false;
     return !((past->kind | access.kind) & ATOMIC_IN_BLOCK) || simt_same_block(past->tick);
-}
-
-static bool of_readers(const struct past *past)
-{
-    return !(past->kind & PAST_WRITE);
 }
 
 /** Whether all that a past access stands for is ordered before now; if not, one of its threads, and how many are not. */
@@ -291,7 +306,8 @@ static void check(const struct history *history, struct word_access access)
         const struct past *past = &history->past[i];
 
         if ((past->bytes & access.bytes) && !in_agreement(past, access) &&
-            !is_ordered(past, volatile_load, &thread, &count) && !was_seen(history, i, volatile_load))
+            !is_ordered(past, volatile_load, &thread, &count) &&
+            (access.what == ACCESS_LOAD || !was_seen(history, i, volatile_load)))
             fault_race(past, access, thread, count > 1);
     }
 }
@@ -322,22 +338,30 @@ static bool follows_atomic(const struct history *history, uint32_t i)
     return false;
 }
 
-/** A load makes earlier ones needless that are ordered before it, and those of this thread; so does an atomic volatile ones. */
+/** Whether a new access may take the place of past readers: of loads, of volatile ones, or of authors of atomics. */
+static bool takes_place(const struct past *past, struct word_access access)
+{
+    if (!of_readers(past) || !(past->bytes & access.bytes))
+        return false;
+    if (past->kind == PAST_AUTHORS)
+        return access.what == ACCESS_ATOMIC;
+    return access.what == ACCESS_LOAD || ((past->kind ^ access.kind) & ~ATOMIC_IN_BLOCK) == PAST_VOLATILE_READ;
+}
+
+/** An access makes earlier ones needless that are ordered before it, and those of this thread. */
 static void replace_reads(struct history *history, struct word_access access)
 {
-    const bool all = access.what == ACCESS_LOAD;
-    const bool sees = !all && !(access.kind & ATOMIC_STORE);
+    const bool sees = access.what != ACCESS_LOAD && !(access.kind & ATOMIC_STORE);
     unsigned thread;
     unsigned count;
 
     for (uint32_t i = history->count; i-- > 0;) {
         struct past *past = &history->past[i];
 
-        if (!of_readers(past) || !(past->bytes & access.bytes) ||
-            (!all && ((past->kind ^ access.kind) & ~ATOMIC_IN_BLOCK) != PAST_VOLATILE_READ))
+        if (!takes_place(past, access))
             continue;
         /* It may be the only one that has seen an atomic which is not ordered. */
-        const bool seen = past->kind != PAST_READ && follows_atomic(history, i);
+        const bool seen = (past->kind & PAST_KIND) == PAST_VOLATILE_READ && follows_atomic(history, i);
 
         if (!seen && simt_all_ordered(past->tick, past->who, false, &thread, &count)) {
             keep_without(history, i, access.bytes);
@@ -362,7 +386,7 @@ static void add_read(struct history *history, struct past mine, uintptr_t pc)
     for (uint32_t i = history->count; i-- > 0;) {
         struct past *past = &history->past[i];
 
-        if ((past->kind & PAST_KIND) == PAST_ATOMIC && mine.kind != PAST_READ)
+        if ((past->kind & PAST_KIND) == PAST_ATOMIC && (mine.kind & PAST_VOLATILE_READ))
             break;
         if (past->tick != mine.tick || past->bytes != mine.bytes || past->kind != mine.kind)
             continue;
@@ -377,15 +401,15 @@ static void add_read(struct history *history, struct past mine, uintptr_t pc)
     add(history, mine, pc);
 }
 
-/** The bytes that whoever writes does so in a race, by one load that stands for all others. */
-static uint8_t lost_bytes(struct history *history)
+/** The bytes that whoever writes, or loads from authors, does so in a race: by one past access that stands for all others. */
+static uint8_t lost_bytes(struct history *history, uint8_t kind)
 {
     uint8_t bytes = 0;
 
     for (uint32_t i = 0; i < history->count;) {
         const struct past past = history->past[i];
 
-        if (past.kind != PAST_READ || !simt_order_lost(past.tick)) {
+        if (past.kind != kind || !simt_order_lost(past.tick)) {
             i++;
             continue;
         }
@@ -407,7 +431,7 @@ void simt_load_slowly(struct shadow_cell *cell, struct word_access access)
 
     check(history, access);
     if (!volatile_load)
-        bytes &= (uint8_t)~lost_bytes(history);
+        bytes &= (uint8_t)~lost_bytes(history, PAST_READ);
     access.bytes = bytes;
     if (bytes) {
         replace_reads(history, access);
@@ -505,8 +529,14 @@ void simt_store_slowly(struct shadow_cell *cell, struct word_access access, uint
 
     check(history, access);
     if (atomic) {
+        struct past author = mine;
+
         replace_reads(history, access);
         mine.kind = replace_atomics(history, access);
+        author.kind = PAST_AUTHORS;
+        author.bytes &= (uint8_t)~lost_bytes(history, PAST_AUTHORS);
+        if (author.bytes)
+            add_read(history, author, access.pc);
     } else {
         replace_all(history, access);
     }

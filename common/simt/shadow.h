@@ -121,6 +121,47 @@ static inline bool shadow_replaces(uint32_t write_tick, uint32_t write, struct w
            shadow_ordered_here(write_tick, write);
 }
 
+/** The set of threads with this one, as a cell's read has it; what shadow_readers_done() has found is at hand. */
+static inline uint32_t shadow_with_me(uint32_t read)
+{
+    const uint32_t set = read >> READ_SET_SHIFT & (THREAD_SETS - 1);
+    const uint32_t me = simt_order.thread >> CELL_THREAD_SHIFT;
+
+    return set == me ? set : simt_thread_sets_next[set][me];
+}
+
+/** Whether all that a cell has of readers is ordered before now: by a barrier, or this very thread is the one. */
+static inline bool shadow_readers_done(const struct shadow_cell *cell, uint32_t horizon, struct word_access access)
+{
+    if (SIMT_LIKELY(cell->read_tick < horizon))
+        return access.what != ACCESS_ATOMIC || !(access.kind & ATOMIC_STORE);
+    if (access.what == ACCESS_ATOMIC) {
+        if (cell->read < READ_AUTHORS || cell->read_tick == UINT32_MAX || access.kind >= ATOMIC_OF_BLOCKS)
+            return false;
+        if ((cell->read >> READ_BYTES_SHIFT & 0xf) == 0)
+            return true;
+        return cell->read_tick == simt_order.tick && (cell->read >> READ_BYTES_SHIFT & 0xf) == access.bytes &&
+               (shadow_with_me(cell->read) != 0 || simt_order.thread == 0);
+    }
+    return cell->read < READ_LOST && (shadow_ordered_by_barrier(cell->read_tick) ||
+                                      (cell->read_tick >= simt_order.segment_tick &&
+                                       cell->read >> READ_SET_SHIFT == simt_order.thread >> CELL_THREAD_SHIFT));
+}
+
+/** One more author, after shadow_readers_done(). */
+static inline void shadow_add_author(struct shadow_cell *cell, uint32_t horizon, struct word_access access)
+{
+    uint32_t set = simt_order.thread >> CELL_THREAD_SHIFT;
+
+    if (cell->read_tick >= horizon) {
+        if ((cell->read >> READ_BYTES_SHIFT & 0xf) == 0)
+            return;
+        set = shadow_with_me(cell->read);
+    }
+    cell->read_tick = simt_order.tick;
+    cell->read = READ_AUTHORS | set << READ_SET_SHIFT | (uint32_t)access.bytes << READ_BYTES_SHIFT | access.site;
+}
+
 /** A store or an atomic. */
 static inline void shadow_store(struct shadow_cell *cell, struct word_access access)
 {
@@ -137,18 +178,13 @@ static inline void shadow_store(struct shadow_cell *cell, struct word_access acc
             simt_note_uninitialised(cell, access.bytes, ACCESS_ATOMIC, access.pc);
         state |= (uint32_t)access.bytes << CELL_STATE_SHIFT;
     }
-    /* What has been read is ordered before now: by a barrier, or this very thread did it. */
-    const bool read = SIMT_LIKELY(cell->read_tick < horizon) ||
-                      (cell->read < READ_LOST &&
-                       (shadow_ordered_by_barrier(cell->read_tick) ||
-                        (cell->read_tick >= simt_order.segment_tick &&
-                         cell->read >> READ_SET_SHIFT == simt_order.thread >> CELL_THREAD_SHIFT)));
-
-    if (!read || (access.what == ACCESS_ATOMIC && (access.kind & ATOMIC_STORE)) ||
+    if (!shadow_readers_done(cell, horizon, access) ||
         (SIMT_UNLIKELY(cell->write_tick >= horizon) && !shadow_replaces(cell->write_tick, cell->write, access))) {
         simt_store_slowly(cell, access, state);
         return;
     }
+    if (access.what == ACCESS_ATOMIC)
+        shadow_add_author(cell, horizon, access);
     cell->write_tick = simt_order.tick;
     cell->write = simt_order.thread | state | access.site;
     if (access.what == ACCESS_ATOMIC)

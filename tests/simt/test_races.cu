@@ -209,6 +209,12 @@ static HOST_ONLY bool writes(const struct event *event)
     return is_access(event) && event->op.kind != LOAD && event->op.kind != VOLATILE_LOAD;
 }
 
+/** The bytes of its memory that event number `i` touches. */
+static HOST_ONLY uint32_t bytes_of(unsigned i)
+{
+    return ((1u << events[i].op.bytes) - 1) << events[i].op.place;
+}
+
 /** What is ordered before event number `i` by its own thread and by the barrier that it leaves. */
 static HOST_ONLY void order_by_barriers(unsigned i)
 {
@@ -327,6 +333,18 @@ static HOST_ONLY unsigned last_wide_atomic(unsigned first, unsigned second)
     return first;
 }
 
+/** Whether stores that are ordered before the second event have been made over all bytes that both have. */
+static HOST_ONLY bool stored_over(unsigned first, unsigned second, const uint64_t *before)
+{
+    uint32_t left = bytes_of(first) & bytes_of(second);
+
+    for (unsigned i = first; i < second; i++) {
+        if (has(before, i) && writes(&events[i]) && !events[i].strong && overlap(&events[i], &events[second]))
+            left &= ~bytes_of(i);
+    }
+    return left == 0;
+}
+
 /**
  * The event that was last compared is no race only since an atomic that it has seen covers what it would race with: not by CUDA's
  * model, which does not count that as an order. The simulator may report it or not.
@@ -344,6 +362,8 @@ static HOST_ONLY bool race(unsigned first, unsigned second, const uint64_t *befo
     if (a->strong && b->strong && a->op.bytes == b->op.bytes && same_place(a, b) &&
         (a->block == b->block || !(a->op.in_block || b->op.in_block)))
         return false;
+    if (b->op.kind == LOAD)
+        return !stored_over(first, second, before);
     if (!saw(b->op.in_block ? last_wide_atomic(first, second) : first, second, before))
         return true;
     bool seen = false;
