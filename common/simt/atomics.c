@@ -106,6 +106,8 @@ uint32_t simt_atomic32(void *address, enum simt_atomic_op op, int in_block, uint
 {
     uint32_t *word = address;
 
+    if (op == SIMT_ATOMIC_COMPARE)
+        simt_forgive_load(address, sizeof *word);
     simt_access_atomic(address, sizeof *word, in_block, op != SIMT_ATOMIC_EXCHANGE, SIMT_CALLER());
     const uint32_t old = *word;
 
@@ -118,6 +120,8 @@ uint64_t simt_atomic64(void *address, enum simt_atomic_op op, int in_block, uint
 {
     uint64_t *word = address;
 
+    if (op == SIMT_ATOMIC_COMPARE)
+        simt_forgive_load(address, sizeof *word);
     simt_access_atomic(address, sizeof *word, in_block, op != SIMT_ATOMIC_EXCHANGE, SIMT_CALLER());
     const uint64_t old = *word;
 

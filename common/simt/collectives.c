@@ -11,6 +11,7 @@
 #include "device_calls.h"
 #include "fault.h"
 #include "observer.h"
+#include "shadow.h"
 
 #include <string.h>
 
@@ -71,6 +72,8 @@ static inline uint64_t meet(uint32_t mask, uint64_t call, uint64_t value, int ar
     const unsigned i = lane->thread % WARP_LANES;
     const uint32_t self = 1u << i;
 
+    if (SIMT_UNLIKELY(simt_races_noted))
+        simt_race_confirm();
     if (SIMT_UNLIKELY(!(mask & self)))
         simt_fault_here(cudaErrorLaunchFailure, site, "lane not in its own mask",
                         "calls %s with mask 0x%08" PRIx32 ", which lacks its own lane %u", names[collective_of(call)],
@@ -82,6 +85,7 @@ static inline uint64_t meet(uint32_t mask, uint64_t call, uint64_t value, int ar
     warp->ready &= ~self;
     warp->waiting |= self;
     lane->site = site;
+    simt_order.loaded = 0;
     simt_work.arrivals++;
     simt_lane_leave();
     return warp->value[i];

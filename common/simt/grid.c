@@ -13,6 +13,7 @@
 #include "kernel_calls.h"
 #include "observer.h"
 #include "pages.h"
+#include "shadow.h"
 
 #include <string.h>
 
@@ -152,6 +153,7 @@ static bool start_ticks(uint64_t blocks, bool together)
         simt_order.tick = 0;
     }
     simt_histories_forget();
+    simt_races_forget();
     return simt_order_launch(blocks, together);
 }
 

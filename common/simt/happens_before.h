@@ -67,6 +67,8 @@ struct order {
     uint32_t block_number;  /**< in the grid */
     bool alone;             /**< the grid has one block */
     bool together;          /**< blocks take turns */
+    uintptr_t
+        loaded; /**< what was last loaded from global or shared memory: address, and below it 5 bits for its bytes */
     struct block_order block;
     struct warp_order *warp;
 };

@@ -90,6 +90,8 @@ ALWAYS_INLINE void shadow_access(struct shadow_cell *shadow, uintptr_t base, uin
                                  .what = touch.what,
                                  .space = space};
 
+    if (!stores(touch))
+        simt_order.loaded = touch.what == ACCESS_LOAD ? address << 5 | bytes : 0;
     if (bytes < 4) {
         access.address -= offset % 4;
         access.bytes = (uint8_t)(((1u << bytes) - 1) << offset % 4);
@@ -303,6 +305,23 @@ void simt_access_atomic(const void *pointer, unsigned bytes, bool in_block, bool
     } else {
         access_elsewhere(address, bytes, touch, pc);
     }
+}
+
+void simt_forgive_load(const void *pointer, unsigned bytes)
+{
+    const uintptr_t address = (uintptr_t)pointer;
+    const uintptr_t global = address - simt_memory.arena;
+    const uintptr_t shared = address - simt_memory.shared;
+
+    if (!simt_now.lane || simt_order.loaded != (address << 5 | bytes) || address % bytes != 0)
+        return;
+    if (global < simt_memory.arena_bytes)
+        simt_race_forgive(simt_memory.arena_shadow + global / 4, SPACE_GLOBAL, bytes);
+    else if (shared < simt_memory.shared_bytes)
+        simt_race_forgive(simt_memory.shared_shadow + shared / 4, SPACE_SHARED, bytes);
+    else if (simt_variable_has(address, bytes) &&
+             address - simt_program.data_low < simt_program.data_high - simt_program.data_low)
+        simt_race_forgive(simt_memory.data_shadow + (address - simt_program.data_low) / 4, SPACE_GLOBAL, bytes);
 }
 
 /* --- what compilers call ------------------------------------------------------------------------------------------ */

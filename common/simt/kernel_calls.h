@@ -10,6 +10,9 @@
  */
 void simt_access_atomic(const void *pointer, unsigned bytes, bool in_block, bool needs_value, uintptr_t pc);
 
+/** It is about to compare and swap: if it has last loaded that, the load raced with no atomic. */
+void simt_forgive_load(const void *pointer, unsigned bytes);
+
 /** Completes every collective of `warp` whose lanes are all there. */
 void simt_collectives_complete(struct warp *warp);
 

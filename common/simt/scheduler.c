@@ -115,6 +115,7 @@ void simt_block_begin(struct block *block)
     for (unsigned i = 0; i < block->threads; i++) {
         block->lane[i].depth = EVENT_DEPTH_NONE;
         block->lane[i].in_pieces = false;
+        block->lane[i].loaded = 0;
     }
 }
 

@@ -84,6 +84,53 @@ static _Noreturn void fault_race(const struct past *past, struct word_access acc
                                                    : ", and blocks are not ordered");
 }
 
+/** What a thread's load races with, if that is an atomic. */
+static struct noted_race {
+    bool present;
+    bool others;
+    unsigned thread;
+    uintptr_t loaded;
+    struct past past;
+    struct word_access access;
+} noted[BLOCK_THREADS];
+
+unsigned simt_races_noted;
+
+void simt_race_confirm(void)
+{
+    struct noted_race *race = &noted[running_thread()];
+
+    if (!race->present)
+        return;
+    race->present = false;
+    simt_races_noted--;
+    fault_race(&race->past, race->access, race->thread, race->others);
+}
+
+/** Notes a race instead of the one there is, if it may be forgiven. */
+static bool note_race(const struct past *past, struct word_access access, unsigned thread, bool others)
+{
+    const bool atomic = past->kind == PAST_AUTHORS || (past->kind & PAST_KIND) == PAST_ATOMIC;
+    struct noted_race *race = &noted[running_thread()];
+
+    if (access.what != ACCESS_LOAD || !atomic)
+        return false;
+    if (race->present && race->loaded != simt_order.loaded)
+        simt_race_confirm();
+    if (race->present)
+        return true;
+    *race = (struct noted_race){true, others, thread, simt_order.loaded, *past, access};
+    simt_races_noted++;
+    return true;
+}
+
+void simt_races_forget(void)
+{
+    if (simt_races_noted > 0)
+        memset(noted, 0, sizeof noted);
+    simt_races_noted = 0;
+}
+
 void simt_note_uninitialised(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access, uintptr_t pc)
 {
     const int count = __builtin_popcount(bytes);
@@ -307,7 +354,8 @@ static void check(const struct history *history, struct word_access access)
 
         if ((past->bytes & access.bytes) && !in_agreement(past, access) &&
             !is_ordered(past, volatile_load, &thread, &count) &&
-            (access.what == ACCESS_LOAD || !was_seen(history, i, volatile_load)))
+            (access.what == ACCESS_LOAD || !was_seen(history, i, volatile_load)) &&
+            !note_race(past, access, thread, count > 1))
             fault_race(past, access, thread, count > 1);
     }
 }
@@ -444,6 +492,34 @@ void simt_load_slowly(struct shadow_cell *cell, struct word_access access)
                  access.pc);
     }
     close_history(cell, history, cell->write & CELL_STATE, access.pc);
+}
+
+void simt_race_forgive(struct shadow_cell *cell, enum shadow_space space, unsigned bytes)
+{
+    struct noted_race *race = &noted[running_thread()];
+
+    if (race->present && race->loaded != simt_order.loaded)
+        simt_race_confirm();
+    simt_races_noted -= race->present;
+    race->present = false;
+    for (unsigned word = 0; word < (bytes + 3) / 4; word++, cell++) {
+        struct history *history = open_history(cell, shadow_horizon(space), 0);
+
+        for (uint32_t i = history->count; i-- > 0;) {
+            struct past *past = &history->past[i];
+
+            if (past->kind != PAST_READ || !simt_same_block(past->tick) ||
+                !simt_thread_set_has(past->who, running_thread()))
+                continue;
+            const unsigned fewer = simt_thread_set_remove(past->who, running_thread());
+
+            if (fewer != THREAD_SET_NONE)
+                past->who = (uint16_t)fewer;
+            else if (past->who < BLOCK_THREADS)
+                keep_without(history, i, 0xf);
+        }
+        close_history(cell, history, cell->write & CELL_STATE, 0);
+    }
 }
 
 /** A store of this thread at this tick, of other bytes: one more of them. */

@@ -48,6 +48,16 @@ void simt_store_slowly(struct shadow_cell *cell, struct word_access access, uint
  */
 void simt_note_uninitialised(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access, uintptr_t pc);
 
+/**
+ * A load that races with atomics alone is forgiven if the thread's next load there is a compare-and-swap of the same bytes: that is how
+ * such loops begin. Until then the race is only noted. These are for the running thread: it has come to a barrier or to its end, or to a
+ * compare-and-swap of what it last loaded.
+ */
+extern unsigned simt_races_noted;
+void simt_race_confirm(void);
+void simt_races_forget(void);
+void simt_race_forgive(struct shadow_cell *cell, enum shadow_space space, unsigned bytes);
+
 /** Accesses before this tick are ordered before whatever happens now, whoever made them. */
 static inline uint32_t shadow_horizon(enum shadow_space space)
 {
