@@ -162,6 +162,14 @@ static void check_variable(uintptr_t address, unsigned bytes, bool store, uintpt
         fault_misaligned(address, bytes, store, pc);
 }
 
+/** Whether an address is in the local memory of some thread of the block. */
+static bool is_local(uintptr_t address)
+{
+    const struct fiber_stacks *stacks = &simt_now.block->stacks;
+
+    return address - (uintptr_t)stacks->base < stacks->mapped;
+}
+
 /** Neither the arena nor shared memory: the fiber's stack, the program itself, or a mistake. */
 static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsigned bytes, struct touch touch,
                                                        uintptr_t pc)
@@ -174,9 +182,18 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
         access_ranges(address, bytes, touch, pc, simt_memory.arena_bytes, simt_memory.shared_bytes, true))
         return;
 
-    if (!lane || address - lane->stack < FIBER_STACK_BYTES ||
-        address - image->index_low < image->index_high - image->index_low)
+    if (!lane || address - image->index_low < image->index_high - image->index_low)
         return;
+    if (is_local(address)) {
+        if (touch.what == ACCESS_ATOMIC && !(touch.kind & ATOMIC_STORE))
+            simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
+                            "updates atomically %u bytes of local memory, which is its own", bytes);
+        /* Below its own is what nobody may touch: the access itself will be a stack overflow. */
+        if (address - (lane->stack - FIBER_GUARD_BYTES) >= FIBER_STACK_BYTES + FIBER_GUARD_BYTES)
+            simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
+                            "%s %u bytes of local memory of another thread", store ? "writes" : "reads", bytes);
+        return;
+    }
     if (address - image->constant_low < image->constant_high - image->constant_low) {
         if (store)
             simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "writes %u bytes of __constant__ memory",
@@ -322,6 +339,12 @@ void simt_forgive_load(const void *pointer, unsigned bytes)
     else if (simt_variable_has(address, bytes) &&
              address - simt_program.data_low < simt_program.data_high - simt_program.data_low)
         simt_race_forgive(simt_memory.data_shadow + (address - simt_program.data_low) / 4, SPACE_GLOBAL, bytes);
+}
+
+void simt_touch_range(const void *pointer, size_t bytes, int store)
+{
+    if (simt_now.lane)
+        access_pieces(pointer, bytes, store, SIMT_CALLER());
 }
 
 /* --- what compilers call ------------------------------------------------------------------------------------------ */

@@ -9,6 +9,7 @@
 #define SIMT_DEVICE_H
 
 #include <assert.h>
+#include <cstring>
 
 #include "device_calls.h"
 
@@ -327,6 +328,34 @@ SIMT_CACHED_STORE(__stcs)
 SIMT_CACHED_STORE(__stwt)
 #undef SIMT_CACHED_LOAD
 #undef SIMT_CACHED_STORE
+
+/* The library's functions are not instrumented, so what kernels call is not they. */
+SIMT_DEVICE void *simt_memcpy(void *to, const void *from, size_t bytes)
+{
+    simt_touch_range(from, bytes, 0);
+    simt_touch_range(to, bytes, 1);
+    return __builtin_memcpy(to, from, bytes);
+}
+SIMT_DEVICE void *simt_memmove(void *to, const void *from, size_t bytes)
+{
+    simt_touch_range(from, bytes, 0);
+    simt_touch_range(to, bytes, 1);
+    return __builtin_memmove(to, from, bytes);
+}
+SIMT_DEVICE void *simt_memset(void *to, int value, size_t bytes)
+{
+    simt_touch_range(to, bytes, 1);
+    return __builtin_memset(to, value, bytes);
+}
+namespace std
+{
+using ::simt_memcpy;
+using ::simt_memmove;
+using ::simt_memset;
+} // namespace std
+#define memcpy(to, from, bytes)  simt_memcpy(to, from, bytes)
+#define memmove(to, from, bytes) simt_memmove(to, from, bytes)
+#define memset(to, value, bytes) simt_memset(to, value, bytes)
 
 SIMT_DEVICE void __threadfence(void)
 {

@@ -42,7 +42,7 @@ static int *device_y; /* zeros */
         (void)name##_added;                            \
         name<<<grid, block>>>(device_x, device_y);     \
     }                                                  \
-    static __global__ void name(const int *x, int *y)
+    static __global__ void name([[maybe_unused]] const int *x, int *y)
 
 /* --- atomics and plain accesses ------------------------------------------------------------------------------------- */
 
@@ -57,13 +57,13 @@ FAULT("atomics", set_then_add, 1, 64, "that thread (0,0,0) wrote")
     y[threadIdx.x] = count;
 }
 
-FAULT("atomics", set_between_adds, 1, 64, "updated atomically")
+FAULT("atomics", set_between_adds, 1, 64, "wrote")
 {
     __shared__ int count;
 
-    atomicExch(&count, 0);
+    atomicExch(&count, 0); // [set_between_adds]
     if (threadIdx.x == 5)
-        count = 1; // [set_between_adds]
+        count = 1;
     __syncthreads();
     y[threadIdx.x] = count;
 }
@@ -118,12 +118,12 @@ FAULT("atomics", atomics_of_two_sizes, 1, 32, "updates atomically 4 bytes")
 
 /* --- elements of fewer than 4 bytes --------------------------------------------------------------------------------- */
 
-FAULT("small", bool_flags, 1, 64, "reads 1 byte")
+FAULT("small", bool_flags, 1, 64, "writes 1 byte")
 {
     __shared__ bool flags[64];
 
-    flags[threadIdx.x] = x[threadIdx.x] > 7;
-    y[threadIdx.x] = flags[threadIdx.x ^ 1]; // [bool_flags]
+    flags[threadIdx.x] = x[threadIdx.x] > 7; // [bool_flags]
+    y[threadIdx.x] = flags[threadIdx.x ^ 1];
 }
 
 FAULT("small", char_after_neighbour, 1, 32, "reads 1 byte that thread (0,0,0) wrote")
@@ -153,8 +153,8 @@ FAULT("small", bfloat_reduction, 1, 64, "2 bytes")
     __syncthreads();
     for (int step = 32; step > 0; step /= 2) {
         if ((int)threadIdx.x < step)
-            sums[threadIdx.x] = __float2bfloat16(__bfloat162float(sums[threadIdx.x]) +
-                                                 __bfloat162float(sums[threadIdx.x + step])); // [bfloat_reduction]
+            sums[threadIdx.x] = __float2bfloat16(__bfloat162float(sums[threadIdx.x]) + // [bfloat_reduction]
+                                                 __bfloat162float(sums[threadIdx.x + step]));
     }
     y[threadIdx.x] = (int)__bfloat162float(sums[0]);
 }
@@ -272,10 +272,10 @@ FAULT("scopes", global_fence_shared_race, 1, 64, "shared memory race")
 {
     __shared__ int words[64];
 
-    words[threadIdx.x] = x[threadIdx.x];
+    words[threadIdx.x] = x[threadIdx.x]; // [global_fence_shared_race]
     __threadfence();
     atomicAdd(&y[0], 1);
-    y[1 + threadIdx.x] = words[threadIdx.x ^ 32]; // [global_fence_shared_race]
+    y[1 + threadIdx.x] = words[threadIdx.x ^ 32];
 }
 
 FAULT("scopes", partial_syncwarp_members, 1, 32, "wrote")
@@ -307,16 +307,16 @@ FAULT("scopes", volatile_is_no_barrier, 1, 32, "shared memory race")
 {
     __shared__ volatile int words[64];
 
-    words[threadIdx.x] = x[threadIdx.x];
+    words[threadIdx.x] = x[threadIdx.x]; // [volatile_is_no_barrier]
     words[threadIdx.x + 32] = 0;
-    words[threadIdx.x] += words[threadIdx.x + 16]; // [volatile_is_no_barrier]
+    words[threadIdx.x] += words[threadIdx.x + 16];
     y[threadIdx.x] = words[threadIdx.x];
 }
 
 /* --- memory --------------------------------------------------------------------------------------------------------- */
 
 static int host_words[64];
-static int host_scale = 3;
+int host_scale = 3;
 static __device__ int device_words_32[32];
 static __device__ int device_other[32];
 static __constant__ int constant_words[16];
@@ -379,9 +379,9 @@ FAULT("memory", device_array_end, 1, 64, "past the end of 'device_words_32'")
     device_other[threadIdx.x % 32] = y[threadIdx.x];
 }
 
-FAULT("memory", device_array_begin, 1, 32, "before 'device_words_32'")
+FAULT("memory", device_array_begin, 1, 32, "before 'device_other'")
 {
-    y[threadIdx.x] = device_words_32[(int)threadIdx.x - 1]; // [device_array_begin]
+    y[threadIdx.x] = x[0] + device_other[(int)threadIdx.x - 1]; // [device_array_begin]
 }
 
 FAULT("memory", device_array_misaligned, 1, 32, "misaligned")
