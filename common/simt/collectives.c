@@ -36,6 +36,7 @@ enum collective {
     COLLECTIVE_REDUCE_OR,
     COLLECTIVE_REDUCE_XOR,
     COLLECTIVE_SYNCWARP,
+    COLLECTIVE_ACTIVE,
 };
 
 static const char *const names[] = {
@@ -57,6 +58,7 @@ static const char *const names[] = {
     [COLLECTIVE_REDUCE_OR] = "__reduce_or_sync",
     [COLLECTIVE_REDUCE_XOR] = "__reduce_xor_sync",
     [COLLECTIVE_SYNCWARP] = "__syncwarp",
+    [COLLECTIVE_ACTIVE] = "__activemask",
 };
 
 static enum collective collective_of(uint64_t call)
@@ -137,10 +139,9 @@ void simt_syncwarp(uint32_t mask)
 
 uint32_t simt_activemask(void)
 {
-    const struct warp *warp = simt_now.warp;
+    const uint32_t self = simt_now.lane ? 1u << simt_now.lane->thread % WARP_LANES : 0;
 
-    /* Lanes run one after another: the most that can be said is who has not returned or stopped elsewhere. */
-    return warp->ready;
+    return self ? (uint32_t)meet(self, COLLECTIVE_ACTIVE, 0, 0, SIMT_CALLER()) : 0;
 }
 
 /* --- completion --------------------------------------------------------------------------------------------------- */
@@ -313,6 +314,26 @@ uint32_t simt_collective_missing(const struct warp *warp, unsigned lane)
     return warp->mask[lane] & warp->lanes & ~warp->done & ~lanes_at_same_call(warp, lane);
 }
 
+/** Lanes that are together at one __activemask() learn who they are, once no other lane of the warp can still come. */
+static void complete_active(struct warp *warp)
+{
+    uint32_t left = 0;
+
+    FOR_EACH_LANE (lane, warp->waiting)
+        left |= (uint32_t)(collective_of(warp->call[lane]) == COLLECTIVE_ACTIVE) << lane;
+    while (left) {
+        const uintptr_t site = simt_now.warp_lane[__builtin_ctz(left)].site;
+        uint32_t group = 0;
+
+        FOR_EACH_LANE (lane, left)
+            group |= (uint32_t)(simt_now.warp_lane[lane].site == site) << lane;
+        set_all(warp, group, group);
+        warp->waiting &= ~group;
+        warp->ready |= group;
+        left &= ~group;
+    }
+}
+
 void simt_collectives_complete(struct warp *warp)
 {
     uint32_t left = warp->waiting;
@@ -322,10 +343,13 @@ void simt_collectives_complete(struct warp *warp)
         const uint32_t group = lanes_at_same_call(warp, lane);
 
         left &= ~group;
-        if ((warp->mask[lane] & warp->lanes & ~warp->done) != group)
+        if ((warp->mask[lane] & warp->lanes & ~warp->done) != group ||
+            collective_of(warp->call[lane]) == COLLECTIVE_ACTIVE)
             continue;
         complete(warp, group, warp->call[lane]);
     }
+    if (!warp->ready && !simt_faulted)
+        complete_active(warp);
 }
 
 void simt_collective_describe(const struct block *block, const struct warp *warp, unsigned lane, uint32_t missing,

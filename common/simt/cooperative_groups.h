@@ -10,8 +10,6 @@
 namespace cooperative_groups
 {
 
-#define SIMT_METHOD inline __attribute__((always_inline))
-
 /** All threads of a launch by cudaLaunchCooperativeKernel. */
 class grid_group
 {
@@ -145,8 +143,6 @@ class thread_block_tile
         return __ballot_sync(mask(), predicate) >> first();
     }
 };
-
-#undef SIMT_METHOD
 
 SIMT_DEVICE grid_group this_grid()
 {

@@ -14,8 +14,8 @@
  *
  * Two accesses race if different threads made them, one writes, they have a byte in common, and nothing orders them; unless both
  * are atomic, of the same bytes, and each wide enough for the other's thread (atomicAdd_block is not, for another block's). An
- * atomic is besides ordered before what follows a later atomic at the same place, which saw it. A volatile load needs no second
- * fence; it is atomic in all this, and so is a volatile store of a thread that has fenced.
+ * atomic is besides ordered before what follows a later atomic at the same place, which saw it. A volatile access needs no second
+ * fence. A volatile load is atomic in all this, and so is a volatile store of a thread that has fenced.
  *
  * All this is kept exactly, per byte: a race between two accesses that were made is reported if and only if there is one. What is
  * not tried is another order of atomics: who comes first at one is who runs first here.

@@ -58,8 +58,9 @@ static void record_slowly(uintptr_t pc, const void *address, enum event_kind kin
 /** How a thread touches memory, as far as the function that the compiler calls knows. */
 struct touch {
     enum shadow_access what;
-    uint8_t kind;     /**< of an atomic: ATOMIC_IN_BLOCK, ATOMIC_STORE or 0 */
-    bool needs_value; /**< of an atomic: it is more than a store */
+    uint8_t kind;      /**< of an atomic: ATOMIC_IN_BLOCK, ATOMIC_STORE or 0 */
+    bool needs_value;  /**< of an atomic: it is more than a store */
+    bool in_structure; /**< it is a part of an access of 8 bytes or more */
 };
 
 ALWAYS_INLINE bool stores(struct touch touch)
@@ -87,6 +88,7 @@ ALWAYS_INLINE void shadow_access(struct shadow_cell *shadow, uintptr_t base, uin
                                  .bytes = 0xf,
                                  .kind = touch.kind,
                                  .needs_value = touch.needs_value,
+                                 .in_structure = touch.in_structure || bytes >= 8,
                                  .what = touch.what,
                                  .space = space};
 
@@ -273,6 +275,7 @@ static void access_pieces(const void *pointer, size_t bytes, bool store, uintptr
 {
     const unsigned char *at = pointer;
     const size_t most_events = bytes / 4 + bytes % 4 + 6;
+    const struct touch touch = {.what = store ? ACCESS_STORE : ACCESS_LOAD, .in_structure = bytes >= 8};
     struct lane *lane = simt_now.lane;
 
     if (!lane)
@@ -282,11 +285,11 @@ static void access_pieces(const void *pointer, size_t bytes, bool store, uintptr
         simt_lane_leave();
     while (bytes > 0) {
         if (bytes >= 4 && (uintptr_t)at % 4 == 0) {
-            access_memory(at, 4, store, pc);
+            touch_memory(at, 4, touch, pc);
             at += 4;
             bytes -= 4;
         } else {
-            access_memory(at, 1, store, pc);
+            touch_memory(at, 1, touch, pc);
             at += 1;
             bytes -= 1;
         }

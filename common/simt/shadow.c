@@ -131,6 +131,18 @@ void simt_races_forget(void)
     simt_races_noted = 0;
 }
 
+/** The bytes of a word of shared memory that the block has written. */
+static uint32_t written(const struct shadow_cell *cell)
+{
+    return cell->write_tick < simt_order.block.block_tick ? 0 : cell->write >> CELL_STATE_SHIFT & 0xf;
+}
+
+/** Padding follows what is written: in the same word, or in the second half of 8 bytes. */
+bool simt_may_be_padding(const struct shadow_cell *cell, uintptr_t address)
+{
+    return written(cell) != 0 || (address % 8 == 4 && !simt_is_unowned(cell) && written(cell - 1) != 0);
+}
+
 void simt_note_uninitialised(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access, uintptr_t pc)
 {
     const int count = __builtin_popcount(bytes);
@@ -345,7 +357,8 @@ static bool was_seen(const struct history *history, uint32_t i, bool volatile_lo
 
 static void check(const struct history *history, struct word_access access)
 {
-    const bool volatile_load = access.what == ACCESS_VOLATILE_LOAD;
+    const bool volatile_load = access.what == ACCESS_VOLATILE_LOAD ||
+                               (access.what == ACCESS_ATOMIC && (access.kind & ATOMIC_STORE));
     unsigned thread;
     unsigned count;
 

@@ -32,9 +32,10 @@ struct word_access {
     uintptr_t address; /**< the word's */
     uintptr_t pc;
     uint32_t site;
-    uint8_t bytes;    /**< of the word's four */
-    uint8_t kind;     /**< of an atomic or a volatile load: enum atomic_kind */
-    bool needs_value; /**< of an atomic: it is more than a store */
+    uint8_t bytes;     /**< of the word's four */
+    uint8_t kind;      /**< of an atomic or a volatile load: enum atomic_kind */
+    bool needs_value;  /**< of an atomic: it is more than a store */
+    bool in_structure; /**< the access is of 8 bytes or more, so that some of them may be padding */
     enum shadow_access what;
     enum shadow_space space;
 };
@@ -46,6 +47,7 @@ void simt_store_slowly(struct shadow_cell *cell, struct word_access access, uint
  * Notes a read, or an atomic, of shared bytes that nobody has written: if somebody does so before a barrier, it is a race
  * instead. Ends the launch if the word is nobody's and there has been no such read yet.
  */
+bool simt_may_be_padding(const struct shadow_cell *cell, uintptr_t address);
 void simt_note_uninitialised(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access, uintptr_t pc);
 
 /**
@@ -89,7 +91,8 @@ static inline void shadow_load(struct shadow_cell *cell, struct word_access acce
         if (SIMT_UNLIKELY(cell->write & state))
             simt_fault_forbidden(access.address, access.bytes, false, access.pc);
     } else if (SIMT_UNLIKELY((cell->write & state) != state || cell->write_tick < simt_order.block.block_tick)) {
-        simt_note_uninitialised(cell, access.bytes, ACCESS_LOAD, access.pc);
+        if (!access.in_structure || !simt_may_be_padding(cell, access.address))
+            simt_note_uninitialised(cell, access.bytes, ACCESS_LOAD, access.pc);
     }
     if (access.what == ACCESS_LOAD &&
         (SIMT_LIKELY(cell->write_tick < horizon) || shadow_ordered_here(cell->write_tick, cell->write))) {

@@ -416,7 +416,7 @@ static HOST_ONLY unsigned first_race(void)
             continue;
         either = false;
         memcpy(before, event->before, sizeof before);
-        if (event->op.kind == VOLATILE_LOAD)
+        if (event->op.kind == VOLATILE_LOAD || (event->op.kind == VOLATILE_STORE && event->strong))
             order_by_fences(i, false, before);
         for (unsigned j = 0; j < i; j++) {
             if (race(j, i, before))
