@@ -12,6 +12,7 @@
 #include "fault.h"
 #include "observer.h"
 #include "shadow.h"
+#include "source_lines.h"
 
 #include <string.h>
 
@@ -268,12 +269,39 @@ static void complete_vote(struct warp *warp, uint32_t group, enum collective kin
     set_all(warp, group, result);
 }
 
+/** Lanes that came to one collective from different places in the source: a GPU need not let them meet. */
+static bool meet_at_one_place(uint32_t group)
+{
+    const struct lane *first = &simt_now.warp_lane[__builtin_ctz(group)];
+    char here[PLACE_TEXT];
+    char there[PLACE_TEXT];
+
+    FOR_EACH_LANE (i, group & (group - 1)) {
+        const struct lane *lane = &simt_now.warp_lane[i];
+
+        if (SIMT_LIKELY(lane->site == first->site))
+            continue;
+        simt_source_line(lane->site, here);
+        simt_source_line(first->site, there);
+        if (strcmp(here, there) == 0)
+            continue;
+        simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->site, "divergent collective",
+                          "is at this %s while thread (%u,%u,%u) is at the one" SIMT_PLACE,
+                          names[collective_of(simt_now.warp->call[i])], first->index.x, first->index.y, first->index.z,
+                          first->site);
+        return false;
+    }
+    return true;
+}
+
 static void complete(struct warp *warp, uint32_t group, uint64_t call)
 {
     const enum collective kind = collective_of(call);
     struct meeting meeting;
     bool good = true;
 
+    if (!meet_at_one_place(group))
+        return;
     meeting.warp = warp;
     meeting.name = names[kind];
     meeting.lanes = group;

@@ -97,6 +97,9 @@ _Noreturn void simt_fault_forbidden(uintptr_t address, uint32_t bytes, bool writ
 
 /** Finds the `__shared__` variables, once, in `bytes` of shared memory. None if the program has no symbols. */
 void simt_shared_variables_find(size_t bytes, size_t dynamic);
+/** What __shared__ variables of fixed size a kernel itself has, and all __constant__ ones; as far as the symbols tell. */
+size_t simt_static_shared(const void *kernel);
+size_t simt_constant_bytes(void);
 /** Whether a variable in global or constant memory has all these bytes; if none was found, it has. */
 bool simt_variable_has(uintptr_t address, size_t bytes);
 _Noreturn void simt_fault_no_variable(uintptr_t address, unsigned bytes, bool store, uintptr_t pc);

@@ -308,6 +308,71 @@ static void describe(const struct variable_list *list, size_t offset, char *text
         snprintf(text, size, "of memory that no variable has");
 }
 
+size_t simt_constant_bytes(void)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < globals.count; i++) {
+        if (globals.variable[i].begin >= simt_program.constant_low &&
+            globals.variable[i].begin < simt_program.constant_high)
+            bytes += globals.variable[i].end - globals.variable[i].begin;
+    }
+    return bytes;
+}
+
+/** The name of the function at an address; "" if nobody knows it. */
+static const char *function_name(const struct symbols *symbols, uintptr_t address)
+{
+    for (size_t i = 0; i < symbols->count; i++) {
+        const ElfW(Sym) *symbol = &symbols->symbol[i];
+
+        if (ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_value + simt_program.bias == address &&
+            symbol->st_name < symbols->names_size)
+            return symbols->names + symbol->st_name;
+    }
+    return "";
+}
+
+/** The variables of a function _Z... are called _ZZ...E and so on. */
+static size_t sum_of_function(const struct symbols *symbols, const char *function)
+{
+    const size_t length = strlen(function);
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < symbols->count && length > 2; i++) {
+        const char *name = thread_local_name(symbols, &symbols->symbol[i]);
+
+        if (strncmp(name, "_ZZ", 3) == 0 && strncmp(name + 3, function + 2, length - 2) == 0 &&
+            name[length + 1] == 'E' && is_kernels(name))
+            bytes += symbols->symbol[i].st_size;
+    }
+    return bytes;
+}
+
+size_t simt_static_shared(const void *kernel)
+{
+    enum { REMEMBERED = 64 };
+    static struct known {
+        const void *kernel;
+        size_t bytes;
+    } known[REMEMBERED];
+    static unsigned next;
+    struct symbols symbols;
+    struct known *place = &known[next % REMEMBERED];
+
+    for (unsigned i = 0; i < REMEMBERED; i++) {
+        if (known[i].kernel == kernel)
+            return known[i].bytes;
+    }
+    if (!symbols_open(&symbols))
+        return 0;
+    next++;
+    place->kernel = kernel;
+    place->bytes = sum_of_function(&symbols, function_name(&symbols, (uintptr_t)kernel));
+    symbols_close(&symbols);
+    return place->bytes;
+}
+
 bool simt_variable_has(uintptr_t address, size_t bytes)
 {
     const struct variable *variable = variable_before(&globals, address);

@@ -430,6 +430,80 @@ FAULT("memory", memcpy_race, 2, 1, "wrote")
     memcpy(y, x, 64); // [memcpy_race]
 }
 
+/* --- launches that no GPU takes ------------------------------------------------------------------------------------- */
+
+static __global__ void static_kernel(int *y)
+{
+    __shared__ int words[10000];
+
+    words[threadIdx.x] = 1;
+    y[threadIdx.x] = words[threadIdx.x];
+}
+
+static __global__ void large_static_kernel(int *y)
+{
+    __shared__ int words[13000];
+
+    words[threadIdx.x] = 1;
+    y[threadIdx.x] = words[threadIdx.x];
+}
+
+struct large {
+    int words[9000];
+};
+
+static __global__ void parameters_kernel(large all, int *y)
+{
+    y[threadIdx.x] = all.words[threadIdx.x];
+}
+
+FAULT_LAUNCH("launches", dynamic_without_opt_in, "no cudaFuncSetAttribute() has asked for it")
+{
+    (void)dynamic_without_opt_in_added;
+    copy_kernel<<<1, 32, 50000>>>(device_x, device_y); // [dynamic_without_opt_in]
+}
+
+FAULT_LAUNCH("launches", static_and_dynamic, "no cudaFuncSetAttribute() has asked for it")
+{
+    (void)static_and_dynamic_added;
+    static_kernel<<<1, 32, 20000>>>(device_y); // [static_and_dynamic]
+}
+
+FAULT_LAUNCH("launches", too_much_static, "of fixed size")
+{
+    (void)too_much_static_added;
+    large_static_kernel<<<1, 32>>>(device_y); // [too_much_static]
+}
+
+FAULT_LAUNCH("launches", beyond_the_device, "than there is")
+{
+    (void)beyond_the_device_added;
+    assert_int_equal(
+        cudaFuncSetAttribute(static_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 227 * 1024 - 40000),
+        cudaSuccess);
+    static_kernel<<<1, 32, 227 * 1024 - 20000>>>(device_y); // [beyond_the_device]
+}
+
+FAULT_LAUNCH("launches", too_many_threads, "invalid configuration argument")
+{
+    (void)too_many_threads_added;
+    copy_kernel<<<1, dim3(64, 32)>>>(device_x, device_y); // [too_many_threads]
+}
+
+FAULT_LAUNCH("launches", too_many_parameters, "bytes of parameters")
+{
+    static large all;
+
+    (void)too_many_parameters_added;
+    parameters_kernel<<<1, 32>>>(all, device_y); // [too_many_parameters]
+}
+
+FAULT_LAUNCH("launches", no_blocks, "invalid configuration argument")
+{
+    (void)no_blocks_added;
+    copy_kernel<<<0, 32>>>(device_x, device_y); // [no_blocks]
+}
+
 /* --- all of them ---------------------------------------------------------------------------------------------------- */
 
 static void refused(void **state)
