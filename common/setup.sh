@@ -48,6 +48,7 @@ needs_of_run() {
     need g++ 'g++ 12 or newer' compiler g++
     need binutils binutils command -v ld
     need ninja-build 'ninja 1.10 or newer' command -v ninja
+    need patch patch command -v patch
     need libc6-dev "the C library's headers" header stdio.h
     need libcmocka-dev cmocka header cmocka.h
     need python3 'Python 3.9 or newer' python3 -c 'import sys; sys.exit(sys.version_info < (3, 9))'

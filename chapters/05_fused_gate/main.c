@@ -18,11 +18,17 @@ static const char *unsupported_reason(const struct gate_problem *problem)
     return NULL;
 }
 
+/** Chapter 04 would take 16-bit inputs for floats. */
+static const char *before_unsupported_reason(const struct gate_problem *problem)
+{
+    return problem->dtype != DTYPE_F32 ? "--dtype: chapter 04 has only f32" : NULL;
+}
+
 int main(int argc, char **argv)
 {
     static const struct gate_chapter chapter = {
         .step = {.name = "05_fused_gate", .unsupported_reason = unsupported_reason, .launch = gate_launch},
-        .before = {.name = "04_bitonic_sort", .launch = gate_launch_before},
+        .before = {.name = "04_bitonic_sort", .unsupported_reason = before_unsupported_reason, .launch = gate_launch_before},
     };
     return gate_main(argc, argv, &chapter);
 }

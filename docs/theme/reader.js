@@ -5,7 +5,7 @@
 'use strict';
 
 (function () {
-    const MAX_PLAIN_CODE = 40; /* characters that fit a line of a phone */
+    const MAX_PLAIN_CODE = 34; /* characters that fit a line of a phone */
     const PREFIX = 'moe-routing:'; /* of the keys in the browser's storage; behind it the name of a page */
     const KINDS = [[/^(chapter_\d+|primer)$/, 'read', 'I have read this page'],
                    [/^exercise_\d\d_\w+$/, 'solved', 'I have solved this exercise']];
@@ -99,12 +99,12 @@
 
     /* A line may end behind a hyphen, but not within an option: --trace would become -- and trace. What is longer than a line
        of a phone is a command, which begins where the text stands and goes on below. */
-    document.querySelectorAll('.textblock p > code, .textblock li > code, .textblock td > code').forEach(code => {
-        if (code.children.length)
-            return;
+    document.querySelectorAll('.textblock p code, .textblock li code, .textblock td code').forEach(code => {
         const pieces = code.textContent.split(/( --?[A-Za-z]\S*)/);
 
         code.classList.toggle('command', code.textContent.length > MAX_PLAIN_CODE);
+        if (code.children.length)
+            return;
         code.replaceChildren(...pieces.flatMap((piece, i) => {
             const option = document.createElement('span');
 
