@@ -16,6 +16,8 @@
 #include "shadow.h"
 
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 enum { LIVE_BLOCKS = PROCESSORS * PROCESSOR_THREADS / WARP_LANES };
 
@@ -159,8 +161,29 @@ static bool start_ticks(uint64_t blocks, bool together)
 
 /* --- one after another -------------------------------------------------------------------------------------------- */
 
+/** On a terminal, how far a launch is that takes long: once a second. */
+static void show_progress(uint64_t done, uint64_t blocks)
+{
+    static time_t shown;
+    static bool anything;
+    const time_t now = time(NULL);
+
+    if (done == 0)
+        shown = now + 1;
+    if (now > shown && isatty(STDERR_FILENO)) {
+        fprintf(stderr, "\r%s: %d %% of its blocks have run", simt_current.name, (int)(done * 100 / blocks));
+        anything = true;
+        shown = now;
+    }
+    if (done == blocks && anything) {
+        fprintf(stderr, "\r\033[K");
+        anything = false;
+    }
+}
+
 static void run_in_turn(uint64_t blocks)
 {
+    show_progress(0, blocks);
     for (uint64_t i = 0; i < blocks && !simt_faulted; i++) {
         first_block->number = (uint32_t)i;
         simt_block_idx = simt_block_index((uint32_t)i);
@@ -170,6 +193,8 @@ static void run_in_turn(uint64_t blocks)
         simt_block_go_on(first_block);
         simt_order_end(&simt_order.block);
         OBSERVE(blocks_ended, 1);
+        simt_work.before_block = simt_work.events + simt_work.arrivals;
+        show_progress(simt_faulted ? blocks : i + 1, blocks);
     }
 }
 

@@ -140,6 +140,7 @@ struct running {
 struct work {
     uint64_t events;
     uint64_t arrivals;
+    uint64_t before_block; /**< both, when the last block had ended: each that ends is progress */
 };
 
 extern struct running simt_now;

@@ -9,7 +9,6 @@
 #include "fault.h"
 #include "kernel_calls.h"
 #include "occupancy.h"
-#include "source_lines.h"
 #include "simt.h"
 #include "source_lines.h"
 #include "trace.h"
@@ -68,6 +67,12 @@ static cudaError_t check(const struct launch *launch, const char **why)
     return cudaSuccess;
 }
 
+bool simt_share(void)
+{
+    simt_arena_share();
+    return simt_source_lines_apart() && simt_program_find() && simt_arena_reserve() && simt_grid_prepare();
+}
+
 static cudaError_t run(const struct launch *launch)
 {
     const bool traced = simt_tracing_begin(launch);
@@ -106,7 +111,7 @@ cudaError_t simt_launch_kernel(const void *kernel, const char *name, const dim3 
     if (simt_sticky_error() != cudaSuccess)
         return simt_sticky_error();
     simt_fault_clear();
-    if (!simt_program_find())
+    if (!simt_program_find() || !simt_arena_reserve() || !simt_grid_prepare())
         return simt_set_error(cudaErrorInitializationError);
     const char *why = "";
     cudaError_t error = check(&launch, &why);
@@ -119,7 +124,7 @@ cudaError_t simt_launch_kernel(const void *kernel, const char *name, const dim3 
                           grid->z, block->x, block->y, block->z, dynamic_shared, cudaGetErrorString(error), why);
         return simt_set_error(error);
     }
-    if (!simt_arena_reserve() || !simt_grid_prepare() || !simt_signals_catch())
+    if (!simt_signals_catch())
         return simt_set_error(cudaErrorInitializationError);
     error = run(&launch);
     simt_signals_release();

@@ -214,6 +214,9 @@ static bool take_variables(const struct symbols *symbols)
     return true;
 }
 
+/** The running program's, from the first launch on; empty if there are none. */
+static struct symbols own_symbols;
+
 void simt_shared_variables_find(size_t bytes, size_t dynamic)
 {
     static bool looked;
@@ -224,9 +227,12 @@ void simt_shared_variables_find(size_t bytes, size_t dynamic)
     looked = true;
     if (!symbols_open(&symbols))
         return;
-    if (is_ours(&symbols, dynamic) && take_variables(&symbols))
-        variables.bytes = bytes;
-    symbols_close(&symbols);
+    if (!is_ours(&symbols, dynamic) || !take_variables(&symbols)) {
+        symbols_close(&symbols);
+        return;
+    }
+    variables.bytes = bytes;
+    own_symbols = symbols;
 }
 
 /* --- marks ---------------------------------------------------------------------------------------------------------- */
@@ -357,19 +363,15 @@ size_t simt_static_shared(const void *kernel)
         size_t bytes;
     } known[REMEMBERED];
     static unsigned next;
-    struct symbols symbols;
     struct known *place = &known[next % REMEMBERED];
 
     for (unsigned i = 0; i < REMEMBERED; i++) {
         if (known[i].kernel == kernel)
             return known[i].bytes;
     }
-    if (!symbols_open(&symbols))
-        return 0;
     next++;
     place->kernel = kernel;
-    place->bytes = sum_of_function(&symbols, function_name(&symbols, (uintptr_t)kernel));
-    symbols_close(&symbols);
+    place->bytes = sum_of_function(&own_symbols, function_name(&own_symbols, (uintptr_t)kernel));
     return place->bytes;
 }
 
