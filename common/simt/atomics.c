@@ -135,3 +135,10 @@ void simt_fence(int in_block)
     if (simt_now.lane)
         simt_order_fence(in_block);
 }
+
+long long simt_clock(void)
+{
+    static long long calls;
+
+    return ++calls;
+}

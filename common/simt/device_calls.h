@@ -62,6 +62,7 @@ void simt_grid_sync(void);
 uint32_t simt_atomic32(void *address, enum simt_atomic_op op, int in_block, uint32_t operand, uint32_t compare);
 uint64_t simt_atomic64(void *address, enum simt_atomic_op op, int in_block, uint64_t operand, uint64_t compare);
 void simt_fence(int in_block);
+long long simt_clock(void);
 /* What memcpy and its kin are about to do. */
 void simt_touch_range(const void *pointer, size_t bytes, int store);
 

@@ -92,6 +92,10 @@ extern __thread unsigned char simt_dynamic_shared[]; /* whatever kernels call it
 
 #define SIMT_DEVICE static inline __attribute__((always_inline))
 
+/* Of the spellings of inline assembly, CUDA's own. */
+#define asm \
+    _Pragma("GCC error \"inline PTX is not supported by the simulator: put it under #ifdef __CUDA_ARCH__\"") __asm__
+
 SIMT_DEVICE unsigned __float_as_uint(float value)
 {
     return __builtin_bit_cast(unsigned, value);
@@ -228,13 +232,43 @@ SIMT_DEVICE float __saturatef(float x)
 {
     return fminf(fmaxf(x, 0.0f), 1.0f);
 }
-SIMT_DEVICE int __float2int_rn(float x)
+/* Out of range is the nearest integer that there is, NaN is 0. */
+#define SIMT_FLOAT_TO_INTEGER(name, type, low, high, round)             \
+    SIMT_DEVICE type name(float x)                                      \
+    {                                                                   \
+        const double limited = fmin(fmax((double)round(x), low), high); \
+                                                                        \
+        return (type)(x == x ? limited : 0.0);                          \
+    }
+#define SIMT_FLOAT_TO_INTEGERS(suffix, round)                                            \
+    SIMT_FLOAT_TO_INTEGER(__float2int_##suffix, int, -2147483648.0, 2147483647.0, round) \
+    SIMT_FLOAT_TO_INTEGER(__float2uint_##suffix, unsigned, 0.0, 4294967295.0, round)
+SIMT_FLOAT_TO_INTEGERS(rn, rintf)
+SIMT_FLOAT_TO_INTEGERS(rz, truncf)
+SIMT_FLOAT_TO_INTEGERS(rd, floorf)
+SIMT_FLOAT_TO_INTEGERS(ru, ceilf)
+#undef SIMT_FLOAT_TO_INTEGERS
+#undef SIMT_FLOAT_TO_INTEGER
+SIMT_DEVICE float __uint2float_rn(unsigned x)
 {
-    return (int)rintf(x);
+    return (float)x;
 }
-SIMT_DEVICE int __float2int_rz(float x)
+SIMT_DEVICE int __dp4a(int a, int b, int sum)
 {
-    return (int)x;
+    for (int i = 0; i < 4; i++)
+        sum += (signed char)(a >> 8 * i) * (signed char)(b >> 8 * i);
+    return sum;
+}
+SIMT_DEVICE unsigned __dp4a(unsigned a, unsigned b, unsigned sum)
+{
+    for (int i = 0; i < 4; i++)
+        sum += (unsigned char)(a >> 8 * i) * (unsigned char)(b >> 8 * i);
+    return sum;
+}
+/* There is no time here: it goes on by one with each call. */
+SIMT_DEVICE long long clock64(void)
+{
+    return simt_clock();
 }
 SIMT_DEVICE float __int2float_rn(int x)
 {

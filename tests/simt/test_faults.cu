@@ -430,6 +430,56 @@ FAULT("memory", memcpy_race, 2, 1, "wrote")
     memcpy(y, x, 64); // [memcpy_race]
 }
 
+/* --- convergence ---------------------------------------------------------------------------------------------------- */
+
+FAULT("convergence", two_shuffles_meet, 1, 32, "divergent collective")
+{
+    int value = x[threadIdx.x];
+
+    if (threadIdx.x < 16)
+        value = __shfl_xor_sync(0xffffffffu, value, 1);
+    else
+        value = __shfl_xor_sync(0xffffffffu, value + 1, 1); // [two_shuffles_meet]
+    y[threadIdx.x] = value;
+}
+
+FAULT("convergence", two_syncwarps_meet, 1, 32, "divergent collective")
+{
+    if (threadIdx.x % 2) {
+        y[threadIdx.x] = x[threadIdx.x];
+        __syncwarp(); // [two_syncwarps_meet]
+    } else {
+        __syncwarp();
+        y[threadIdx.x] = x[threadIdx.x] + 1;
+    }
+}
+
+FAULT("convergence", half_at_a_vote, 1, 32, "divergent collective")
+{
+    if (threadIdx.x < 16)
+        y[threadIdx.x] = __any_sync(0xffffffffu, x[threadIdx.x] > 3);
+    else if (threadIdx.x < 20)
+        y[threadIdx.x] = __any_sync(0xffffffffu, 0); // [half_at_a_vote]
+}
+
+FAULT("convergence", half_at_a_shuffle_then_barrier, 1, 32, "deadlock")
+{
+    if (threadIdx.x < 16)
+        y[threadIdx.x] = __shfl_xor_sync(0xffffffffu, x[threadIdx.x], 1); // [half_at_a_shuffle_then_barrier]
+    __syncthreads();
+}
+
+FAULT("convergence", barrier_in_each_branch, 1, 64, "divergent barrier")
+{
+    if (threadIdx.x < 32) {
+        y[threadIdx.x] = x[threadIdx.x];
+        __syncthreads();
+    } else {
+        y[threadIdx.x] = x[threadIdx.x] + 1;
+        __syncthreads(); // [barrier_in_each_branch]
+    }
+}
+
 /* --- launches that no GPU takes ------------------------------------------------------------------------------------- */
 
 static __global__ void static_kernel(int *y)

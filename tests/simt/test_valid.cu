@@ -456,6 +456,66 @@ static void tables(void **)
     assert_int_equal(result()[2], 3 + 2 + 5);
 }
 
+static __global__ void coalesced_kernel(const int *x, int *count, int *kept)
+{
+    if (x[threadIdx.x] % 3 == 0) {
+        const cg::coalesced_group here = cg::coalesced_threads();
+        int base = 0;
+
+        if (here.thread_rank() == 0)
+            base = atomicAdd(count, (int)here.size());
+        kept[here.shfl(base, 0) + (int)here.thread_rank()] = x[threadIdx.x];
+    }
+}
+
+static void coalesced_threads(void **)
+{
+    coalesced_kernel<<<1, 64>>>(device_x, device_y, device_y + 1);
+    assert_int_equal(result()[0], 22);
+    assert_int_equal(result()[22], 63);
+}
+
+static __global__ void local_kernel(const int *x, int *y)
+{
+    int words[32 * 1024];
+
+    for (int i = 0; i < 32 * 1024; i += 1024)
+        words[i + threadIdx.x] = x[threadIdx.x] + i;
+    y[threadIdx.x] = words[x[31] * 1024 + threadIdx.x];
+}
+
+static void local_memory_of_128_kilobytes(void **)
+{
+    local_kernel<<<1, 32>>>(device_x, device_y);
+    assert_int_equal(result()[1], 31 * 1024 + 1);
+}
+
+static __global__ void arithmetic_kernel(const float *values, int *y)
+{
+    const long long before = clock64();
+
+    y[0] = __float2int_rn(values[0]);
+    y[1] = __float2int_rz(values[1]);
+    y[2] = __float2int_rd(-1.5f);
+    y[3] = (int)__float2uint_ru(2.5f);
+    y[4] = __dp4a(0x01ff0203, 0x01020304, 5);
+    y[5] = clock64() > before;
+}
+
+static void conversions_and_products(void **)
+{
+    const float values[] = {3e10f, NAN};
+    float *device_values;
+
+    assert_int_equal(cudaMalloc(&device_values, sizeof values), cudaSuccess);
+    assert_int_equal(cudaMemcpy(device_values, values, sizeof values, cudaMemcpyHostToDevice), cudaSuccess);
+    arithmetic_kernel<<<1, 1>>>(device_values, device_y);
+    const int expected[] = {INT32_MAX, 0, -2, 3, 1 - 2 + 6 + 12 + 5, 1};
+
+    assert_memory_equal(result(), expected, sizeof expected);
+    assert_int_equal(cudaFree(device_values), cudaSuccess);
+}
+
 #define VALID(name) cmocka_unit_test_setup_teardown(name, make_buffers, free_buffers)
 
 int main(void)
@@ -479,6 +539,9 @@ int main(void)
         VALID(a_partial_last_warp),
         VALID(elements_of_one_and_two_bytes),
         VALID(tables),
+        VALID(coalesced_threads),
+        VALID(local_memory_of_128_kilobytes),
+        VALID(conversions_and_products),
     };
 
     return cmocka_run_group_tests_name("valid", tests, NULL, NULL);
