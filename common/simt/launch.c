@@ -53,11 +53,11 @@ static cudaError_t check(const struct launch *launch, const char **why)
     }
     const size_t limit = simt_shared_limit(launch->kernel);
 
-    if (limit == SHARED_BYTES_DEFAULT && launch->dynamic_shared + fixed > limit) {
+    if (limit == SHARED_BYTES_DEFAULT && launch->dynamic_shared > limit - fixed) {
         *why = ": more than 49,152 bytes of shared memory, and no cudaFuncSetAttribute() has asked for it";
         return cudaErrorInvalidValue;
     }
-    if (launch->dynamic_shared > limit || launch->dynamic_shared + fixed > SHARED_BYTES_LIMIT) {
+    if (launch->dynamic_shared > limit || launch->dynamic_shared > SHARED_BYTES_LIMIT - fixed) {
         *why = ": more shared memory than cudaFuncSetAttribute() has asked for, or than there is";
         return cudaErrorInvalidValue;
     }

@@ -20,6 +20,7 @@
 #include <string.h>
 
 uintptr_t simt_sites[1 << SITE_BITS];
+struct polled simt_polled[BLOCK_THREADS];
 
 void simt_site_add(uintptr_t pc)
 {
@@ -428,7 +429,8 @@ static void replace_reads(struct history *history, struct word_access access)
             keep_without(history, i, access.bytes);
             continue;
         }
-        if (!(past->bytes & ~access.bytes) && simt_same_block(past->tick) &&
+        /* At this tick it only joins them again. */
+        if (!(past->bytes & ~access.bytes) && past->tick != simt_order.tick && simt_same_block(past->tick) &&
             simt_thread_set_has(past->who, running_thread()) &&
             (!seen || (sees && simt_order_silent_since(past->tick)))) {
             const unsigned fewer = simt_thread_set_remove(past->who, running_thread());
@@ -505,6 +507,14 @@ void simt_load_slowly(struct shadow_cell *cell, struct word_access access)
                  access.pc);
     }
     close_history(cell, history, cell->write & CELL_STATE, access.pc);
+    simt_polled[running_thread()].cell = NULL;
+    if (volatile_load)
+        simt_polled[running_thread()] = (struct polled){.cell = cell,
+                                                        .tick = simt_order.tick,
+                                                        .write_tick = cell->write_tick,
+                                                        .write = cell->write,
+                                                        .kind = access.kind,
+                                                        .bytes = access.bytes};
 }
 
 void simt_race_forgive(struct shadow_cell *cell, enum shadow_space space, unsigned bytes)

@@ -60,6 +60,22 @@ void simt_race_confirm(void);
 void simt_races_forget(void);
 void simt_race_forgive(struct shadow_cell *cell, enum shadow_space space, unsigned bytes);
 
+/** The last volatile load of each thread: again at the same tick, with no write in between, it says nothing new. */
+struct polled {
+    const struct shadow_cell *cell;
+    uint32_t tick, write_tick, write;
+    uint8_t kind, bytes;
+};
+extern struct polled simt_polled[BLOCK_THREADS];
+
+static inline bool shadow_polls(const struct shadow_cell *cell, struct word_access access)
+{
+    const struct polled *last = &simt_polled[simt_order.thread >> CELL_THREAD_SHIFT];
+
+    return last->cell == cell && last->tick == simt_order.tick && last->write_tick == cell->write_tick &&
+           last->write == cell->write && last->kind == access.kind && last->bytes == access.bytes;
+}
+
 /** Accesses before this tick are ordered before whatever happens now, whoever made them. */
 static inline uint32_t shadow_horizon(enum shadow_space space)
 {
@@ -94,6 +110,8 @@ static inline void shadow_load(struct shadow_cell *cell, struct word_access acce
         if (!access.in_structure || !simt_may_be_padding(cell, access.address))
             simt_note_uninitialised(cell, access.bytes, ACCESS_LOAD, access.pc);
     }
+    if (access.what == ACCESS_VOLATILE_LOAD && shadow_polls(cell, access))
+        return;
     if (access.what == ACCESS_LOAD &&
         (SIMT_LIKELY(cell->write_tick < horizon) || shadow_ordered_here(cell->write_tick, cell->write))) {
         if (SIMT_LIKELY(cell->read_tick < horizon) ||

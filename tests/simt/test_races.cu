@@ -343,6 +343,8 @@ static HOST_ONLY bool is_forgiven(unsigned i)
             continue;
         if (event->op.kind == ATOMIC_FAILS && same_place(event, &events[i]) && event->op.bytes == events[i].op.bytes)
             return true;
+        if (event->op.kind == LOAD && same_place(event, &events[i]) && event->op.bytes == events[i].op.bytes)
+            continue;
         if (event->op.kind == LOAD || event->op.kind == VOLATILE_LOAD || event->op.kind >= SYNCWARP)
             return false;
     }
