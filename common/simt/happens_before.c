@@ -469,10 +469,9 @@ bool simt_ordered(uint32_t tick, unsigned thread, bool volatile_load)
     return ordered_by_message(tick, here ? simt_order.block_number : simt_block_at(tick), thread, volatile_load);
 }
 
-bool simt_all_ordered(uint32_t tick, unsigned set, bool volatile_load, unsigned *thread, unsigned *count)
+bool simt_all_ordered(uint32_t tick, const struct thread_set *threads, bool volatile_load, unsigned *thread,
+                      unsigned *count)
 {
-    const struct thread_set *threads = simt_thread_set(set);
-
     *count = 0;
     if (tick < simt_order.launch_tick || (tick < simt_order.block.barrier_end && simt_same_block(tick)))
         return true;

@@ -39,6 +39,7 @@ struct warp_order {
     uint32_t known[WARP_LANES][WARP_LANES]; /**< known[i][j]: lane i has seen what lane j did at ticks below this */
 };
 
+struct thread_set;
 struct view;
 
 /** What fences and atomics have told a thread. Those "in block" hold for the threads of its own block only. */
@@ -119,6 +120,7 @@ bool simt_order_lost(uint32_t tick);
  */
 bool simt_ordered(uint32_t tick, unsigned thread, bool volatile_load);
 /** As simt_ordered() for all of a set of threads; if not, one that is not, and how many there are. */
-bool simt_all_ordered(uint32_t tick, unsigned set, bool volatile_load, unsigned *thread, unsigned *count);
+bool simt_all_ordered(uint32_t tick, const struct thread_set *threads, bool volatile_load, unsigned *thread,
+                      unsigned *count);
 
 #endif

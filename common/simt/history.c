@@ -2,6 +2,7 @@
 #include "history.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct entry {
     const struct shadow_cell *cell;
@@ -70,12 +71,27 @@ bool simt_history_add(struct history *history, struct past past)
     return true;
 }
 
+void simt_history_remove(struct history *history, uint32_t i)
+{
+    free(history->past[i].own);
+    history->count--;
+    memmove(&history->past[i], &history->past[i + 1], (history->count - i) * sizeof *history->past);
+}
+
+void simt_history_clear(struct history *history)
+{
+    while (history->count > 0)
+        simt_history_remove(history, history->count - 1);
+}
+
 void simt_histories_forget(void)
 {
     if (count == 0)
         return;
-    for (size_t i = 0; i < room; i++)
+    for (size_t i = 0; i < room; i++) {
+        simt_history_clear(&entries[i].history);
         free(entries[i].history.past);
+    }
     free(entries);
     entries = NULL;
     count = room = 0;

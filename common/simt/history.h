@@ -9,6 +9,7 @@
 #define SIMT_HISTORY_H
 
 #include "device_memory.h"
+#include "thread_sets.h"
 
 /** The kinds of what was done. To PAST_VOLATILE_READ and PAST_ATOMIC the enum atomic_kind is added. */
 enum past_kind {
@@ -28,7 +29,13 @@ struct past {
     uint8_t bytes; /**< of the word's four */
     uint8_t kind;
     uint32_t site;
+    struct thread_set *own; /**< the set, if there was no number left for it; else NULL */
 };
+
+static inline const struct thread_set *past_set(const struct past *past)
+{
+    return past->own ? past->own : simt_thread_set(past->who);
+}
 
 /** The oldest first, but loads at one tick, which are where the first is. */
 struct history {
@@ -41,6 +48,9 @@ struct history {
 struct history *simt_history(const struct shadow_cell *cell);
 /** False: no memory. */
 bool simt_history_add(struct history *history, struct past past);
+/** Takes the past access number `i` out of a list. */
+void simt_history_remove(struct history *history, uint32_t i);
+void simt_history_clear(struct history *history);
 /** A launch begins. */
 void simt_histories_forget(void);
 

@@ -17,6 +17,7 @@
 #include "history.h"
 #include "program_image.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 uintptr_t simt_sites[1 << SITE_BITS];
@@ -183,18 +184,16 @@ static struct history *open_history(const struct shadow_cell *cell, uint32_t hor
 
     if (cell->read_tick >= horizon && cell->read >> 30 == READ_HISTORY >> 30) {
         struct history *history = simt_history(cell);
-        uint32_t count = 0;
 
         if (!history)
             fault_memory(pc);
-        for (uint32_t i = 0; i < history->count; i++) {
-            if (history->past[i].tick >= horizon)
-                history->past[count++] = history->past[i];
+        for (uint32_t i = history->count; i-- > 0;) {
+            if (history->past[i].tick < horizon)
+                simt_history_remove(history, i);
         }
-        history->count = count;
         return history;
     }
-    brief.count = 0;
+    simt_history_clear(&brief);
     if (cell->write_tick >= horizon) {
         const bool atomic = cell->write & CELL_ATOMIC;
         const uint8_t bytes = cell->write >> CELL_BYTES_SHIFT & 0xf;
@@ -262,7 +261,7 @@ static void close_history(struct shadow_cell *cell, struct history *brief, uint3
         const struct past *past = &brief->past[i];
         const struct past **half = of_readers(past) ? &read : &write;
 
-        room = room && !*half && (past->kind & PAST_KIND) != PAST_VOLATILE_READ &&
+        room = room && !*half && !past->own && (past->kind & PAST_KIND) != PAST_VOLATILE_READ &&
                !(past->kind & (ATOMIC_1 | ATOMIC_STORE));
         *half = past;
         latest = past->tick > latest ? past->tick : latest;
@@ -283,9 +282,10 @@ static void close_history(struct shadow_cell *cell, struct history *brief, uint3
         fault_memory(pc);
     if (history == brief)
         return;
-    history->count = 0;
+    simt_history_clear(history);
     for (uint32_t i = 0; i < brief->count; i++)
         add(history, brief->past[i], pc);
+    brief->count = 0; /* what was its own is the history's */
 }
 
 /* --- one more access ---------------------------------------------------------------------------------------------- */
@@ -315,14 +315,14 @@ static bool is_ordered(const struct past *past, bool volatile_load, unsigned *th
 {
     *thread = past->who;
     *count = 1;
-    return of_readers(past) ? simt_all_ordered(past->tick, past->who, volatile_load, thread, count)
+    return of_readers(past) ? simt_all_ordered(past->tick, past_set(past), volatile_load, thread, count)
                             : simt_ordered(past->tick, past->who, volatile_load);
 }
 
 /** Whether some thread of a set of readers is ordered before now. */
 static bool any_ordered(const struct past *past, bool volatile_load)
 {
-    const struct thread_set *set = simt_thread_set(past->who);
+    const struct thread_set *set = past_set(past);
 
     FOR_EACH_LANE (warp, set->warps) {
         FOR_EACH_LANE (lane, set->lanes[warp]) {
@@ -382,8 +382,7 @@ static bool keep_without(struct history *history, uint32_t i, uint8_t bytes)
     past->bytes &= (uint8_t)~bytes;
     if (past->bytes)
         return true;
-    history->count--;
-    memmove(past, past + 1, (history->count - i) * sizeof *past);
+    simt_history_remove(history, i);
     return false;
 }
 
@@ -398,6 +397,33 @@ static bool follows_atomic(const struct history *history, uint32_t i)
             return true;
     }
     return false;
+}
+
+/** The set of readers as its own, since there is no number for what is to become of it. */
+static struct thread_set *own_set(struct past *past)
+{
+    if (!past->own) {
+        past->own = malloc(sizeof *past->own);
+        if (!past->own)
+            fault_memory(0);
+        *past->own = *simt_thread_set(past->who);
+    }
+    return past->own;
+}
+
+/** The running thread is no longer one of the readers number `i`. */
+static void leave_set(struct history *history, uint32_t i)
+{
+    struct past *past = &history->past[i];
+    const unsigned fewer = past->own ? THREAD_SET_NONE : simt_thread_set_remove(past->who, running_thread());
+
+    if (fewer != THREAD_SET_NONE) {
+        past->who = (uint16_t)fewer;
+        return;
+    }
+    thread_set_take(own_set(past), running_thread());
+    if (past->own->warps == 0)
+        simt_history_remove(history, i);
 }
 
 /** Whether a new access may take the place of past readers: of loads, of volatile ones, or of authors of atomics. */
@@ -420,25 +446,20 @@ static void replace_reads(struct history *history, struct word_access access)
     for (uint32_t i = history->count; i-- > 0;) {
         struct past *past = &history->past[i];
 
-        if (!takes_place(past, access))
+        /* At one tick nobody else is ordered before it, and it joins its own. */
+        if (!takes_place(past, access) || past->tick == simt_order.tick)
             continue;
         /* It may be the only one that has seen an atomic which is not ordered. */
         const bool seen = (past->kind & PAST_KIND) == PAST_VOLATILE_READ && follows_atomic(history, i);
 
-        if (!seen && simt_all_ordered(past->tick, past->who, false, &thread, &count)) {
+        if (!seen && simt_all_ordered(past->tick, past_set(past), false, &thread, &count)) {
             keep_without(history, i, access.bytes);
             continue;
         }
-        /* At this tick it only joins them again. */
-        if (!(past->bytes & ~access.bytes) && past->tick != simt_order.tick && simt_same_block(past->tick) &&
-            simt_thread_set_has(past->who, running_thread()) &&
+        if (!(past->bytes & ~access.bytes) && simt_same_block(past->tick) &&
+            thread_set_has(past_set(past), running_thread()) &&
             (!seen || (sees && simt_order_silent_since(past->tick)))) {
-            const unsigned fewer = simt_thread_set_remove(past->who, running_thread());
-
-            if (fewer != THREAD_SET_NONE)
-                past->who = (uint16_t)fewer;
-            else if (past->who < BLOCK_THREADS)
-                keep_without(history, i, access.bytes);
+            leave_set(history, i);
         }
     }
 }
@@ -453,11 +474,12 @@ static void add_read(struct history *history, struct past mine, uintptr_t pc)
             break;
         if (past->tick != mine.tick || past->bytes != mine.bytes || past->kind != mine.kind)
             continue;
-        const unsigned grown = simt_thread_set_add(past->who, mine.who);
+        const unsigned grown = past->own ? THREAD_SET_NONE : simt_thread_set_add(past->who, mine.who);
 
         if (grown == THREAD_SET_NONE)
-            continue;
-        past->who = (uint16_t)grown;
+            thread_set_put(own_set(past), mine.who);
+        else
+            past->who = (uint16_t)grown;
         past->site = mine.site;
         return;
     }
@@ -532,14 +554,9 @@ void simt_race_forgive(struct shadow_cell *cell, enum shadow_space space, unsign
             struct past *past = &history->past[i];
 
             if (past->kind != PAST_READ || !simt_same_block(past->tick) ||
-                !simt_thread_set_has(past->who, running_thread()))
+                !thread_set_has(past_set(past), running_thread()))
                 continue;
-            const unsigned fewer = simt_thread_set_remove(past->who, running_thread());
-
-            if (fewer != THREAD_SET_NONE)
-                past->who = (uint16_t)fewer;
-            else if (past->who < BLOCK_THREADS)
-                keep_without(history, i, 0xf);
+            leave_set(history, i);
         }
         close_history(cell, history, cell->write & CELL_STATE, 0);
     }

@@ -38,11 +38,6 @@ const struct thread_set *simt_thread_set(unsigned number)
     return &sets[number];
 }
 
-bool simt_thread_set_has(unsigned number, unsigned thread)
-{
-    return sets[number].lanes[thread / WARP_LANES] >> thread % WARP_LANES & 1;
-}
-
 /** The number of a set, a new one if need be. */
 static unsigned number_of(const struct thread_set *set)
 {
@@ -77,8 +72,7 @@ unsigned simt_thread_set_add(unsigned number, unsigned thread)
 {
     struct thread_set set = sets[number];
 
-    set.warps |= 1u << thread / WARP_LANES;
-    set.lanes[thread / WARP_LANES] |= 1u << thread % WARP_LANES;
+    thread_set_put(&set, thread);
     const unsigned grown = number_of(&set);
 
     if (grown != THREAD_SET_NONE)
@@ -90,8 +84,6 @@ unsigned simt_thread_set_remove(unsigned number, unsigned thread)
 {
     struct thread_set set = sets[number];
 
-    set.lanes[thread / WARP_LANES] &= ~(1u << thread % WARP_LANES);
-    if (set.lanes[thread / WARP_LANES] == 0)
-        set.warps &= ~(1u << thread / WARP_LANES);
+    thread_set_take(&set, thread);
     return number_of(&set);
 }

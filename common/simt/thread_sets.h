@@ -23,7 +23,23 @@ const struct thread_set *simt_thread_set(unsigned number);
 /** The set with a thread more, or one less; THREAD_SET_NONE if that is none, or there is no number left. */
 unsigned simt_thread_set_add(unsigned number, unsigned thread);
 unsigned simt_thread_set_remove(unsigned number, unsigned thread);
-bool simt_thread_set_has(unsigned number, unsigned thread);
+static inline bool thread_set_has(const struct thread_set *set, unsigned thread)
+{
+    return set->lanes[thread / WARP_LANES] >> thread % WARP_LANES & 1;
+}
+
+static inline void thread_set_put(struct thread_set *set, unsigned thread)
+{
+    set->warps |= 1u << thread / WARP_LANES;
+    set->lanes[thread / WARP_LANES] |= 1u << thread % WARP_LANES;
+}
+
+static inline void thread_set_take(struct thread_set *set, unsigned thread)
+{
+    set->lanes[thread / WARP_LANES] &= ~(1u << thread % WARP_LANES);
+    if (set->lanes[thread / WARP_LANES] == 0)
+        set->warps &= ~(1u << thread / WARP_LANES);
+}
 
 /** What simt_thread_set_add() has found before: its number, or 0. Words are read by the same threads again and again. */
 extern uint16_t (*simt_thread_sets_next)[BLOCK_THREADS];

@@ -381,7 +381,7 @@ static HOST_ONLY bool race(unsigned first, unsigned second, const uint64_t *befo
     if (a->strong && b->strong && a->op.bytes == b->op.bytes && same_place(a, b) &&
         (a->block == b->block || !(a->op.in_block || b->op.in_block)))
         return false;
-    for (unsigned i = first + 1; i < second && a->op.kind == LOAD; i++) {
+    for (unsigned i = first + 1; i < second && (a->op.kind == LOAD || a->op.kind == VOLATILE_LOAD); i++) {
         if (is_forgiven(i) && overlap(&events[i], a) && has(events[i].before, first)) {
             either = true;
             return false;

@@ -488,8 +488,7 @@ static bool declares_variable(const char *code, size_t at)
 /** Puts a variable of a kernel's where no host variable is, and a gap behind it. */
 static void rewrite_variable(struct source *source, size_t at, size_t end, const char *attribute, const char *gap)
 {
-    if (!declares_variable(source->code, end) || find_extern(source->code, at) != NOWHERE ||
-        in_function(source->code, at))
+    if (!declares_variable(source->code, end) || find_extern(source->code, at) != NOWHERE)
         return;
     replace(source, at, end, attribute);
     write_gap(source, end, gap);
