@@ -68,7 +68,8 @@ struct polled {
 };
 extern struct polled simt_polled[BLOCK_THREADS];
 
-static inline bool shadow_polls(const struct shadow_cell *cell, struct word_access access)
+static inline __attribute__((always_inline)) bool shadow_polls(const struct shadow_cell *cell,
+                                                               struct word_access access)
 {
     const struct polled *last = &simt_polled[simt_order.thread >> CELL_THREAD_SHIFT];
 
@@ -96,7 +97,7 @@ static inline bool shadow_ordered_here(uint32_t tick, uint32_t write)
 }
 
 /** A load. */
-static inline void shadow_load(struct shadow_cell *cell, struct word_access access)
+static inline __attribute__((always_inline)) void shadow_load(struct shadow_cell *cell, struct word_access access)
 {
     const uint32_t horizon = shadow_horizon(access.space);
     const uint32_t state = (uint32_t)access.bytes << CELL_STATE_SHIFT;
@@ -143,7 +144,8 @@ static inline void shadow_load(struct shadow_cell *cell, struct word_access acce
 }
 
 /** Whether a cell's write need not be remembered once this store or atomic has been made. */
-static inline bool shadow_replaces(uint32_t write_tick, uint32_t write, struct word_access access)
+static inline __attribute__((always_inline)) bool shadow_replaces(uint32_t write_tick, uint32_t write,
+                                                                  struct word_access access)
 {
     if (access.what == ACCESS_ATOMIC)
         return (write & CELL_ATOMIC) && (write >> CELL_BYTES_SHIFT & 0xf) == access.kind &&
@@ -162,7 +164,8 @@ static inline uint32_t shadow_with_me(uint32_t read)
 }
 
 /** Whether all that a cell has of readers is ordered before now: by a barrier, or this very thread is the one. */
-static inline bool shadow_readers_done(const struct shadow_cell *cell, uint32_t horizon, struct word_access access)
+static inline __attribute__((always_inline)) bool shadow_readers_done(const struct shadow_cell *cell, uint32_t horizon,
+                                                                      struct word_access access)
 {
     if (SIMT_LIKELY(cell->read_tick < horizon))
         return access.what != ACCESS_ATOMIC || !(access.kind & ATOMIC_STORE);
@@ -180,7 +183,8 @@ static inline bool shadow_readers_done(const struct shadow_cell *cell, uint32_t 
 }
 
 /** One more author, after shadow_readers_done(). */
-static inline void shadow_add_author(struct shadow_cell *cell, uint32_t horizon, struct word_access access)
+static inline __attribute__((always_inline)) void shadow_add_author(struct shadow_cell *cell, uint32_t horizon,
+                                                                    struct word_access access)
 {
     uint32_t set = simt_order.thread >> CELL_THREAD_SHIFT;
 
@@ -194,7 +198,7 @@ static inline void shadow_add_author(struct shadow_cell *cell, uint32_t horizon,
 }
 
 /** A store or an atomic. */
-static inline void shadow_store(struct shadow_cell *cell, struct word_access access)
+static inline __attribute__((always_inline)) void shadow_store(struct shadow_cell *cell, struct word_access access)
 {
     const uint32_t horizon = shadow_horizon(access.space);
     uint32_t state = cell->write & CELL_STATE;
