@@ -125,7 +125,7 @@ static __device__ __forceinline__ float score_of_group(const experts<ROOM> &own,
 // [kernel]
 /**
  * Grid: enough blocks of 6 warps for 32 / num_expert_group tokens a warp. EXPERTS and GROUPS are 0 in the version that
- * takes them from the problem. Lanes past the last token work on it once more and write nothing: all lanes stay, so
+ * takes them from the problem. Lanes past the last token work on it once more and store no result: all lanes stay, so
  * every shuffle finds its partner.
  */
 template <int EXPERTS, int GROUPS, typename T, typename Choice, typename Bias>

@@ -25,7 +25,7 @@ struct softmax_row {
 // [softmax_row]
 
 // [to_scores]
-/** The scores of ROOM logits, in their place. One loop per kind: a test in each step would be code for all kinds. */
+/** The scores of ROOM logits, in their place. A loop per kind: one for all, unrolled, would test it ROOM times. */
 template <typename T, int ROOM>
 static __device__ __forceinline__ void to_scores(enum gate_score score, softmax_row row, float (&x)[ROOM])
 {

@@ -65,48 +65,37 @@ def report(build, name):
     return made
 
 
-def _sum(counts, name, where):
-    parts = SUMS[name][1:] if name in SUMS else (name,)
-    missing = [part for part in parts if not isinstance(counts.get(part), (int, float))]
-    if missing:
-        raise ValueError(f'{where}: it has no counter "{missing[0]}"')
-    return sum(counts[part] for part in parts)
-
-
-def count(report, name, kernel=""):
-    """A counter's or a sum's value in a report, in one of its kernels or in all."""
+def count(report, name, kernel="", per_token=False):
+    """A counter's or a sum's value in a report, in one of its kernels or in all, in all or per token."""
     kernels = {entry["name"]: entry["counters"] for entry in report.get("kernels", [])}
     counts = kernels.get(kernel) if kernel else report.get("counters")
     if counts is None:
         raise ValueError(f"{report['chapter']}: it has no counters of the kernel '{kernel}'")
-    return _sum(counts, name, report["chapter"])
-
-
-def count_on_gpu(run, name):
-    """A counter's or a sum's value in what Nsight Compute counted."""
-    if name in OTHERWISE_ON_GPU:
-        raise ValueError(f"a GPU counts {name} once for each warp: it has no column beside the simulator's")
-    counts = {entry["counter"]: entry.get("gpu") for entry in run["counters"]}
-    return _sum(counts, name, f"the GPU's counters of {run['chapter']}")
-
-
-def _parse_column(word):
-    match = re.fullmatch(r"(machine:)?(\d\d\w*)|(\d\d\w*):(\w+)", word, re.A)
-    if not match:
-        raise ValueError(f"a column '{word}'; 03, 06:fill_kernel and machine:03 are some")
-    return types.SimpleNamespace(machine=bool(match[1]), name=match[2] or match[3], kernel=match[4] or "")
+    parts = SUMS[name][1:] if name in SUMS else (name,)
+    missing = [part for part in parts if not isinstance(counts.get(part), (int, float))]
+    if missing:
+        raise ValueError(f'{report["chapter"]}: it has no counter "{missing[0]}"')
+    num_tokens = report.get("problem", {}).get("num_tokens")
+    if per_token and not num_tokens:
+        raise ValueError(f'{report["chapter"]}: its problem has no "num_tokens"')
+    return sum(counts[part] for part in parts) / (num_tokens if per_token and name not in NEVER_PER_TOKEN else 1)
 
 
 def parse(words):
     """Reads what counters are wanted: .columns, .per_token, and .kernel and .by, which may be ""."""
     *modes, columns = words.split(",")
-    request = types.SimpleNamespace(per_token=False, kernel="", by="")
+    request = types.SimpleNamespace(per_token=False, kernel="", by="", columns=[])
     for mode in map(str.strip, modes):
         match = re.fullmatch(r"(?P<per_token>per token)|(?:of (?P<kernel>\w+))|(?:by (?P<by>\w+))", mode, re.A)
         if not match:
             raise ValueError(f"counters '{mode}'; 'per token', 'of KERNEL' and 'by NUMBER' are known")
         vars(request).update({name: word for name, word in match.groupdict().items() if word})
-    request.columns = [_parse_column(word) for word in columns.split()]
+    for word in columns.split():
+        match = re.fullmatch(r"(machine:)?(\d\d\w*)|(\d\d\w*):(\w+)", word, re.A)
+        if not match:
+            raise ValueError(f"a column '{word}'; 03, 06:fill_kernel and machine:03 are some")
+        column = types.SimpleNamespace(machine=bool(match[1]), name=match[2] or match[3], kernel=match[4] or "")
+        request.columns.append(column)
     if not request.columns:
         raise ValueError("counters of nothing; 'counters: 03 04' is of two chapters")
     if (request.kernel or request.by) and any(column.machine for column in request.columns):
@@ -124,15 +113,17 @@ def parse_row(words):
 
 
 def _read_column(build, recorded, column):
+    """Adds what is counted, .report, and where it comes from, .run: of a GPU the recorded one."""
     if not column.machine:
-        column.run = report(build, column.name)
-        column.num_tokens = column.run.get("problem", {}).get("num_tokens")
+        column.run = column.report = report(build, column.name)
         return
     chapter, _ = run_of(column.name)
     column.run = results.find_counters(recorded, chapter)
     if not column.run:
         raise ValueError(f"what Nsight Compute counts of {chapter} is not recorded")
-    column.num_tokens = int(column.run["command"].split()[-1])
+    column.report = {"chapter": f"the GPU's counters of {chapter}",
+                     "counters": {entry["counter"]: entry.get("gpu") for entry in column.run["counters"]},
+                     "problem": {"num_tokens": int(column.run["command"].split()[-1])}}
 
 
 def _heading(request, column, one_run):
@@ -151,12 +142,9 @@ def _heading(request, column, one_run):
 def _cell(request, column, name):
     if name in GPU_ONLY and not column.machine:
         return ""
-    value = (count_on_gpu(column.run, name) if column.machine
-             else count(column.run, name, column.kernel or request.kernel))
-    if request.per_token and not column.num_tokens:
-        raise ValueError(f'{column.run["chapter"]}: its problem has no "num_tokens"')
-    if request.per_token and name not in NEVER_PER_TOKEN:
-        value /= column.num_tokens
+    if name in OTHERWISE_ON_GPU and column.machine:
+        raise ValueError(f"a GPU counts {name} once for each warp: it has no column beside the simulator's")
+    value = count(column.report, name, column.kernel or request.kernel, request.per_token)
     return f" {format_number(value)}" + (" in all" if request.per_token and name in NEVER_PER_TOKEN else "")
 
 

@@ -16,8 +16,6 @@ def _snippets(trace):
     return [names.get(event.get("line"), "") if event["file"] == trace["source"] else "" for event in trace["events"]]
 
 
-# --- exchanges: butterflies and sorts -----------------------------------------------------------------------------------
-
 def _distance(event):
     """How far a whole warp's exchange reaches; 0 if it is none."""
     if event["kind"] != "shuffle" or event["operation"] != "__shfl_xor_sync" or len(event["active"]) < 32:
@@ -88,8 +86,6 @@ def split(before, after):
     return {"taken": taken[0]}
 
 
-# --- a scan of two levels -----------------------------------------------------------------------------------------------
-
 def _next_event(events, kind):
     return next((event for event in events if event["kind"] == kind), None)
 
@@ -127,8 +123,6 @@ def two_level_scan(trace):
             return {"scans": scans, "sums": sums[0][:2], "before": before["value"][:2], "begins": expected}
     raise ValueError(f"{trace['source']}: its first two warps do not add up in two levels of five shuffles")
 
-
-# --- a tree in shared memory --------------------------------------------------------------------------------------------
 
 def _accesses(event, begin, count):
     """The words that the event's lanes access, of so many from a byte on: lane, word, and value or None if unknown."""
@@ -203,8 +197,6 @@ def tree(trace, count=8):
         raise ValueError(f"{trace['source']}: no word becomes the sum of two")
     return {"first": first, "steps": steps}
 
-
-# --- who waits for whom, and who writes where ---------------------------------------------------------------------------
 
 def timeline(trace):
     """What each warp does between the block's barriers: runs of operations [snippet, lanes that take part, how many].

@@ -25,7 +25,6 @@ TOOLS = pathlib.Path(__file__).parent
 AWESOME = pathlib.Path(os.environ.get("DOXYGEN_AWESOME", "/usr/share/doxygen-awesome-css"))
 LUNR = pathlib.Path(os.environ.get("LUNR", "/usr/share/javascript/lunr"))
 
-
 # Files of the site, a pattern, and what takes the place of what it finds.
 PATCHES = (
     # A title is a heading, as it looks.

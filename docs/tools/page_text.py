@@ -25,7 +25,7 @@ class Site:
     """All that a page may refer to."""
     pages: list  # of Page
     sources: list  # the paths of the source files that the site shows, in order
-    terms: dict  # words to the id of the glossary's term that they lead to
+    terms: dict  # words in small letters to the id of the glossary's term that they lead to
     files: dict = dataclasses.field(default_factory=dict)  # that pages link to: addresses to paths
 
 
@@ -62,7 +62,7 @@ def read_terms(path=GLOSSARY):
     """The words that lead to the glossary's terms, with the terms' ids, in order. A heading with an {#id} is a
     term; the line behind it may list words: `<!-- words: request, requests -->`. Without it nothing leads there by
     itself. The next may list what has such a word in another meaning: `<!-- not: pull requests -->`. Its id is ""."""
-    terms, known, term = {}, {}, ""
+    terms, term = {}, ""
     for line in pathlib.Path(path).read_text().splitlines():
         if line.startswith("#"):
             term = (re.search(r"\{#([a-z0-9_]+)\}", line) or ["", ""])[1]
@@ -71,9 +71,9 @@ def read_terms(path=GLOSSARY):
                 raise ValueError(f"{path}: '{line}' ends without -->, or is behind no heading with an {{#id}}")
             for word in words[2].removesuffix(" --").split(","):
                 word, leads_to = word.strip(), term if words[1] == "words" else ""
-                if word.lower() in known:
-                    raise ValueError(f"{path}: '{word}' leads to {known[word.lower()]} and to {leads_to}")
-                terms[word] = known[word.lower()] = leads_to
+                if word.lower() in terms:
+                    raise ValueError(f"{path}: '{word}' leads to {terms[word.lower()]} and to {leads_to}")
+                terms[word.lower()] = leads_to
     return terms
 
 
@@ -84,7 +84,6 @@ class Writer:
     page: Page
     expand_marker: object  # called with a comment's text: what stands for it, or None if it is no marker
     pieces: re.Pattern
-    term_of: dict  # words in small letters to ids
     linked_terms: set = dataclasses.field(default_factory=set)
     words: int = 0
     lines_of_code: int = 0
@@ -137,7 +136,7 @@ def _piece(writer, piece, terms):
     if piece.lastgroup == "mark":  # between two of these Doxygen takes no code and no link for what it is
         return "&quot;"
     if piece.lastgroup == "term":
-        term = writer.term_of[piece[0].lower()]
+        term = writer.site.terms[piece[0].lower()]
         if not terms or not term or term in writer.linked_terms:
             return piece[0]
         writer.linked_terms.add(term)
@@ -237,8 +236,7 @@ def _line(writer, line, following):
 
 def write(site, page, expand_marker):
     """What is behind the page's title as text for Doxygen, and the Writer, with its words and lines of code."""
-    term_of = {word.lower(): term for word, term in site.terms.items()}
-    writer = Writer(site, page, expand_marker, _pieces_of_lines(site.terms), term_of)
+    writer = Writer(site, page, expand_marker, _pieces_of_lines(site.terms))
     lines, out, at = pathlib.Path(page.path).read_text().splitlines(), [], 1
     while at < len(lines):
         line, number, at = lines[at], at + 1, at + 1

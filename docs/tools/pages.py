@@ -1,9 +1,8 @@
 """The pages of the documentation site that are made from the repository's Markdown files, as text for Doxygen.
 
-A page for each chapters/NN_name/README.md: the walkthrough, with its place in the course, the way to its
-neighbours, how long it takes to read, and what belongs to it. A page for each docs/pages/NAME.md, for the router
-data, and for each exercise, to which its chapter leads. A page "chapters" that lists them. In the Markdown files
-these markers are known:
+A page for each chapters/NN_name/README.md: the walkthrough, with its place in the course, the way to its neighbours,
+how long it takes to read, and what belongs to it. A page for each docs/pages/NAME.md, for the router data, and for each
+exercise, to which its chapter leads. A page "chapters" that lists them. In the Markdown files these markers are known:
 
     <!-- results: ... -->    docs/figures/results.svg, and what it shows in words
     <!-- chapters -->        the chapters and what each gains, as recorded
@@ -23,20 +22,16 @@ import times
 PARTS = ((5, "the gate"), (10, "align"), (99, "the layer, several GPUs and the limit"))  # the last chapter of each
 ORDER = ("primer", "chapters", "exercises", "glossary", "simulator", "stepping_in_gdb", "router_data")  # others follow
 STEP_PAGES = {"step": "What this step changed</a>, line by line", "stepper": "Step through a run</a>"}
+PAGES = (("chapters/[0-9][0-9]_*/README.md", "chapter_{folder:.2}"), ("docs/pages/*.md", "{stem}"),
+         ("common/data/router/README.md", "router_data"), ("exercises/README.md", "exercises"),
+         ("exercises/[0-9]*/README.md", "exercise_{folder}"), ("exercises/AUTHORING.md", "exercise_authoring"))
 WORDS_A_MINUTE, LINES_OF_CODE_A_MINUTE = 200, 15
 
 
 def find_pages():
     """All pages, the chapters first and in order."""
-    chapters = sorted(pathlib.Path("chapters").glob("[0-9][0-9]_*/README.md"))
-    found = [(path, f"chapter_{path.parent.name[:2]}") for path in chapters]
-    found += [(path, path.stem) for path in sorted(pathlib.Path("docs/pages").glob("*.md"))]
-    found.append((pathlib.Path("common/data/router/README.md"), "router_data"))
-    exercises = pathlib.Path("exercises")
-    found += [(path, "exercises") for path in exercises.glob("README.md")]
-    found += [(path, f"exercise_{path.parent.name}") for path in sorted(exercises.glob("[0-9]*/README.md"))]
-    found += [(path, "exercise_authoring") for path in exercises.glob("AUTHORING.md")]
-    return [page_text.read_page(path.as_posix(), page_id) for path, page_id in found]
+    return [page_text.read_page(path.as_posix(), page_id.format(stem=path.stem, folder=path.parent.name))
+            for pattern, page_id in PAGES for path in sorted(pathlib.Path().glob(pattern))]
 
 
 def number_of(page):
@@ -57,9 +52,6 @@ def subpages(ids):
     """Puts pages below this one in Doxygen's tree, which shows only those that a page names."""
     items = "".join(f"- \\subpage {page_id}\n" for page_id in ids)
     return f"\n@htmlonly<div hidden>@endhtmlonly\n\n{items}\n@htmlonly</div>@endhtmlonly\n"
-
-
-# --- a chapter's place and what belongs to it ---
 
 
 def way(label, before, middle, after):
@@ -112,9 +104,6 @@ def _box(site, page, writer, own_pages):
             f"</p><ul>{items}{_item('Exercises: ', exercises)}</ul></div>@endhtmlonly\n")
 
 
-# --- what chapters gain ---
-
-
 def _idea(page):
     """What a chapter is about: the first bold words of its text."""
     match = re.search(r"\n\*\*(.*?)\*\*", pathlib.Path(page.path).read_text(), re.DOTALL)
@@ -150,19 +139,15 @@ def _chapter_list(site, recorded):
             continue
         text += ("| chapter | the idea | 1 token, us | times as fast | 65,536 tokens, us | times as fast |\n"
                  "|---|---|---:|---:|---:|---:|\n")
-        runs = {page.path: times.chapter_run(recorded, page.path.split("/")[1]) for page in chapters}
-        for page, following in zip(chapters, [*chapters[1:], None]):
-            is_host = number_of(page) == 1
-            text += _gain(page, runs[following.path] if is_host and following else runs[page.path], is_host)
-        found = [run for run in runs.values() if run]
+        runs = [times.chapter_run(recorded, page.path.split("/")[1]) for page in chapters]
+        for page, run, following in zip(chapters, runs, [*runs[1:], None]):
+            text += _gain(page, following if number_of(page) == 1 else run, number_of(page) == 1)
+        found = [run for run in runs if run]
         host = ("; chapter 01 on up to 16 threads of that machine's CPU, with which chapter 02 is compared" if part == 0 else "")
         text += "\n" + (f"Microseconds per call, median, {provenance.machines(found[-1:])} by `build/gpu/NAME --bench`"
                         f"{host}. *Times as fast* as the chapter before, both in one run.\n"
                         if found else "No times are recorded yet.\n")
     return text
-
-
-# --- markers ---
 
 
 def _run(command, expected):
@@ -187,9 +172,6 @@ def _expand_marker(site, recorded, text):
     return _run(command[2], int(command[1] or 0)) if command else None
 
 
-# --- pages ---
-
-
 def _page(site, page, recorded, step_pages):
     writer, text = page_text.write(site, page, lambda marker: _expand_marker(site, recorded, marker))
     head, foot = f"# {page.title} {{#{page.id}}}\n", ""
@@ -209,14 +191,10 @@ def _page(site, page, recorded, step_pages):
 
 def _uses(site):
     """Comments that add to the page of each shared kernel the chapters that use it."""
-    text = ""
-    for path in site.sources:
-        is_shared = path.startswith("common/kernels/")
-        users = [page for page in _chapters(site) if is_shared and path in _included(site, page)]
-        if users:
-            text += f"/**\n * @file {path}\n *\n * Used in "
-            text += ", ".join(f'@ref {page.id} "{page.title}"' for page in users) + ".\n */\n"
-    return text
+    uses = {path: [f'@ref {page.id} "{page.title}"' for page in _chapters(site) if path in _included(site, page)]
+            for path in site.sources if path.startswith("common/kernels/")}
+    return "".join(f"/**\n * @file {path}\n *\n * Used in {', '.join(users)}.\n */\n"
+                   for path, users in uses.items() if users)
 
 
 def write_pages(site, recorded, step_pages):

@@ -41,14 +41,11 @@ def counter_panels(operator, build):
     """What the simulator counts in each chapter, a panel for each counter: the values and how they read."""
     names, per_token = results.chapters(kernel=f"{operator}.cu"), OPERATORS[operator].per_token
     reports = [counters.report(build, name[:2]) for name in names]
-    tokens = [report["problem"]["num_tokens"] for report in reports]
-    if per_token and not all(tokens):
-        raise ValueError(f"counters of {operator}: per token of no tokens")
     panels = []
     for name in OPERATORS[operator].counters.split():
-        values = [counters.count(report, name) / (of_report if per_token else 1) for report, of_report in zip(reports, tokens)]
+        values = [counters.count(report, name, per_token=per_token) for report in reports]
         panels.append({"name": name, "label": counters.label(name), "values": [round(value, 6) for value in values],
                        "texts": [counters.format_number(value) for value in values]})
     source = (f"{'Per token' if per_token else 'In all'}, from the CPU simulator; "
-              f"{counters.format_number(tokens[0])} tokens of the router\u2019s data.")
+              f"{counters.format_number(reports[0]['problem']['num_tokens'])} tokens of the router\u2019s data.")
     return {"chapters": [name[:2] for name in names], "panels": panels, "source": source}

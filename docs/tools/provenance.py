@@ -23,12 +23,6 @@ def machines(runs):
     return f"{join(names)}, recorded on {join(distinct(run['date'][:10] for run in runs))}"
 
 
-def _general_command(run):
-    """The run's command, NAME for the program so that those of several chapters are one."""
-    program = results.program_of(run)
-    return run["command"] if program in results.PEERS else run["command"].replace(program, "NAME", 1)
-
-
 def _commands(commands, only_first):
     """`a`, `b` and `c`, or `a`, and so on. Where they wrote to says nothing."""
     commands = distinct(command.split(" --out ")[0].rstrip() for command in commands)
@@ -40,7 +34,10 @@ def recorded(runs, only_first_command=False):
     runs = [run for run in runs if run]
     if not runs:
         return "Nothing is recorded yet."
-    return f"{machines(runs)} by {_commands(map(_general_command, runs), only_first_command)}."
+    programs = [results.program_of(run) for run in runs]  # NAME stands for them: so those of several chapters are one
+    commands = [run["command"] if program in results.PEERS else run["command"].replace(program, "NAME", 1)
+                for run, program in zip(runs, programs)]
+    return f"{machines(runs)} by {_commands(commands, only_first_command)}."
 
 
 def simulated(reports, any_program, only_first_command=False):

@@ -20,7 +20,7 @@ BLOCK_SIZES = [f"--block-size {size}" for size in (16, 64, 128)]
 UNIFORM = "--block-size 64 --num-experts 256 --dist uniform"
 FEW_TOKENS = [f"--num-tokens {tokens} --num-experts 64 --topk 8 --dist uniform --block-size 64 --kernel {kernel}"
               for tokens in (1, 16, 64, 120) for kernel in ("small", "large")]
-F32_ONLY = [(program, "bf16") for program in ("02_warp_per_group", "03_divergence_free", "04_bitonic_sort")]
+F32_ONLY = ("02_warp_per_group", "03_divergence_free", "04_bitonic_sort")
 BUILT_OTHERWISE = ("08_align_blelloch_plain_tree", "10_align_parallel_fill_packed_offsets")
 SUMS = [f"--num-tokens 1 --num-experts {experts} --dist uniform --kernel large" for experts in (128, 256, 512, 1024)]
 FEW_PLACES = [f"--num-tokens {tokens} --capacity {tokens * 8 * 64}" for tokens in (1, 4, 16)]
@@ -29,8 +29,8 @@ OTHERS = ("sh tests/gpu/figures.sh cycles", "sh tests/gpu/figures.sh store_rate"
               "05_fused_gate 1", "05_fused_gate 24", "07_align_vector_pad 65536", "08_align_blelloch 1", "09_align_warp_scan 1")))
 
 
-def bench_lines(benches):
-    return [f"build/gpu/{program} {options} --bench --format json" for program, options in benches]
+def bench(programs, every_options):
+    return [f"build/gpu/{program} {options} --bench --format json" for program in programs for options in every_options]
 
 
 def claims():
@@ -38,26 +38,22 @@ def claims():
     gate, align = ([f"variants/{name}" for name in results.variants(kernel)] for kernel in ("gate.cu", "align.cu"))
     pads = [program for program in align if "/07" in program]
     exact = ["06_align_serial", "07_align_vector_pad", "cub_align", *pads]
-    benches = [(program, "--dtype f32") for program in gate] + [("05_fused_gate", "--dtype f16")]
-    benches += [(program, options) for program in pads for options in BLOCK_SIZES]
-    benches += [(program, f"{options} --room exact") for program in exact for options in BLOCK_SIZES]
-    benches += [(program, options) for program in align if program not in pads for options in (BLOCK_SIZES[1], *FEW_TOKENS)]
-    benches += [(program, options) for program in ("06_align_serial", "08_align_blelloch", "09_align_warp_scan") for options in SUMS]
-    benches += [("09_align_warp_scan", options) for options in FEW_PLACES]
-    return [*bench_lines(benches), *OTHERS]
+    return [*bench(gate, ["--dtype f32"]), *bench(pads, BLOCK_SIZES),
+            *bench(exact, [f"{options} --room exact" for options in BLOCK_SIZES]),
+            *bench([program for program in align if program not in pads], [BLOCK_SIZES[1], *FEW_TOKENS]),
+            *bench(["06_align_serial", "08_align_blelloch", "09_align_warp_scan"], SUMS),
+            *bench(["09_align_warp_scan"], FEW_PLACES), *OTHERS]
 
 
 def commands(counters):
     """Every command whose run is recorded."""
     gate, align = results.chapters(kernel="gate.cu"), results.chapters(kernel="align.cu")
-    benches = [(program, f"--dtype {dtype}") for program in gate for dtype in ("f32", "bf16")
-               if (program, dtype) not in F32_ONLY]
-    benches += [(program, options) for program in [*align, "cub_align"] for options in [*BLOCK_SIZES, UNIFORM]]
-    benches += [(program, options) for program in BUILT_OTHERWISE for options in (BLOCK_SIZES[1], UNIFORM)]
-    benches += [(program, options) for program in align for options in FEW_TOKENS]
-    lines = bench_lines(benches)
-    lines += [f"python3 tests/peers/pytorch_gate.py --dtype {dtype} --format json" for dtype in ("f32", "bf16")]
-    return lines + [f"sh tests/gpu/count_on_gpu.sh {chapter} 2048" for chapter in [*gate, *align] if counters]
+    cannot = bench(F32_ONLY, ["--dtype bf16"])
+    return [*(line for line in bench(gate, ["--dtype f32", "--dtype bf16"]) if line not in cannot),
+            *bench([*align, "cub_align"], [*BLOCK_SIZES, UNIFORM]), *bench(BUILT_OTHERWISE, [BLOCK_SIZES[1], UNIFORM]),
+            *bench(align, FEW_TOKENS),
+            *(f"python3 tests/peers/pytorch_gate.py --dtype {dtype} --format json" for dtype in ("f32", "bf16")),
+            *(f"sh tests/gpu/count_on_gpu.sh {chapter} 2048" for chapter in [*gate, *align] if counters)]
 
 
 def run(command, folder):

@@ -3,7 +3,6 @@
 Each is kept in BUILD/docs/runs and made again only when the program is newer. Paths are relative to the repository's root,
 in which the tools run. A run that fails is a ValueError with one line.
 """
-import concurrent.futures
 import hashlib
 import json
 import os
@@ -34,12 +33,9 @@ def _make(build, program, arguments, options, suffix):
     if arguments:
         name += "_" + hashlib.sha256(f"{program} {arguments}".encode()).hexdigest()[:8]
     kept = pathlib.Path(build) / "docs" / "runs" / (name + suffix)
-
-    def is_up_to_date():
-        return kept.exists() and kept.stat().st_mtime_ns > binary.stat().st_mtime_ns
-
-    if is_up_to_date():
+    if kept.exists() and kept.stat().st_mtime_ns > binary.stat().st_mtime_ns:
         return kept
+    shutil.rmtree(kept, ignore_errors=True)  # an older folder
     unfinished = kept.with_name(f".{os.getpid()}_{kept.name}")
     (unfinished if suffix == ".arrays" else kept.parent).mkdir(parents=True, exist_ok=True)
     command = [str(binary), *arguments.split(), *(word.format(unfinished) for word in options.split())]
@@ -49,12 +45,10 @@ def _make(build, program, arguments, options, suffix):
     if suffix == ".report.json":
         unfinished.write_text(result.stdout)
     os.utime(unfinished)
-    if kept.is_dir() and is_up_to_date():  # another tool has made it meanwhile
+    try:
+        unfinished.rename(kept)
+    except OSError:  # another tool has made the folder meanwhile
         shutil.rmtree(unfinished)
-        return kept
-    if kept.is_dir():
-        shutil.rmtree(kept)
-    unfinished.rename(kept)
     return kept
 
 
@@ -75,9 +69,3 @@ def trace(build, program, arguments=None):
 def arrays(build, program, arguments=""):
     """The folder with the .npy files that the program writes."""
     return _make(build, program, arguments, "--out {}", ".arrays")
-
-
-def side_by_side(function, items):
-    """What the function returns for each item, as many calls at once as there are processors."""
-    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        return list(pool.map(function, items))

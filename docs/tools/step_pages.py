@@ -13,8 +13,8 @@ import page_text
 import pages
 import provenance
 import results
-import runs
 import times
+from operators import OPERATORS
 
 CONTEXT = 3  # unchanged lines that are shown beside a change
 LEAST_FOLDED = 4  # lines that are worth folding away
@@ -32,9 +32,6 @@ HOST_PAIRS = (
     ("The best experts of a token: the same list; the heads of the warps' lists", "choose", "merge"),
     ("The weights: a loop over the chosen; a lane for each", "weights", "weights"),
 )
-
-
-# --- code ---
 
 
 @functools.lru_cache(maxsize=None)
@@ -98,12 +95,9 @@ def changed_words(before, after):
     return [_marked_columns(*of_side) for of_side in zip((before, after), sides, same)]
 
 
-# --- the table of both sides ---
-
-
-def _cells(side, number, sign, marked=()):
-    """A line's number, from 1, and its code; empty cells where there is none."""
-    look = side.name + ({"-": " removed", "+": " added", " ": ""}[sign] if number else " none")
+def _cells(side, look, number, sign, marked=()):
+    """A line's number, from 1, and its code; empty cells where there is none. `look` is their class."""
+    look += ({"-": " removed", "+": " added", " ": ""}[sign] if number else " none")
     line = _line_html(side.lines[number - 1], marked) if number else ""
     code = f'<code><span class="sign">{sign}</span>{line}</code>' if number else ""
     return f'<td class="n {look}" role="cell">{number or ""}</td><td class="{look}" role="cell">{code}</td>'
@@ -117,7 +111,8 @@ def _group(name, rows):
 def _beside(before, old, after, new, signs="  ", marked=((), ())):
     """Rows with the lines of two ranges beside each other, as far as each goes."""
     rows = itertools.zip_longest(old, new, *marked)
-    return [_cells(before, left, signs[0], left_marks or ()) + _cells(after, right, signs[1], right_marks or ())
+    return [_cells(before, "before", left, signs[0], left_marks or ()) +
+            _cells(after, "after", right, signs[1], right_marks or ())
             for left, right, left_marks, right_marks in rows]
 
 
@@ -188,9 +183,6 @@ def _code(before, after):
             f'<thead role="rowgroup"><tr role="row">{heads}</tr></thead>\n{rows}</table>\n@endhtmlonly\n')
 
 
-# --- words and figures ---
-
-
 def _idea(here):
     """What the kernel's first comment says. A text goes on unless a line begins with a word and a colon."""
     comment = here.kernel.read_text().partition("*/")[0]
@@ -226,24 +218,21 @@ def change(before, here):
     return f"{percent:+.1f} %" if abs(percent) < 9.95 else f"{percent:+.0f} %"
 
 
-def _counters(before, here, reports):
-    """`reports` are the programs' reports, without that of a chapter on the host, where nothing is counted."""
+def _counters(before, here):
+    reports = [side.report for side in (before, here) if not side.is_host]
     tokens = reports[-1].get("problem", {}).get("num_tokens", 0)
     if tokens < 1 or any(report["problem"]["num_tokens"] != tokens for report in reports):
         raise ValueError(f'{here.title}: "num_tokens" is {tokens}; it must be 1 or more and as in the chapter before')
-    divisor = tokens if here.kernel.stem == "gate" else 1
-    rows = []
+    per_token, rows = OPERATORS[here.kernel.stem].per_token, []
     for name, label in counters.names().items():
-        counts = [counters.count(report, name) for report in reports]
-        in_all = name in counters.NEVER_PER_TOKEN
+        counts = [counters.count(report, name, per_token=per_token) for report in reports]
         if any(counts):
-            rows.append((label + (", in all" if in_all and divisor > 1 else ""),
-                         *(counters.format_number(count / (1 if in_all else divisor)) for count in counts),
-                         *([change(*counts)] if len(counts) > 1 else [])))
+            rows.append((label + (", in all" if per_token and name in counters.NEVER_PER_TOKEN else ""),
+                         *map(counters.format_number, counts), *([change(*counts)] if len(counts) > 1 else [])))
     heads = ["counter", before.title, here.title, "change"] if len(reports) > 1 else ["counter", here.title]
     host = "" if len(reports) > 1 else f"\n{before.title} runs on the host, where nothing is counted."
     return (f"## What it counts {{#step_{here.number:02}_counters}}\n\n" +
-            _table("Counters for each token" if divisor > 1 else "Counters of all launches", heads, rows) +
+            _table("Counters for each token" if per_token else "Counters of all launches", heads, rows) +
             "[What the counters mean](@ref simulator_replay). Counted by the CPU simulator: " +
             f"{provenance.simulated(reports, any_program=len(reports) > 1)}{host}\n\n")
 
@@ -265,33 +254,28 @@ def _times(before, here, recorded):
     return out + provenance.recorded([run]) + "\n\n"
 
 
-# --- pages ---
-
-
-def _side(site, page, name):
-    """A chapter; `name` is the class of its cells, "before" or "after"."""
+def _side(site, page, build):
+    """A chapter, with its program's report if it has a kernel for a GPU."""
     kernel, number = results.kernel_of(page.path.split("/")[1]), pages.number_of(page)
-    return types.SimpleNamespace(name=name, page=page, number=number, title=f"Chapter {number:02}", kernel=kernel,
-                                 is_host=kernel.suffix == ".c", lines=highlighted_lines(kernel.read_text()),
+    is_host = kernel.suffix == ".c"
+    return types.SimpleNamespace(page=page, number=number, title=f"Chapter {number:02}", kernel=kernel, is_host=is_host,
+                                 report=None if is_host else counters.report(build, f"{number:02}"),
+                                 lines=highlighted_lines(kernel.read_text()),
                                  url=page_text.source_url(site.sources, kernel.as_posix()))
 
 
-def write_page(before, here, reports, recorded):
-    """What the chapter `here` changed, as text for Doxygen; see _counters() for the reports."""
+def write_page(before, here, recorded):
+    """What the chapter `here` changed, as text for Doxygen."""
     titles = [html.escape(side.page.title) for side in (before, here)]
     way = pages.way("Chapter", f'<a href="{here.page.id}.html">&larr; Back to {titles[1]}</a>', "<span></span>",
                     f'<a href="{before.page.id}.html">The chapter before: {titles[0]}</a>')
     return (f"# What chapter {here.number:02} changed {{#step_{here.number:02}}}\n{way}\n{_idea(here)}"
-            f"{_counters(before, here, reports)}{_times(before, here, recorded)}{_code(before, here)}{way}\n")
+            f"{_counters(before, here)}{_times(before, here, recorded)}{_code(before, here)}{way}\n")
 
 
 def write_pages(site, recorded, build):
     """The pages of all chapters that change what the one before does, by the names of their files."""
-    chapters = [page for page in site.pages if pages.number_of(page) and results.kernel_of(page.path.split("/")[1])]
-    steps = [(_side(site, before, "before"), _side(site, here, "after"))
-             for before, here in zip(chapters, chapters[1:])]
-    numbers = sorted({side.number for step in steps for side in step if not side.is_host})
-    reports = dict(zip(numbers, runs.side_by_side(lambda number: counters.report(build, f"{number:02}"), numbers)))
-    return {f"step_{here.number:02}.md": write_page(before, here, [reports[side.number] for side in (before, here)
-                                                                   if not side.is_host], recorded)
-            for before, here in steps if before.kernel.stem == here.kernel.stem}
+    sides = [_side(site, page, build) for page in site.pages
+             if pages.number_of(page) and results.kernel_of(page.path.split("/")[1])]
+    return {f"step_{here.number:02}.md": write_page(before, here, recorded)
+            for before, here in zip(sides, sides[1:]) if before.kernel.stem == here.kernel.stem}

@@ -7,11 +7,13 @@ stepper.js and stepper.css must lie.
 """
 import base64
 import collections
+import concurrent.futures
 import functools
 import gzip
 import html
 import json
 import math
+import os
 import pathlib
 import re
 import shutil
@@ -37,9 +39,6 @@ TEMPLATES = {
              '<h1>{title}, step by step</h1>\n{stepper}</body>\n</html>\n'}
 LOADS, STORES, ATOMIC = ("shared_load", "global_load"), ("shared_store", "global_store"), "atomic"
 FEW_LANES = 4  # whose values are said in words
-
-
-# --- the arrays that a kernel writes ---
 
 
 @functools.lru_cache(maxsize=None)
@@ -112,9 +111,6 @@ def find_regions(trace, arrays):
     return regions
 
 
-# --- steps in words ---
-
-
 def _lanes(event):
     active = event["active"]
     return f"lane {active[0]}" if len(active) == 1 else "all lanes" if len(active) == 32 else f"{len(active)} lanes"
@@ -183,9 +179,6 @@ def steps_in_words(trace, regions):
     return texts
 
 
-# --- pages ---
-
-
 def _file_html(path):
     lines = "".join(f'<span data-n="{number}">{html.escape(line)}</span>\n'
                     for number, line in enumerate(_lines(path), 1))
@@ -215,7 +208,9 @@ def stepper_html(path, command, arrays):
 
 def write_pages(build, suffix=".md"):
     """The pages of the site, by the names of their files, or with ".html" the same as HTML files of their own."""
-    paths, pages = runs.side_by_side(functools.partial(runs.trace, build), runs.STEPPED), {}
+    pages = {}
+    with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
+        paths = list(pool.map(functools.partial(runs.trace, build), runs.STEPPED))
     for path, (program, arguments) in zip(paths, runs.STEPPED.items()):
         stepper = stepper_html(path, f"build/cpu/{program} {arguments} --trace trace.json",
                                shared_arrays(pathlib.Path(build) / "cpu" / program))

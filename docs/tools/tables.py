@@ -42,21 +42,17 @@ def _parse_marker(line):
     return match.groups() if match else (None, "")
 
 
-def _parse_tree(words):
+def _tree_lines(words, build):
     numbers, _, command = words.partition(" ")
     program, _, arguments = command.partition(" ")
     if not numbers:
         raise ValueError("a tree of nothing; 'tree: 0-7 PROGRAM' has words and a program")
     if not re.fullmatch(r"\w+", program, re.A):
         raise ValueError(f"'{command}' is no program and its arguments")
-    return types.SimpleNamespace(words=tree_steps.parse_range(numbers), program=program, arguments=arguments)
-
-
-def _tree_lines(request, build):
-    lines = tree_steps.steps(runs.trace(build, request.program, request.arguments), request.words)
-    command = f"build/cpu/{request.program} {request.arguments}".rstrip()
-    tool = f"python3 docs/tools/tree_steps.py {request.words.start}-{request.words.stop - 1}"
-    return ["", "```", *lines, "```", "", f"Printed by `{command} --trace trace.json` and `{tool} trace.json`.", ""]
+    wanted = tree_steps.parse_range(numbers)
+    lines = tree_steps.steps(runs.trace(build, program, arguments), wanted)
+    by = f"`build/cpu/{command} --trace trace.json` and `python3 docs/tools/tree_steps.py {numbers} trace.json`"
+    return ["", "```", *lines, "```", "", f"Printed by {by}.", ""]
 
 
 def _parse_table(kind, words, line, build, recorded):
@@ -67,7 +63,7 @@ def _parse_table(kind, words, line, build, recorded):
     elif kind == "counters":
         make = functools.partial(counters.table, counters.parse(words), rows, build, recorded)
     else:
-        make = functools.partial(_tree_lines, _parse_tree(words), build)
+        make = functools.partial(_tree_lines, words, build)
     return types.SimpleNamespace(kind=kind, make=make, rows=rows, line=line, written=False)
 
 

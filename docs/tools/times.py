@@ -63,16 +63,6 @@ def parse(words, recorded):
     return request
 
 
-def _read_runs(request, recorded):
-    """The library's run or None, and the runs of chapters by name: of those that are wanted, and without any named
-    of all; of kernels built otherwise only where they are named."""
-    library = results.find(recorded, OPERATORS[request.operator].library, **request.fields)
-    names = [name for name in recorded if _operator_of(name) == request.operator and
-             (name in request.chapters or results.chapter_of(name) == name)]
-    runs = {name: results.find(recorded, name, **request.fields) for name in names}
-    return library, {name: run for name, run in runs.items() if run}
-
-
 def _chapter_run(runs, name):
     """The run that has the chapter's times, and what they are called in its rows."""
     if name != HOST_CHAPTER:
@@ -80,10 +70,19 @@ def _chapter_run(runs, name):
     return next((run for run in runs.values() if run.get("before") == HOST_CHAPTER), None), "before"
 
 
-def _floor_run(request, runs, names):
-    """Chapters that move the same bytes have one floor. Align's move fewer once they need less room: the last one counts."""
-    named = [run for run in (_chapter_run(runs, name)[0] for name in names) if run]
-    return named[-1] if named and not OPERATORS[request.operator].one_floor else next(iter(runs.values()), None)
+def _read_runs(request, recorded):
+    """The library's run or None; name, run or None and column of the wanted chapters, and without any named of all, of
+    kernels built otherwise only where they are named; the run that has the floor."""
+    operator = OPERATORS[request.operator]
+    names = [name for name in recorded if _operator_of(name) == request.operator and
+             (name in request.chapters or results.chapter_of(name) == name)]
+    found = {name: results.find(recorded, name, **request.fields) for name in names}
+    runs = {name: run for name, run in found.items() if run}
+    wanted = request.chapters or [HOST_CHAPTER] * bool(_chapter_run(runs, HOST_CHAPTER)[0]) + list(runs)
+    chapters = [(name, *_chapter_run(runs, name)) for name in wanted]
+    # Chapters that move the same bytes have one floor. Align's move fewer with less room: the last one counts.
+    last = None if operator.one_floor else next((run for _, run, _ in reversed(chapters) if run), None)
+    return results.find(recorded, operator.library, **request.fields), chapters, last or next(iter(runs.values()), None)
 
 
 def host_words(run):
@@ -117,10 +116,7 @@ def _chapter_label(run, name):
 
 
 def _sweep_table(request, recorded):
-    library, runs = _read_runs(request, recorded)
-    names = request.chapters or [HOST_CHAPTER] * bool(_chapter_run(runs, HOST_CHAPTER)[0]) + list(runs)
-    chapters = [(name, *_chapter_run(runs, name)) for name in names]
-    floor = _floor_run(request, runs, names)
+    library, chapters, floor = _read_runs(request, recorded)
     rows = [(label, [library] * len(SIZES), column) for label, column in _library_rows(request, library)]
     rows += [(_chapter_label(run, name), [run] * len(SIZES), column) for name, run, column in chapters]
     rows.append(("floor", [floor] * len(SIZES), "floor_us"))
@@ -165,15 +161,14 @@ def lines(words, recorded):
     request = parse(words, recorded)
     if request.small or not request.chapters:
         raise ValueError(f"times of '{words}' have no lines; 'align 64 CHAPTER...' has")
-    library, runs = _read_runs(request, recorded)
+    library, chapters, floor = _read_runs(request, recorded)
     operator = OPERATORS[request.operator]
     wanted = [("library", operator.library_name + ("" if way == "here" else f" {way.split('_')[0]}"), library, way)
               for way in operator.plotted]
-    wanted += [("host" if name == HOST_CHAPTER else "chapter", name, *_chapter_run(runs, name)) for name in request.chapters]
-    source = [run for kind, _, run, _ in wanted if kind != "library"] + [library]
-    wanted.append(("floor", "floor", _floor_run(request, runs, request.chapters), "floor_us"))
+    wanted += [("host" if chapter[0] == HOST_CHAPTER else "chapter", *chapter) for chapter in chapters]
+    wanted.append(("floor", "floor", floor, "floor_us"))
     return [types.SimpleNamespace(kind=kind, label=label, points=_points(run, label, column), old=results.is_old(run))
-            for kind, label, run, column in wanted], provenance.machines(source)
+            for kind, label, run, column in wanted], provenance.machines([*(run for _, run, _ in chapters), library])
 
 
 def chapter_run(recorded, chapter):
