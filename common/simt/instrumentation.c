@@ -417,6 +417,22 @@ HOOK_ALIGNED(16)
         access_pieces(address, bytes, true, SIMT_CALLER());  \
     }
 
+/* Not one access of a GPU's, and so no atomic. */
+#define HOOK_UNALIGNED_VOLATILE(bytes)                         \
+    void __tsan_unaligned_volatile_read##bytes(void *address)  \
+    {                                                          \
+        access_pieces(address, bytes, false, SIMT_CALLER());   \
+    }                                                          \
+    void __tsan_unaligned_volatile_write##bytes(void *address) \
+    {                                                          \
+        access_pieces(address, bytes, true, SIMT_CALLER());    \
+    }
+
+HOOK_UNALIGNED_VOLATILE(2)
+HOOK_UNALIGNED_VOLATILE(4)
+HOOK_UNALIGNED_VOLATILE(8)
+HOOK_UNALIGNED_VOLATILE(16)
+
 HOOK_UNALIGNED(2)
 HOOK_UNALIGNED(4)
 HOOK_UNALIGNED(8)

@@ -92,9 +92,11 @@ extern __thread unsigned char simt_dynamic_shared[]; /* whatever kernels call it
 
 #define SIMT_DEVICE static inline __attribute__((always_inline))
 
+#ifndef __clang__ /* which has a warning for that */
 /* Of the spellings of inline assembly, CUDA's own. */
 #define asm \
     _Pragma("GCC error \"inline PTX is not supported by the simulator: put it under #ifdef __CUDA_ARCH__\"") __asm__
+#endif
 
 SIMT_DEVICE unsigned __float_as_uint(float value)
 {
