@@ -68,7 +68,7 @@ with_clang() {
         s|^cc = .*|cc = clang|
         s|^cxx = .*|cxx = clang++|
         s|^as_written = .*|as_written = -O1 $keep|
-        s|^trace = .*|trace = -fsanitize=thread -fsanitize-coverage=trace-pc,no-prune -mllvm -tsan-instrument-read-before-write=1|
+        s|^trace = .*|trace = -fsanitize=thread -fsanitize-coverage=trace-pc,no-prune -mllvm -tsan-instrument-read-before-write=1 -mllvm -tsan-distinguish-volatile=1|
         s|-fopenmp|-fopenmp=libgomp|g" ""
 }
 

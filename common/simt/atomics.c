@@ -95,29 +95,50 @@ static uint64_t apply64(enum simt_atomic_op op, uint64_t old, uint64_t operand, 
     return old;
 }
 
-uint32_t simt_atomic32(void *address, enum simt_atomic_op op, uint32_t operand, uint32_t compare)
+/** What follows when `old` was there: others may be told something by it. */
+static void pass_on(const void *address, unsigned bytes, enum simt_atomic_op op, bool failed)
+{
+    if (simt_now.lane)
+        simt_order_message((uintptr_t)address, bytes, op != SIMT_ATOMIC_COMPARE || !failed, true);
+}
+
+uint32_t simt_atomic32(void *address, enum simt_atomic_op op, int in_block, uint32_t operand, uint32_t compare)
 {
     uint32_t *word = address;
 
-    simt_access_atomic(address, sizeof *word, SIMT_CALLER());
+    if (op == SIMT_ATOMIC_COMPARE)
+        simt_forgive_load(address, sizeof *word);
+    simt_access_atomic(address, sizeof *word, in_block, op != SIMT_ATOMIC_EXCHANGE, SIMT_CALLER());
     const uint32_t old = *word;
 
     *word = apply32(op, old, operand, compare);
+    pass_on(address, sizeof *word, op, old != compare);
     return old;
 }
 
-uint64_t simt_atomic64(void *address, enum simt_atomic_op op, uint64_t operand, uint64_t compare)
+uint64_t simt_atomic64(void *address, enum simt_atomic_op op, int in_block, uint64_t operand, uint64_t compare)
 {
     uint64_t *word = address;
 
-    simt_access_atomic(address, sizeof *word, SIMT_CALLER());
+    if (op == SIMT_ATOMIC_COMPARE)
+        simt_forgive_load(address, sizeof *word);
+    simt_access_atomic(address, sizeof *word, in_block, op != SIMT_ATOMIC_EXCHANGE, SIMT_CALLER());
     const uint64_t old = *word;
 
     *word = apply64(op, old, operand, compare);
+    pass_on(address, sizeof *word, op, old != compare);
     return old;
 }
 
-void simt_fence(void)
+void simt_fence(int in_block)
 {
-    simt_order_fence();
+    if (simt_now.lane)
+        simt_order_fence(in_block);
+}
+
+long long simt_clock(void)
+{
+    static long long calls;
+
+    return ++calls;
 }

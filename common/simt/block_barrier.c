@@ -7,6 +7,7 @@
 #include "device_calls.h"
 #include "fault.h"
 #include "observer.h"
+#include "shadow.h"
 #include "source_lines.h"
 
 #include <string.h>
@@ -17,10 +18,13 @@ static int barrier_wait(int predicate, uintptr_t site)
     struct warp *warp = simt_now.warp;
     const uint32_t self = 1u << lane->thread % WARP_LANES;
 
+    if (SIMT_UNLIKELY(simt_races_noted))
+        simt_race_confirm();
     lane->site = site;
     warp->ready &= ~self;
     warp->at_barrier |= self;
     simt_now.block->barrier_predicate += predicate != 0;
+    simt_order.loaded = 0;
     simt_work.arrivals++;
     simt_lane_leave();
     return simt_now.block->barrier_count;

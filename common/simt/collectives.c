@@ -11,6 +11,8 @@
 #include "device_calls.h"
 #include "fault.h"
 #include "observer.h"
+#include "shadow.h"
+#include "source_lines.h"
 
 #include <string.h>
 
@@ -35,6 +37,7 @@ enum collective {
     COLLECTIVE_REDUCE_OR,
     COLLECTIVE_REDUCE_XOR,
     COLLECTIVE_SYNCWARP,
+    COLLECTIVE_ACTIVE,
 };
 
 static const char *const names[] = {
@@ -56,6 +59,7 @@ static const char *const names[] = {
     [COLLECTIVE_REDUCE_OR] = "__reduce_or_sync",
     [COLLECTIVE_REDUCE_XOR] = "__reduce_xor_sync",
     [COLLECTIVE_SYNCWARP] = "__syncwarp",
+    [COLLECTIVE_ACTIVE] = "__activemask",
 };
 
 static enum collective collective_of(uint64_t call)
@@ -71,6 +75,8 @@ static inline uint64_t meet(uint32_t mask, uint64_t call, uint64_t value, int ar
     const unsigned i = lane->thread % WARP_LANES;
     const uint32_t self = 1u << i;
 
+    if (SIMT_UNLIKELY(simt_races_noted))
+        simt_race_confirm();
     if (SIMT_UNLIKELY(!(mask & self)))
         simt_fault_here(cudaErrorLaunchFailure, site, "lane not in its own mask",
                         "calls %s with mask 0x%08" PRIx32 ", which lacks its own lane %u", names[collective_of(call)],
@@ -82,6 +88,7 @@ static inline uint64_t meet(uint32_t mask, uint64_t call, uint64_t value, int ar
     warp->ready &= ~self;
     warp->waiting |= self;
     lane->site = site;
+    simt_order.loaded = 0;
     simt_work.arrivals++;
     simt_lane_leave();
     return warp->value[i];
@@ -133,10 +140,9 @@ void simt_syncwarp(uint32_t mask)
 
 uint32_t simt_activemask(void)
 {
-    const struct warp *warp = simt_now.warp;
+    const uint32_t self = simt_now.lane ? 1u << simt_now.lane->thread % WARP_LANES : 0;
 
-    /* Lanes run one after another: the most that can be said is who has not returned or stopped elsewhere. */
-    return warp->ready;
+    return self ? (uint32_t)meet(self, COLLECTIVE_ACTIVE, 0, 0, SIMT_CALLER()) : 0;
 }
 
 /* --- completion --------------------------------------------------------------------------------------------------- */
@@ -263,12 +269,39 @@ static void complete_vote(struct warp *warp, uint32_t group, enum collective kin
     set_all(warp, group, result);
 }
 
+/** Lanes that came to one collective from different places in the source: a GPU need not let them meet. */
+static bool meet_at_one_place(uint32_t group)
+{
+    const struct lane *first = &simt_now.warp_lane[__builtin_ctz(group)];
+    char here[PLACE_TEXT];
+    char there[PLACE_TEXT];
+
+    FOR_EACH_LANE (i, group & (group - 1)) {
+        const struct lane *lane = &simt_now.warp_lane[i];
+
+        if (SIMT_LIKELY(lane->site == first->site))
+            continue;
+        simt_source_line(lane->site, here);
+        simt_source_line(first->site, there);
+        if (strcmp(here, there) == 0)
+            continue;
+        simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->site, "divergent collective",
+                          "is at this %s while thread (%u,%u,%u) is at the one" SIMT_PLACE,
+                          names[collective_of(simt_now.warp->call[i])], first->index.x, first->index.y, first->index.z,
+                          first->site);
+        return false;
+    }
+    return true;
+}
+
 static void complete(struct warp *warp, uint32_t group, uint64_t call)
 {
     const enum collective kind = collective_of(call);
     struct meeting meeting;
     bool good = true;
 
+    if (!meet_at_one_place(group))
+        return;
     meeting.warp = warp;
     meeting.name = names[kind];
     meeting.lanes = group;
@@ -279,7 +312,7 @@ static void complete(struct warp *warp, uint32_t group, uint64_t call)
         good = complete_shuffle(warp, call, &meeting);
     } else if (kind == COLLECTIVE_SYNCWARP) {
         meeting.kind = MEETING_SYNCWARP;
-        simt_order_syncwarp(&warp->order, warp->lanes, warp->mask[__builtin_ctz(group)]);
+        simt_order_syncwarp(&warp->order, warp->first, warp->lanes, warp->mask[__builtin_ctz(group)]);
     } else {
         meeting.kind = MEETING_VOTE;
         complete_vote(warp, group, kind);
@@ -309,6 +342,26 @@ uint32_t simt_collective_missing(const struct warp *warp, unsigned lane)
     return warp->mask[lane] & warp->lanes & ~warp->done & ~lanes_at_same_call(warp, lane);
 }
 
+/** Lanes that are together at one __activemask() learn who they are, once no other lane of the warp can still come. */
+static void complete_active(struct warp *warp)
+{
+    uint32_t left = 0;
+
+    FOR_EACH_LANE (lane, warp->waiting)
+        left |= (uint32_t)(collective_of(warp->call[lane]) == COLLECTIVE_ACTIVE) << lane;
+    while (left) {
+        const uintptr_t site = simt_now.warp_lane[__builtin_ctz(left)].site;
+        uint32_t group = 0;
+
+        FOR_EACH_LANE (lane, left)
+            group |= (uint32_t)(simt_now.warp_lane[lane].site == site) << lane;
+        set_all(warp, group, group);
+        warp->waiting &= ~group;
+        warp->ready |= group;
+        left &= ~group;
+    }
+}
+
 void simt_collectives_complete(struct warp *warp)
 {
     uint32_t left = warp->waiting;
@@ -318,10 +371,13 @@ void simt_collectives_complete(struct warp *warp)
         const uint32_t group = lanes_at_same_call(warp, lane);
 
         left &= ~group;
-        if ((warp->mask[lane] & warp->lanes & ~warp->done) != group)
+        if ((warp->mask[lane] & warp->lanes & ~warp->done) != group ||
+            collective_of(warp->call[lane]) == COLLECTIVE_ACTIVE)
             continue;
         complete(warp, group, warp->call[lane]);
     }
+    if (!warp->ready && !simt_faulted)
+        complete_active(warp);
 }
 
 void simt_collective_describe(const struct block *block, const struct warp *warp, unsigned lane, uint32_t missing,

@@ -10,8 +10,6 @@
 namespace cooperative_groups
 {
 
-#define SIMT_METHOD inline __attribute__((always_inline))
-
 /** All threads of a launch by cudaLaunchCooperativeKernel. */
 class grid_group
 {
@@ -146,8 +144,64 @@ class thread_block_tile
     }
 };
 
-#undef SIMT_METHOD
+/** The lanes of a warp that are together where it is made. */
+class coalesced_group
+{
+    unsigned mask;
 
+    static SIMT_METHOD unsigned lane()
+    {
+        return (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 32;
+    }
+    /** The lane whose rank in the group is this. */
+    SIMT_METHOD int lane_of(unsigned rank) const
+    {
+        unsigned left = mask;
+
+        for (; rank > 0 && left; rank--)
+            left &= left - 1;
+        return left ? __ffs((int)left) - 1 : (int)lane();
+    }
+
+  public:
+    SIMT_METHOD explicit coalesced_group(unsigned lanes) : mask(lanes)
+    {
+    }
+    SIMT_METHOD void sync() const
+    {
+        __syncwarp(mask);
+    }
+    SIMT_METHOD unsigned size() const
+    {
+        return (unsigned)__popc(mask);
+    }
+    SIMT_METHOD unsigned num_threads() const
+    {
+        return size();
+    }
+    SIMT_METHOD unsigned thread_rank() const
+    {
+        return (unsigned)__popc(mask & ((1u << lane()) - 1));
+    }
+    template <class T>
+    SIMT_METHOD T shfl(T value, unsigned rank) const
+    {
+        return __shfl_sync(mask, value, lane_of(rank));
+    }
+    SIMT_METHOD int any(int predicate) const
+    {
+        return __any_sync(mask, predicate);
+    }
+    SIMT_METHOD int all(int predicate) const
+    {
+        return __all_sync(mask, predicate);
+    }
+};
+
+SIMT_DEVICE coalesced_group coalesced_threads()
+{
+    return coalesced_group(__activemask());
+}
 SIMT_DEVICE grid_group this_grid()
 {
     return grid_group();

@@ -5,6 +5,7 @@
 #ifndef SIMT_DEVICE_CALLS_H
 #define SIMT_DEVICE_CALLS_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 #ifdef __cplusplus
@@ -57,9 +58,13 @@ int simt_syncthreads_and(int predicate);
 int simt_syncthreads_or(int predicate);
 void simt_grid_sync(void);
 
-uint32_t simt_atomic32(void *address, enum simt_atomic_op op, uint32_t operand, uint32_t compare);
-uint64_t simt_atomic64(void *address, enum simt_atomic_op op, uint64_t operand, uint64_t compare);
-void simt_fence(void);
+/* `in_block`: for the threads of the block only. */
+uint32_t simt_atomic32(void *address, enum simt_atomic_op op, int in_block, uint32_t operand, uint32_t compare);
+uint64_t simt_atomic64(void *address, enum simt_atomic_op op, int in_block, uint64_t operand, uint64_t compare);
+void simt_fence(int in_block);
+long long simt_clock(void);
+/* What memcpy and its kin are about to do. */
+void simt_touch_range(const void *pointer, size_t bytes, int store);
 
 #ifdef __cplusplus
 [[noreturn]] void simt_trap(void);

@@ -12,6 +12,7 @@
 #include "fault.h"
 #include "program_image.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
@@ -38,6 +39,14 @@ static struct arena {
     size_t count;
     size_t capacity;
 } arena;
+
+/** The last few slots that were freed: nobody gets them yet, so that who still uses them is seen. */
+enum { RESTING = 32, RESTING_BYTES = 4 * 1024 * 1024 };
+static struct resting {
+    struct allocation slot[RESTING]; /**< the oldest first */
+    unsigned count;
+    size_t bytes;
+} resting;
 
 struct memory_ranges simt_memory;
 
@@ -232,19 +241,54 @@ static size_t find_after(size_t offset)
     return low;
 }
 
+/** Lets go of the slots that have rested longest, until there is room for one of so many bytes. */
+static void end_rest(size_t bytes)
+{
+    unsigned gone = 0;
+
+    while (gone < resting.count && (resting.count - gone == RESTING || resting.bytes + bytes > RESTING_BYTES))
+        resting.bytes -= resting.slot[gone++].slot;
+    resting.count -= gone;
+    memmove(resting.slot, resting.slot + gone, resting.count * sizeof *resting.slot);
+}
+
+static void rest(struct allocation gone)
+{
+    if (gone.slot > RESTING_BYTES)
+        return;
+    end_rest(gone.slot);
+    resting.slot[resting.count++] = gone;
+    resting.bytes += gone.slot;
+}
+
+/** The first offset from `offset` on with `slot` bytes behind it of which none rests. */
+static size_t past_resting(size_t offset, size_t slot)
+{
+    for (unsigned i = 0; i < resting.count; i++) {
+        const struct allocation *freed = &resting.slot[i];
+
+        if (freed->offset < offset + slot && offset < freed->offset + freed->slot) {
+            offset = freed->offset + freed->slot;
+            i = UINT_MAX; /* once more from the first */
+        }
+    }
+    return offset;
+}
+
 /** The first gap of `slot` bytes: the index to insert at, and the offset. */
 static size_t find_gap(size_t slot, size_t *offset)
 {
     size_t end = RED_ZONE;
 
     for (size_t i = 0; i < arena.count; i++) {
-        if (arena.allocation[i].offset - end >= slot) {
+        end = past_resting(end, slot);
+        if (arena.allocation[i].offset >= end + slot) {
             *offset = end;
             return i;
         }
         end = arena.allocation[i].offset + arena.allocation[i].slot;
     }
-    *offset = end;
+    *offset = past_resting(end, slot);
     return arena.count;
 }
 
@@ -309,6 +353,7 @@ cudaError_t cudaFree(void *pointer)
     const struct allocation gone = arena.allocation[index];
 
     forbid_bytes(gone.offset, gone.offset + gone.bytes);
+    rest(gone);
     arena.in_use -= gone.bytes;
     arena.count--;
     memmove(&arena.allocation[index], &arena.allocation[index + 1], (arena.count - index) * sizeof *arena.allocation);
@@ -357,7 +402,7 @@ _Noreturn void simt_fault_forbidden(uintptr_t address, uint32_t bytes, bool writ
     const int count = __builtin_popcount(bytes);
     char where[160];
 
-    describe(address, where, sizeof where);
+    describe(address + (uintptr_t)__builtin_ctz(bytes), where, sizeof where);
     simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds global access", "%s %d byte%s %s",
                     write ? "writes" : "reads", count, count == 1 ? "" : "s", where);
 }
@@ -373,11 +418,15 @@ static bool in_program_data(const void *pointer, size_t bytes)
 {
     const uintptr_t address = (uintptr_t)pointer;
 
-    return simt_program_find() && address >= simt_program.data_low && address < simt_program.data_high &&
-           bytes <= simt_program.data_high - address;
+    if (!simt_program_find())
+        return false;
+    return (address >= simt_program.data_low && address < simt_program.data_high &&
+            bytes <= simt_program.data_high - address) ||
+           (address >= simt_program.constant_low && address < simt_program.constant_high &&
+            bytes <= simt_program.constant_high - address);
 }
 
-/** Whether all the bytes lie in one live allocation, or in a __device__ variable. */
+/** Whether all the bytes lie in one live allocation, or where __device__ and __constant__ variables are. */
 static bool device_range(const void *pointer, size_t bytes)
 {
     if (!is_device(pointer))
@@ -391,7 +440,7 @@ static bool device_range(const void *pointer, size_t bytes)
 
 static bool host_range(const void *pointer)
 {
-    return pointer && !is_device(pointer);
+    return pointer && !is_device(pointer) && !in_program_data(pointer, 1);
 }
 
 static cudaError_t check_copy(const void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)

@@ -6,12 +6,12 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** What is remembered of a 4-byte word: the last write and the last read. */
+/** What is remembered of a 4-byte word: the last write and who has read since. Where that is too little, see history.h. */
 struct shadow_cell {
     uint32_t write_tick;
     uint32_t write; /**< thread, bytes, atomic, state, site */
     uint32_t read_tick;
-    uint32_t read; /**< thread, bytes, who else read, site */
+    uint32_t read; /**< kind, set of threads, bytes, site */
 };
 
 enum {
@@ -19,25 +19,43 @@ enum {
     CELL_BYTES_SHIFT = 18,
     CELL_BYTES = 0xf << CELL_BYTES_SHIFT,
 
-    /* A write only. State: global memory's bytes that are off limits, shared memory's that have been written. */
+    /* State: global memory's bytes that are off limits, shared memory's that have been written. Of an atomic, the place of
+       "bytes" says which kind: enum atomic_kind. */
     CELL_ATOMIC = 1 << 17,
     CELL_STATE_SHIFT = 13,
     CELL_STATE = 0xf << CELL_STATE_SHIFT,
 
-    /* A read only: the bytes given were read by one thread, or by several of one warp, of one block, of the grid. */
-    CELL_READERS_SHIFT = 16,
-    CELL_READERS = 3 << CELL_READERS_SHIFT,
-    READERS_ONE = 0,
-    READERS_IN_WARP = 1,
-    READERS_IN_BLOCK = 2,
-    READERS_IN_GRID = 3,
+    /* A read: all threads of the set read these bytes at its tick. */
+    READ_SET_SHIFT = 17,
+    READ_SET_BITS = 13,
+    READ_BYTES_SHIFT = 13,
 
     SITE_BITS = 13,
     CELL_SITE = (1 << SITE_BITS) - 1,
 };
 
+/* Kinds of a read. */
+#define READ_LOST    (1u << 30) /**< whoever writes these bytes before the launch ends does so in a race */
+#define READ_HISTORY (1u << 31) /**< there is a history of the word; its latest tick is the cell's */
+#define READ_AUTHORS \
+    (3u << 30) /**< no reads: all threads of the set have updated it by atomics; no bytes: READ_LOST as well */
+#define READ_UNOWNED (3u << 30) /**< at a tick that never comes: no variable has the word, see shared_variables.c */
+
+/** Which bytes of a word an atomic has, of how many; how far it reaches; whether it is a volatile store. */
+enum atomic_kind {
+    ATOMIC_4,
+    ATOMIC_8,
+    ATOMIC_LOW_2,
+    ATOMIC_HIGH_2,
+    ATOMIC_OF_BLOCKS = 4, /**< it has seen one of another block */
+    ATOMIC_IN_BLOCK = 8,
+    ATOMIC_STORE = 0x40,
+    ATOMIC_1 = 0x80,
+    ATOMIC_BYTES = 0x83
+};
+
 enum shadow_space { SPACE_GLOBAL, SPACE_SHARED };
-enum shadow_access { ACCESS_LOAD, ACCESS_STORE, ACCESS_ATOMIC };
+enum shadow_access { ACCESS_LOAD, ACCESS_STORE, ACCESS_ATOMIC, ACCESS_VOLATILE_LOAD };
 
 /** What an access is looked up in, in a cache line or two. Outside kernels every range is empty. */
 struct memory_ranges {
@@ -74,11 +92,17 @@ void simt_arena_forget_ticks(void);
 /** The number of the allocation that holds an offset in the arena, in the order of addresses, and the offset in it. */
 int32_t simt_arena_allocation(uint64_t offset, uint64_t *inside);
 
-/** Ends the launch: the running thread touches `bytes` of a word, as a shadow cell has them, that are off limits. */
+/** Ends the launch: the running thread touches `bytes` of the four of the word at `address`, some of them off limits. */
 _Noreturn void simt_fault_forbidden(uintptr_t address, uint32_t bytes, bool write, uintptr_t pc);
 
 /** Finds the `__shared__` variables, once, in `bytes` of shared memory. None if the program has no symbols. */
 void simt_shared_variables_find(size_t bytes, size_t dynamic);
+/** What __shared__ variables of fixed size a kernel itself has, and all __constant__ ones; as far as the symbols tell. */
+size_t simt_static_shared(const void *kernel);
+size_t simt_constant_bytes(void);
+/** Whether a variable in global or constant memory has all these bytes; if none was found, it has. */
+bool simt_variable_has(uintptr_t address, size_t bytes);
+_Noreturn void simt_fault_no_variable(uintptr_t address, unsigned bytes, bool store, uintptr_t pc);
 /** Marks in the shadow of shared memory the words that no variable has; if no variables were found, none. */
 void simt_shared_variables_mark(struct shadow_cell *shadow, size_t dynamic);
 bool simt_is_unowned(const struct shadow_cell *cell);

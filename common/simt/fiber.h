@@ -10,7 +10,7 @@
 #include <stdint.h>
 
 /** Bytes of one fiber's stack, and of the unmapped stretch below it, which even a large frame does not step over. */
-enum { FIBER_STACK_BYTES = 64 * 1024, FIBER_GUARD_BYTES = 64 * 1024 };
+enum { FIBER_STACK_BYTES = 192 * 1024, FIBER_GUARD_BYTES = 64 * 1024 };
 
 /** Equally sized stacks, each above its guard. */
 struct fiber_stacks {

@@ -9,11 +9,15 @@
 
 #include "device_memory.h"
 #include "fault.h"
+#include "history.h"
 #include "kernel_calls.h"
 #include "observer.h"
 #include "pages.h"
+#include "shadow.h"
 
 #include <string.h>
+#include <time.h>
+#include <unistd.h>
 
 enum { LIVE_BLOCKS = PROCESSORS * PROCESSOR_THREADS / WARP_LANES };
 
@@ -141,7 +145,7 @@ static void copy_shared(unsigned char *to, const unsigned char *from)
 }
 
 /** Ticks are 32 bits: long before they run out, all that is remembered is forgotten between two launches. */
-static void start_ticks(void)
+static bool start_ticks(uint64_t blocks, bool together)
 {
     if (simt_order.tick > UINT32_MAX / 4 * 3) {
         simt_arena_forget_ticks();
@@ -150,13 +154,36 @@ static void start_ticks(void)
         memset(simt_memory.data_shadow, 0, data_shadow_bytes());
         simt_order.tick = 0;
     }
-    simt_order_launch();
+    simt_histories_forget();
+    simt_races_forget();
+    return simt_order_launch(blocks, together);
 }
 
 /* --- one after another -------------------------------------------------------------------------------------------- */
 
+/** On a terminal, how far a launch is that takes long: once a second. */
+static void show_progress(uint64_t done, uint64_t blocks)
+{
+    static time_t shown;
+    static bool anything;
+    const time_t now = time(NULL);
+
+    if (done == 0)
+        shown = now + 1;
+    if (now > shown && isatty(STDERR_FILENO)) {
+        fprintf(stderr, "\r%s: %d %% of its blocks have run", simt_current.name, (int)(done * 100 / blocks));
+        anything = true;
+        shown = now;
+    }
+    if (done == blocks && anything) {
+        fprintf(stderr, "\r\033[K");
+        anything = false;
+    }
+}
+
 static void run_in_turn(uint64_t blocks)
 {
+    show_progress(0, blocks);
     for (uint64_t i = 0; i < blocks && !simt_faulted; i++) {
         first_block->number = (uint32_t)i;
         simt_block_idx = simt_block_index((uint32_t)i);
@@ -164,7 +191,10 @@ static void run_in_turn(uint64_t blocks)
         simt_block_begin(first_block);
         OBSERVE(block_runs, (uint32_t)i);
         simt_block_go_on(first_block);
+        simt_order_end(&simt_order.block);
         OBSERVE(blocks_ended, 1);
+        simt_work.before_block = simt_work.events + simt_work.arrivals;
+        show_progress(simt_faulted ? blocks : i + 1, blocks);
     }
 }
 
@@ -228,7 +258,7 @@ static void grid_barrier(struct block *const *blocks, const enum block_state *st
     }
     simt_order_grid();
     for (unsigned i = 0; i < count; i++) {
-        blocks[i]->order.barrier_end = simt_order.tick;
+        simt_order_grid_opens(&blocks[i]->order);
         simt_barrier_open(blocks[i]);
     }
 }
@@ -279,6 +309,8 @@ static cudaError_t run_cooperative(const struct launch *launch, unsigned count)
     }
     if (error == cudaSuccess)
         run_together(blocks, count);
+    for (unsigned i = 0; i < count && blocks[i]; i++)
+        simt_order_end(&blocks[i]->order);
     for (unsigned i = 1; i < count; i++)
         block_free(blocks[i]);
     return error;
@@ -292,8 +324,9 @@ cudaError_t simt_grid_run(const struct launch *launch)
     simt_block_dim = (uint3){launch->block.x, launch->block.y, launch->block.z};
     simt_grid_dim = (uint3){launch->grid.x, launch->grid.y, launch->grid.z};
     open_memory();
-    start_ticks();
-    if (launch->cooperative) {
+    if (!start_ticks(blocks, launch->cooperative)) {
+        error = cudaErrorMemoryAllocation;
+    } else if (launch->cooperative) {
         error = run_cooperative(launch, (unsigned)blocks);
     } else {
         block_shape(first_block, launch);

@@ -55,28 +55,56 @@ static void record_slowly(uintptr_t pc, const void *address, enum event_kind kin
     record(pc, access_of(kind, bytes, offset));
 }
 
+/** How a thread touches memory, as far as the function that the compiler calls knows. */
+struct touch {
+    enum shadow_access what;
+    uint8_t kind;      /**< of an atomic: ATOMIC_IN_BLOCK, ATOMIC_STORE or 0 */
+    bool needs_value;  /**< of an atomic: it is more than a store */
+    bool in_structure; /**< it is a part of an access of 8 bytes or more */
+};
+
+ALWAYS_INLINE bool stores(struct touch touch)
+{
+    return touch.what == ACCESS_STORE || touch.what == ACCESS_ATOMIC;
+}
+
+ALWAYS_INLINE void shadow_word(struct shadow_cell *cell, struct word_access access)
+{
+    if (access.what == ACCESS_STORE || access.what == ACCESS_ATOMIC)
+        shadow_store(cell, access);
+    else
+        shadow_load(cell, access);
+}
+
 /** Checks every word of an access; `bytes` is a constant where this is inlined, and an aligned one spans whole words. */
 ALWAYS_INLINE void shadow_access(struct shadow_cell *shadow, uintptr_t base, uintptr_t address, unsigned bytes,
-                                 bool store, uint32_t atomic, uintptr_t pc, enum shadow_space space)
+                                 struct touch touch, uintptr_t pc, enum shadow_space space)
 {
-    const uint32_t site = cell_site(pc);
     const uintptr_t offset = address - base;
     struct shadow_cell *cell = shadow + offset / 4;
+    struct word_access access = {.address = address,
+                                 .pc = pc,
+                                 .site = cell_site(pc),
+                                 .bytes = 0xf,
+                                 .kind = touch.kind,
+                                 .needs_value = touch.needs_value,
+                                 .in_structure = touch.in_structure || bytes >= 8,
+                                 .what = touch.what,
+                                 .space = space};
 
+    if (!stores(touch))
+        simt_order.loaded = touch.what == ACCESS_LOAD ? address << 5 | bytes : 0;
     if (bytes < 4) {
-        const uint32_t mask = ((1u << bytes) - 1) << (offset % 4 + CELL_BYTES_SHIFT);
-
-        if (store)
-            shadow_store(cell, mask, atomic, site, address, pc, space);
-        else
-            shadow_load(cell, mask, site, address, pc, space);
+        access.address -= offset % 4;
+        access.bytes = (uint8_t)(((1u << bytes) - 1) << offset % 4);
+        access.kind |= bytes == 1 ? ATOMIC_1 : offset % 4 ? ATOMIC_HIGH_2 : ATOMIC_LOW_2;
+        shadow_word(cell, access);
         return;
     }
+    access.kind |= bytes == 4 ? ATOMIC_4 : ATOMIC_8;
     for (unsigned word = 0; word < bytes / 4; word++) {
-        if (store)
-            shadow_store(cell + word, CELL_BYTES, atomic, site, address + 4 * word, pc, space);
-        else
-            shadow_load(cell + word, CELL_BYTES, site, address + 4 * word, pc, space);
+        shadow_word(cell + word, access);
+        access.address += 4;
     }
 }
 
@@ -96,15 +124,16 @@ static _Noreturn void fault_shared_bounds(unsigned bytes, bool store, uintptr_t 
 }
 
 /** An access to global memory or to shared memory, if it is one. */
-ALWAYS_INLINE bool access_ranges(uintptr_t address, unsigned bytes, bool store, uintptr_t pc, size_t arena_bytes,
-                                 size_t shared_bytes, bool watched)
+ALWAYS_INLINE bool access_ranges(uintptr_t address, unsigned bytes, struct touch touch, uintptr_t pc,
+                                 size_t arena_bytes, size_t shared_bytes, bool watched)
 {
+    const bool store = stores(touch);
     const uintptr_t global = address - simt_memory.arena;
 
     if (SIMT_LIKELY(global < arena_bytes)) {
         if (bytes > 1 && SIMT_UNLIKELY(global % bytes != 0))
             fault_misaligned(address, bytes, store, pc);
-        shadow_access(simt_memory.arena_shadow, simt_memory.arena, address, bytes, store, 0, pc, SPACE_GLOBAL);
+        shadow_access(simt_memory.arena_shadow, simt_memory.arena, address, bytes, touch, pc, SPACE_GLOBAL);
         if (watched)
             announce((const void *)address, bytes, store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD);
         record(pc, access_of(store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD, bytes, global));
@@ -117,7 +146,7 @@ ALWAYS_INLINE bool access_ranges(uintptr_t address, unsigned bytes, bool store, 
             fault_misaligned(address, bytes, store, pc);
         if (SIMT_UNLIKELY(shared + bytes > simt_memory.shared_end && shared < simt_memory.shared_resume))
             fault_shared_bounds(bytes, store, pc);
-        shadow_access(simt_memory.shared_shadow, simt_memory.shared, address, bytes, store, 0, pc, SPACE_SHARED);
+        shadow_access(simt_memory.shared_shadow, simt_memory.shared, address, bytes, touch, pc, SPACE_SHARED);
         if (watched)
             announce((const void *)address, bytes, store ? EVENT_SHARED_STORE : EVENT_SHARED_LOAD);
         record(pc, access_of(store ? EVENT_SHARED_STORE : EVENT_SHARED_LOAD, bytes, shared));
@@ -126,35 +155,65 @@ ALWAYS_INLINE bool access_ranges(uintptr_t address, unsigned bytes, bool store, 
     return false;
 }
 
-/** Neither the arena nor shared memory: the fiber's stack, the program itself, or a mistake. */
-static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
+/** What a kernel has outside the arena and shared memory lies where a variable is, and as its size demands. */
+static void check_variable(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
 {
+    if (!simt_variable_has(address, bytes))
+        simt_fault_no_variable(address, bytes, store, pc);
+    if (address % bytes != 0)
+        fault_misaligned(address, bytes, store, pc);
+}
+
+/** Whether an address is in the local memory of some thread of the block. */
+static bool is_local(uintptr_t address)
+{
+    const struct fiber_stacks *stacks = &simt_now.block->stacks;
+
+    return address - (uintptr_t)stacks->base < stacks->mapped;
+}
+
+/** Neither the arena nor shared memory: the fiber's stack, the program itself, or a mistake. */
+static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsigned bytes, struct touch touch,
+                                                       uintptr_t pc)
+{
+    const bool store = stores(touch);
     const struct lane *lane = simt_now.lane;
     const struct program_image *image = &simt_program;
 
     if (SIMT_UNLIKELY(simt_memory.watched) &&
-        access_ranges(address, bytes, store, pc, simt_memory.arena_bytes, simt_memory.shared_bytes, true))
+        access_ranges(address, bytes, touch, pc, simt_memory.arena_bytes, simt_memory.shared_bytes, true))
         return;
 
-    if (!lane || address - lane->stack < FIBER_STACK_BYTES ||
-        address - image->index_low < image->index_high - image->index_low)
+    if (!lane || address - image->index_low < image->index_high - image->index_low)
         return;
+    if (is_local(address)) {
+        if (touch.what == ACCESS_ATOMIC && !(touch.kind & ATOMIC_STORE))
+            simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
+                            "updates atomically %u bytes of local memory, which is its own", bytes);
+        /* Below its own is what nobody may touch: the access itself will be a stack overflow. */
+        if (address - (lane->stack - FIBER_GUARD_BYTES) >= FIBER_STACK_BYTES + FIBER_GUARD_BYTES)
+            simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
+                            "%s %u bytes of local memory of another thread", store ? "writes" : "reads", bytes);
+        return;
+    }
     if (address - image->constant_low < image->constant_high - image->constant_low) {
         if (store)
             simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "writes %u bytes of __constant__ memory",
                             bytes);
+        check_variable(address, bytes, store, pc);
         return;
     }
     if (address - image->data_low < image->data_high - image->data_low) {
-        const uint64_t offset = address - image->data_low;
-
-        if (SIMT_UNLIKELY(address % 4 + bytes > 4 && address % bytes != 0))
-            return;
-        shadow_access(simt_memory.data_shadow, image->data_low, address, bytes, store, 0, pc, SPACE_GLOBAL);
+        check_variable(address, bytes, store, pc);
+        shadow_access(simt_memory.data_shadow, image->data_low, address, bytes, touch, pc, SPACE_GLOBAL);
         record_slowly(pc, (const void *)address, store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD, bytes,
-                      offset | EVENT_OUTSIDE);
+                      (address - image->data_low) | EVENT_OUTSIDE);
         return;
     }
+    if (address - image->host_low < image->host_high - image->host_low &&
+        !(address - image->relocated_low < image->relocated_high - image->relocated_low && !store))
+        simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "%s %u bytes of a variable of the host",
+                        store ? "writes" : "reads", bytes);
     if (address - image->low < image->high - image->low) {
         if (store)
             simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "writes %u bytes of read-only memory",
@@ -182,12 +241,33 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
                     bytes);
 }
 
-ALWAYS_INLINE void access_memory(const void *pointer, unsigned bytes, bool store, uintptr_t pc)
+ALWAYS_INLINE void touch_memory(const void *pointer, unsigned bytes, struct touch touch, uintptr_t pc)
 {
     const uintptr_t address = (uintptr_t)pointer;
 
-    if (!access_ranges(address, bytes, store, pc, simt_memory.arena_quick, simt_memory.shared_quick, false))
-        access_elsewhere(address, bytes, store, pc);
+    if (!access_ranges(address, bytes, touch, pc, simt_memory.arena_quick, simt_memory.shared_quick, false))
+        access_elsewhere(address, bytes, touch, pc);
+}
+
+ALWAYS_INLINE void access_memory(const void *pointer, unsigned bytes, bool store, uintptr_t pc)
+{
+    touch_memory(pointer, bytes, (struct touch){.what = store ? ACCESS_STORE : ACCESS_LOAD}, pc);
+}
+
+/** A volatile load is an atomic one. So is a volatile store, of a thread that has fenced. */
+static void access_volatile(const void *pointer, unsigned bytes, bool store, uintptr_t pc)
+{
+    struct touch touch = {.what = store ? ACCESS_STORE : ACCESS_VOLATILE_LOAD};
+
+    if (!simt_now.lane)
+        return;
+    if (store && simt_order_has_fenced()) {
+        touch.what = ACCESS_ATOMIC;
+        touch.kind = ATOMIC_STORE;
+    }
+    touch_memory(pointer, bytes, touch, pc);
+    if (touch.what != ACCESS_STORE)
+        simt_order_message((uintptr_t)pointer, bytes, store, !store);
 }
 
 /** An access that need not be aligned, of any size: word by word, as a GPU's compiler would split it. */
@@ -195,6 +275,7 @@ static void access_pieces(const void *pointer, size_t bytes, bool store, uintptr
 {
     const unsigned char *at = pointer;
     const size_t most_events = bytes / 4 + bytes % 4 + 6;
+    const struct touch touch = {.what = store ? ACCESS_STORE : ACCESS_LOAD, .in_structure = bytes >= 8};
     struct lane *lane = simt_now.lane;
 
     if (!lane)
@@ -204,11 +285,11 @@ static void access_pieces(const void *pointer, size_t bytes, bool store, uintptr
         simt_lane_leave();
     while (bytes > 0) {
         if (bytes >= 4 && (uintptr_t)at % 4 == 0) {
-            access_memory(at, 4, store, pc);
+            touch_memory(at, 4, touch, pc);
             at += 4;
             bytes -= 4;
         } else {
-            access_memory(at, 1, store, pc);
+            touch_memory(at, 1, touch, pc);
             at += 1;
             bytes -= 1;
         }
@@ -216,34 +297,57 @@ static void access_pieces(const void *pointer, size_t bytes, bool store, uintptr
     lane->in_pieces = false;
 }
 
-void simt_access_atomic(const void *pointer, unsigned bytes, uintptr_t pc)
+void simt_access_atomic(const void *pointer, unsigned bytes, bool in_block, bool needs_value, uintptr_t pc)
 {
     const uintptr_t address = (uintptr_t)pointer;
     const uintptr_t global = address - simt_memory.arena;
     const uintptr_t shared = address - simt_memory.shared;
     const uintptr_t data = address - simt_program.data_low;
+    const struct touch touch = {
+        .what = ACCESS_ATOMIC, .kind = in_block ? ATOMIC_IN_BLOCK : 0, .needs_value = needs_value};
 
     if (!simt_now.lane)
         return;
     if (address % bytes != 0)
         fault_misaligned(address, bytes, true, pc);
     if (global < simt_memory.arena_bytes) {
-        shadow_access(simt_memory.arena_shadow, simt_memory.arena, address, bytes, true, CELL_ATOMIC, pc, SPACE_GLOBAL);
+        shadow_access(simt_memory.arena_shadow, simt_memory.arena, address, bytes, touch, pc, SPACE_GLOBAL);
         record_slowly(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, global);
     } else if (shared < simt_memory.shared_bytes) {
         if (shared + bytes > simt_memory.shared_end && shared < simt_memory.shared_resume)
             fault_shared_bounds(bytes, true, pc);
-        shadow_access(simt_memory.shared_shadow, simt_memory.shared, address, bytes, true, CELL_ATOMIC, pc,
-                      SPACE_SHARED);
+        shadow_access(simt_memory.shared_shadow, simt_memory.shared, address, bytes, touch, pc, SPACE_SHARED);
         record_slowly(pc, pointer, EVENT_SHARED_ATOMIC, bytes, shared);
     } else if (data < simt_program.data_high - simt_program.data_low) {
-        shadow_access(simt_memory.data_shadow, simt_program.data_low, address, bytes, true, CELL_ATOMIC, pc,
-                      SPACE_GLOBAL);
+        check_variable(address, bytes, true, pc);
+        shadow_access(simt_memory.data_shadow, simt_program.data_low, address, bytes, touch, pc, SPACE_GLOBAL);
         record_slowly(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, data | EVENT_OUTSIDE);
     } else {
-        access_elsewhere(address, bytes, true, pc);
+        access_elsewhere(address, bytes, touch, pc);
     }
-    simt_order_acquire();
+}
+
+void simt_forgive_load(const void *pointer, unsigned bytes)
+{
+    const uintptr_t address = (uintptr_t)pointer;
+    const uintptr_t global = address - simt_memory.arena;
+    const uintptr_t shared = address - simt_memory.shared;
+
+    if (!simt_now.lane || simt_order.loaded != (address << 5 | bytes) || address % bytes != 0)
+        return;
+    if (global < simt_memory.arena_bytes)
+        simt_race_forgive(simt_memory.arena_shadow + global / 4, SPACE_GLOBAL, bytes);
+    else if (shared < simt_memory.shared_bytes)
+        simt_race_forgive(simt_memory.shared_shadow + shared / 4, SPACE_SHARED, bytes);
+    else if (simt_variable_has(address, bytes) &&
+             address - simt_program.data_low < simt_program.data_high - simt_program.data_low)
+        simt_race_forgive(simt_memory.data_shadow + (address - simt_program.data_low) / 4, SPACE_GLOBAL, bytes);
+}
+
+void simt_touch_range(const void *pointer, size_t bytes, int store)
+{
+    if (simt_now.lane)
+        access_pieces(pointer, bytes, store, SIMT_CALLER());
 }
 
 /* --- what compilers call ------------------------------------------------------------------------------------------ */
@@ -281,6 +385,22 @@ void __sanitizer_cov_trace_pc(void)
         access_memory(address, bytes, true, SIMT_CALLER());  \
     }
 
+#define HOOK_VOLATILE(bytes)                                   \
+    void __tsan_volatile_read##bytes(void *address)            \
+    {                                                          \
+        access_volatile(address, bytes, false, SIMT_CALLER()); \
+    }                                                          \
+    void __tsan_volatile_write##bytes(void *address)           \
+    {                                                          \
+        access_volatile(address, bytes, true, SIMT_CALLER());  \
+    }
+
+HOOK_VOLATILE(1)
+HOOK_VOLATILE(2)
+HOOK_VOLATILE(4)
+HOOK_VOLATILE(8)
+HOOK_VOLATILE(16)
+
 HOOK_ALIGNED(1)
 HOOK_ALIGNED(2)
 HOOK_ALIGNED(4)
@@ -296,6 +416,22 @@ HOOK_ALIGNED(16)
     {                                                        \
         access_pieces(address, bytes, true, SIMT_CALLER());  \
     }
+
+/* Not one access of a GPU's, and so no atomic. */
+#define HOOK_UNALIGNED_VOLATILE(bytes)                         \
+    void __tsan_unaligned_volatile_read##bytes(void *address)  \
+    {                                                          \
+        access_pieces(address, bytes, false, SIMT_CALLER());   \
+    }                                                          \
+    void __tsan_unaligned_volatile_write##bytes(void *address) \
+    {                                                          \
+        access_pieces(address, bytes, true, SIMT_CALLER());    \
+    }
+
+HOOK_UNALIGNED_VOLATILE(2)
+HOOK_UNALIGNED_VOLATILE(4)
+HOOK_UNALIGNED_VOLATILE(8)
+HOOK_UNALIGNED_VOLATILE(16)
 
 HOOK_UNALIGNED(2)
 HOOK_UNALIGNED(4)

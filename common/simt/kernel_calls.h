@@ -4,8 +4,14 @@
 
 #include "lanes.h"
 
-/** The running lane is about to do an atomic: checks and records it. Outside kernels it does nothing. */
-void simt_access_atomic(const void *pointer, unsigned bytes, uintptr_t pc);
+/**
+ * The running lane is about to do an atomic, for the threads of its block only or for all: checks and records it. Outside
+ * kernels it does nothing. One that does not need the value that was there may be the first to write there.
+ */
+void simt_access_atomic(const void *pointer, unsigned bytes, bool in_block, bool needs_value, uintptr_t pc);
+
+/** It is about to compare and swap: if it has last loaded that, the load raced with no atomic. */
+void simt_forgive_load(const void *pointer, unsigned bytes);
 
 /** Completes every collective of `warp` whose lanes are all there. */
 void simt_collectives_complete(struct warp *warp);

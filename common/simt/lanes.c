@@ -4,6 +4,8 @@
  */
 #include "lanes.h"
 
+#include "shadow.h"
+
 struct running simt_now;
 struct launch simt_current;
 struct work simt_work;
@@ -30,6 +32,7 @@ void simt_lane_leave(void)
     struct lane *self = simt_now.lane;
     const uint32_t runnable = simt_now.runnable;
 
+    self->loaded = simt_order.loaded;
     if (runnable) {
         struct lane *next = simt_now.warp_lane + __builtin_ctz(runnable);
 
@@ -46,6 +49,8 @@ void simt_lane_main(void)
     for (;;) {
         simt_current.call(simt_current.arguments);
 
+        if (SIMT_UNLIKELY(simt_races_noted))
+            simt_race_confirm();
         const uint32_t self = 1u << simt_now.lane->thread % WARP_LANES;
         struct warp *warp = simt_now.warp;
 

@@ -63,6 +63,7 @@ struct lane {
     uint32_t parked;     /**< events put aside when the warp's turn ended */
     bool in_pieces;      /**< in an access of more events than fit: replayed before it is done */
     uintptr_t site;      /**< where a lane that waits called from */
+    uintptr_t loaded;    /**< as simt_order has it, while suspended */
 };
 
 /** A basic block issued for a warp whose lanes have not all been seen to go on. */
@@ -139,6 +140,7 @@ struct running {
 struct work {
     uint64_t events;
     uint64_t arrivals;
+    uint64_t before_block; /**< both, when the last block had ended: each that ends is progress */
 };
 
 extern struct running simt_now;
@@ -150,6 +152,7 @@ static inline void lane_enter(struct lane *lane)
 {
     simt_now.lane = lane;
     simt_order.thread = lane->thread << CELL_THREAD_SHIFT;
+    simt_order.loaded = lane->loaded;
     simt_thread_idx = lane->index;
 }
 

@@ -24,7 +24,8 @@ static void read_event_limit(void)
         simt_event_limit = UINT64_C(4000000000);
 }
 
-static cudaError_t check(const struct launch *launch)
+/** Whether a GPU takes the launch; if not, *why says what it has too much of, if that is known. */
+static cudaError_t check(const struct launch *launch, const char **why)
 {
     const dim3 grid = launch->grid;
     const dim3 block = launch->block;
@@ -36,8 +37,30 @@ static cudaError_t check(const struct launch *launch)
         return cudaErrorInvalidConfiguration;
     if (threads == 0 || block.x > 1024 || block.y > 1024 || block.z > 64 || threads > BLOCK_THREADS)
         return cudaErrorInvalidConfiguration;
-    if (launch->dynamic_shared > simt_shared_limit(launch->kernel))
+    if (launch->argument_bytes > PARAMETER_BYTES_LIMIT) {
+        *why = ": more than 32,764 bytes of parameters";
         return cudaErrorInvalidValue;
+    }
+    if (simt_constant_bytes() > CONSTANT_BYTES_LIMIT) {
+        *why = ": the program has more than 65,536 bytes of __constant__ variables";
+        return cudaErrorInvalidValue;
+    }
+    const size_t fixed = simt_static_shared(launch->kernel);
+
+    if (fixed > SHARED_BYTES_DEFAULT) {
+        *why = ": the kernel has more than 49,152 bytes of __shared__ variables of fixed size";
+        return cudaErrorInvalidValue;
+    }
+    const size_t limit = simt_shared_limit(launch->kernel);
+
+    if (limit == SHARED_BYTES_DEFAULT && launch->dynamic_shared > limit - fixed) {
+        *why = ": more than 49,152 bytes of shared memory, and no cudaFuncSetAttribute() has asked for it";
+        return cudaErrorInvalidValue;
+    }
+    if (launch->dynamic_shared > limit || launch->dynamic_shared > SHARED_BYTES_LIMIT - fixed) {
+        *why = ": more shared memory than cudaFuncSetAttribute() has asked for, or than there is";
+        return cudaErrorInvalidValue;
+    }
     if (launch->cooperative && (uint64_t)grid.x * grid.y * grid.z >
                                    PROCESSORS * simt_blocks_per_processor((unsigned)threads, launch->dynamic_shared))
         return cudaErrorCooperativeLaunchTooLarge;
@@ -88,14 +111,20 @@ cudaError_t simt_launch_kernel(const void *kernel, const char *name, const dim3 
     if (simt_sticky_error() != cudaSuccess)
         return simt_sticky_error();
     simt_fault_clear();
-    cudaError_t error = check(&launch);
+    if (!simt_program_find() || !simt_arena_reserve() || !simt_grid_prepare())
+        return simt_set_error(cudaErrorInitializationError);
+    const char *why = "";
+    cudaError_t error = check(&launch, &why);
 
     if (error != cudaSuccess) {
-        simt_fault_launch(error, "%s<<<(%u,%u,%u), (%u,%u,%u), %zu>>>: %s", name, grid->x, grid->y, grid->z, block->x,
-                          block->y, block->z, dynamic_shared, cudaGetErrorString(error));
+        char place[PLACE_TEXT];
+
+        simt_source_line(SIMT_CALLER(), place);
+        simt_fault_launch(error, "%s: %s<<<(%u,%u,%u), (%u,%u,%u), %zu>>>: %s%s", place, name, grid->x, grid->y,
+                          grid->z, block->x, block->y, block->z, dynamic_shared, cudaGetErrorString(error), why);
         return simt_set_error(error);
     }
-    if (!simt_program_find() || !simt_arena_reserve() || !simt_grid_prepare() || !simt_signals_catch())
+    if (!simt_signals_catch())
         return simt_set_error(cudaErrorInitializationError);
     error = run(&launch);
     simt_signals_release();

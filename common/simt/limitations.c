@@ -11,6 +11,7 @@ const char *simt_limitations(void)
            "loads.\n"
            "Lanes of a warp run one after another between collectives, and blocks one after another, always in the "
            "same\n"
-           "order. Loads and stores inside library calls such as memcpy are not seen. A race is reported between two\n"
-           "accesses that nothing orders; one behind a __threadfence and an atomic is taken to be ordered.\n";
+           "order. Loads and stores inside library calls are not seen. A race is reported between two accesses that "
+           "nothing\n"
+           "orders; what another order of atomics would do is not tried.\n";
 }

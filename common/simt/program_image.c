@@ -19,6 +19,10 @@ __thread __attribute__((aligned(1024))) unsigned char simt_dynamic_shared[SHARED
 extern const char __start_simt_constant[] __attribute__((weak));
 extern const char __stop_simt_constant[] __attribute__((weak));
 
+/* And __device__ variables into this one. */
+extern const char __start_simt_device[] __attribute__((weak));
+extern const char __stop_simt_device[] __attribute__((weak));
+
 /* The built-in variables. */
 extern const char __start_simt_index[];
 extern const char __stop_simt_index[];
@@ -49,8 +53,8 @@ static void add_segment(struct program_image *image, const ElfW(Phdr) * segment)
         image->text_high = high;
     }
     if (segment->p_flags & PF_W) {
-        image->data_low = low & ~(uintptr_t)4095;
-        image->data_high = high;
+        image->host_low = low;
+        image->host_high = high;
     }
 }
 
@@ -64,6 +68,10 @@ static int find_program(struct dl_phdr_info *info, size_t size, void *result)
     for (int i = 0; i < info->dlpi_phnum; i++) {
         if (info->dlpi_phdr[i].p_type == PT_LOAD)
             add_segment(image, &info->dlpi_phdr[i]);
+        if (info->dlpi_phdr[i].p_type == PT_GNU_RELRO) {
+            image->relocated_low = image->bias + info->dlpi_phdr[i].p_vaddr;
+            image->relocated_high = image->relocated_low + info->dlpi_phdr[i].p_memsz;
+        }
     }
     return 1;
 }
@@ -77,6 +85,8 @@ bool simt_program_find(void)
     dl_iterate_phdr(find_program, &simt_program);
     simt_program.constant_low = (uintptr_t)__start_simt_constant;
     simt_program.constant_high = (uintptr_t)__stop_simt_constant;
+    simt_program.data_low = (uintptr_t)__start_simt_device & ~(uintptr_t)127;
+    simt_program.data_high = (uintptr_t)__stop_simt_device;
     simt_program.index_low = (uintptr_t)__start_simt_index;
     simt_program.index_high = (uintptr_t)__stop_simt_index;
     found = simt_program.low != 0;

@@ -9,7 +9,9 @@ struct program_image {
     uintptr_t bias;      /**< what the loader added to addresses in the file */
     uintptr_t low, high; /**< all of it */
     uintptr_t text_low, text_high;
-    uintptr_t data_low, data_high; /**< writable: __device__ variables live here */
+    uintptr_t data_low, data_high;           /**< __device__ variables */
+    uintptr_t host_low, host_high;           /**< writable: all variables, the host's too */
+    uintptr_t relocated_low, relocated_high; /**< of that, what is writable only until the program begins */
     uintptr_t constant_low, constant_high;
     uintptr_t index_low, index_high; /**< threadIdx and its kin, for compilers that instrument constants */
 };

@@ -63,13 +63,13 @@ static void park_events(struct warp *warp)
 /** A launch that has done more than this is taken for an endless loop. */
 static void check_budget(struct warp *warp)
 {
-    if (simt_work.events + simt_work.arrivals < simt_event_limit)
+    if (simt_work.events + simt_work.arrivals - simt_work.before_block < simt_event_limit)
         return;
     const unsigned i = (unsigned)__builtin_ctz(warp->ready ? warp->ready : warp->lanes);
     const struct lane *lane = &simt_now.warp_lane[i];
 
     simt_fault_thread(cudaErrorLaunchTimeout, lane->index, simt_last_pc, "endless loop?",
-                      "was here when the launch had used up its %" PRIu64 " events (SIMT_EVENT_LIMIT)",
+                      "was here when its block had used up its %" PRIu64 " events (SIMT_EVENT_LIMIT)",
                       simt_event_limit);
 }
 
@@ -115,6 +115,7 @@ void simt_block_begin(struct block *block)
     for (unsigned i = 0; i < block->threads; i++) {
         block->lane[i].depth = EVENT_DEPTH_NONE;
         block->lane[i].in_pieces = false;
+        block->lane[i].loaded = 0;
     }
 }
 

@@ -38,6 +38,9 @@ static struct variable_list {
     size_t bytes; /**< of shared memory */
 } variables;
 
+/** Those in global and constant memory, by address. */
+static struct variable_list globals;
+
 /* --- the symbol table --------------------------------------------------------------------------------------------- */
 
 struct symbols {
@@ -165,28 +168,54 @@ static int by_begin(const void *a, const void *b)
     return (left->begin > right->begin) - (left->begin < right->begin);
 }
 
+/** The name of a variable that a kernel has in global or constant memory; "" for anything else. */
+static const char *global_name(const struct symbols *symbols, const ElfW(Sym) * symbol)
+{
+    const struct program_image *image = &simt_program;
+    const uintptr_t address = symbol->st_value + image->bias;
+    const bool there = address - image->data_low < image->data_high - image->data_low ||
+                       address - image->constant_low < image->constant_high - image->constant_low;
+    const bool variable = ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT && symbol->st_size > 0 &&
+                          symbol->st_name < symbols->names_size;
+
+    return there && variable ? symbols->names + symbol->st_name : "";
+}
+
+/** Adds a symbol to a list that has room. */
+static void take_variable(struct variable_list *list, const ElfW(Sym) * symbol, uintptr_t bias, const char *name)
+{
+    struct variable *variable = &list->variable[list->count++];
+
+    variable->begin = symbol->st_value + bias;
+    variable->end = variable->begin + symbol->st_size;
+    snprintf(variable->name, NAME_TEXT, "%s", name);
+    if (strncmp(name, "_Z", 2) == 0)
+        take_name(name, variable->name);
+}
+
 static bool take_variables(const struct symbols *symbols)
 {
-    struct variable *variable = pages_map((symbols->count + 1) * sizeof *variable);
-    size_t count = 0;
-
-    if (!variable)
+    variables.variable = pages_map((symbols->count + 1) * sizeof *variables.variable);
+    globals.variable = pages_map((symbols->count + 1) * sizeof *globals.variable);
+    if (!variables.variable || !globals.variable)
         return false;
     for (size_t i = 0; i < symbols->count; i++) {
         const ElfW(Sym) *symbol = &symbols->symbol[i];
-        const char *name = thread_local_name(symbols, symbol);
+        const char *shared = thread_local_name(symbols, symbol);
+        const char *global = global_name(symbols, symbol);
 
-        if (!is_kernels(name))
-            continue;
-        variable[count].begin = symbol->st_value;
-        variable[count].end = variable[count].begin + symbol->st_size;
-        take_name(name, variable[count++].name);
+        if (is_kernels(shared))
+            take_variable(&variables, symbol, 0, shared);
+        else if (*global && !strstr(global, "simt_gap_"))
+            take_variable(&globals, symbol, simt_program.bias, global);
     }
-    qsort(variable, count, sizeof *variable, by_begin);
-    variables.variable = variable;
-    variables.count = count;
+    qsort(variables.variable, variables.count, sizeof *variables.variable, by_begin);
+    qsort(globals.variable, globals.count, sizeof *globals.variable, by_begin);
     return true;
 }
+
+/** The running program's, from the first launch on; empty if there are none. */
+static struct symbols own_symbols;
 
 void simt_shared_variables_find(size_t bytes, size_t dynamic)
 {
@@ -198,9 +227,12 @@ void simt_shared_variables_find(size_t bytes, size_t dynamic)
     looked = true;
     if (!symbols_open(&symbols))
         return;
-    if (is_ours(&symbols, dynamic) && take_variables(&symbols))
-        variables.bytes = bytes;
-    symbols_close(&symbols);
+    if (!is_ours(&symbols, dynamic) || !take_variables(&symbols)) {
+        symbols_close(&symbols);
+        return;
+    }
+    variables.bytes = bytes;
+    own_symbols = symbols;
 }
 
 /* --- marks ---------------------------------------------------------------------------------------------------------- */
@@ -210,7 +242,7 @@ static void mark(struct shadow_cell *shadow, size_t begin, size_t end)
 {
     for (size_t word = (begin + 3) / 4; word < end / 4; word++) {
         shadow[word].read_tick = TICK_UNOWNED;
-        shadow[word].read = CELL_BYTES | (uint32_t)READERS_IN_GRID << CELL_READERS_SHIFT;
+        shadow[word].read = READ_UNOWNED;
     }
 }
 
@@ -243,42 +275,134 @@ bool simt_is_unowned(const struct shadow_cell *cell)
 
 /* --- faults --------------------------------------------------------------------------------------------------------- */
 
-static void describe(size_t offset, char *text, size_t size)
+/** The last variable of a list that begins at or before a place; NULL if none does. */
+static const struct variable *variable_before(const struct variable_list *list, size_t place)
 {
-    const struct variable *behind = NULL;
-    const struct variable *ahead = NULL;
+    size_t low = 0;
+    size_t high = list->count;
 
-    for (size_t i = 0; i < variables.count; i++) {
-        if (variables.variable[i].begin <= offset)
-            behind = &variables.variable[i];
-        else if (!ahead)
-            ahead = &variables.variable[i];
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+
+        if (list->variable[middle].begin <= place)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    const size_t past = behind ? offset - behind->end : SIZE_MAX;
-    const size_t before = ahead ? ahead->begin - offset : SIZE_MAX;
+    return low > 0 ? &list->variable[low - 1] : NULL;
+}
 
+static void describe(const struct variable_list *list, size_t offset, char *text, size_t size)
+{
+    const struct variable *behind = variable_before(list, offset);
+    const struct variable *ahead = behind ? behind + 1 : list->variable;
+    const size_t past = behind ? offset - behind->end : SIZE_MAX;
+    size_t before = SIZE_MAX;
+
+    if (ahead < list->variable + list->count)
+        before = ahead->begin - offset;
     if (past == 0)
         snprintf(text, size, "right past the end of '%s', which has %zu bytes", behind->name,
                  behind->end - behind->begin);
     else if (behind && past <= before)
         snprintf(text, size, "%zu bytes past the end of '%s', which has %zu bytes", past, behind->name,
                  behind->end - behind->begin);
-    else if (ahead)
+    else if (before < SIZE_MAX)
         snprintf(text, size, "%zu bytes before '%s', which has %zu bytes", before, ahead->name,
                  ahead->end - ahead->begin);
     else
-        snprintf(text, size, "of shared memory that no variable has");
+        snprintf(text, size, "of memory that no variable has");
+}
+
+size_t simt_constant_bytes(void)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < globals.count; i++) {
+        if (globals.variable[i].begin >= simt_program.constant_low &&
+            globals.variable[i].begin < simt_program.constant_high)
+            bytes += globals.variable[i].end - globals.variable[i].begin;
+    }
+    return bytes;
+}
+
+/** The name of the function at an address; "" if nobody knows it. */
+static const char *function_name(const struct symbols *symbols, uintptr_t address)
+{
+    for (size_t i = 0; i < symbols->count; i++) {
+        const ElfW(Sym) *symbol = &symbols->symbol[i];
+
+        if (ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_value + simt_program.bias == address &&
+            symbol->st_name < symbols->names_size)
+            return symbols->names + symbol->st_name;
+    }
+    return "";
+}
+
+/** The variables of a function _Z... are called _ZZ...E and so on. */
+static size_t sum_of_function(const struct symbols *symbols, const char *function)
+{
+    const size_t length = strlen(function);
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < symbols->count && length > 2; i++) {
+        const char *name = thread_local_name(symbols, &symbols->symbol[i]);
+
+        if (strncmp(name, "_ZZ", 3) == 0 && strncmp(name + 3, function + 2, length - 2) == 0 &&
+            name[length + 1] == 'E' && is_kernels(name))
+            bytes += symbols->symbol[i].st_size;
+    }
+    return bytes;
+}
+
+size_t simt_static_shared(const void *kernel)
+{
+    enum { REMEMBERED = 64 };
+    static struct known {
+        const void *kernel;
+        size_t bytes;
+    } known[REMEMBERED];
+    static unsigned next;
+    struct known *place = &known[next % REMEMBERED];
+
+    for (unsigned i = 0; i < REMEMBERED; i++) {
+        if (known[i].kernel == kernel)
+            return known[i].bytes;
+    }
+    next++;
+    place->kernel = kernel;
+    place->bytes = sum_of_function(&own_symbols, function_name(&own_symbols, (uintptr_t)kernel));
+    return place->bytes;
+}
+
+bool simt_variable_has(uintptr_t address, size_t bytes)
+{
+    const struct variable *variable = variable_before(&globals, address);
+
+    return globals.count == 0 || (variable && bytes <= variable->end - variable->begin &&
+                                  address - variable->begin <= variable->end - variable->begin - bytes);
+}
+
+_Noreturn void simt_fault_no_variable(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
+{
+    const struct variable *variable = variable_before(&globals, address);
+    const bool inside = variable && address < variable->end;
+    char where[160];
+
+    describe(&globals, inside ? variable->end : address, where, sizeof where);
+    simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds access", "%s %u byte%s %s", store ? "writes" : "reads",
+                    bytes, bytes == 1 ? "" : "s", where);
 }
 
 _Noreturn void simt_fault_unowned(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access,
                                   uintptr_t pc)
 {
     static const char *const does[] = {"reads", "writes", "updates atomically"};
-    const uint32_t mask = bytes >> CELL_BYTES_SHIFT;
-    const int count = __builtin_popcount(mask);
+    const int count = __builtin_popcount(bytes);
     char where[160];
 
-    describe((size_t)(cell - simt_memory.shared_shadow) * 4 + (size_t)__builtin_ctz(mask), where, sizeof where);
+    describe(&variables, (size_t)(cell - simt_memory.shared_shadow) * 4 + (size_t)__builtin_ctz(bytes), where,
+             sizeof where);
     simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access", "%s %d byte%s %s", does[access], count,
                     count == 1 ? "" : "s", where);
 }

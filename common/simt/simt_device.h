@@ -9,6 +9,7 @@
 #define SIMT_DEVICE_H
 
 #include <assert.h>
+#include <cstring>
 
 #include "device_calls.h"
 
@@ -26,11 +27,13 @@
 #ifdef __clang__
 #define __shared__           static __thread
 #define SIMT_SHARED_GAP_KEEP used
+#define SIMT_SHARED_GAP_ORDER
 #else
 #define __shared__                                                                                           \
     static __constinit __thread /* or gcc guards an array of a class with constructors by a hidden branch */ \
         __attribute__((no_reorder))
-#define SIMT_SHARED_GAP_KEEP used, no_reorder
+#define SIMT_SHARED_GAP_KEEP  used, no_reorder
+#define SIMT_SHARED_GAP_ORDER no_reorder,
 #endif
 
 /* The rewriter puts one behind each variable: what runs over the end of that meets this, and is seen. The size keeps every
@@ -39,7 +42,15 @@
 #define SIMT_SHARED_GAP_(number) SIMT_SHARED_GAP_NAMED(number)
 #define SIMT_SHARED_GAP_NAMED(number) \
     static __thread __attribute__((SIMT_SHARED_GAP_KEEP, aligned(1))) unsigned char simt_gap_##number[128];
-#define __constant__ __attribute__((section("simt_constant")))
+#define __constant__ __attribute__((SIMT_SHARED_GAP_ORDER section("simt_constant")))
+
+/* The same behind variables in global and in constant memory, which lie apart from the host's. */
+#define SIMT_DEVICE_VARIABLE     __attribute__((SIMT_SHARED_GAP_ORDER section("simt_device")))
+#define SIMT_DEVICE_GAP          SIMT_GAP_(__COUNTER__, "simt_device")
+#define SIMT_CONSTANT_GAP        SIMT_GAP_(__COUNTER__, "simt_constant")
+#define SIMT_GAP_(number, where) SIMT_GAP_NAMED(number, where)
+#define SIMT_GAP_NAMED(number, where) \
+    static __attribute__((SIMT_SHARED_GAP_KEEP, aligned(1), section(where))) unsigned char simt_gap_##number[128];
 #ifndef __restrict__
 #define __restrict__ __restrict
 #endif
@@ -80,6 +91,12 @@ extern __thread unsigned char simt_dynamic_shared[]; /* whatever kernels call it
 /* --- bits --------------------------------------------------------------------------------------------------------- */
 
 #define SIMT_DEVICE static inline __attribute__((always_inline))
+
+#ifndef __clang__ /* which has a warning for that */
+/* Of the spellings of inline assembly, CUDA's own. */
+#define asm \
+    _Pragma("GCC error \"inline PTX is not supported by the simulator: put it under #ifdef __CUDA_ARCH__\"") __asm__
+#endif
 
 SIMT_DEVICE unsigned __float_as_uint(float value)
 {
@@ -217,13 +234,43 @@ SIMT_DEVICE float __saturatef(float x)
 {
     return fminf(fmaxf(x, 0.0f), 1.0f);
 }
-SIMT_DEVICE int __float2int_rn(float x)
+/* Out of range is the nearest integer that there is, NaN is 0. */
+#define SIMT_FLOAT_TO_INTEGER(name, type, low, high, round)             \
+    SIMT_DEVICE type name(float x)                                      \
+    {                                                                   \
+        const double limited = fmin(fmax((double)round(x), low), high); \
+                                                                        \
+        return (type)(x == x ? limited : 0.0);                          \
+    }
+#define SIMT_FLOAT_TO_INTEGERS(suffix, round)                                            \
+    SIMT_FLOAT_TO_INTEGER(__float2int_##suffix, int, -2147483648.0, 2147483647.0, round) \
+    SIMT_FLOAT_TO_INTEGER(__float2uint_##suffix, unsigned, 0.0, 4294967295.0, round)
+SIMT_FLOAT_TO_INTEGERS(rn, rintf)
+SIMT_FLOAT_TO_INTEGERS(rz, truncf)
+SIMT_FLOAT_TO_INTEGERS(rd, floorf)
+SIMT_FLOAT_TO_INTEGERS(ru, ceilf)
+#undef SIMT_FLOAT_TO_INTEGERS
+#undef SIMT_FLOAT_TO_INTEGER
+SIMT_DEVICE float __uint2float_rn(unsigned x)
 {
-    return (int)rintf(x);
+    return (float)x;
 }
-SIMT_DEVICE int __float2int_rz(float x)
+SIMT_DEVICE int __dp4a(int a, int b, int sum)
 {
-    return (int)x;
+    for (int i = 0; i < 4; i++)
+        sum += (signed char)(a >> 8 * i) * (signed char)(b >> 8 * i);
+    return sum;
+}
+SIMT_DEVICE unsigned __dp4a(unsigned a, unsigned b, unsigned sum)
+{
+    for (int i = 0; i < 4; i++)
+        sum += (unsigned char)(a >> 8 * i) * (unsigned char)(b >> 8 * i);
+    return sum;
+}
+/* There is no time here: it goes on by one with each call. */
+SIMT_DEVICE long long clock64(void)
+{
+    return simt_clock();
 }
 SIMT_DEVICE float __int2float_rn(int x)
 {
@@ -318,17 +365,45 @@ SIMT_CACHED_STORE(__stwt)
 #undef SIMT_CACHED_LOAD
 #undef SIMT_CACHED_STORE
 
+/* The library's functions are not instrumented, so what kernels call is not they. */
+SIMT_DEVICE void *simt_memcpy(void *to, const void *from, size_t bytes)
+{
+    simt_touch_range(from, bytes, 0);
+    simt_touch_range(to, bytes, 1);
+    return __builtin_memcpy(to, from, bytes);
+}
+SIMT_DEVICE void *simt_memmove(void *to, const void *from, size_t bytes)
+{
+    simt_touch_range(from, bytes, 0);
+    simt_touch_range(to, bytes, 1);
+    return __builtin_memmove(to, from, bytes);
+}
+SIMT_DEVICE void *simt_memset(void *to, int value, size_t bytes)
+{
+    simt_touch_range(to, bytes, 1);
+    return __builtin_memset(to, value, bytes);
+}
+namespace std
+{
+using ::simt_memcpy;
+using ::simt_memmove;
+using ::simt_memset;
+} // namespace std
+#define memcpy(to, from, bytes)  simt_memcpy(to, from, bytes)
+#define memmove(to, from, bytes) simt_memmove(to, from, bytes)
+#define memset(to, value, bytes) simt_memset(to, value, bytes)
+
 SIMT_DEVICE void __threadfence(void)
 {
-    simt_fence();
+    simt_fence(0);
 }
 SIMT_DEVICE void __threadfence_block(void)
 {
-    simt_fence();
+    simt_fence(1);
 }
 SIMT_DEVICE void __threadfence_system(void)
 {
-    simt_fence();
+    simt_fence(0);
 }
 
 /* --- warps and blocks --------------------------------------------------------------------------------------------- */
@@ -473,40 +548,45 @@ SIMT_DEVICE void __trap(void)
 /* --- atomics ------------------------------------------------------------------------------------------------------ */
 
 template <class T>
-SIMT_DEVICE T simt_atomic(T *address, enum simt_atomic_op op, T operand, T compare = T())
+SIMT_DEVICE T simt_atomic(T *address, enum simt_atomic_op op, int in_block, T operand, T compare = T())
 {
     static_assert(sizeof(T) == 4 || sizeof(T) == 8, "no such atomic");
     if constexpr (sizeof(T) == 8)
-        return simt_from_word<T>(simt_atomic64((void *)address, op, simt_to_word(operand), simt_to_word(compare)));
-    else
         return simt_from_word<T>(
-            simt_atomic32((void *)address, op, (uint32_t)simt_to_word(operand), (uint32_t)simt_to_word(compare)));
+            simt_atomic64((void *)address, op, in_block, simt_to_word(operand), simt_to_word(compare)));
+    else
+        return simt_from_word<T>(simt_atomic32((void *)address, op, in_block, (uint32_t)simt_to_word(operand),
+                                               (uint32_t)simt_to_word(compare)));
 }
 
 /* Each with the _block and _system forms, which differ in scope only. */
-#define SIMT_ATOMIC_SCOPE(name, scope, type, op)              \
-    SIMT_DEVICE type name##scope(type *address, type operand) \
-    {                                                         \
-        return simt_atomic<type>(address, op, operand);       \
+#define SIMT_ATOMIC_SCOPE(name, scope, in_block, type, op)        \
+    SIMT_DEVICE type name##scope(type *address, type operand)     \
+    {                                                             \
+        return simt_atomic<type>(address, op, in_block, operand); \
     }
-#define SIMT_ATOMIC(name, type, op)           \
-    SIMT_ATOMIC_SCOPE(name, , type, op)       \
-    SIMT_ATOMIC_SCOPE(name, _block, type, op) \
-    SIMT_ATOMIC_SCOPE(name, _system, type, op)
-#define SIMT_ATOMIC_COMPARE_SCOPE(scope, type)                                    \
-    SIMT_DEVICE type atomicCAS##scope(type *address, type compare, type operand)  \
-    {                                                                             \
-        return simt_atomic<type>(address, SIMT_ATOMIC_COMPARE, operand, compare); \
-    }
-#define SIMT_ATOMIC_CAS(type)               \
-    SIMT_ATOMIC_COMPARE_SCOPE(, type)       \
-    SIMT_ATOMIC_COMPARE_SCOPE(_block, type) \
-    SIMT_ATOMIC_COMPARE_SCOPE(_system, type)
-#define SIMT_ATOMIC_SUB(type)                                                               \
-    SIMT_DEVICE type atomicSub(type *address, type operand)                                 \
+#define SIMT_ATOMIC(name, type, op)              \
+    SIMT_ATOMIC_SCOPE(name, , 0, type, op)       \
+    SIMT_ATOMIC_SCOPE(name, _block, 1, type, op) \
+    SIMT_ATOMIC_SCOPE(name, _system, 0, type, op)
+#define SIMT_ATOMIC_COMPARE_SCOPE(scope, in_block, type)                                    \
+    SIMT_DEVICE type atomicCAS##scope(type *address, type compare, type operand)            \
     {                                                                                       \
-        return simt_atomic<type>(address, SIMT_ATOMIC_ADD, (type)(0u - (unsigned)operand)); \
+        return simt_atomic<type>(address, SIMT_ATOMIC_COMPARE, in_block, operand, compare); \
     }
+#define SIMT_ATOMIC_CAS(type)                  \
+    SIMT_ATOMIC_COMPARE_SCOPE(, 0, type)       \
+    SIMT_ATOMIC_COMPARE_SCOPE(_block, 1, type) \
+    SIMT_ATOMIC_COMPARE_SCOPE(_system, 0, type)
+#define SIMT_ATOMIC_SUB_SCOPE(scope, in_block, type)                                                  \
+    SIMT_DEVICE type atomicSub##scope(type *address, type operand)                                    \
+    {                                                                                                 \
+        return simt_atomic<type>(address, SIMT_ATOMIC_ADD, in_block, (type)(0u - (unsigned)operand)); \
+    }
+#define SIMT_ATOMIC_SUB(type)              \
+    SIMT_ATOMIC_SUB_SCOPE(, 0, type)       \
+    SIMT_ATOMIC_SUB_SCOPE(_block, 1, type) \
+    SIMT_ATOMIC_SUB_SCOPE(_system, 0, type)
 
 SIMT_ATOMIC(atomicAdd, int, SIMT_ATOMIC_ADD)
 SIMT_ATOMIC(atomicAdd, unsigned, SIMT_ATOMIC_ADD)
@@ -546,5 +626,6 @@ SIMT_ATOMIC_CAS(unsigned long long)
 #undef SIMT_ATOMIC_CAS
 #undef SIMT_ATOMIC_COMPARE_SCOPE
 #undef SIMT_ATOMIC_SUB
+#undef SIMT_ATOMIC_SUB_SCOPE
 
 #endif

@@ -84,7 +84,7 @@ struct simt_launcher {
     dim3 grid, block;
     size_t dynamic_shared;
 
-    cudaError_t operator()(Parameters... arguments) const
+    __attribute__((always_inline)) cudaError_t operator()(Parameters... arguments) const
     {
         const simt_call<Parameters...> call = {kernel, simt_pack<Parameters...>::pack(arguments...)};
 
@@ -114,8 +114,10 @@ static inline void simt_fill(simt_parameters<First, Rest...> *parameters, void *
 }
 
 template <class... Parameters>
-static inline cudaError_t simt_launch_addresses(void (*kernel)(Parameters...), const char *name, dim3 grid, dim3 block,
-                                                void **addresses, size_t dynamic_shared, bool cooperative)
+static inline __attribute__((always_inline)) cudaError_t simt_launch_addresses(void (*kernel)(Parameters...),
+                                                                               const char *name, dim3 grid, dim3 block,
+                                                                               void **addresses, size_t dynamic_shared,
+                                                                               bool cooperative)
 {
     simt_call<Parameters...> call;
 
@@ -127,14 +129,15 @@ static inline cudaError_t simt_launch_addresses(void (*kernel)(Parameters...), c
 
 /* The kernel by its own type, not as a void pointer: that is where the parameters' types come from. */
 template <class... Parameters>
-static inline cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block, void **arguments,
-                                           size_t dynamic_shared = 0, cudaStream_t = 0)
+static inline __attribute__((always_inline)) cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid,
+                                                                          dim3 block, void **arguments,
+                                                                          size_t dynamic_shared = 0, cudaStream_t = 0)
 {
     return simt_launch_addresses(kernel, "cudaLaunchKernel", grid, block, arguments, dynamic_shared, false);
 }
 template <class... Parameters>
-static inline cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...), dim3 grid, dim3 block,
-                                                      void **arguments, size_t dynamic_shared = 0, cudaStream_t = 0)
+static inline __attribute__((always_inline)) cudaError_t cudaLaunchCooperativeKernel(
+    void (*kernel)(Parameters...), dim3 grid, dim3 block, void **arguments, size_t dynamic_shared = 0, cudaStream_t = 0)
 {
     return simt_launch_addresses(kernel, "cudaLaunchCooperativeKernel", grid, block, arguments, dynamic_shared, true);
 }

@@ -260,7 +260,7 @@ static void ask(uintptr_t pc, char text[PLACE_TEXT])
 
 void simt_source_line(uintptr_t pc, char text[PLACE_TEXT])
 {
-    enum { REMEMBERED = 16 };
+    enum { REMEMBERED = 64 };
     static struct place {
         uintptr_t pc;
         char text[1][PLACE_TEXT];

@@ -70,12 +70,12 @@ static inline int line_of(const char *file, const char *mark)
     int line = 0;
     FILE *source = fopen(file, "r");
 
-    snprintf(bracketed, sizeof bracketed, "// [%s]", mark);
+    snprintf(bracketed, sizeof bracketed, " [%s]", mark);
     if (!source)
         return 0;
     while (fgets(text, sizeof text, source)) {
         line++;
-        if (strstr(text, bracketed)) {
+        if (strstr(text, "// [") && strstr(strstr(text, "// ["), bracketed)) {
             fclose(source);
             return line;
         }

@@ -247,6 +247,7 @@ static __global__ void last_block_kernel(const int *x, int *partial, unsigned *f
         partial[blockIdx.x] = x[blockIdx.x];
         __threadfence();
         last = atomicInc(finished, gridDim.x) == gridDim.x - 1;
+        __threadfence();
     }
     __syncthreads();
     if (last && threadIdx.x == 0) {
@@ -285,6 +286,7 @@ static __global__ void flag_kernel(int *y)
     if (threadIdx.x == 0) {
         while (atomicAdd((int *)&ready, 0) == 0)
             ;
+        __threadfence_block();
         y[0] = value;
     } else if (threadIdx.x == 32) {
         value = 42;

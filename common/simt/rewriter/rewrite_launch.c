@@ -2,7 +2,7 @@
  * @file rewrite_launch.c
  * @brief Turns the two things in a kernel file that are not C++ into C++, and leaves every line where it was.
  *
- * And it puts a gap behind each variable in shared memory, so that running over the variable's end is seen.
+ * And it puts a gap behind each variable of a kernel's, so that running over the variable's end is seen.
  *
  *     rewrite_launch FILE.cu > FILE.cc
  *
@@ -10,6 +10,8 @@
  *     extern __shared__ T name[];        ->   T *const name = (decltype(+name))simt_dynamic_shared;            in a function
  *     extern __shared__ T name[];        ->   extern __thread T name[] __asm__("simt_dynamic_shared");         elsewhere
  *     __shared__ T name[size];           ->   __shared__ T name[size]; SIMT_SHARED_GAP
+ *     __device__ T name;                 ->   SIMT_DEVICE_VARIABLE T name; SIMT_DEVICE_GAP
+ *     __constant__ T name[size];         ->   __constant__ T name[size]; SIMT_CONSTANT_GAP
  *
  * Anything it cannot rewrite is an error, one line: FILE:LINE: what is wrong. Exit 1.
  */
@@ -415,14 +417,14 @@ static size_t declaration_end(const char *code, size_t at)
     return NOWHERE;
 }
 
-static void write_gap(struct source *source, size_t at)
+static void write_gap(struct source *source, size_t at, const char *gap)
 {
     const size_t end = declaration_end(source->code, at);
 
     if (end == NOWHERE)
         return;
     copy_to(source, end);
-    fputs(" SIMT_SHARED_GAP", stdout);
+    fputs(gap, stdout);
 }
 
 /** Rewrites the declaration that has `__shared__` at `at` if its array has no size; else leaves a gap behind it. */
@@ -435,7 +437,7 @@ static bool rewrite_shared(struct source *source, size_t at)
     if (dynamic != find_unsized_array(source->code, word, &array))
         return fail(source, at, "dynamic shared memory is declared as: extern __shared__ T name[];");
     if (!dynamic) {
-        write_gap(source, word);
+        write_gap(source, word, " SIMT_SHARED_GAP");
         return true;
     }
     array.name = array.name_end = skip_space_back(source->code, array.open);
@@ -451,6 +453,47 @@ static bool rewrite_shared(struct source *source, size_t at)
     return true;
 }
 
+/* --- variables in global and constant memory ------------------------------------------------------------------------ */
+
+/** Whether the parenthesis at `at` is an attribute's and no function's. */
+static bool is_attribute(const char *code, size_t at)
+{
+    static const char *const words[] = {"__align__", "alignas", "__attribute__"};
+    size_t word = at = skip_space_back(code, at);
+
+    while (word > 0 && is_word(code[word - 1]))
+        word--;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strlen(words[i]) == at - word && starts_with(code + word, words[i]))
+            return true;
+    return false;
+}
+
+/** Whether the declaration that goes on at `at` is one of variables that a kernel may change. */
+static bool declares_variable(const char *code, size_t at)
+{
+    for (; code[at] && !is_one_of(code[at], ")}\n"); at++) {
+        if (is_word_at(code, at, "const") || is_word_at(code, at, "constexpr"))
+            return false;
+        if (is_one_of(code[at], ";=[{"))
+            return true;
+        if (code[at] == '(' && !is_attribute(code, at))
+            return false;
+        if (is_one_of(code[at], "(<") && (at = partner(code, at, 1)) == NOWHERE)
+            return false;
+    }
+    return false;
+}
+
+/** Puts a variable of a kernel's where no host variable is, and a gap behind it. */
+static void rewrite_variable(struct source *source, size_t at, size_t end, const char *attribute, const char *gap)
+{
+    if (!declares_variable(source->code, end) || find_extern(source->code, at) != NOWHERE)
+        return;
+    replace(source, at, end, attribute);
+    write_gap(source, end, gap);
+}
+
 /* --- the file ------------------------------------------------------------------------------------------------------- */
 
 static bool rewrite(struct source *source)
@@ -461,6 +504,10 @@ static bool rewrite(struct source *source)
         end = is_word(source->code[at]) ? word_end(source->code, at) : at + 1;
         if (end - at == strlen("__shared__") && starts_with(source->code + at, "__shared__"))
             good = rewrite_shared(source, at);
+        else if (end - at == strlen("__device__") && starts_with(source->code + at, "__device__"))
+            rewrite_variable(source, at, end, "SIMT_DEVICE_VARIABLE", " SIMT_DEVICE_GAP");
+        else if (end - at == strlen("__constant__") && starts_with(source->code + at, "__constant__"))
+            rewrite_variable(source, at, end, "__constant__", " SIMT_CONSTANT_GAP");
         else if (starts_with(source->code + at, "<<<"))
             good = rewrite_launch(source, at);
         if (!good)

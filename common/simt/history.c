@@ -1,0 +1,98 @@
+/** @file history.c  A hash table of histories, by the addresses of the cells. */
+#include "history.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct entry {
+    const struct shadow_cell *cell;
+    struct history history;
+};
+
+static struct entry *entries;
+static size_t count;
+static size_t room; /**< a power of two */
+
+static struct entry *slot_of(struct entry *table, size_t size, const struct shadow_cell *cell)
+{
+    size_t slot = ((uintptr_t)cell / sizeof *cell * UINT64_C(0x9e3779b97f4a7c15)) >> 24;
+
+    while (table[slot & (size - 1)].cell && table[slot & (size - 1)].cell != cell)
+        slot++;
+    return &table[slot & (size - 1)];
+}
+
+static bool grow(void)
+{
+    const size_t size = room ? 2 * room : 1024;
+    struct entry *larger = calloc(size, sizeof *larger);
+
+    if (!larger)
+        return false;
+    for (size_t i = 0; i < room; i++) {
+        if (entries[i].cell)
+            *slot_of(larger, size, entries[i].cell) = entries[i];
+    }
+    free(entries);
+    entries = larger;
+    room = size;
+    return true;
+}
+
+struct history *simt_history(const struct shadow_cell *cell)
+{
+    if (room > 0) {
+        struct entry *entry = slot_of(entries, room, cell);
+
+        if (entry->cell)
+            return &entry->history;
+    }
+    if (2 * count >= room && !grow())
+        return NULL;
+    struct entry *entry = slot_of(entries, room, cell);
+
+    entry->cell = cell;
+    count++;
+    return &entry->history;
+}
+
+bool simt_history_add(struct history *history, struct past past)
+{
+    if (history->count == history->room) {
+        const uint32_t more = history->room ? 2 * history->room : 4;
+        struct past *larger = realloc(history->past, more * sizeof *larger);
+
+        if (!larger)
+            return false;
+        history->past = larger;
+        history->room = more;
+    }
+    history->past[history->count++] = past;
+    return true;
+}
+
+void simt_history_remove(struct history *history, uint32_t i)
+{
+    free(history->past[i].own);
+    history->count--;
+    memmove(&history->past[i], &history->past[i + 1], (history->count - i) * sizeof *history->past);
+}
+
+void simt_history_clear(struct history *history)
+{
+    while (history->count > 0)
+        simt_history_remove(history, history->count - 1);
+}
+
+void simt_histories_forget(void)
+{
+    if (count == 0)
+        return;
+    for (size_t i = 0; i < room; i++) {
+        simt_history_clear(&entries[i].history);
+        free(entries[i].history.past);
+    }
+    free(entries);
+    entries = NULL;
+    count = room = 0;
+}

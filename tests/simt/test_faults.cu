@@ -1,0 +1,597 @@
+/**
+ * @file test_faults.cu
+ * @brief Faulty kernels, some for each class of fault: each is refused, says what it should at its line, and harms nothing.
+ *
+ * FAULT(class, name, what the refusal says) and the kernel; the line that is at fault has the mark [name]. Those that need a launch of
+ * their own have it in a function. Each ends with a launch of a good kernel, which must still run.
+ */
+#include "simt_test.h"
+
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+struct fault {
+    const char *group;
+    const char *name;
+    const char *text;
+    void (*run)(void);
+};
+
+enum { MOST_FAULTS = 200 };
+static struct fault faults[MOST_FAULTS];
+static int fault_count;
+
+static int add_fault(const char *group, const char *name, const char *text, void (*run)(void))
+{
+    faults[fault_count++] = {group, name, text, run};
+    return 0;
+}
+
+static int *device_x; /* counts from 0 */
+static int *device_y; /* zeros */
+
+/* A kernel of (const int *x, int *y) and its launch. */
+#define FAULT_LAUNCH(group, name, text)                                        \
+    static void name##_run(void);                                              \
+    static const int name##_added = add_fault(group, #name, text, name##_run); \
+    static void name##_run(void)
+#define FAULT(group, name, grid, block, text)          \
+    static __global__ void name(const int *x, int *y); \
+    FAULT_LAUNCH(group, name, text)                    \
+    {                                                  \
+        (void)name##_added;                            \
+        name<<<grid, block>>>(device_x, device_y);     \
+    }                                                  \
+    static __global__ void name([[maybe_unused]] const int *x, int *y)
+
+/* --- atomics and plain accesses ------------------------------------------------------------------------------------- */
+
+FAULT("atomics", set_then_add, 1, 64, "that thread (0,0,0) wrote")
+{
+    __shared__ int count;
+
+    if (threadIdx.x == 0)
+        count = 0;
+    atomicAdd(&count, 1); // [set_then_add]
+    __syncthreads();
+    y[threadIdx.x] = count;
+}
+
+FAULT("atomics", set_between_adds, 1, 64, "wrote")
+{
+    __shared__ int count;
+
+    atomicExch(&count, 0); // [set_between_adds]
+    if (threadIdx.x == 5)
+        count = 1;
+    __syncthreads();
+    y[threadIdx.x] = count;
+}
+
+FAULT("atomics", last_thread_reads_total, 1, 64, "updated atomically")
+{
+    __shared__ int total, done;
+
+    if (threadIdx.x == 0)
+        total = done = 0;
+    __syncthreads();
+    atomicAdd(&total, (int)threadIdx.x);
+    if (atomicAdd(&done, 1) == 63)
+        y[0] = total; // [last_thread_reads_total]
+}
+
+FAULT("atomics", last_block_reads_total, 8, 32, "updated atomically")
+{
+    atomicAdd(&y[0], x[threadIdx.x]);
+    if (threadIdx.x == 31 && blockIdx.x == 7)
+        y[2] = y[0]; // [last_block_reads_total]
+}
+
+FAULT("atomics", read_beside_own_add, 1, 64, "updated atomically")
+{
+    __shared__ int count;
+
+    if (threadIdx.x == 0)
+        count = 0;
+    __syncthreads();
+    const int mine = atomicAdd(&count, 1);
+
+    __syncwarp();
+    if (threadIdx.x == 40)
+        y[0] = mine + count; // [read_beside_own_add]
+}
+
+FAULT("atomics", reset_by_first, 4, 32, "wrote")
+{
+    if (threadIdx.x == 0)
+        y[blockIdx.x == 0 ? 0 : 1] = 0;
+    atomicAdd(&y[0], 1); // [reset_by_first]
+}
+
+FAULT("atomics", atomics_of_two_sizes, 1, 32, "updates atomically 4 bytes")
+{
+    if (threadIdx.x == 0)
+        atomicAdd((unsigned long long *)y, 1ull);
+    if (threadIdx.x == 1)
+        atomicAdd((unsigned *)y + 1, 1u); // [atomics_of_two_sizes]
+}
+
+/* --- elements of fewer than 4 bytes --------------------------------------------------------------------------------- */
+
+FAULT("small", bool_flags, 1, 64, "writes 1 byte")
+{
+    __shared__ bool flags[64];
+
+    flags[threadIdx.x] = x[threadIdx.x] > 7; // [bool_flags]
+    y[threadIdx.x] = flags[threadIdx.x ^ 1];
+}
+
+FAULT("small", char_after_neighbour, 1, 32, "reads 1 byte that thread (0,0,0) wrote")
+{
+    __shared__ unsigned char bytes[8];
+
+    if (threadIdx.x < 4)
+        bytes[threadIdx.x] = 1;
+    if (threadIdx.x == 5)
+        y[0] = bytes[0]; // [char_after_neighbour]
+}
+
+FAULT("small", half_neighbour, 1, 64, "2 bytes")
+{
+    __shared__ __half halves[64];
+
+    halves[threadIdx.x] = __float2half((float)x[threadIdx.x]);
+    __shfl_sync(0xffffffffu, 0, 0);
+    y[threadIdx.x] = (int)__half2float(halves[threadIdx.x ^ 2]); // [half_neighbour]
+}
+
+FAULT("small", bfloat_reduction, 1, 64, "2 bytes")
+{
+    __shared__ __nv_bfloat16 sums[64];
+
+    sums[threadIdx.x] = __float2bfloat16(1.0f);
+    __syncthreads();
+    for (int step = 32; step > 0; step /= 2) {
+        if ((int)threadIdx.x < step)
+            sums[threadIdx.x] = __float2bfloat16(__bfloat162float(sums[threadIdx.x]) + // [bfloat_reduction]
+                                                 __bfloat162float(sums[threadIdx.x + step]));
+    }
+    y[threadIdx.x] = (int)__bfloat162float(sums[0]);
+}
+
+FAULT("small", short_write_over, 1, 32, "writes 2 bytes that thread (1,0,0) read")
+{
+    __shared__ short words[4];
+
+    if (threadIdx.x < 4)
+        words[threadIdx.x] = (short)x[threadIdx.x];
+    __syncwarp();
+    if (threadIdx.x == 1)
+        y[1] = words[0] + words[1];
+    if (threadIdx.x == 2)
+        y[2] = words[3];
+    if (threadIdx.x == 3)
+        words[1] = 5; // [short_write_over]
+}
+
+FAULT("small", pair_read_whole, 1, 32, "wrote")
+{
+    __shared__ __align__(4) short words[64];
+
+    words[threadIdx.x] = (short)x[threadIdx.x];
+    __syncwarp(threadIdx.x < 16 ? 0x0000ffffu : 0xffff0000u);
+    if (threadIdx.x == 0)
+        y[0] = *(const int *)&words[16]; // [pair_read_whole]
+}
+
+/* --- scopes and fences ---------------------------------------------------------------------------------------------- */
+
+FAULT("scopes", no_fence_of_writer, 2, 32, "wrote")
+{
+    if (threadIdx.x != 0)
+        return;
+    if (blockIdx.x == 0) {
+        y[1] = 42;
+        atomicExch(&y[0], 1);
+    } else if (atomicAdd(&y[0], 0) == 1) {
+        __threadfence();
+        y[2] = y[1]; // [no_fence_of_writer]
+    }
+}
+
+FAULT("scopes", no_fence_of_reader, 2, 32, "wrote")
+{
+    if (threadIdx.x != 0)
+        return;
+    if (blockIdx.x == 0) {
+        y[1] = 42;
+        __threadfence();
+        atomicExch(&y[0], 1);
+    } else if (atomicAdd(&y[0], 0) == 1) {
+        y[2] = y[1]; // [no_fence_of_reader]
+    }
+}
+
+FAULT("scopes", fence_after_flag, 2, 32, "wrote")
+{
+    if (threadIdx.x != 0)
+        return;
+    if (blockIdx.x == 0) {
+        y[1] = 42;
+        atomicExch(&y[0], 1);
+        __threadfence();
+    } else if (atomicAdd(&y[0], 0) == 1) {
+        __threadfence();
+        y[2] = y[1]; // [fence_after_flag]
+    }
+}
+
+FAULT("scopes", fence_of_block, 2, 32, "wrote")
+{
+    if (threadIdx.x != 0)
+        return;
+    if (blockIdx.x == 0) {
+        y[1] = 42;
+        __threadfence_block();
+        atomicExch(&y[0], 1);
+    } else if (atomicAdd(&y[0], 0) == 1) {
+        __threadfence();
+        y[2] = y[1]; // [fence_of_block]
+    }
+}
+
+FAULT("scopes", another_flag, 2, 32, "wrote")
+{
+    if (threadIdx.x != 0)
+        return;
+    if (blockIdx.x == 0) {
+        y[1] = 42;
+        __threadfence();
+        atomicExch(&y[0], 1);
+    } else {
+        atomicAdd(&y[3], 1);
+        __threadfence();
+        y[2] = y[1]; // [another_flag]
+    }
+}
+
+FAULT("scopes", block_atomics, 4, 32, "reaches its block only")
+{
+    atomicAdd_block(&y[0], x[1]); // [block_atomics]
+}
+
+FAULT("scopes", block_and_grid_atomics, 4, 32, "reaches its block only")
+{
+    if (blockIdx.x == 0)
+        atomicMax_block(&y[0], (int)threadIdx.x);
+    else
+        atomicMax(&y[0], (int)threadIdx.x); // [block_and_grid_atomics]
+}
+
+FAULT("scopes", global_fence_shared_race, 1, 64, "shared memory race")
+{
+    __shared__ int words[64];
+
+    words[threadIdx.x] = x[threadIdx.x]; // [global_fence_shared_race]
+    __threadfence();
+    atomicAdd(&y[0], 1);
+    y[1 + threadIdx.x] = words[threadIdx.x ^ 32];
+}
+
+FAULT("scopes", partial_syncwarp_members, 1, 32, "wrote")
+{
+    __shared__ int words[32];
+
+    words[threadIdx.x] = x[threadIdx.x];
+    if (threadIdx.x < 8)
+        __syncwarp(0xffu);
+    y[threadIdx.x] = words[(threadIdx.x + 1) % 8 + threadIdx.x / 8 * 0]; // [partial_syncwarp_members]
+}
+
+FAULT("scopes", partial_syncwarp_readers, 1, 32, "read")
+{
+    __shared__ int word;
+
+    if (threadIdx.x == 0)
+        word = x[3];
+    __syncwarp();
+    y[threadIdx.x] = word;
+    if (threadIdx.x < 4) {
+        __syncwarp(0xfu);
+        if (threadIdx.x == 1)
+            word = 2; // [partial_syncwarp_readers]
+    }
+}
+
+FAULT("scopes", volatile_is_no_barrier, 1, 32, "shared memory race")
+{
+    __shared__ volatile int words[64];
+
+    words[threadIdx.x] = x[threadIdx.x]; // [volatile_is_no_barrier]
+    words[threadIdx.x + 32] = 0;
+    words[threadIdx.x] += words[threadIdx.x + 16];
+    y[threadIdx.x] = words[threadIdx.x];
+}
+
+/* --- memory --------------------------------------------------------------------------------------------------------- */
+
+static int host_words[64];
+int host_scale = 3;
+static __device__ int device_words_32[32];
+static __device__ int device_other[32];
+static __constant__ int constant_words[16];
+static __constant__ int constant_other[16];
+
+FAULT("memory", host_variable, 1, 32, "a variable of the host")
+{
+    y[threadIdx.x] = x[threadIdx.x] * host_scale; // [host_variable]
+}
+
+static __global__ void copy_kernel(const int *from, int *to)
+{
+    to[threadIdx.x] = from[threadIdx.x]; // [host_array] [host_heap] [freed] [freed_and_reused] [host_target]
+}
+
+FAULT_LAUNCH("memory", host_array, "a variable of the host")
+{
+    (void)host_array_added;
+    copy_kernel<<<1, 32>>>(host_words, device_y);
+}
+
+FAULT_LAUNCH("memory", host_target, "a variable of the host")
+{
+    (void)host_target_added;
+    copy_kernel<<<1, 32>>>(device_x, host_words);
+}
+
+FAULT_LAUNCH("memory", host_heap, "not device memory")
+{
+    int *words = (int *)calloc(64, sizeof *words);
+
+    (void)host_heap_added;
+    copy_kernel<<<1, 32>>>(words, device_y);
+    free(words);
+}
+
+FAULT_LAUNCH("memory", freed, "freed")
+{
+    int *words = device_iota();
+
+    (void)freed_added;
+    cudaFree(words);
+    copy_kernel<<<1, 32>>>(words, device_y);
+}
+
+FAULT_LAUNCH("memory", freed_and_reused, "freed")
+{
+    int *words = device_iota();
+
+    (void)freed_and_reused_added;
+    cudaFree(words);
+    int *others = device_iota();
+    copy_kernel<<<1, 32>>>(words, device_y);
+    cudaFree(others);
+}
+
+FAULT("memory", device_array_end, 1, 64, "past the end of 'device_words_32'")
+{
+    device_words_32[threadIdx.x] = x[threadIdx.x]; // [device_array_end]
+    device_other[threadIdx.x % 32] = y[threadIdx.x];
+}
+
+FAULT("memory", device_array_begin, 1, 32, "before 'device_other'")
+{
+    y[threadIdx.x] = x[0] + device_other[(int)threadIdx.x - 1]; // [device_array_begin]
+}
+
+FAULT("memory", device_array_misaligned, 1, 32, "misaligned")
+{
+    y[threadIdx.x] = *(const int *)((const char *)device_words_32 + 2 + threadIdx.x); // [device_array_misaligned]
+}
+
+FAULT("memory", constant_array_end, 1, 32, "past the end of 'constant_words'")
+{
+    y[threadIdx.x] = constant_words[threadIdx.x] + constant_other[0]; // [constant_array_end]
+}
+
+FAULT("memory", constant_atomic, 1, 32, "__constant__")
+{
+    y[0] = x[0];
+    atomicAdd(&constant_words[0], 1); // [constant_atomic]
+}
+
+FAULT("memory", local_atomic, 1, 32, "local memory")
+{
+    int mine = x[threadIdx.x];
+
+    atomicAdd(&mine, 1); // [local_atomic]
+    y[threadIdx.x] = mine;
+}
+
+FAULT("memory", another_stack, 1, 32, "local memory of another thread")
+{
+    __shared__ const int *pointer;
+    volatile int mine = x[threadIdx.x];
+
+    if (threadIdx.x == 0)
+        pointer = (const int *)&mine;
+    __syncthreads();
+    y[threadIdx.x] = *pointer; // [another_stack]
+    __syncthreads();
+}
+
+FAULT("memory", memset_past_end, 1, 1, "out-of-bounds")
+{
+    memset(y + 4000, x[0], 4096); // [memset_past_end]
+}
+
+FAULT("memory", memcpy_race, 2, 1, "wrote")
+{
+    memcpy(y, x, 64); // [memcpy_race]
+}
+
+/* --- convergence ---------------------------------------------------------------------------------------------------- */
+
+FAULT("convergence", two_shuffles_meet, 1, 32, "divergent collective")
+{
+    int value = x[threadIdx.x];
+
+    if (threadIdx.x < 16)
+        value = __shfl_xor_sync(0xffffffffu, value, 1);
+    else
+        value = __shfl_xor_sync(0xffffffffu, value + 1, 1); // [two_shuffles_meet]
+    y[threadIdx.x] = value;
+}
+
+FAULT("convergence", two_syncwarps_meet, 1, 32, "divergent collective")
+{
+    if (threadIdx.x % 2) {
+        y[threadIdx.x] = x[threadIdx.x];
+        __syncwarp(); // [two_syncwarps_meet]
+    } else {
+        __syncwarp();
+        y[threadIdx.x] = x[threadIdx.x] + 1;
+    }
+}
+
+FAULT("convergence", half_at_a_vote, 1, 32, "divergent collective")
+{
+    if (threadIdx.x < 16)
+        y[threadIdx.x] = __any_sync(0xffffffffu, x[threadIdx.x] > 3);
+    else if (threadIdx.x < 20)
+        y[threadIdx.x] = __any_sync(0xffffffffu, 0); // [half_at_a_vote]
+}
+
+FAULT("convergence", half_at_a_shuffle_then_barrier, 1, 32, "deadlock")
+{
+    if (threadIdx.x < 16)
+        y[threadIdx.x] = __shfl_xor_sync(0xffffffffu, x[threadIdx.x], 1); // [half_at_a_shuffle_then_barrier]
+    __syncthreads();
+}
+
+FAULT("convergence", barrier_in_each_branch, 1, 64, "divergent barrier")
+{
+    if (threadIdx.x < 32) {
+        y[threadIdx.x] = x[threadIdx.x];
+        __syncthreads();
+    } else {
+        y[threadIdx.x] = x[threadIdx.x] + 1;
+        __syncthreads(); // [barrier_in_each_branch]
+    }
+}
+
+/* --- launches that no GPU takes ------------------------------------------------------------------------------------- */
+
+static __global__ void static_kernel(int *y)
+{
+    __shared__ int words[10000];
+
+    words[threadIdx.x] = 1;
+    y[threadIdx.x] = words[threadIdx.x];
+}
+
+static __global__ void large_static_kernel(int *y)
+{
+    __shared__ int words[13000];
+
+    words[threadIdx.x] = 1;
+    y[threadIdx.x] = words[threadIdx.x];
+}
+
+struct large {
+    int words[9000];
+};
+
+static __global__ void parameters_kernel(large all, int *y)
+{
+    y[threadIdx.x] = all.words[threadIdx.x];
+}
+
+FAULT_LAUNCH("launches", dynamic_without_opt_in, "no cudaFuncSetAttribute() has asked for it")
+{
+    (void)dynamic_without_opt_in_added;
+    copy_kernel<<<1, 32, 50000>>>(device_x, device_y); // [dynamic_without_opt_in]
+}
+
+FAULT_LAUNCH("launches", static_and_dynamic, "no cudaFuncSetAttribute() has asked for it")
+{
+    (void)static_and_dynamic_added;
+    static_kernel<<<1, 32, 20000>>>(device_y); // [static_and_dynamic]
+}
+
+FAULT_LAUNCH("launches", too_much_static, "of fixed size")
+{
+    (void)too_much_static_added;
+    large_static_kernel<<<1, 32>>>(device_y); // [too_much_static]
+}
+
+FAULT_LAUNCH("launches", beyond_the_device, "than there is")
+{
+    (void)beyond_the_device_added;
+    assert_int_equal(
+        cudaFuncSetAttribute(static_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, 227 * 1024 - 40000),
+        cudaSuccess);
+    static_kernel<<<1, 32, 227 * 1024 - 20000>>>(device_y); // [beyond_the_device]
+}
+
+FAULT_LAUNCH("launches", too_many_threads, "invalid configuration argument")
+{
+    (void)too_many_threads_added;
+    copy_kernel<<<1, dim3(64, 32)>>>(device_x, device_y); // [too_many_threads]
+}
+
+FAULT_LAUNCH("launches", too_many_parameters, "bytes of parameters")
+{
+    static large all;
+
+    (void)too_many_parameters_added;
+    parameters_kernel<<<1, 32>>>(all, device_y); // [too_many_parameters]
+}
+
+FAULT_LAUNCH("launches", no_blocks, "invalid configuration argument")
+{
+    (void)no_blocks_added;
+    copy_kernel<<<0, 32>>>(device_x, device_y); // [no_blocks]
+}
+
+/* --- all of them ---------------------------------------------------------------------------------------------------- */
+
+static void refused(void **state)
+{
+    const struct fault *fault = (const struct fault *)*state;
+
+    device_x = device_iota();
+    device_y = device_words(0);
+    fault->run();
+    const cudaError_t error = cudaGetLastError();
+    const char *said = simt_fault();
+    char place[300];
+
+    if (error == cudaSuccess || !said)
+        fail_msg("%s: not refused", fault->name);
+    if (!strstr(said, fault->text))
+        fail_msg("%s: \"%s\" does not say \"%s\"", fault->name, said, fault->text);
+    snprintf(place, sizeof place, "%s:%d: ", __FILE__, line_of(__FILE__, fault->name));
+    if (lines_known(said, __FILE__) && strncmp(said, place, strlen(place)) != 0)
+        fail_msg("%s: \"%s\" is not at %s", fault->name, said, place);
+    cudaFree(device_x);
+    device_x = device_iota();
+    copy_kernel<<<1, 32>>>(device_x, device_y);
+    expect_good();
+    assert_int_equal(take_words(device_y)[31], 31);
+    cudaFree(device_x);
+}
+
+int main(void)
+{
+    static struct CMUnitTest tests[MOST_FAULTS];
+    static char names[MOST_FAULTS][80];
+
+    for (int i = 0; i < fault_count; i++) {
+        snprintf(names[i], sizeof names[i], "%s: %s", faults[i].group, faults[i].name);
+        tests[i].name = names[i];
+        tests[i].test_func = refused;
+        tests[i].initial_state = &faults[i];
+    }
+    return _cmocka_run_group_tests("faults", tests, (size_t)fault_count, NULL, NULL);
+}

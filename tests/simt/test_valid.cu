@@ -1,0 +1,548 @@
+/** @file test_valid.cu  Kernels as course readers write them, all of them right: each runs, and gives what it should. */
+#include "simt_test.h"
+
+#include <cooperative_groups.h>
+#include <cuda_bf16.h>
+#include <cuda_fp16.h>
+
+namespace cg = cooperative_groups;
+
+static int *device_x; /* counts from 0 */
+static int *device_y; /* zeros */
+
+static int make_buffers(void **)
+{
+    device_x = device_iota();
+    device_y = device_words(0);
+    return 0;
+}
+
+static int free_buffers(void **)
+{
+    return cudaFree(device_x) != cudaSuccess || cudaFree(device_y) != cudaSuccess;
+}
+
+/** The launch before went well; what device_y holds. */
+static const int *result(void)
+{
+    static int host[WORDS];
+
+    expect_good();
+    assert_int_equal(cudaMemcpy(host, device_y, sizeof host, cudaMemcpyDeviceToHost), cudaSuccess);
+    return host;
+}
+
+/* --- locks, tickets, flags ------------------------------------------------------------------------------------------ */
+
+static __global__ void lock_kernel(int *lock, int *count)
+{
+    if (threadIdx.x == 0) {
+        while (atomicCAS(lock, 0, 1) != 0)
+            ;
+        __threadfence();
+        *count += 1;
+        __threadfence();
+        atomicExch(lock, 0);
+    }
+}
+
+static void a_lock(void **)
+{
+    lock_kernel<<<20, 32>>>(device_y, device_y + 1);
+    assert_int_equal(result()[1], 20);
+}
+
+static __global__ void block_lock_kernel(int *lock, int *counts)
+{
+    if (threadIdx.x == 0) {
+        while (atomicCAS(lock, 0, 1) != 0)
+            ;
+        __threadfence();
+    }
+    __syncthreads();
+    counts[threadIdx.x] += 1;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        __threadfence();
+        atomicExch(lock, 0);
+    }
+}
+
+static void a_lock_of_a_block(void **)
+{
+    block_lock_kernel<<<20, 64>>>(device_y, device_y + 1);
+    assert_int_equal(result()[64], 20);
+}
+
+static __global__ void ticket_kernel(unsigned *next, unsigned *serving, int *count)
+{
+    if (threadIdx.x % 32 == 0) {
+        const unsigned mine = atomicAdd(next, 1u);
+
+        while (atomicAdd(serving, 0u) != mine)
+            ;
+        __threadfence();
+        *count = *count * 2 + 1;
+        __threadfence();
+        atomicAdd(serving, 1u);
+    }
+}
+
+static void a_ticket(void **)
+{
+    ticket_kernel<<<3, 96>>>((unsigned *)device_y, (unsigned *)device_y + 1, device_y + 2);
+    assert_int_equal(result()[2], 511);
+}
+
+static __global__ void volatile_flag_kernel(volatile int *flag, int *data)
+{
+    if (threadIdx.x == 32) {
+        data[0] = 42;
+        __threadfence();
+        *flag = 1;
+    } else if (threadIdx.x == 0) {
+        while (*flag == 0)
+            ;
+        __threadfence();
+        data[1] = data[0];
+    }
+}
+
+static void a_volatile_flag(void **)
+{
+    volatile_flag_kernel<<<1, 64>>>(device_y, device_y + 1);
+    assert_int_equal(result()[2], 42);
+}
+
+/* --- across blocks -------------------------------------------------------------------------------------------------- */
+
+static __device__ unsigned blocks_done = 0;
+
+static __global__ void guide_reduction_kernel(const int *x, volatile int *sums)
+{
+    __shared__ bool last;
+
+    if (threadIdx.x == 0) {
+        sums[blockIdx.x] = x[blockIdx.x];
+        __threadfence();
+        last = atomicInc(&blocks_done, gridDim.x) == gridDim.x - 1;
+    }
+    __syncthreads();
+    if (last) {
+        int sum = 0;
+
+        for (unsigned i = threadIdx.x; i < gridDim.x; i += 32)
+            sum += sums[i];
+        for (int lanes = 16; lanes > 0; lanes /= 2)
+            sum += __shfl_xor_sync(0xffffffffu, sum, lanes);
+        if (threadIdx.x == 0) {
+            sums[0] = sum;
+            blocks_done = 0;
+        }
+    }
+}
+
+static void the_guide_s_reduction(void **)
+{
+    guide_reduction_kernel<<<50, 32>>>(device_x, device_y);
+    assert_int_equal(result()[0], 1225);
+    guide_reduction_kernel<<<40, 32>>>(device_x, device_y);
+    assert_int_equal(result()[0], 780);
+}
+
+static __global__ void last_block_kernel(const int *x, int *sums, unsigned *done, int *total)
+{
+    __shared__ unsigned ticket;
+
+    sums[blockIdx.x * blockDim.x + threadIdx.x] = x[threadIdx.x];
+    __threadfence();
+    __syncthreads();
+    if (threadIdx.x == 0)
+        ticket = atomicAdd(done, 1u);
+    __syncthreads();
+    if (ticket == gridDim.x - 1) {
+        int sum = 0;
+
+        __threadfence();
+        for (unsigned i = threadIdx.x; i < gridDim.x * blockDim.x; i += blockDim.x)
+            sum += sums[i];
+        atomicAdd(total, sum);
+    }
+}
+
+static void the_last_block_with_all_its_threads(void **)
+{
+    last_block_kernel<<<10, 64>>>(device_x, device_y + 2, (unsigned *)device_y, device_y + 1);
+    assert_int_equal(result()[1], 20160);
+}
+
+static __global__ void look_back_kernel(const int *x, int *sums, int *partial, volatile int *flags, int *next)
+{
+    __shared__ int tile;
+
+    if (threadIdx.x != 0)
+        return;
+    tile = atomicAdd(next, 1);
+    partial[tile] = x[tile];
+    __threadfence();
+    flags[tile] = 1;
+    int sum = x[tile];
+
+    for (int before = tile - 1; before >= 0; before--) {
+        int flag;
+
+        while ((flag = flags[before]) == 0)
+            ;
+        __threadfence();
+        if (flag == 2) {
+            sum += sums[before];
+            break;
+        }
+        sum += partial[before];
+    }
+    sums[tile] = sum;
+    __threadfence();
+    flags[tile] = 2;
+}
+
+static void decoupled_look_back(void **)
+{
+    look_back_kernel<<<50, 32>>>(device_x, device_y, device_y + 100, device_y + 200, device_y + 300);
+    assert_int_equal(result()[49], 1225);
+}
+
+static __global__ void packed_look_back_kernel(unsigned long long *states)
+{
+    if (threadIdx.x != 0)
+        return;
+    unsigned long long sum = blockIdx.x;
+
+    for (int before = (int)blockIdx.x - 1; before >= 0; before--) {
+        unsigned long long state;
+
+        while ((state = atomicAdd(&states[before], 0ull)) == 0)
+            ;
+        sum += state >> 2;
+        if (state & 2)
+            break;
+    }
+    atomicExch(&states[blockIdx.x], sum << 2 | 2);
+}
+
+static void look_back_in_one_word(void **)
+{
+    packed_look_back_kernel<<<30, 32>>>((unsigned long long *)device_y);
+    assert_int_equal(result()[58] >> 2, 435);
+}
+
+/* --- atomics -------------------------------------------------------------------------------------------------------- */
+
+static __device__ double guide_atomic_add(double *address, double value)
+{
+    unsigned long long *bits = (unsigned long long *)address;
+    unsigned long long old = *bits, assumed;
+
+    do {
+        assumed = old;
+        old = atomicCAS(bits, assumed,
+                        (unsigned long long)__double_as_longlong(value + __longlong_as_double((long long)assumed)));
+    } while (assumed != old);
+    return __longlong_as_double((long long)old);
+}
+
+static __global__ void guide_atomic_kernel(double *sum)
+{
+    guide_atomic_add(sum, threadIdx.x);
+}
+
+static void the_guide_s_atomic_add(void **)
+{
+    double sum;
+
+    guide_atomic_kernel<<<4, 96>>>((double *)device_y);
+    memcpy(&sum, result(), sizeof sum);
+    assert_true(sum == 4 * 95 * 48.0);
+}
+
+static __global__ void float_max_kernel(int *most, const int *x)
+{
+    const float mine = (float)x[threadIdx.x + blockIdx.x * blockDim.x];
+    int old = *most;
+
+    int seen;
+
+    do {
+        seen = old;
+        old = atomicCAS(most, seen, __float_as_int(fmaxf(__int_as_float(seen), mine)));
+    } while (old != seen);
+}
+
+static void a_maximum_of_floats(void **)
+{
+    float most;
+
+    float_max_kernel<<<1, 64>>>(device_y, device_x);
+    memcpy(&most, result(), sizeof most);
+    assert_true(most == 63.0f);
+}
+
+static __global__ void aggregated_kernel(const int *x, int *count, int *kept)
+{
+    const int thread = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+
+    if (x[thread] % 3 == 0) {
+        const unsigned active = __activemask();
+        const unsigned below = __popc(active & ((1u << threadIdx.x % 32) - 1));
+        int base = 0;
+
+        if (below == 0)
+            base = atomicAdd(count, __popc(active));
+        base = __shfl_sync(active, base, __ffs((int)active) - 1);
+        kept[base + (int)below] = x[thread];
+    }
+}
+
+static void atomics_of_a_warp_as_one(void **)
+{
+    aggregated_kernel<<<4, 64>>>(device_x, device_y, device_y + 1);
+    assert_int_equal(result()[0], 86);
+}
+
+static __global__ void first_touch_kernel(int *y)
+{
+    __shared__ int first;
+
+    atomicExch(&first, -1);
+    __syncthreads();
+    atomicCAS(&first, -1, (int)threadIdx.x);
+    __syncthreads();
+    y[threadIdx.x] = first;
+}
+
+static void an_exchange_as_first_touch(void **)
+{
+    first_touch_kernel<<<1, 64>>>(device_y);
+    assert_int_equal(result()[63], 0);
+}
+
+static __global__ void reset_kernel(int *count, int *y)
+{
+    if (atomicAdd(count, 1) == (int)(gridDim.x * blockDim.x) - 1) {
+        y[0] = 7;
+        *count = 0;
+    }
+}
+
+static void the_last_one_resets_the_counter(void **)
+{
+    reset_kernel<<<3, 32>>>(device_y, device_y + 1);
+    assert_int_equal(result()[0], 0);
+    assert_int_equal(result()[1], 7);
+}
+
+/* --- shared memory -------------------------------------------------------------------------------------------------- */
+
+struct padded {
+    char tag;
+    double value;
+    short last;
+};
+
+static __global__ void padded_kernel(const int *x, int *y)
+{
+    __shared__ padded pairs[32];
+
+    pairs[threadIdx.x].tag = (char)threadIdx.x;
+    pairs[threadIdx.x].value = x[threadIdx.x];
+    pairs[threadIdx.x].last = 3;
+    __syncthreads();
+    const padded other = pairs[threadIdx.x ^ 1];
+
+    y[threadIdx.x] = other.tag + (int)other.value + other.last;
+}
+
+static void padded_structures(void **)
+{
+    padded_kernel<<<1, 32>>>(device_x, device_y);
+    assert_int_equal(result()[4], 13);
+}
+
+static __global__ void tiles_kernel(const int *x, int *y)
+{
+    __shared__ int words[64];
+    const cg::thread_block_tile<16> half = cg::tiled_partition<16>(cg::this_thread_block());
+    const cg::thread_block_tile<8> quarter = cg::tiled_partition<8>(cg::this_thread_block());
+
+    words[threadIdx.x] = x[threadIdx.x];
+    half.sync();
+    const int sum = words[threadIdx.x] + words[threadIdx.x ^ 15];
+
+    half.sync();
+    words[threadIdx.x] = sum;
+    quarter.sync();
+    y[threadIdx.x] = words[threadIdx.x ^ 7] + half.shfl_down(sum, 8);
+}
+
+static void tiles_of_16_and_8_lanes(void **)
+{
+    tiles_kernel<<<1, 64>>>(device_x, device_y);
+    assert_int_equal(result()[0], 30);
+}
+
+static __global__ void partial_warp_kernel(const int *x, int *y, int count)
+{
+    __shared__ int words[64];
+    int sum = (int)threadIdx.x < count ? x[threadIdx.x] : 0;
+
+    words[threadIdx.x] = sum;
+    __syncthreads();
+    for (int lanes = 16; lanes > 0; lanes /= 2)
+        sum += __shfl_xor_sync(__activemask(), sum, lanes);
+    if ((int)threadIdx.x < count) {
+        const unsigned mask = __ballot_sync(__activemask(), (int)threadIdx.x < count);
+
+        sum += __popc(mask);
+    }
+    y[threadIdx.x] = sum + words[(threadIdx.x + 1) % blockDim.x] * 0;
+}
+
+static void a_partial_last_warp(void **)
+{
+    partial_warp_kernel<<<1, 64>>>(device_x, device_y, 40);
+    assert_int_equal(result()[0], 496 + 32);
+}
+
+static __global__ void bytes_kernel(const int *x, int *y)
+{
+    __shared__ bool flags[64];
+    __shared__ unsigned char bytes[64];
+    __shared__ __half halves[64];
+    __shared__ __nv_bfloat16 brains[64];
+
+    flags[threadIdx.x] = x[threadIdx.x] % 2;
+    bytes[63 - threadIdx.x] = (unsigned char)threadIdx.x;
+    halves[threadIdx.x] = __float2half((float)threadIdx.x);
+    brains[threadIdx.x] = __float2bfloat16((float)threadIdx.x);
+    __syncthreads();
+    y[threadIdx.x] = flags[threadIdx.x ^ 1] + bytes[threadIdx.x] + (int)__half2float(halves[threadIdx.x]) +
+                     (int)__bfloat162float(brains[threadIdx.x]);
+}
+
+static void elements_of_one_and_two_bytes(void **)
+{
+    bytes_kernel<<<1, 64>>>(device_x, device_y);
+    assert_int_equal(result()[2], 1 + 61 + 2 + 2);
+}
+
+static __device__ int device_table[32] = {1, 2, 3};
+static __constant__ float constant_table[32];
+
+static __global__ void tables_kernel(int *y)
+{
+    static const int primes[] = {2, 3, 5, 7};
+
+    y[threadIdx.x] = device_table[threadIdx.x] + (int)constant_table[threadIdx.x] + primes[threadIdx.x % 4];
+    device_table[threadIdx.x] = 1;
+}
+
+static void tables(void **)
+{
+    float host[32];
+
+    for (int i = 0; i < 32; i++)
+        host[i] = (float)i;
+    assert_int_equal(cudaMemcpyToSymbol(constant_table, host, sizeof host), cudaSuccess);
+    tables_kernel<<<1, 32>>>(device_y);
+    assert_int_equal(result()[2], 3 + 2 + 5);
+}
+
+static __global__ void coalesced_kernel(const int *x, int *count, int *kept)
+{
+    if (x[threadIdx.x] % 3 == 0) {
+        const cg::coalesced_group here = cg::coalesced_threads();
+        int base = 0;
+
+        if (here.thread_rank() == 0)
+            base = atomicAdd(count, (int)here.size());
+        kept[here.shfl(base, 0) + (int)here.thread_rank()] = x[threadIdx.x];
+    }
+}
+
+static void coalesced_threads(void **)
+{
+    coalesced_kernel<<<1, 64>>>(device_x, device_y, device_y + 1);
+    assert_int_equal(result()[0], 22);
+    assert_int_equal(result()[22], 63);
+}
+
+static __global__ void local_kernel(const int *x, int *y)
+{
+    int words[32 * 1024];
+
+    for (int i = 0; i < 32 * 1024; i += 1024)
+        words[i + threadIdx.x] = x[threadIdx.x] + i;
+    y[threadIdx.x] = words[x[31] * 1024 + threadIdx.x];
+}
+
+static void local_memory_of_128_kilobytes(void **)
+{
+    local_kernel<<<1, 32>>>(device_x, device_y);
+    assert_int_equal(result()[1], 31 * 1024 + 1);
+}
+
+static __global__ void arithmetic_kernel(const float *values, int *y)
+{
+    const long long before = clock64();
+
+    y[0] = __float2int_rn(values[0]);
+    y[1] = __float2int_rz(values[1]);
+    y[2] = __float2int_rd(-1.5f);
+    y[3] = (int)__float2uint_ru(2.5f);
+    y[4] = __dp4a(0x01ff0203, 0x01020304, 5);
+    y[5] = clock64() > before;
+}
+
+static void conversions_and_products(void **)
+{
+    const float values[] = {3e10f, NAN};
+    float *device_values;
+
+    assert_int_equal(cudaMalloc(&device_values, sizeof values), cudaSuccess);
+    assert_int_equal(cudaMemcpy(device_values, values, sizeof values, cudaMemcpyHostToDevice), cudaSuccess);
+    arithmetic_kernel<<<1, 1>>>(device_values, device_y);
+    const int expected[] = {INT32_MAX, 0, -2, 3, 1 - 2 + 6 + 12 + 5, 1};
+
+    assert_memory_equal(result(), expected, sizeof expected);
+    assert_int_equal(cudaFree(device_values), cudaSuccess);
+}
+
+#define VALID(name) cmocka_unit_test_setup_teardown(name, make_buffers, free_buffers)
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        VALID(a_lock),
+        VALID(a_lock_of_a_block),
+        VALID(a_ticket),
+        VALID(a_volatile_flag),
+        VALID(the_guide_s_reduction),
+        VALID(the_last_block_with_all_its_threads),
+        VALID(decoupled_look_back),
+        VALID(look_back_in_one_word),
+        VALID(the_guide_s_atomic_add),
+        VALID(a_maximum_of_floats),
+        VALID(atomics_of_a_warp_as_one),
+        VALID(an_exchange_as_first_touch),
+        VALID(the_last_one_resets_the_counter),
+        VALID(padded_structures),
+        VALID(tiles_of_16_and_8_lanes),
+        VALID(a_partial_last_warp),
+        VALID(elements_of_one_and_two_bytes),
+        VALID(tables),
+        VALID(coalesced_threads),
+        VALID(local_memory_of_128_kilobytes),
+        VALID(conversions_and_products),
+    };
+
+    return cmocka_run_group_tests_name("valid", tests, NULL, NULL);
+}
