@@ -152,8 +152,10 @@ class InABrowser(Site):
         return self.browser.run(script, *arguments)
 
     def test_every_page_wide_and_narrow_light_and_dark(self):
-        """No scrolling sideways, no error, enough contrast."""
+        """No scrolling sideways, no error, enough contrast. Listings of source files are all alike: every tenth."""
         names = sorted(path.name for path in self.html.glob("*.html"))
+        listings = [name for name in names if name.endswith("_source.html")]
+        names = [name for name in names if name not in listings] + listings[::10]
         done = subprocess.run([sys.executable, course.ROOT / "tests/check_site_in_browser.py", self.html, *names],
                               capture_output=True, text=True, check=False)
         self.assertEqual((done.stdout, done.returncode), ("", 0))
