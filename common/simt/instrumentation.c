@@ -375,68 +375,35 @@ void __sanitizer_cov_trace_pc(void)
         record(SIMT_CALLER(), access_of(EVENT_BASIC_BLOCK, 0, 0));
 }
 
-#define HOOK_ALIGNED(bytes)                                  \
-    void __tsan_read##bytes(void *address)                   \
-    {                                                        \
-        access_memory(address, bytes, false, SIMT_CALLER()); \
-    }                                                        \
-    void __tsan_write##bytes(void *address)                  \
-    {                                                        \
-        access_memory(address, bytes, true, SIMT_CALLER());  \
+#define HOOKS(kind, bytes, access)                    \
+    void __tsan_##kind##read##bytes(void *address)    \
+    {                                                 \
+        access(address, bytes, false, SIMT_CALLER()); \
+    }                                                 \
+    void __tsan_##kind##write##bytes(void *address)   \
+    {                                                 \
+        access(address, bytes, true, SIMT_CALLER());  \
     }
 
-#define HOOK_VOLATILE(bytes)                                   \
-    void __tsan_volatile_read##bytes(void *address)            \
-    {                                                          \
-        access_volatile(address, bytes, false, SIMT_CALLER()); \
-    }                                                          \
-    void __tsan_volatile_write##bytes(void *address)           \
-    {                                                          \
-        access_volatile(address, bytes, true, SIMT_CALLER());  \
-    }
-
-HOOK_VOLATILE(1)
-HOOK_VOLATILE(2)
-HOOK_VOLATILE(4)
-HOOK_VOLATILE(8)
-HOOK_VOLATILE(16)
-
-HOOK_ALIGNED(1)
-HOOK_ALIGNED(2)
-HOOK_ALIGNED(4)
-HOOK_ALIGNED(8)
-HOOK_ALIGNED(16)
-
-#define HOOK_UNALIGNED(bytes)                                \
-    void __tsan_unaligned_read##bytes(void *address)         \
-    {                                                        \
-        access_pieces(address, bytes, false, SIMT_CALLER()); \
-    }                                                        \
-    void __tsan_unaligned_write##bytes(void *address)        \
-    {                                                        \
-        access_pieces(address, bytes, true, SIMT_CALLER());  \
-    }
-
+HOOKS(, 1, access_memory)
+HOOKS(, 2, access_memory)
+HOOKS(, 4, access_memory)
+HOOKS(, 8, access_memory)
+HOOKS(, 16, access_memory)
+HOOKS(volatile_, 1, access_volatile)
+HOOKS(volatile_, 2, access_volatile)
+HOOKS(volatile_, 4, access_volatile)
+HOOKS(volatile_, 8, access_volatile)
+HOOKS(volatile_, 16, access_volatile)
+HOOKS(unaligned_, 2, access_pieces)
+HOOKS(unaligned_, 4, access_pieces)
+HOOKS(unaligned_, 8, access_pieces)
+HOOKS(unaligned_, 16, access_pieces)
 /* Not one access of a GPU's, and so no atomic. */
-#define HOOK_UNALIGNED_VOLATILE(bytes)                         \
-    void __tsan_unaligned_volatile_read##bytes(void *address)  \
-    {                                                          \
-        access_pieces(address, bytes, false, SIMT_CALLER());   \
-    }                                                          \
-    void __tsan_unaligned_volatile_write##bytes(void *address) \
-    {                                                          \
-        access_pieces(address, bytes, true, SIMT_CALLER());    \
-    }
-
-HOOK_UNALIGNED_VOLATILE(2)
-HOOK_UNALIGNED_VOLATILE(4)
-HOOK_UNALIGNED_VOLATILE(8)
-HOOK_UNALIGNED_VOLATILE(16)
-
-HOOK_UNALIGNED(2)
-HOOK_UNALIGNED(4)
-HOOK_UNALIGNED(8)
-HOOK_UNALIGNED(16)
+HOOKS(unaligned_volatile_, 2, access_pieces)
+HOOKS(unaligned_volatile_, 4, access_pieces)
+HOOKS(unaligned_volatile_, 8, access_pieces)
+HOOKS(unaligned_volatile_, 16, access_pieces)
 
 void __tsan_read_range(void *address, size_t bytes)
 {

@@ -2,8 +2,8 @@
  * @file test_faults.cu
  * @brief Faulty kernels, some for each class of fault: each is refused, says what it should at its line, and harms nothing.
  *
- * FAULT(class, name, what the refusal says) and the kernel; the line that is at fault has the mark [name]. Those that need a launch of
- * their own have it in a function. Each ends with a launch of a good kernel, which must still run.
+ * FAULT(class, name, what the refusal says) and the kernel; the line that is at fault has the mark [name]. Those that
+ * need a launch of their own have it in a function. Each ends with a launch of a good kernel, which must still run.
  */
 #include "simt_test.h"
 
@@ -17,8 +17,8 @@ struct fault {
     void (*run)(void);
 };
 
-enum { MOST_FAULTS = 200 };
-static struct fault faults[MOST_FAULTS];
+enum { MAX_FAULTS = 200 };
+static struct fault faults[MAX_FAULTS];
 static int fault_count;
 
 static int add_fault(const char *group, const char *name, const char *text, void (*run)(void))
@@ -584,8 +584,8 @@ static void refused(void **state)
 
 int main(void)
 {
-    static struct CMUnitTest tests[MOST_FAULTS];
-    static char names[MOST_FAULTS][80];
+    static struct CMUnitTest tests[MAX_FAULTS];
+    static char names[MAX_FAULTS][80];
 
     for (int i = 0; i < fault_count; i++) {
         snprintf(names[i], sizeof names[i], "%s: %s", faults[i].group, faults[i].name);
