@@ -127,7 +127,8 @@ static bool read_macro(struct reader *reader, struct error *error)
     const size_t length = word_length(name);
 
     if (!isupper((unsigned char)*name) || strcspn(name, small_letters) < length || is_outside(reader, name, length))
-        return refuse(reader, error, "#define", "a macro has a name in capitals that the rest of the file does not have");
+        return refuse(reader, error, "#define",
+                      "a macro has a name in capitals that the rest of the file does not have");
     return read_rest(reader, error);
 }
 
