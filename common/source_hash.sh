@@ -9,44 +9,104 @@
 set -eu
 [ $# -ge 1 ] || { echo 'usage: sh common/source_hash.sh FILE [OUT]' >&2; exit 2; }
 
-fail() {
-    echo "source_hash.sh: $*" >&2
-    exit 1
-}
+text=$(awk -v file="$1" -v out="${2:-}" -v script="$0" '
+    function fail(reason) {
+        print "source_hash.sh: " reason | "cat >&2"
+        exit 1
+    }
 
-# find_header FILE NAME: where the header lies that FILE includes
-find_header() {
-    for folder in "$(dirname "$1")" common common/harness; do
-        if [ -f "$folder/$2" ]; then
-            realpath --relative-to=. "$folder/$2"
-            return
-        fi
-    done
-    fail "$1: \"$2\" is not there"
-}
+    # The path without "." and "x/..".
+    function shortest(path) {
+        while (sub(/\/\.\//, "/", path) || sub(/^\.\//, "", path)) {}
+        while (sub(/(^|\/)[^\/.][^\/]*\/\.\.\//, "/", path)) {}
+        sub(/^\/+/, path ~ /^\// && file !~ /^\// ? "" : "/", path)
+        return path
+    }
 
-[ -f "$1" ] || fail "$1 is not there"
-out=${2:-}
-files=$1
-text=$(mktemp)
-trap 'rm -f "$text"' EXIT
-set -- "$1"
-while [ $# -gt 0 ]; do
-    # Comments go; macros and system headers stay as written.
-    source=$(gcc -w -fpreprocessed -dD -E -P -x c++ "$1")
-    printf '%s\n' "$source" | grep -v '^ *# *include *"' >>"$text" || :
-    for name in $(printf '%s\n' "$source" | sed -n 's/^ *# *include *"\(.*\)".*/\1/p'); do
-        header=$(find_header "$1" "$name")
-        case " $files " in
-        *" $header "*) ;;
-        *)
-            files="$files $header"
-            set -- "$@" "$header"
-            ;;
-        esac
-    done
-    shift
-done
-[ -z "$out" ] || echo "$out: $files $0" >"$out.d"
+    function is_there(path,   line, there) {
+        there = (getline line <path) >= 0
+        close(path)
+        return there
+    }
+
+    function find_header(includer, name,   folders, i, path) {
+        folders[1] = includer ~ /\// ? includer : "./"
+        sub(/[^\/]*$/, "", folders[1])
+        folders[2] = "common/"
+        folders[3] = "common/harness/"
+        for (i = 1; i <= 3; i++)
+            if (is_there(folders[i] name))
+                return shortest(folders[i] name)
+        fail(includer ": \"" name "\" is not there")
+    }
+
+    # A line without comments; in_comment says whether one goes on.
+    function strip(line,   kept, at, end) {
+        while (line != "") {
+            if (in_comment) {
+                if (!(at = index(line, "*/")))
+                    return kept
+                line = substr(line, at + 2)
+                in_comment = 0
+                continue
+            }
+            if (!match(line, /\/\*|\/\/|["\047]/))
+                return kept line
+            at = RSTART
+            if (substr(line, at, 2) == "//")
+                return kept substr(line, 1, at - 1) " "
+            if (substr(line, at, 2) == "/*") {
+                kept = kept substr(line, 1, at - 1) " "
+                line = substr(line, at + 2)
+                in_comment = 1
+                continue
+            }
+            # A string or a character, to its end.
+            end = substr(line, at, 1)
+            kept = kept substr(line, 1, at)
+            line = substr(line, at + 1)
+            if (!match(line, "^([^\\\\" end "]|\\\\.)*" end))
+                continue
+            kept = kept substr(line, 1, RLENGTH)
+            line = substr(line, RLENGTH + 1)
+        }
+        return kept
+    }
+
+    function read_source(path,   line, name, status) {
+        in_comment = 0
+        while ((status = (getline line <path)) > 0) {
+            line = strip(line)
+            if (line !~ /^ *# *include *"/) {
+                if (line ~ /[^ \t]/)
+                    print line
+                continue
+            }
+            name = line
+            sub(/^[^"]*"/, "", name)
+            sub(/".*$/, "", name)
+            name = find_header(path, name)
+            if (!(name in seen)) {
+                seen[name] = 1
+                files[++count] = name
+            }
+        }
+        if (status < 0)
+            fail(path " is not there")
+        close(path)
+    }
+
+    BEGIN {
+        files[count = 1] = file
+        seen[file] = 1
+        for (i = 1; i <= count; i++)
+            read_source(files[i])
+        if (out != "") {
+            printf "%s:", out >(out ".d")
+            for (i = 1; i <= count; i++)
+                printf " %s", files[i] >(out ".d")
+            print " " script >(out ".d")
+        }
+    }') || exit 1
 # A space on both sides of every sign, and one for all other space: the layout is gone.
-sed 's/\\$//; s/[^[:alnum:]_]/ & /g' "$text" | tr -s '[:space:]' ' ' | sha256sum | cut -d ' ' -f 1
+printf '%s\n' "$text" | sed 's/\\$//; s/[^[:alnum:]_]/ & /g' | tr -s '[:space:]' ' ' | sha256sum | cut -d ' ' -f 1

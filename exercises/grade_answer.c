@@ -123,6 +123,7 @@ static int run(const struct request *request, const char *name, uint64_t seed, c
     const struct graded_program graded = {
         .program = program,
         .seed = seed,
+        .until_failure = true,
         .limits = {.memory_bytes = request->gpu ? SIZE_MAX : 0},
     };
     struct verdict verdict;

@@ -2,9 +2,10 @@
  * @file grade_main.c
  * @brief The main function of a graded program: tries every case and reports on descriptor 3, as learn/verdict.h describes.
  *
- *     PROGRAM [--seed S] [--only CASE]
+ *     PROGRAM [--seed S] [--only CASE] [--until-failure]
  *     PROGRAM [--seed S] [--only CASE] --trace FILE
  *
+ * With --until-failure no case is tried after the first that does not pass.
  * With --trace nothing is reported or judged: the first case that launches something writes the trace of that.
  *
  * Started by hand, with nothing on descriptor 4, it reports on standard output. Exits with 0 if every case passed, 1 if not, 2
@@ -97,19 +98,27 @@ static bool is_asked(const struct grade *grade, const struct grade_case *grade_c
     return (!grade_case->needs_counters || grade_has_counters(grade)) && (!only || strcmp(only, grade_case->name) == 0);
 }
 
+/** What the command line asks for. */
+struct request {
+    uint64_t seed;
+    const char *only;  /**< the case of that name, or NULL */
+    const char *trace; /**< the file for a trace, or NULL */
+    bool until_failure;
+};
+
 /** Tries the cases; returns how many did not pass, or -1 if there is none to try. */
-static int try_cases(struct grade *grade, const char *only)
+static int try_cases(struct grade *grade, const struct request *request)
 {
     int planned = 0, failed = 0;
     bool device = true;
 
     for (int i = 0; i < num_grade_cases; i++)
-        planned += is_asked(grade, &grade_cases[i], only);
+        planned += is_asked(grade, &grade_cases[i], request->only);
     if (planned == 0)
         return -1;
     report("plan\t%d", planned);
-    for (int i = 0; i < num_grade_cases; i++) {
-        if (!is_asked(grade, &grade_cases[i], only))
+    for (int i = 0; i < num_grade_cases && !(failed && request->until_failure); i++) {
+        if (!is_asked(grade, &grade_cases[i], request->only))
             continue;
         report("try\t%s", grade_cases[i].name);
         if (device) {
@@ -156,25 +165,29 @@ static int write_trace(struct grade *grade, const char *only, const char *path)
 }
 
 /** Reads the command line; false if it is wrong. */
-static bool read_arguments(int argc, char **argv, uint64_t *seed, const char **only, const char **trace)
+static bool read_arguments(int argc, char **argv, struct request *request)
 {
-    for (int i = 1; i < argc; i += 2) {
+    for (int i = 1; i < argc; i++) {
+        const char *const value = i + 1 < argc ? argv[i + 1] : NULL;
         char *end;
 
-        if (i + 1 == argc)
-            return false;
-        if (strcmp(argv[i], "--only") == 0) {
-            *only = argv[i + 1];
+        if (strcmp(argv[i], "--until-failure") == 0) {
+            request->until_failure = true;
             continue;
         }
-        if (strcmp(argv[i], "--trace") == 0) {
-            *trace = argv[i + 1];
-            continue;
-        }
-        errno = 0;
-        *seed = strtoull(argv[i + 1], &end, 10);
-        if (strcmp(argv[i], "--seed") != 0 || errno || end == argv[i + 1] || *end || argv[i + 1][0] == '-')
+        if (!value)
             return false;
+        i++;
+        if (strcmp(argv[i - 1], "--only") == 0) {
+            request->only = value;
+        } else if (strcmp(argv[i - 1], "--trace") == 0) {
+            request->trace = value;
+        } else {
+            errno = 0;
+            request->seed = strtoull(value, &end, 10);
+            if (strcmp(argv[i - 1], "--seed") != 0 || errno || end == value || *end || value[0] == '-')
+                return false;
+        }
     }
     return true;
 }
@@ -182,27 +195,28 @@ static bool read_arguments(int argc, char **argv, uint64_t *seed, const char **o
 int main(int argc, char **argv)
 {
     static struct grade grade;
-    const char *only = NULL, *trace = NULL;
+    struct request request = {0};
     struct error error;
     int failed;
 
     open_records();
-    if (!read_arguments(argc, argv, &grade.seed, &only, &trace)) {
-        fprintf(stderr, "usage: %s [--seed NUMBER] [--only CASE] [--trace FILE]\n", argv[0]);
+    if (!read_arguments(argc, argv, &request)) {
+        fprintf(stderr, "usage: %s [--seed NUMBER] [--only CASE] [--until-failure] [--trace FILE]\n", argv[0]);
         return 2;
     }
+    grade.seed = request.seed;
     if (!backend_open(&grade.backend, &error)) {
         fprintf(stderr, "%s\n", error.text);
         return 3;
     }
-    if (trace)
-        return write_trace(&grade, only, trace);
+    if (request.trace)
+        return write_trace(&grade, request.only, request.trace);
     if (!grade_apart_open(&grade)) {
         fprintf(stderr, "%s: there is no memory or no process to launch in\n", argv[0]);
         return 2;
     }
-    failed = try_cases(&grade, only);
+    failed = try_cases(&grade, &request);
     if (failed < 0)
-        fprintf(stderr, "%s: --only %s: there is no such case here\n", argv[0], only ? only : "");
+        fprintf(stderr, "%s: --only %s: there is no such case here\n", argv[0], request.only ? request.only : "");
     return failed < 0 ? 2 : failed > 0;
 }

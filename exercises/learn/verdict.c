@@ -303,12 +303,18 @@ bool verdict_run(const struct graded_program *graded, struct verdict *verdict, s
 {
     const struct verdict_limits limits = limits_or_defaults(&graded->limits);
     char seed[24], nonce[NONCE_SIZE];
-    const char *const arguments[] = {graded->program, "--seed", seed, graded->only ? "--only" : NULL,
-                                     graded->only,    NULL};
+    const char *arguments[7] = {graded->program, "--seed", seed};
+    int count = 3;
     struct child_end end;
     struct records records;
 
     memset(verdict, 0, sizeof *verdict);
+    if (graded->until_failure)
+        arguments[count++] = "--until-failure";
+    if (graded->only) {
+        arguments[count++] = "--only";
+        arguments[count] = graded->only;
+    }
     snprintf(seed, sizeof seed, "%" PRIu64, graded->seed);
     make_nonce(nonce);
     if (!child_run(arguments, nonce, &limits, &end, error))

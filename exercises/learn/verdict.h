@@ -2,7 +2,7 @@
  * @file verdict.h
  * @brief Runs a graded program where it can do no harm, and judges it by what it reported and how it ended.
  *
- * The program runs as a child: `PROGRAM --seed S [--only CASE]`, in a process group of its own, with limits on time, memory and
+ * The program runs as a child: `PROGRAM --seed S [--until-failure] [--only CASE]`, in a process group of its own, with limits on time, memory and
  * output. It reports on descriptor 3, a line per record, tab-separated, each behind a nonce that it reads from descriptor 4 and
  * that nobody else knows:
  *
@@ -58,6 +58,7 @@ struct graded_program {
     const char *program; /**< path */
     uint64_t seed;       /**< of its inputs; see verdict_fresh_seed() */
     const char *only;    /**< the one case to run; NULL: all */
+    bool until_failure;  /**< no case is tried after the first that does not pass */
     struct verdict_limits limits;
 };
 
