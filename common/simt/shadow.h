@@ -129,7 +129,7 @@ static inline __attribute__((always_inline)) void shadow_load(struct shadow_cell
             if ((cell->read ^ who) >> READ_BYTES_SHIFT == 0)
                 return;
             if (set < THREAD_SETS && ((cell->read ^ who) >> READ_BYTES_SHIFT & 0xf) == 0) {
-                const uint32_t next = simt_thread_sets_next[set][simt_order.thread >> CELL_THREAD_SHIFT];
+                const uint32_t next = thread_set_next(set, simt_order.thread >> CELL_THREAD_SHIFT);
 
                 if (SIMT_LIKELY(next)) {
                     cell->read = next << READ_SET_SHIFT | (who & 0xf << READ_BYTES_SHIFT) | access.site;
@@ -160,7 +160,7 @@ static inline uint32_t shadow_with_me(uint32_t read)
     const uint32_t set = read >> READ_SET_SHIFT & (THREAD_SETS - 1);
     const uint32_t me = simt_order.thread >> CELL_THREAD_SHIFT;
 
-    return set == me ? set : simt_thread_sets_next[set][me];
+    return set == me ? set : thread_set_next(set, me);
 }
 
 /** Whether all that a cell has of readers is ordered before now: by a barrier, or this very thread is the one. */

@@ -7,7 +7,7 @@
 
 enum { SLOTS = 4 * THREAD_SETS };
 
-uint16_t (*simt_thread_sets_next)[BLOCK_THREADS];
+struct thread_set_grown simt_thread_sets_grown[THREAD_SETS][THREAD_SET_WAYS];
 
 static struct thread_set *sets;
 static unsigned count;
@@ -17,8 +17,7 @@ bool simt_thread_sets_prepare(void)
 {
     if (!sets) {
         sets = pages_map(THREAD_SETS * sizeof *sets);
-        simt_thread_sets_next = pages_map(THREAD_SETS * sizeof *simt_thread_sets_next);
-        if (!sets || !simt_thread_sets_next)
+        if (!sets)
             return false;
         for (count = 0; count < BLOCK_THREADS; count++) {
             sets[count].warps = 1u << count / WARP_LANES;
@@ -26,7 +25,7 @@ bool simt_thread_sets_prepare(void)
         }
     }
     if (count > THREAD_SETS / 2) {
-        memset(simt_thread_sets_next, 0, count * sizeof *simt_thread_sets_next);
+        memset(simt_thread_sets_grown, 0, count * sizeof *simt_thread_sets_grown);
         memset(slots, 0, sizeof slots);
         count = BLOCK_THREADS;
     }
@@ -76,7 +75,7 @@ unsigned simt_thread_set_add(unsigned number, unsigned thread)
     const unsigned grown = number_of(&set);
 
     if (grown != THREAD_SET_NONE)
-        simt_thread_sets_next[number][thread] = (uint16_t)grown;
+        *thread_set_grown_at(number, thread) = (struct thread_set_grown){(uint16_t)thread, (uint16_t)grown};
     return grown;
 }
 

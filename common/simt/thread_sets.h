@@ -41,7 +41,27 @@ static inline void thread_set_take(struct thread_set *set, unsigned thread)
         set->warps &= ~(1u << thread / WARP_LANES);
 }
 
-/** What simt_thread_set_add() has found before: its number, or 0. Words are read by the same threads again and again. */
-extern uint16_t (*simt_thread_sets_next)[BLOCK_THREADS];
+/**
+ * What simt_thread_set_add() has found before, some for each set: words are read by the same threads again and again.
+ */
+enum { THREAD_SET_WAYS = 8 };
+struct thread_set_grown {
+    uint16_t thread, number; /**< the set with this thread more; the number is 0 where nothing is known */
+};
+extern struct thread_set_grown simt_thread_sets_grown[THREAD_SETS][THREAD_SET_WAYS];
+
+/** Where that of a set and a thread is kept. */
+static inline struct thread_set_grown *thread_set_grown_at(unsigned number, unsigned thread)
+{
+    return &simt_thread_sets_grown[number][(thread ^ thread >> 3 ^ thread >> 6) % THREAD_SET_WAYS];
+}
+
+/** The number of the set with a thread more, or 0: ask simt_thread_set_add(). */
+static inline unsigned thread_set_next(unsigned number, unsigned thread)
+{
+    const struct thread_set_grown *const grown = thread_set_grown_at(number, thread);
+
+    return grown->thread == thread ? grown->number : 0;
+}
 
 #endif
