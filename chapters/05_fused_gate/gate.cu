@@ -125,8 +125,8 @@ static __device__ __forceinline__ float score_of_group(const experts<ROOM> &own,
 // [kernel]
 /**
  * Grid: enough blocks of 6 warps for 32 / num_expert_group tokens a warp. EXPERTS and GROUPS are 0 in the version that
- * takes them from the problem. Lanes past the last token work on it once more and store no result: all lanes stay, so
- * every shuffle finds its partner.
+ * takes them from the problem. Lanes past the last token work on it once more and store no result, so that all lanes
+ * that a shuffle's mask names are there.
  */
 template <int EXPERTS, int GROUPS, typename T, typename Choice, typename Bias>
 static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
@@ -254,7 +254,7 @@ static cudaError_t launch(const gate_problem *problem, const gate_buffers *buffe
 template <typename T, typename Choice, typename Bias>
 static cudaError_t launch_for_shape(const gate_problem *problem, const gate_buffers *buffers, cudaStream_t stream)
 {
-    /* One number names the shape: no branch here can be taken for the other half of an if that it does not belong to. */
+    /* One number names the shape. The original's nested ifs lost an else: see Faults in the README. */
     switch (problem->num_experts * 100 + problem->num_expert_group) {
     case 25608:
         return launch<256, 8, T, Choice, Bias>(problem, buffers, stream);

@@ -17,6 +17,8 @@ import files
 SOURCE_FOLDERS = ("chapters", "common", "docs/primer")
 SOURCE_SUFFIXES = (".c", ".h", ".cu", ".cuh", ".py")
 GLOSSARY = "docs/pages/glossary.md"
+LIST_ITEM = re.compile(r"([0-9]+[.)]|[-+*]|#+) ")  # also by accident, where a paragraph is broken before "256. "
+NO_PROSE = re.compile(r"$|[ #<]|[0-9]+[.)] |[-+*] ")  # a line after which a list or a heading may begin
 Page = collections.namedtuple("Page", "path id title")  # a file that becomes a page, whose file the id names, too
 
 
@@ -234,16 +236,23 @@ def _line(writer, line, following):
     return _text_line(writer, line, is_prose)
 
 
+def _is_open(line):
+    """Whether code, or a link's text, goes on in the next line: Doxygen loses its way in such a link."""
+    is_fence = line.lstrip().startswith("```")
+    return line.rfind("[") > line.rfind("]") or (not is_fence and line.count("`") % 2 == 1)
+
+
 def write(site, page, expand_marker):
     """What is behind the page's title as text for Doxygen, and the Writer, with its words and lines of code."""
     writer = Writer(site, page, expand_marker, _pieces_of_lines(site.terms))
     lines, out, at = pathlib.Path(page.path).read_text().splitlines(), [], 1
     while at < len(lines):
         line, number, at = lines[at], at + 1, at + 1
-        is_open = not writer.fence and "]" not in line[line.rfind("["):] and "[" in line
-        if is_open and at < len(lines) and lines[at]:  # in a link's text over two lines Doxygen loses its way
-            line, at = f"{line} {lines[at]}", at + 1
+        while not writer.fence and at < len(lines) and lines[at] and _is_open(line):
+            line, at = f"{line} {lines[at].lstrip()}", at + 1
         try:
+            if not writer.fence and LIST_ITEM.match(line) and NO_PROSE.match(lines[number - 2]) is None:
+                raise ValueError(f"'{line.split()[0]}' begins a list or a heading amid a paragraph")
             out.append(_line(writer, line, lines[at] if at < len(lines) else ""))
         except (OSError, ValueError) as error:
             raise ValueError(f"{page.path}:{number}: {files.reason(error)}") from error

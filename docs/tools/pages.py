@@ -143,9 +143,10 @@ def _chapter_list(site, recorded):
         for page, run, following in zip(chapters, runs, [*runs[1:], None]):
             text += _gain(page, following if number_of(page) == 1 else run, number_of(page) == 1)
         found = [run for run in runs if run]
-        host = ("; chapter 01 on up to 16 threads of that machine's CPU, with which chapter 02 is compared" if part == 0 else "")
+        host = "; chapter 01 on its CPU, up to 16 threads, and chapter 02 is compared to that" if part == 0 else ""
         text += "\n" + (f"Microseconds per call, median, {provenance.machines(found[-1:])} by `build/gpu/NAME --bench`"
-                        f"{host}. *Times as fast* as the chapter before, both in one run.\n"
+                        f"{host}. *Times as fast* as the chapter before, both in one run: below 1 is slower, "
+                        "and the chapter says why.\n"
                         if found else "No times are recorded yet.\n")
     return text
 

@@ -145,8 +145,8 @@ static __device__ __forceinline__ float score_of_group(const experts<ROOM> &own)
 /* --- the kernel --------------------------------------------------------------------------------------------------- */
 
 /**
- * Grid: enough blocks of 6 warps for 4 tokens a warp. Lanes past the last token work on it once more and write nothing: all
- * lanes stay, so every shuffle finds its partner.
+ * Grid: enough blocks of 6 warps for 4 tokens a warp. Lanes past the last token work on it once more and write nothing, so
+ * that all lanes that a shuffle's mask names are there.
  */
 template <int ROOM>
 static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)

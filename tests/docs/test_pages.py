@@ -99,6 +99,7 @@ class Lines(TinyCourse):
         lines = self.make()["chapter_01.md"].splitlines()
         self.assertIn("A [warp](@ref term_warp) and a warp, in Warps.", lines, "the first use leads to the glossary")
         self.assertIn("## A heading, too {#chapter_01_a_heading_too}", lines)
+        self.becomes("`a warp b` [warp](@ref term_warp)", "`a", "warp b` warp")
         self.becomes("A time warp and a [warp](@ref term_warp).", "A time warp and a warp.")
         self.assertIn("`warp` [warp](gate_8c_source.html)", lines,
                       "code and links hold no terms; a source has its page")
@@ -157,12 +158,18 @@ class Refusals(TinyCourse):
         missing = f"{FIRST}:7: it links to 'chapters/01_first/none.md': no such file"
         self.refuses(missing, "", "a", "b [c](none.md)")
         self.refuses(missing, "[a", "b](gate.c)", "[c](none.md)")
+        self.refuses(f"{FIRST}:7: it links to 'chapters/01_first/none.md': no such file", "`a", "b`", "[c](none.md)")
         self.refuses(f"{FIRST}:5: it links to '../../../a.md', which is outside the repository", "[c](../../../a.md)")
 
     def test_commands_and_comments(self):
         self.refuses(f"{FIRST}:5: 'exit 3' exits with 3; it must exit with 0", "<!-- run: exit 3 -->")
         self.refuses(f"{FIRST}:5: 'true' exits with 0; it must exit with 1", "<!-- run 1: true -->")
         self.refuses(f"{FIRST}:5: a comment must end on its own line", "<!-- a", "b -->")
+
+    def test_a_list_by_accident(self):
+        for start in ("256.", "-", "#"):
+            self.refuses(f"{FIRST}:6: '{start}' begins a list or a heading amid a paragraph", "multiples of", f"{start} b")
+        self.becomes("2. b", "- a", "  c", "2. b")
 
     def test_bold_text(self):
         self.refuses(f"{FIRST}:6: the paragraph before has '**' without its other end", "**open", "", "next")
