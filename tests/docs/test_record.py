@@ -101,12 +101,13 @@ class Record(course.Course):
         self.assertFalse(RESULTS.exists())
 
     def test_all_runs_a_program_that_fails_and_one_that_does_not(self):
-        write("build/gpu/02_first", f"#!/bin/sh\ncase $* in *bf16*) echo no such type >&2; exit 2;; esac\ncat <<'END'\n"
+        write("build/gpu/02_first", f"#!/bin/sh\ncase $* in *f16*) echo no such type >&2; exit 2;; esac\ncat <<'END'\n"
               f"{json.dumps(run())}\nEND\n", 0o755)
         status, said = course.call(record_all.main, "--only", "02_first", "--results", "elsewhere")
         self.assertEqual(status, 1)
-        self.assertRegex(said, r"^1/2 +[0-9.]+ s  build/gpu/02_first --dtype f32 --bench --format json\n"
-                               r"2/2 +[0-9.]+ s  build/gpu/02_first --dtype bf16 --bench --format json: no such type$")
+        self.assertRegex(said, r"^1/3 +[0-9.]+ s  build/gpu/02_first --dtype f32 --bench --format json\n"
+                               r"2/3 +[0-9.]+ s  build/gpu/02_first --dtype f16 --bench --format json: no such type\n"
+                               r"3/3 +[0-9.]+ s  build/gpu/02_first --dtype bf16 --bench --format json: no such type$")
         self.assertEqual(json.loads(pathlib.Path("elsewhere/h200/02_first.json").read_text()), [run()])
 
 
