@@ -165,7 +165,7 @@ bool progress_read(const char *path, bool set_aside, struct progress *progress, 
 
 bool progress_write(const char *path, const struct progress *progress, struct error *error)
 {
-    struct whole_file file = {0};
+    struct whole_file file;
 
     if (!whole_file_open(&file, "", path, error))
         return false;
@@ -178,10 +178,7 @@ bool progress_write(const char *path, const struct progress *progress, struct er
                 yes_words[entry->refused], entry->hints);
     }
     fprintf(file.stream, "end\n");
-    if (whole_file_keep(&file, "", error))
-        return true;
-    whole_file_drop(&file);
-    return false;
+    return whole_files_keep(&file, 1, error);
 }
 
 void progress_free(struct progress *progress)

@@ -8,7 +8,9 @@ enum { GUARD_BYTES = 1024, GUARD_VALUE = 0xc3 };
 
 bool device_error(struct error *error, const char *doing, cudaError_t status)
 {
-    return error_set_as(error, RUN_NO_DEVICE, "%s: %s", doing, cudaGetErrorString(status));
+    const char *const fault = backend_fault();
+
+    return error_set_as(error, RUN_NO_DEVICE, "%s: %s", doing, fault ? fault : cudaGetErrorString(status));
 }
 
 /** False, as device_error(), if what was being done failed. */

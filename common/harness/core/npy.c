@@ -1,7 +1,6 @@
 #include "harness/core/npy.h"
 
 #include "base/memory.h"
-#include "base/whole_file.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -347,16 +346,15 @@ static size_t make_header(const struct npy_array *array, char header[4 * ALIGNME
     return size;
 }
 
-bool npy_write(const char *path, const struct npy_array *array, struct error *error)
+bool npy_write(const char *path, const struct npy_array *array, struct whole_file *file, struct error *error)
 {
     char header[4 * ALIGNMENT];
-    struct whole_file file;
 
     if (array->ndim < 0 || array->ndim > NPY_MAX_DIMS || !descr_names[array->dtype] || data_bytes(array) < 0)
         return error_set(error, "%s: an array of this shape cannot be written", path);
-    if (!whole_file_open(&file, "", path, error))
+    if (!whole_file_open(file, "", path, error))
         return false;
-    fwrite(header, 1, make_header(array, header), file.stream);
-    fwrite(array->data, 1, (size_t)data_bytes(array), file.stream);
-    return whole_file_keep(&file, "", error); /* which sees whether all was written */
+    fwrite(header, 1, make_header(array, header), file->stream); /* what fails is seen when it is kept */
+    fwrite(array->data, 1, (size_t)data_bytes(array), file->stream);
+    return true;
 }
