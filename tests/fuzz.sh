@@ -18,7 +18,7 @@ usage() {
 # compile TARGET: into build/fuzz/TARGET/fuzz; what test_fuzz.c takes in is left out
 compile() {
     # shellcheck disable=SC2046 # sources are words
-    clang -std=c11 -D_GNU_SOURCE -g -O1 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Wno-unknown-pragmas \
+    clang -std=c11 -D_GNU_SOURCE -g -O2 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Wno-unknown-pragmas \
         -Icommon -Icommon/simt -DFUZZ="$1" -o "build/fuzz/$1/fuzz" tests/test_fuzz.c \
         $(ls common/base/*.c common/harness/core/*.c common/harness/gate/*.c common/harness/align/*.c common/harness/simt/*.c |
             grep -v align/load.c) \
@@ -57,5 +57,7 @@ mkdir -p "build/fuzz/$1/found" "build/fuzz/$1/kept"
 ninja build/cpu/libsimt.a >/dev/null
 compile "$1"
 [ ! -f "$inputs" ] || unpack "$1"
+# Memory that was freed is kept from use for a while, but not so much of it that everything is slow.
+export ASAN_OPTIONS=quarantine_size_mb=1:malloc_context_size=2
 exec "build/fuzz/$1/fuzz" -runs="$2" -max_len=600 -artifact_prefix="build/fuzz/$1/" -print_final_stats=1 \
     "build/fuzz/$1/found" "build/fuzz/$1/kept"

@@ -97,7 +97,7 @@ static void try_npy(const uint8_t *bytes, size_t size)
 /** What begins as a header gets its length in front, or hardly any would be the right one. */
 static void npy(const uint8_t *bytes, size_t size)
 {
-    uint8_t file[1 << 16] = "\x93NUMPY\1";
+    static uint8_t file[1 << 16] = "\x93NUMPY\1";
     const uint8_t *const end = size > 0 && bytes[0] == '{' ? memchr(bytes, '\n', size) : NULL;
 
     if (!end || size > sizeof file - 10) {

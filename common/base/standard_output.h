@@ -5,12 +5,17 @@
 #include "base/error.h"
 
 #include <fcntl.h>
+#include <signal.h>
 #include <stdio.h>
 #include <unistd.h>
 
-/** First of all in main(): a stream that is closed stays so, and no file that is opened later takes its place. */
+/**
+ * First of all in main(): a stream that is closed stays so, and no file that is opened later takes its place. And a file
+ * that grows too large is an error to report, not a reason to die.
+ */
 static inline void standard_streams_keep(void)
 {
+    signal(SIGXFSZ, SIG_IGN);
     for (int next = 0; next <= STDERR_FILENO;) {
         next = open("/dev/null", O_RDONLY); /* the lowest that is free; writing to it fails */
         if (next < 0)

@@ -13,11 +13,18 @@
 
 enum { MAX_TEMPORARIES = 16 };
 
-/* The temporaries there are, for a signal to remove; "" is a free place. */
+/* The temporaries there are, for the end of the program to remove; "" is a free place. */
 static char temporaries[MAX_TEMPORARIES][PATH_MAX];
 
 /* While names change, a signal waits for the end of that. */
 static volatile sig_atomic_t changing, waiting;
+
+static void remove_temporaries(void)
+{
+    for (int i = 0; i < MAX_TEMPORARIES; i++)
+        if (temporaries[i][0])
+            unlink(temporaries[i]);
+}
 
 static void end_by(int signal_number)
 {
@@ -25,9 +32,7 @@ static void end_by(int signal_number)
         waiting = signal_number;
         return;
     }
-    for (int i = 0; i < MAX_TEMPORARIES; i++)
-        if (temporaries[i][0])
-            unlink(temporaries[i]);
+    remove_temporaries();
     signal(signal_number, SIG_DFL);
     raise(signal_number);
 }
@@ -35,7 +40,12 @@ static void end_by(int signal_number)
 static void begin_change(void)
 {
     static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    static bool begun;
     struct sigaction now;
+
+    if (!begun)
+        atexit(remove_temporaries); /* a library may end the program */
+    begun = true;
 
     for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
         if (sigaction(signals[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL)
@@ -126,10 +136,12 @@ bool whole_file_open(struct whole_file *file, const char *flag, const char *path
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
         return error_set(error, "%s%s: %s is there; only a regular file is replaced", flag, path,
                          S_ISDIR(status.st_mode) ? "a directory" : "a device, a pipe or a socket");
-    file->path = strdup(path);
+    file->path = realpath(path, NULL); /* a link stays, what it names is replaced */
+    if (!file->path)
+        file->path = strdup(path);
     if (!file->path)
         return error_set_as(error, RUN_NO_DEVICE, "%s%s: out of memory", flag, path);
-    descriptor = whole_file_temporary(path, &file->temporary);
+    descriptor = whole_file_temporary(file->path, &file->temporary);
     if (descriptor >= 0)
         file->stream = fdopen(descriptor, "w");
     if (file->stream)

@@ -2,8 +2,8 @@
  * @file base/whole_file.h
  * @brief A file that is written as a whole or not at all: to a temporary beside it, which then takes its place.
  *
- * A signal that ends the program (SIGINT, SIGTERM, SIGHUP, where they are not ignored or caught) removes the temporaries
- * first. For one thread at a time.
+ * A program that exits in between, or that a signal ends (SIGINT, SIGTERM, SIGHUP, where they are not ignored or caught),
+ * removes the temporaries first. For one thread at a time.
  */
 #ifndef WHOLE_FILE_H
 #define WHOLE_FILE_H

@@ -100,6 +100,15 @@ static void split(struct line *line)
     }
 }
 
+/** What the report has in the field of this name; NULL if it has no such field. */
+static const char *field(const struct chapter *chapter, const char *name)
+{
+    for (int i = 0; i < chapter->names.count && i < chapter->values.count; i++)
+        if (strcmp(chapter->names.fields[i], name) == 0)
+            return chapter->values.fields[i];
+    return NULL;
+}
+
 static bool read_chapter(const char *path, struct chapter *chapter)
 {
     FILE *const file = fopen(path, "r");
@@ -108,22 +117,14 @@ static bool read_chapter(const char *path, struct chapter *chapter)
 
     if (file)
         fclose(file);
-    if (!read) {
-        fprintf(stderr, "chapter_table: %s: no report in it\n", path);
-        return false;
+    if (read) {
+        split(&chapter->names);
+        split(&chapter->values);
+        if (field(chapter, "chapter"))
+            return true;
     }
-    split(&chapter->names);
-    split(&chapter->values);
-    return true;
-}
-
-/** What the report has in the field of this name; NULL if it has no such field. */
-static const char *field(const struct chapter *chapter, const char *name)
-{
-    for (int i = 0; i < chapter->names.count && i < chapter->values.count; i++)
-        if (strcmp(chapter->names.fields[i], name) == 0)
-            return chapter->values.fields[i];
-    return NULL;
+    fprintf(stderr, "chapter_table: %s: no report in it\n", path);
+    return false;
 }
 
 static const char *field_or(const struct chapter *chapter, const char *name, const char *other)

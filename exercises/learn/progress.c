@@ -147,10 +147,13 @@ bool progress_read(const char *path, bool set_aside, struct progress *progress, 
     *progress = (struct progress){0};
     notice->text[0] = '\0';
     error->text[0] = '\0';
-    if (lstat(path, &status) != 0 && errno == ENOENT)
+    if (lstat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR))
         return true;
+    errno = 0;
     good = learner_file_read(path, &text, notice) && parse(text, progress, error);
     free(text);
+    if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == EIO)
+        return error_set(error, "%s", notice->text); /* it may be as good as ever */
     if (good)
         return true;
     progress_free(progress);

@@ -237,7 +237,8 @@ static bool read_header(FILE *file, const char *path, int64_t file_bytes, struct
                         struct error *error)
 {
     unsigned char prefix[PREFIX_BYTES];
-    char header[65536 + 1];
+    void *header;
+    bool good;
 
     if (file_bytes < PREFIX_BYTES)
         return error_set(error, "%s: %" PRId64 " bytes; not a .npy file", path, file_bytes);
@@ -253,16 +254,18 @@ static bool read_header(FILE *file, const char *path, int64_t file_bytes, struct
     if (*data_at > file_bytes)
         return error_set(error, "%s: the header should have %zu bytes, the file has %" PRId64 " for it", path, length,
                          file_bytes - PREFIX_BYTES);
-    if (!read_bytes(file, path, header, length, error))
+    if (!memory_allocate(&header, length + 1, error))
         return false;
-    header[length] = '\0';
-    struct cursor cursor = {path, header, header + length, array, error};
-    return parse_header(&cursor);
+    ((char *)header)[length] = '\0';
+    good = read_bytes(file, path, header, length, error) &&
+           parse_header(&(struct cursor){path, header, (char *)header + length, array, error});
+    free(header);
+    return good;
 }
 
 static bool read_array(FILE *file, const char *path, int64_t file_bytes, struct npy_array *array, struct error *error)
 {
-    int64_t bytes, data_at;
+    int64_t bytes, data_at = 0;
 
     if (!read_header(file, path, file_bytes, array, &data_at, error))
         return false;

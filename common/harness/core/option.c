@@ -101,6 +101,7 @@ static _Noreturn void show_help(const struct option_row *table, const char *doc,
 
     struct error error = {.result = RUN_VERIFIED};
 
+    unsetenv("ARGP_HELP_FMT"); /* what it may hold makes argp print without end */
     argp_parse(&argp, 2, (char **)arguments, ARGP_NO_EXIT, NULL, NULL);
     if (!standard_output_arrives(&error))
         fprintf(stderr, "%s: %s\n", program, error.text);

@@ -5,11 +5,9 @@
 
 #include <errno.h>
 #include <inttypes.h>
-#include <omp.h>
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -76,24 +74,19 @@ static bool check_options(const struct program_options *options, struct error *e
     return true;
 }
 
-/** OpenMP ends the program when it cannot have a thread: where address space is limited there are fewer, with 8 MiB each. */
-static void spare_threads(void)
-{
-    struct rlimit space;
-    rlim_t most;
+static bool ended;
 
-    if (getrlimit(RLIMIT_AS, &space) != 0 || space.rlim_cur == RLIM_INFINITY)
-        return;
-    most = space.rlim_cur / ((rlim_t)64 << 20);
-    if ((rlim_t)omp_get_max_threads() > most)
-        omp_set_num_threads(most > 0 ? (int)most : 1);
+/** OpenMP exits with 1 when it cannot have a thread: that is no wrong result. It has said why. */
+static void end_early(void)
+{
+    if (!ended)
+        _exit(RUN_NO_DEVICE);
 }
 
 bool program_open(struct program *program)
 {
     program->asked = *program->options;
-    signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is an error to report, not a reason to die */
-    spare_threads();
+    atexit(end_early);
     return check_options(&program->asked, &program->error) && environment_check(&program->error) &&
            (program->on_host || backend_open(&program->backend, &program->error));
 }
@@ -284,6 +277,7 @@ const char *program_command(const struct program *program)
 
 int program_exit(const struct program *program)
 {
+    ended = true;
     if (program->error.result != RUN_VERIFIED)
         fprintf(stderr, "%s: %s\n", program->name, program->error.text);
     return program->error.result;
@@ -331,5 +325,6 @@ int program_end(struct program *program)
 
     free(program->command);
     program->command = NULL;
+    ended = true;
     return code;
 }
