@@ -17,7 +17,8 @@ hostile() {
         for P in "$@"; do
             mkdir "$scratch/h"
             (export P S="$scratch/h"; timeout -k 2 60 sh -c "$hostile_command") >"$scratch/out" 2>"$scratch/err" </dev/null
-            equal "${P##*/}: $hostile_command: exit, files" "$hostile_exit " "$? $(ls -A "$scratch/h")"
+            hostile_ended="$? $(ls -A "$scratch/h")"
+            equal "${P##*/}: $(printf %s "$hostile_command" | tr '\\' /): exit, files" "$hostile_exit " "$hostile_ended"
             # shellcheck disable=SC2254 # a pattern is what it is
             case $(cat "$scratch/err") in
             $hostile_said) ;;

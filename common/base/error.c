@@ -10,12 +10,15 @@
 static void copy_line(char *to, size_t size, const char *line)
 {
     static const char gap[] = "...";
-    const size_t length = strlen(line), half = (size - sizeof gap) / 2;
+    const size_t half = (size - sizeof gap) / 2;
+    size_t length = strlen(line);
 
+    while (length > 0 && line[length - 1] == '\n')
+        length--;
     if (length < size)
-        strcpy(to, line);
+        sprintf(to, "%.*s", (int)length, line);
     else
-        sprintf(to, "%.*s%s%s", (int)half, line, gap, line + length - half);
+        sprintf(to, "%.*s%s%.*s", (int)half, line, gap, (int)half, line + length - half);
     for (; *to; to++)
         if (iscntrl((unsigned char)*to))
             *to = '?';
