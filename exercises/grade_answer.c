@@ -14,6 +14,8 @@
 #include "learn/regions.h"
 #include "learn/verdict.h"
 
+#include "base/standard_output.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdio.h>
@@ -271,7 +273,10 @@ int main(int argc, char **argv)
 {
     struct request request = {.exercise = NULL};
     struct texts_of_exercise texts = {.exercise.text = NULL};
+    struct error error;
     int code;
+
+    standard_streams_keep();
 
     if (!read_arguments(argc, argv, &request)) {
         fprintf(stderr, "usage: %s EXERCISE [ANSWERS.txt] [--only NAME] [--seed NUMBER]... [--gpu]\n", argv[0]);
@@ -283,5 +288,5 @@ int main(int argc, char **argv)
     code = grade_request(&request, &texts);
     free((char *)texts.exercise.text);
     free((char *)texts.solution.text);
-    return code;
+    return standard_output_arrives(&error) ? code : cannot(request.exercise, error.text);
 }

@@ -7,6 +7,7 @@
 #include "learn/interrupt.h"
 
 #include "base/number.h"
+#include "base/standard_output.h"
 
 #include <signal.h>
 #include <stdio.h>
@@ -154,9 +155,9 @@ static int run_command(const struct command *command, const char *program, const
 /** Makes sure that what was said was heard. */
 static int finish(int code)
 {
-    if (fflush(stdout) == 0 && !ferror(stdout))
-        return code;
-    return learn_refuse(&(struct error){.text = "standard output: cannot be written"});
+    struct error error;
+
+    return standard_output_arrives(&error) ? code : learn_refuse(&error);
 }
 
 int main(int argc, char **argv)
@@ -166,6 +167,7 @@ int main(int argc, char **argv)
     const struct command *command;
     int code;
 
+    standard_streams_keep();
     if (has_word(argc, argv, "--help", "-h"))
         return finish(show_usage(argv[0]));
     if (has_word(argc, argv, "--version", "-V")) {

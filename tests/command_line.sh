@@ -10,6 +10,25 @@
 #   numbers FILE                      the numbers of an i4 file that a program wrote, a space between two
 # shellcheck disable=SC2034 # used by whoever reads this
 
+# hostile PROGRAM...: every line of standard input is EXIT, what a program says (a shell's pattern), and a command, where $P is
+# a program; each is tried with every PROGRAM, and must leave no file but those in $scratch/kept
+hostile() {
+    while IFS='|' read -r hostile_exit hostile_said hostile_command; do
+        for P in "$@"; do
+            mkdir "$scratch/h"
+            (export P S="$scratch/h"; timeout -k 2 60 sh -c "$hostile_command") >"$scratch/out" 2>"$scratch/err" </dev/null
+            hostile_ended="$? $(ls -A "$scratch/h")"
+            equal "${P##*/}: $(printf %s "$hostile_command" | tr '\\' /): exit, files" "$hostile_exit " "$hostile_ended"
+            # shellcheck disable=SC2254 # a pattern is what it is
+            case $(cat "$scratch/err") in
+            $hostile_said) ;;
+            *) tap_result 1 "and says: $hostile_said" || tap_show expected "$hostile_said" '     got' "$(cat "$scratch/err")" ;;
+            esac
+            rm -rf "$scratch/h"
+        done
+    done
+}
+
 run_early() {
     "$@" >"$scratch/out" 2>"$scratch/err" </dev/null
     ended=$?

@@ -127,7 +127,6 @@ refuses "a word without a flag" "leftover: unexpected; every argument has a flag
 refuses "a flag without its value" "--block-size: needs a value" --block-size
 refuses "an unknown format" "--format: 'xml'; it must be one of table, json, csv" --format xml
 refuses "a flush without a benchmark" "--flush-l2: only times know a cache; add --bench" --flush-l2
-refuses "a grid with outputs" "--check-all: checks many problems; leave out --out" --check-all
 refuses "a benchmark with outputs" "--out: a benchmark writes no arrays; leave out --bench" --bench
 refuses "a capacity and room" "--room: --capacity says how much there is; leave out one of the two" --room exact --capacity 26368
 refuses "a sweep with one capacity" "--capacity: every size of a sweep has its own; add --num-tokens" --bench --capacity 64
@@ -143,7 +142,6 @@ no_trace() {
 }
 
 no_trace "no times on the simulator" "--bench: the CPU simulator has no times; use the program in build/gpu" --bench
-no_trace "a trace of a grid" "--trace: traces one launch; leave out --check-all" --trace "$scratch/trace.json" --check-all
 no_trace "a trace of a benchmark" "--trace: traces one launch; leave out --bench" --trace "$scratch/trace.json" --bench
 no_trace "a trace for a folder" "--trace: $scratch: a directory is there; only a regular file is replaced" --trace "$scratch"
 no_trace "a kernel to trace and no trace" "--trace-kernel: says what --trace traces; add --trace FILE.json" \
@@ -206,10 +204,6 @@ equal "repeat them" 12 "$(numbers "$scratch/more/num_tokens_post_padded.npy")"
 succeeds "fewer tokens than rows" "$program" --topk-ids "$scratch/ids.npy" --num-experts 4 --num-tokens 1 --block-size 1 \
     --out "$scratch/less"
 equal "leave some out" "0 1" "$(numbers "$scratch/less/expert_ids.npy" | cut -d ' ' -f 1-2)"
-if [ -c /dev/full ]; then
-    "$program" --num-tokens 3 >/dev/full 2>"$scratch/err"
-    equal "a full standard output is noticed" 2 $?
-fi
 (
     ulimit -f 1
     trap '' XFSZ
@@ -218,6 +212,29 @@ fi
 )
 equal "a full disk is bad usage" 2 "$(cat "$scratch/code")"
 equal "and leaves no file behind" "" "$(ls -A "$scratch/full" 2>/dev/null)"
+
+# --- when things go wrong ---
+mkfifo "$scratch/pipe"
+integers huge i8 '(3, 2)' 9223372036854775807 -9223372036854775807 -1 256 255 0
+export scratch
+hostile "$program" <<'END'
+2|*: standard output: cannot be written|$P --num-tokens 3 >/dev/full
+2|*: standard output: cannot be written|$P --num-tokens 3 >&-
+2|*: standard output: cannot be written|$P --help >&-
+2|*: --check-all: makes its problems itself; leave out --out|$P --check-all --out "$S/o"
+2|*: --check-all: makes its problems itself; leave out --trace|$P --check-all --trace "$S/t.json"
+2|*: --check-all: makes its problems itself; leave out --kernel|$P --kernel small --check-all
+2|*: --counts: '?1' is not a whole number|$P --counts "1,$(printf '\n1')"
+2|*: --counts: '+1' is not a whole number|$P --counts +1
+2|*: a device, a pipe or a socket; a regular file is read|$P --topk-ids "$scratch/pipe"
+2|*: a device, a pipe or a socket; a regular file is read|$P --expert-map "$scratch/pipe"
+0||$P --topk-ids "$scratch/huge.npy"
+2|*: --block-size: 2147483648; it must be 1 to 2147483647|$P --block-size 2147483648
+2|*.npy: it cannot be written: Too many open files|ulimit -n 5; mkdir "$S/o"; $P --num-tokens 3 --out "$S/o"; e=$?; rmdir "$S/o"; exit $e
+3|*: out of memory: the simulator reserves 1.3 GiB of address space, and less can be had (*ulimit -v*)|ulimit -v 800000; $P --dist uniform --num-tokens 3
+3|*: the gate that makes the input, 05_fused_gate: out of memory: *ulimit -v*|ulimit -v 800000; $P --num-tokens 3
+2|*: OMP_NUM_THREADS: '0'; where it is set, it must be 1 to 1024|OMP_NUM_THREADS=0 $P --num-tokens 3
+END
 
 # --- reports ---
 report=$("$program" --topk-ids "$scratch/ids.npy" --num-experts 4 --block-size 3 --capacity 15 --expert-map "$scratch/map.npy" |

@@ -118,10 +118,6 @@ equal "an --out that is a file is bad usage" 2 $?
 matches "and named" "*--out: $scratch/file: *" "$(cat "$scratch/err")"
 "$host" --num-tokens 3 --out "$scratch/no/such" >/dev/null 2>"$scratch/err"
 equal "an --out that cannot be made is bad usage" 2 $?
-if [ -c /dev/full ]; then
-    "$host" --num-tokens 3 >/dev/full 2>"$scratch/err"
-    equal "a full standard output is noticed" 2 $?
-fi
 (
     ulimit -f 1
     trap '' XFSZ
@@ -148,7 +144,6 @@ no_trace() {
     matches "$no_trace_name: says why" "*: --trace: $no_trace_words*" "$said"
 }
 
-no_trace "a trace of a grid" "traces one launch; leave out --check-all" --trace "$scratch/trace.json" --check-all
 no_trace "a trace of a benchmark" "traces one launch; leave out --bench" --trace "$scratch/trace.json" --bench
 no_trace "a trace of no launch" "no tokens launch nothing" --trace "$scratch/trace.json" --num-tokens 0
 no_trace "a trace in no folder" "$scratch/no/such.json: it cannot be written" --trace "$scratch/no/such.json"
@@ -183,6 +178,111 @@ in_both shared_store_requests shared_store 1
 equal "a full disk is bad usage for a trace" 2 "$(cat "$scratch/code")"
 equal "and leaves no trace behind" "" "$(find "$scratch" -name 'full.json*')"
 
+# --- when things go wrong ---
+npy bias_nan "{'descr': '<f4', 'fortran_order': False, 'shape': (256,), }" 1020
+printf '\000\000\300\177' >>"$scratch/bias_nan.npy"
+mkdir "$scratch/a 'b"
+cp "$scratch/good.npy" "$scratch/a 'b/$(printf 'c\n\001"\377').npy"
+mkfifo "$scratch/pipe"
+export scratch
+hostile "$host" "$simulated" <<'END'
+2|*: standard output: cannot be written|$P --num-tokens 3 >/dev/full
+2|*: standard output: cannot be written|$P --num-tokens 3 >&-
+2|*: standard output: cannot be written|$P --num-tokens 3 --format json >/dev/full
+2|*: standard output: cannot be written|$P --help >/dev/full
+2|*: standard output: cannot be written|$P --help >&-
+2|*: standard output: cannot be written|$P --version >&-
+2||$P --num-tokens 3 >&- 2>&- <&-
+0||$P --num-tokens 3 <&-
+2|*: --check-all: makes its problems itself; leave out --format|$P --check-all --format json
+2|*: --check-all: makes its problems itself; leave out --num-tokens|$P --num-tokens=3 --check-all
+2|*: --check-all: makes its problems itself; leave out --dist|$P --seed 1 --dist uniform --check-all
+2|*: --check-all: makes its problems itself; leave out --bench|$P --check-all --bench
+2|*: --num-tokens: '?3' is not a whole number|$P --num-tokens "$(printf '\t3')"
+2|*: --num-tokens: '+3' is not a whole number|$P --num-tokens +3
+2|*: --num-tokens: '0x3' is not a whole number|$P --num-tokens 0x3
+2|*: : unexpected; every argument has a flag, --help lists them|$P ""
+2|*: -: no such argument; --help lists them|$P -
+2|*: --: no such argument; --help lists them|$P --
+2|*: --num: may be more than one argument; --help lists them|$P --num 3
+2|*: --a?b: no such argument; --help lists them|$P "$(printf -- '--a\nb')"
+2|*: --bogus: no such argument; --help lists them|$P --bogus --help
+2|*: aaa*...*aaa: unexpected; every argument has a flag, --help lists them|$P "$(head -c 100000 /dev/zero | tr '\0' a)"
+2|*: --out: *aaa...aaa*: File name too long|$P --num-tokens 3 --out "$S/$(head -c 700 /dev/zero | tr '\0' a)"
+2|*: --out: : No such file or directory|$P --num-tokens 3 --out ""
+2|*: --out: /dev/null: not a directory|$P --num-tokens 3 --out /dev/null
+2|*.npy: it cannot be written: Too many open files|ulimit -n 4; mkdir "$S/o"; $P --num-tokens 3 --out "$S/o"; e=$?; rmdir "$S/o"; exit $e
+2|*: a device, a pipe or a socket; a regular file is read|$P --logits "$scratch/pipe"
+2|*: a device, a pipe or a socket; a regular file is read|$P --bias "$scratch/pipe"
+0||$P --num-tokens 2 --bias "$scratch/bias_nan.npy"
+0|*|ARGP_HELP_FMT=rmargin=3,bogus timeout 10 $P --help
+0||TERM=dumb COLUMNS=1 $P --help
+0||env -i $P --num-tokens 3
+2|*: OMP_NUM_THREADS: '1,x'; where it is set, it must be 1 to 1024|OMP_NUM_THREADS=1,x $P --num-tokens 3
+2|*: OMP_NUM_THREADS: '100000'; where it is set, it must be 1 to 1024|OMP_NUM_THREADS=100000 $P --num-tokens 3
+2|*: OMP_NUM_THREADS: ''; where it is set, it must be 1 to 1024|OMP_NUM_THREADS= $P --num-tokens 3
+0||OMP_NUM_THREADS=2,1 $P --num-tokens 3
+2|*: SIMT_EVENT_LIMIT: '-1'; where it is set, it must be 1 to *|SIMT_EVENT_LIMIT=-1 $P --num-tokens 3
+2|*: SIMT_EVENT_LIMIT: '5k'; where it is set, it must be 1 to *|SIMT_EVENT_LIMIT=5k $P --num-tokens 3
+3|*libgomp: Thread creation failed*|OMP_NUM_THREADS=4 OMP_STACKSIZE=100000G $P --num-tokens 3000
+3|*: out of memory: * bytes are needed, * can be had|ulimit -v 50000; $P --num-tokens 100000
+END
+hostile "$simulated" <<'END'
+3|*: out of memory: the simulator reserves 1.3 GiB of address space, and less can be had (*ulimit -v*)|ulimit -v 800000; $P --num-tokens 3
+3|*: out of memory: the simulator reserves 1.3 GiB of address space, and less can be had (*ulimit -v*)|ulimit -v 50000; $P --num-tokens 3
+2|*: --check-all: makes its problems itself; leave out --trace|$P --check-all --trace "$S/t.json"
+2|*: --trace: : it cannot be written: *|$P --num-tokens 3 --trace ""
+2|*: --trace: *: a device, a pipe or a socket is there; only a regular file is replaced|$P --num-tokens 3 --trace "$scratch/pipe"
+2|*: --trace: *: File name too long|$P --num-tokens 3 --trace "$S/$(head -c 250 /dev/zero | tr '\0' a)"
+0||ln -s to "$S/from"; echo old >"$S/to"; $P --num-tokens 1 --trace "$S/from"; [ -L "$S/from" ] && grep -q gate_kernel "$S/to"; e=$?; rm "$S/from" "$S/to"; exit $e
+END
+
+# A signal ends a run in the middle of its trace.
+for signal in TERM HUP; do
+    mkdir "$scratch/signal"
+    "$simulated" --num-tokens 100000 --out "$scratch/signal" --trace "$scratch/signal/t.json" >/dev/null 2>&1 &
+    child=$!
+    while kill -0 $child 2>/dev/null && [ -z "$(ls -A "$scratch/signal")" ]; do sleep 0.05; done
+    matches "SIG$signal: the trace is on its way" 't.json.*.tmp' "$(ls -A "$scratch/signal")"
+    kill -s $signal $child
+    wait $child 2>/dev/null
+    status=$?
+    matches "SIG$signal ends the run, and nothing is left" "1[24][39] " "$status $(ls -A "$scratch/signal")"
+    rm -rf "$scratch/signal"
+done
+
+# All files of a run, or all of the last one: the second cannot be written, then the trace, then the second cannot be replaced.
+write_all() {
+    "$@" --num-tokens 100 --out "$scratch/both" --trace "$scratch/both/t.json" >"$scratch/out" 2>"$scratch/err"
+}
+mkdir "$scratch/both"
+write_all "$simulated"
+cp -r "$scratch/both" "$scratch/before"
+(
+    ulimit -f 2
+    write_all "$simulated" --seed 2
+)
+equal "a file that is too large for the disk" 2 $?
+succeeds "and all are the last run's" diff -r "$scratch/both" "$scratch/before"
+rm "$scratch/both/topk_ids.npy"
+mkdir "$scratch/both/topk_ids.npy"
+write_all "$simulated" --routed-scaling-factor 1
+equal "a directory in a file's place" 2 $?
+matches "is named" "*/both/topk_ids.npy: a directory is there; only a regular file is replaced" "$(cat "$scratch/err")"
+succeeds "and all others are the last run's" cmp "$scratch/both/topk_weights.npy" "$scratch/before/topk_weights.npy"
+rmdir "$scratch/both/topk_ids.npy"
+cp "$scratch/before/topk_ids.npy" "$scratch/both"
+if chmod 1777 "$scratch/both" "$scratch" && chmod 666 "$scratch/err" "$scratch/out" "$scratch/both"/* &&
+    chown 1 "$scratch/both"/* 2>/dev/null && chown 2 "$scratch/both/topk_ids.npy" && chown 3 "$scratch/both" &&
+    setpriv --reuid=1 --clear-groups "$simulated" --version >/dev/null 2>&1; then
+    write_all setpriv --reuid=1 --clear-groups "$simulated" --routed-scaling-factor 1
+    equal "a file that may not be replaced" 2 $?
+    matches "is named" "*/both/topk_ids.npy: it cannot be written: Operation not permitted" "$(cat "$scratch/err")"
+    succeeds "and all are the last run's" diff -r "$scratch/both" "$scratch/before"
+else
+    skip "a file that may not be replaced" "only root can try that"
+fi
+
 # --- formats ---
 if [ -n "$python" ]; then
     "$simulated" --num-tokens 4 --format json >"$scratch/report.json"
@@ -193,6 +293,10 @@ assert r["kernels"] == [{"name": "gate_kernel", "counters": r["counters"]}]' "$s
     "$host" --num-tokens 4 --bench --format json >"$scratch/bench.json"
     succeeds "the JSON benchmark is JSON" "$python" -c 'import json, sys; r = json.load(open(sys.argv[1])); \
 assert r["rows"][0]["here"]["median_us"] > 0 and len(r["kernel_source_sha256"]) == 64' "$scratch/bench.json"
+    odd=$(echo "$scratch/a 'b"/*)
+    "$host" --logits "$odd" --format json >"$scratch/odd.json"
+    succeeds "with any file name" "$python" -c 'import json, os, sys; r = json.load(open(sys.argv[1], encoding="utf-8"))
+assert r["input"] == os.fsencode(sys.argv[2]).decode("utf-8", "replace"), r["input"]' "$scratch/odd.json" "$odd"
 else
     skip "the JSON report is JSON" "no python3"
 fi
@@ -214,4 +318,9 @@ for arguments in "--bias random --num-tokens 3 --seed 4" "--logits $scratch/good
     succeeds "the same report: $arguments" cmp "$scratch/once.json" "$scratch/again.json"
     succeeds "the same answer: $arguments" diff -r "$scratch/once" "$scratch/again"
 done
+mkdir "$scratch/q"
+cp "$scratch/good.npy" "$scratch/q/a \$HOME 'b';.npy"
+"$host" --logits "$scratch/q/a \$HOME 'b';.npy" --format json >"$scratch/once.json"
+eval "$(sed -n 's/^  "command": "\(.*\)",$/\1/p' "$scratch/once.json" | sed 's/\\\\/\\/g') --format json" >"$scratch/again.json"
+succeeds "the same report, whatever the file is called" cmp "$scratch/once.json" "$scratch/again.json"
 finish

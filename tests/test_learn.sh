@@ -6,6 +6,7 @@
 set -u
 . tests/tap.sh
 . tests/learn_tree.sh
+. tests/command_line.sh
 b=$1
 root=$PWD
 tree=$scratch/tree
@@ -747,6 +748,52 @@ if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
 else
     skip 'colour on a terminal' 'script(1) cannot make one here'
 fi
+
+# --- when things go wrong ---
+begin
+learn run 02_w --seed 1
+mkfifo "$scratch/pipe"
+cp "$scratch/wrong.cu" "$first"
+"$b/cpu/02_warp_per_group" --num-tokens 3 --format csv >"$scratch/report.csv" 2>/dev/null
+export tree mine scratch
+hostile "$b/learn" <<'END'
+2|learn: standard output: cannot be written|cd "$tree"; $P list >/dev/full
+2|learn: standard output: cannot be written|cd "$tree"; $P list >&-
+2|learn: standard output: cannot be written|cd "$tree"; $P run 02_w --seed 1 >&-
+2|learn: standard output: cannot be written|$P --help >&-
+2|learn: standard output: cannot be written|$P --version >/dev/full
+2||cd "$tree"; $P list >&- 2>&- <&-
+0||cd "$tree"; env -i $P list
+2|learn: --seed: '?1' is not a whole number|cd "$tree"; $P run --seed "$(printf '\t1')"
+2|learn: 'a?[[]31m' is no command; *|$P "$(printf 'a\033[31m')"
+2|learn: exercises/mine/.progress: Too many open files|cd "$tree"; ulimit -n 6; $P run 02_w
+0||cd "$tree"; grep -q "02_warp_maximum failed" "$mine/.progress"
+2||cd "$tree"; ulimit -f 0; $P run 02_w --seed 1
+0||cd "$tree"; grep -q "02_warp_maximum failed" "$mine/.progress"
+3|learn: too little memory, address space (ulimit -v shows a limit) or processes to launch in|cd "$tree"; ulimit -v 100000; $P run 02_w --seed 1
+1||cd "$tree"; OMP_NUM_THREADS=abc SIMT_EVENT_LIMIT=x $P run 02_w --seed 1
+0||cd "$tree"; mv "$mine" "$scratch/kept"; : >"$mine"; $P list; e=$?; rm "$mine"; mv "$scratch/kept" "$mine"; exit $e
+2|learn: exercises/mine: it cannot be *|cd "$tree"; mv "$mine" "$scratch/kept"; mkfifo "$mine"; $P run 02_w; e=$?; rm "$mine"; mv "$scratch/kept" "$mine"; exit $e
+END
+hostile "$b/cpu/grade_answer" <<'END'
+2|02_warp_maximum: standard output: cannot be written|$P 02_warp_maximum exercises/02_warp_maximum/solution.txt --seed 1 >&-
+2|02_warp_maximum: */pipe: a device or a pipe, not a file|$P 02_warp_maximum "$scratch/pipe"
+2|usage: *|$P ""x --seed -1
+END
+hostile "$b/cpu/chapter_table" <<'END'
+2|chapter_table: standard output: cannot be written|$P "$scratch/report.csv" >/dev/full
+2|chapter_table: standard output: cannot be written|$P "$scratch/report.csv" >&-
+2|chapter_table: */nothing: no report in it|$P "$scratch/report.csv" "$scratch/nothing"
+2|chapter_table: tests/tap.sh: no report in it|$P tests/tap.sh
+END
+hostile "$b/cpu/rewrite_launch" <<'END'
+1|*: the output cannot be written: *|$P chapters/02_warp_per_group/gate.cu >/dev/full
+1|*: the output cannot be written: *|$P chapters/02_warp_per_group/gate.cu >&-
+END
+hostile "$b/cpu/first_3" "$b/cpu/primer gate" "$b/cpu/primer who" <<'END'
+1||$P >/dev/full
+1||$P >&-
+END
 
 # --- the README, and what there is ---
 sed -n 's/^    {"\([^"]*\)".*/\1/p' "$b/cpu/obj/catalogue.c" | sort >"$scratch/catalogue"

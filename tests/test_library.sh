@@ -5,7 +5,7 @@
 # library FOLDER...: makes it; prints the sources that were compiled
 library() {
     sh common/ninja/library.sh "$scratch/lib.a" "${compile:-gcc -O1}" "$@" 2>"$scratch/errors" || { echo "exit status $?"; return; }
-    sed -n 'p;n' "$scratch"/lib.a.objects/stale | xargs -r -n 1 basename
+    cut -d ' ' -f 1 "$scratch"/lib.a.objects/stale | xargs -r -n 1 basename
 }
 
 # older: everything made so far is older than what comes
@@ -36,6 +36,21 @@ rm "$scratch/a/two.c"
 equal 'a file less' '' "$(library "$scratch/a" "$scratch/b")"
 equal 'is not in it any more' 'four.o one.o three.o' "$(echo $(ar t "$scratch/lib.a" | sed 's/.*_//' | sort))"
 matches 'Ninja is told of headers' "*$scratch/a/one.h*" "$(cat "$scratch/lib.a.d")"
+older
+printf '#!/bin/sh\nsed "s/KERNEL/int/" "$1"\n' >"$scratch/rewriter"
+chmod +x "$scratch/rewriter"
+export compile_kernel="sh common/ninja/kernel.sh $scratch/rewriter g++ -O1"
+printf '#include "../a/one.h"\nKERNEL five() { return ONE; }\n' >"$scratch/b/test_five.cu"
+equal 'tests that are kernels, where there is a compiler of them' 'one.c four.c test_five.cu three.c' \
+    "$(echo $(library "$scratch/a" "$scratch/b"))"
+equal 'nothing a second time' '' "$(library "$scratch/a" "$scratch/b")"
+for changed in a/one.h b/test_five.cu rewriter; do
+    older
+    touch "$scratch/$changed"
+    matches "a kernel's $changed changed" '*test_five.cu' "$(echo $(library "$scratch/a" "$scratch/b"))"
+done
+unset compile_kernel
+equal 'and no kernels without' 'one.c four.c three.c' "$(echo $(library "$scratch/a" "$scratch/b"))"
 older
 echo 'int four(void) { return; ' >"$scratch/b/four.c"
 matches 'a mistake ends it' 'exit status *' "$(library "$scratch/a" "$scratch/b")"

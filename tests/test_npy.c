@@ -337,6 +337,14 @@ static void survives_any_damage(void **state)
     }
 }
 
+/** Writes the array into its place. */
+static bool put_array(const char *place, const struct npy_array *array, struct error *error)
+{
+    struct whole_file file;
+
+    return npy_write(place, array, &file, error) && whole_files_keep(&file, 1, error);
+}
+
 /* --- writing ---------------------------------------------------------------------------------------------------------- */
 
 static void writes_what_it_reads(void **state)
@@ -356,7 +364,7 @@ static void writes_what_it_reads(void **state)
             array.dtype = dtypes[type];
             array.ndim = ndims[i];
             memcpy(array.shape, shapes[i], sizeof array.shape);
-            assert_true(npy_write(path, &array, &error));
+            assert_true(put_array(path, &array, &error));
             assert_int_equal(num_entries(), 1);
             assert_true(npy_read(path, &back, &error));
             assert_int_equal(back.dtype, array.dtype);
@@ -375,7 +383,7 @@ static void a_type_that_numpy_lacks_is_not_written(void **state)
     struct error error;
 
     (void)state;
-    assert_false(npy_write(path, &array, &error));
+    assert_false(put_array(path, &array, &error));
     assert_int_equal(num_entries(), 0);
 }
 
@@ -388,7 +396,7 @@ static void writes_with_the_usual_rights(void **state)
     struct stat status;
 
     (void)state;
-    assert_true(npy_write(path, &array, &error));
+    assert_true(put_array(path, &array, &error));
     umask(mask);
     assert_int_equal(stat(path, &status), 0);
     assert_int_equal(status.st_mode & 0777, 0640);
@@ -402,7 +410,7 @@ static void aligns_the_data(void **state)
     unsigned char bytes[256];
 
     (void)state;
-    assert_true(npy_write(path, &array, &error));
+    assert_true(put_array(path, &array, &error));
     FILE *file = fopen(path, "rb");
     assert_non_null(file);
     const size_t size = fread(bytes, 1, sizeof bytes, file);
@@ -418,7 +426,7 @@ static void expect_write_refused(const char *target, const struct npy_array *arr
     struct error error = {0}, expected;
 
     error_set(&expected, "%s: %s", target, reason);
-    assert_false(npy_write(target, array, &error));
+    assert_false(put_array(target, array, &error));
     assert_string_equal(error.text, expected.text);
     assert_int_equal(num_entries(), before);
 }
@@ -467,7 +475,7 @@ static void keeps_the_old_file_at_the_size_limit(void **state)
     signal(SIGXFSZ, SIG_IGN);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &limit), 0);
     struct error error = {0};
-    const bool written = npy_write(path, &array, &error);
+    const bool written = put_array(path, &array, &error);
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &none), 0);
     assert_false(written);
     assert_non_null(strstr(error.text, ": it cannot be written: File too large"));
@@ -502,9 +510,9 @@ static int on_a_small_disk(void)
     if (mount("none", "/", NULL, MS_REC | MS_PRIVATE, NULL) != 0 ||
         mount("none", directory, "tmpfs", 0, "size=16k") != 0)
         return 77;
-    if (!npy_write(path, &small, &error))
+    if (!put_array(path, &small, &error))
         return 1;
-    if (npy_write(path, &large, &error) || !strstr(error.text, ": it cannot be written: No space left on device"))
+    if (put_array(path, &large, &error) || !strstr(error.text, ": it cannot be written: No space left on device"))
         return 2;
     struct npy_array back;
     if (!npy_read(path, &back, &error) || back.shape[0] != 16)
@@ -548,7 +556,7 @@ static void agrees_with_numpy(void **state)
     snprintf(command, sizeof command, "%s -c 'import numpy' 2>/dev/null", python);
     if (system(command) != 0)
         skip_because("python3 has no numpy");
-    assert_true(npy_write(path, &array, &error));
+    assert_true(put_array(path, &array, &error));
     snprintf(command, sizeof command, "%s -c '%s' '%s'", python, script, path);
     assert_int_equal(system(command), 0);
     assert_true(npy_read(path, &back, &error));

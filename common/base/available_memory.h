@@ -4,13 +4,15 @@
 
 #include <stddef.h>
 #include <stdio.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
-/** Bytes that can be had without swapping, as Linux estimates them; all of the machine's where it does not say. */
+/** Bytes that can be had without swapping, as Linux estimates them; all of the machine's where it does not say; the limit if less. */
 static inline size_t available_memory(void)
 {
     FILE *const file = fopen("/proc/meminfo", "r");
     unsigned long long kilobytes = 0;
+    struct rlimit limit;
     char line[128];
 
     while (file && fgets(line, sizeof line, file))
@@ -18,7 +20,11 @@ static inline size_t available_memory(void)
             break;
     if (file)
         fclose(file);
-    return kilobytes ? (size_t)kilobytes * 1024 : (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+
+    const size_t all =
+        kilobytes ? (size_t)kilobytes * 1024 : (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+
+    return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < all ? limit.rlim_cur : all;
 }
 
 #endif

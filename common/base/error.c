@@ -1,15 +1,40 @@
 #include "base/error.h"
 
+#include <ctype.h>
 #include <stdarg.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/** Copies the line; of one that is too long the middle is left out, as its begin says what and its end says why. */
+static void copy_line(char *to, size_t size, const char *line)
+{
+    static const char gap[] = "...";
+    const size_t half = (size - sizeof gap) / 2;
+    size_t length = strlen(line);
+
+    while (length > 0 && line[length - 1] == '\n')
+        length--;
+    if (length < size)
+        sprintf(to, "%.*s", (int)length, line);
+    else
+        sprintf(to, "%.*s%s%.*s", (int)half, line, gap, (int)half, line + length - half);
+    for (; *to; to++)
+        if (iscntrl((unsigned char)*to))
+            *to = '?';
+}
 
 bool error_set_as(struct error *error, enum run_result result, const char *format, ...)
 {
     va_list arguments;
+    char *line;
 
     va_start(arguments, format);
-    vsnprintf(error->text, sizeof error->text, format, arguments);
+    if (vasprintf(&line, format, arguments) < 0)
+        line = NULL;
     va_end(arguments);
+    copy_line(error->text, sizeof error->text, line ? line : "out of memory");
+    free(line);
     error->result = result;
     return false;
 }

@@ -14,5 +14,7 @@ bool memory_allocate(void **memory, size_t bytes, struct error *error)
     *memory = bytes <= available ? malloc(bytes ? bytes : 1) : NULL;
     if (*memory)
         return true;
-    return error_set_as(error, RUN_NO_DEVICE, "out of memory: %zu bytes are needed, %zu can be had", bytes, available);
+    return bytes > available ? error_set_as(error, RUN_NO_DEVICE, "out of memory: %zu bytes are needed, %zu can be had",
+                                            bytes, available)
+                             : error_set_as(error, RUN_NO_DEVICE, "out of memory: %zu bytes are needed", bytes);
 }

@@ -1,5 +1,6 @@
 #include "base/number.h"
 
+#include <ctype.h>
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -11,7 +12,7 @@ bool parse_integer(const char *name, const char *text, int64_t least, int64_t mo
 
     errno = 0;
     *value = strtoll(text, &end, 10);
-    if (end == text || *end || text[0] == ' ')
+    if (end == text || *end || isspace((unsigned char)text[0]) || text[0] == '+')
         return error_set(error, "--%s: '%s' is not a whole number", name, text);
     if (errno == ERANGE || *value < least || *value > most)
         return error_set(error, "--%s: %s; it must be %" PRId64 " to %" PRId64, name, text, least, most);
@@ -23,6 +24,6 @@ bool parse_float(const char *name, const char *text, float *value, struct error 
     char *end;
 
     *value = strtof(text, &end);
-    return (end != text && !*end && text[0] != ' ' && isfinite(*value)) ||
+    return (end != text && !*end && !isspace((unsigned char)text[0]) && isfinite(*value)) ||
            error_set(error, "--%s: '%s' is not a finite number", name, text);
 }

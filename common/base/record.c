@@ -132,18 +132,42 @@ static void write_table(const struct record *record, FILE *stream)
 
 /* --- JSON --------------------------------------------------------------------------------------------------------- */
 
+/** The bytes of the UTF-8 character at `text`; 0 if there is none. */
+static size_t utf8_length(const char *text)
+{
+    /* What the first byte and the one after it may be: nothing longer than it need be, no surrogate, up to U+10FFFF. */
+    static const struct {
+        unsigned char first, last, second_first, second_last, length;
+    } kinds[] = {{0x01, 0x7f, 0, 0xff, 1},    {0xc2, 0xdf, 0x80, 0xbf, 2}, {0xe0, 0xe0, 0xa0, 0xbf, 3},
+                 {0xe1, 0xec, 0x80, 0xbf, 3}, {0xed, 0xed, 0x80, 0x9f, 3}, {0xee, 0xef, 0x80, 0xbf, 3},
+                 {0xf0, 0xf0, 0x90, 0xbf, 4}, {0xf1, 0xf3, 0x80, 0xbf, 4}, {0xf4, 0xf4, 0x80, 0x8f, 4}};
+    const unsigned char *const bytes = (const unsigned char *)text;
+    size_t kind = 0, length = 2;
+
+    while (kind < sizeof kinds / sizeof *kinds && (bytes[0] < kinds[kind].first || bytes[0] > kinds[kind].last))
+        kind++;
+    if (kind == sizeof kinds / sizeof *kinds || bytes[1] < kinds[kind].second_first ||
+        bytes[1] > kinds[kind].second_last)
+        return 0;
+    while (length < kinds[kind].length && bytes[length] >> 6 == 2)
+        length++;
+    return length >= kinds[kind].length ? kinds[kind].length : 0;
+}
+
+/** Writes a text as JSON has it: what is no UTF-8 becomes U+FFFD. */
 static void write_json_string(const char *text, FILE *stream)
 {
     putc('"', stream);
-    for (; *text; text++) {
-        const unsigned char c = (unsigned char)*text;
-
-        if (c == '"' || c == '\\')
-            fprintf(stream, "\\%c", c);
-        else if (c < 0x20)
-            fprintf(stream, "\\u%04x", c);
+    for (size_t length; *text; text += length ? length : 1) {
+        length = utf8_length(text);
+        if (length == 0)
+            fputs("\\ufffd", stream);
+        else if (*text == '"' || *text == '\\')
+            fprintf(stream, "\\%c", *text);
+        else if ((unsigned char)*text < 0x20)
+            fprintf(stream, "\\u%04x", *text);
         else
-            putc(c, stream);
+            fwrite(text, 1, length, stream);
     }
     putc('"', stream);
 }

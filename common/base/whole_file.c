@@ -2,87 +2,206 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <limits.h>
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+/* --- signals ------------------------------------------------------------------------------------------------------ */
+
+enum { MAX_TEMPORARIES = 16 };
+
+/* The temporaries there are, for the end of the program to remove; "" is a free place. */
+static char temporaries[MAX_TEMPORARIES][PATH_MAX];
+
+/* While names change, a signal waits for the end of that. */
+static volatile sig_atomic_t changing, waiting;
+
+static void remove_temporaries(void)
+{
+    for (int i = 0; i < MAX_TEMPORARIES; i++)
+        if (temporaries[i][0])
+            unlink(temporaries[i]);
+}
+
+static void end_by(int signal_number)
+{
+    if (changing) {
+        waiting = signal_number;
+        return;
+    }
+    remove_temporaries();
+    signal(signal_number, SIG_DFL);
+    raise(signal_number);
+}
+
+static void begin_change(void)
+{
+    static const int signals[] = {SIGINT, SIGTERM, SIGHUP};
+    static bool begun;
+    struct sigaction now;
+
+    if (!begun)
+        atexit(remove_temporaries); /* a library may end the program */
+    begun = true;
+
+    for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+        if (sigaction(signals[i], NULL, &now) == 0 && now.sa_handler == SIG_DFL)
+            sigaction(signals[i], &(struct sigaction){.sa_handler = end_by, .sa_flags = SA_RESTART}, NULL);
+    changing = 1;
+}
+
+static void end_change(void)
+{
+    changing = 0;
+    if (waiting)
+        raise(waiting);
+}
+
+/** Notes a temporary, or with "" that `old` is gone. With no place left a signal leaves the file. */
+static void note(const char *old, const char *name)
+{
+    for (int i = 0; i < MAX_TEMPORARIES; i++)
+        if (strcmp(temporaries[i], old) == 0 && strlen(name) < PATH_MAX) {
+            strcpy(temporaries[i], name);
+            return;
+        }
+}
+
+/* --- temporaries -------------------------------------------------------------------------------------------------- */
+
 int whole_file_temporary(const char *path, char **name)
 {
     const size_t room = strlen(path) + 40;
-    int file = -1;
+    int file = -1, reason;
 
     *name = malloc(room);
+    begin_change();
     for (int i = 0; *name && file < 0 && i < 100; i++) {
         snprintf(*name, room, "%s.%ld.%d.tmp", path, (long)getpid(), i);
         file = open(*name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
         if (file < 0 && errno != EEXIST)
             break;
     }
+    reason = errno;
+    if (file >= 0)
+        note("", *name);
+    end_change();
+    if (file < 0) {
+        free(*name);
+        *name = NULL;
+    }
+    errno = reason;
     return file;
 }
 
-static bool cannot_write(const struct whole_file *file, const char *flag, int reason, struct error *error)
+void whole_file_temporary_gone(char *name)
 {
-    return error_set(error, "%s%s: it cannot be written: %s", flag, file->path, strerror(reason));
+    const int reason = errno;
+
+    if (!name)
+        return;
+    begin_change();
+    unlink(name);
+    note(name, "");
+    end_change();
+    free(name);
+    errno = reason;
+}
+
+/* --- files -------------------------------------------------------------------------------------------------------- */
+
+static bool cannot_write(const struct whole_file *file, struct error *error)
+{
+    return error_set(error, "%s%s: it cannot be written: %s", file->flag, file->path, strerror(errno));
+}
+
+static void drop(struct whole_file *file)
+{
+    if (file->stream)
+        fclose(file->stream);
+    whole_file_temporary_gone(file->temporary);
+    free(file->path);
+    *file = (struct whole_file){0};
 }
 
 bool whole_file_open(struct whole_file *file, const char *flag, const char *path, struct error *error)
 {
     struct stat status;
+    int descriptor;
 
-    *file = (struct whole_file){.path = path};
+    *file = (struct whole_file){.flag = flag};
     if (stat(path, &status) == 0 && !S_ISREG(status.st_mode))
         return error_set(error, "%s%s: %s is there; only a regular file is replaced", flag, path,
                          S_ISDIR(status.st_mode) ? "a directory" : "a device, a pipe or a socket");
-
-    const int descriptor = whole_file_temporary(path, &file->temporary);
-    const int reason = errno;
-
+    file->path = realpath(path, NULL); /* a link stays, what it names is replaced */
+    if (!file->path)
+        file->path = strdup(path);
+    if (!file->path)
+        return error_set_as(error, RUN_NO_DEVICE, "%s%s: out of memory", flag, path);
+    descriptor = whole_file_temporary(file->path, &file->temporary);
     if (descriptor >= 0)
         file->stream = fdopen(descriptor, "w");
     if (file->stream)
         return true;
-    if (descriptor >= 0) {
+    cannot_write(file, error);
+    if (descriptor >= 0)
         close(descriptor);
-        unlink(file->temporary);
-    }
-    free(file->temporary);
-    file->temporary = NULL;
-    return cannot_write(file, flag, reason, error);
+    drop(file);
+    return false;
 }
 
-bool whole_file_keep(struct whole_file *file, const char *flag, struct error *error)
+/** Makes sure that all was written. */
+static bool finish(struct whole_file *file, struct error *error)
 {
-    bool good = fflush(file->stream) == 0 && !ferror(file->stream);
-    int reason;
+    /* EINVAL: this file system has no fsync */
+    const bool written = fflush(file->stream) == 0 && !ferror(file->stream) &&
+                         (fsync(fileno(file->stream)) == 0 || errno == EINVAL);
+    const int reason = errno;
+    const bool closed = fclose(file->stream) == 0;
 
-    good = good && (fsync(fileno(file->stream)) == 0 || errno == EINVAL); /* EINVAL: this file system has no fsync */
-    reason = errno;
-    if (fclose(file->stream) != 0 && good) {
-        good = false;
-        reason = errno;
-    }
     file->stream = NULL;
-    if (good && rename(file->temporary, file->path) != 0) {
-        good = false;
-        reason = errno;
-    }
-    if (!good) {
-        whole_file_drop(file);
-        return cannot_write(file, flag, reason, error);
-    }
-    free(file->temporary);
-    file->temporary = NULL;
-    return true;
+    if (!written)
+        errno = reason;
+    return (written && closed) || cannot_write(file, error);
 }
 
-void whole_file_drop(struct whole_file *file)
+/** Gives the temporary the file's name; what had it has the temporary's now, where the system can do that. */
+static bool replace(const struct whole_file *file)
 {
-    if (file->stream)
-        fclose(file->stream);
-    if (file->temporary)
-        unlink(file->temporary);
-    free(file->temporary);
-    *file = (struct whole_file){.path = file->path};
+    return renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->path, RENAME_EXCHANGE) == 0 ||
+           ((errno == ENOENT || errno == EINVAL || errno == ENOSYS) && rename(file->temporary, file->path) == 0);
+}
+
+/** Undoes that. */
+static void put_back(const struct whole_file *file)
+{
+    if (renameat2(AT_FDCWD, file->temporary, AT_FDCWD, file->path, RENAME_EXCHANGE) != 0 && errno == ENOENT)
+        rename(file->path, file->temporary);
+}
+
+bool whole_files_keep(struct whole_file *files, int count, struct error *error)
+{
+    bool good = true;
+    int done = 0;
+
+    for (int i = 0; good && i < count; i++)
+        good = !files[i].stream || finish(&files[i], error);
+    begin_change();
+    for (; good && done < count; done += good)
+        good = !files[done].temporary || replace(&files[done]) || cannot_write(&files[done], error);
+    while (!good && done-- > 0)
+        if (files[done].temporary)
+            put_back(&files[done]);
+    end_change();
+    whole_files_drop(files, count);
+    return good;
+}
+
+void whole_files_drop(struct whole_file *files, int count)
+{
+    for (int i = 0; i < count; i++)
+        drop(&files[i]);
 }

@@ -6,6 +6,7 @@
  * chapter_table FILE.csv...   exits 1 if a chapter is not verified, 2 if a file cannot be read.
  */
 #include "base/record.h"
+#include "base/standard_output.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -99,6 +100,15 @@ static void split(struct line *line)
     }
 }
 
+/** What the report has in the field of this name; NULL if it has no such field. */
+static const char *field(const struct chapter *chapter, const char *name)
+{
+    for (int i = 0; i < chapter->names.count && i < chapter->values.count; i++)
+        if (strcmp(chapter->names.fields[i], name) == 0)
+            return chapter->values.fields[i];
+    return NULL;
+}
+
 static bool read_chapter(const char *path, struct chapter *chapter)
 {
     FILE *const file = fopen(path, "r");
@@ -107,22 +117,14 @@ static bool read_chapter(const char *path, struct chapter *chapter)
 
     if (file)
         fclose(file);
-    if (!read) {
-        fprintf(stderr, "chapter_table: %s: no report in it\n", path);
-        return false;
+    if (read) {
+        split(&chapter->names);
+        split(&chapter->values);
+        if (field(chapter, "chapter"))
+            return true;
     }
-    split(&chapter->names);
-    split(&chapter->values);
-    return true;
-}
-
-/** What the report has in the field of this name; NULL if it has no such field. */
-static const char *field(const struct chapter *chapter, const char *name)
-{
-    for (int i = 0; i < chapter->names.count && i < chapter->values.count; i++)
-        if (strcmp(chapter->names.fields[i], name) == 0)
-            return chapter->values.fields[i];
-    return NULL;
+    fprintf(stderr, "chapter_table: %s: no report in it\n", path);
+    return false;
 }
 
 static const char *field_or(const struct chapter *chapter, const char *name, const char *other)
@@ -225,8 +227,7 @@ static bool print_table(const struct table *table, const struct chapter *chapter
     }
     if (first) {
         fputs(follows ? "\n" : "", stdout);
-        if (!record_write(&report, RECORD_TABLE, stdout, &error))
-            exit(2);
+        record_write(&report, RECORD_TABLE, stdout, &error); /* main() sees whether it arrives */
         putchar('\n');
         print_notes(table->notes, first);
     }
@@ -238,7 +239,9 @@ int main(int argc, char **argv)
 {
     static struct chapter chapters[MAX_CHAPTERS];
     bool verified = true, follows = false;
+    struct error error;
 
+    standard_streams_keep();
     if (argc < 2 || argc - 1 > MAX_CHAPTERS) {
         fprintf(stderr, "usage: chapter_table FILE.csv... (1 to %d files)\n", MAX_CHAPTERS);
         return 2;
@@ -250,5 +253,8 @@ int main(int argc, char **argv)
     }
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++)
         follows = print_table(&tables[i], chapters, argc - 1, follows) || follows;
-    return verified ? 0 : 1;
+    if (standard_output_arrives(&error))
+        return verified ? 0 : 1;
+    fprintf(stderr, "chapter_table: %s\n", error.text);
+    return 2;
 }

@@ -5,18 +5,18 @@
 #
 # Compiles, as many at once as there are processors, the files that are newer than their objects or include one that is. The
 # object of a/b/c.c is OUT.a.objects/a_b_c.o; its entry for compile_commands.json lies beside it. OUT.a.d names for Ninja all that
-# the library is made of, the folders as well.
+# the library is made of, the folders as well. If $compile_kernel is set, test_*.cu are among the files, and compiled by that.
 set -eu
 out=$1
 compile=$2
 shift 2
 objects=$out.objects
-if [ "$(cat "$objects/flags" 2>/dev/null)" != "$compile" ]; then # other flags are other objects
+export compile compile_kernel="${compile_kernel:-}"
+if [ "$(cat "$objects/flags" 2>/dev/null)" != "$compile $compile_kernel" ]; then # other flags are other objects
     rm -rf "$objects"
     mkdir -p "$objects"
-    echo "$compile" >"$objects/flags"
+    echo "$compile $compile_kernel" >"$objects/flags"
 fi
-export compile
 
 # is_current OBJECT: it is there, and nothing that it was made of is missing or newer
 is_current() {
@@ -25,20 +25,20 @@ is_current() {
         [ -z "$(find $(sed 's/^[^:]*://; s/\\$//' "$1.d") -newer "$1" 2>&1)" ]
 }
 
-made=
-for source in $(find "$@" -maxdepth 1 -name '*.c' | sort); do
-    object=$objects/$(echo "${source%.c}" | tr / _).o
-    made="$made $object"
-    is_current "$object" || printf '%s\n%s\n' "$source" "$object"
-done >"$objects/stale"
+for source in $(find "$@" -maxdepth 1 '(' -name '*.c' -o -name "${compile_kernel:+test_*.cu}" ')' | sort); do
+    echo "$source $objects/$(echo "${source%.*}" | tr / _).o"
+done >"$objects/all"
+while read -r source object; do
+    is_current "$object" || echo "$source $object"
+done <"$objects/all" >"$objects/stale"
 # shellcheck disable=SC2016 # the inner shell expands them
 xargs -r -n 2 -P "$(nproc)" sh -c '
+    case $0 in *.cu) compile=$compile_kernel ;; esac
     printf "{\"directory\": \"%s\", \"command\": \"%s\", \"file\": \"%s\"}\n" "$PWD" "$compile -c $0 -o $1" "$0" >"$1.json"
     $compile -MMD -MF "$1.d.tmp" -c "$0" -o "$1" && mv "$1.d.tmp" "$1.d"' <"$objects/stale"
-for object in $made; do
+while read -r source object; do
     sed "1s|^[^:]*:|$out:|" "$object.d"
-done >"$out.d"
+done <"$objects/all" >"$out.d"
 echo "$out: $*" >>"$out.d" # a folder changes when a file is added
 rm -f "$out"
-# shellcheck disable=SC2086 # objects are words
-ar rcs "$out" $made
+cut -d ' ' -f 2 "$objects/all" | xargs ar rcs "$out"

@@ -316,7 +316,7 @@ cudaError_t cudaMalloc(void **pointer, size_t bytes)
     if (simt_sticky_error() != cudaSuccess)
         return simt_sticky_error();
     if (!simt_arena_reserve())
-        return simt_set_error(cudaErrorInitializationError);
+        return simt_fault_no_room();
     if (bytes == 0)
         return cudaSuccess;
     if (bytes > physical_memory() || arena.in_use > physical_memory() - bytes || !make_room_for_one())

@@ -7,6 +7,7 @@
  */
 #include "fault.h"
 
+#include "errors.h"
 #include "fiber.h"
 #include "program_image.h"
 #include "source_lines.h"
@@ -120,6 +121,13 @@ void simt_fault_launch(cudaError_t error, const char *format, ...)
     va_start(arguments, format);
     vsnprintf(fault.line, sizeof fault.line, format, arguments);
     va_end(arguments);
+}
+
+cudaError_t simt_fault_no_room(void)
+{
+    simt_fault_launch(cudaErrorInitializationError, "out of memory: the simulator reserves 1.3 GiB of address space, and "
+                                                    "less can be had (a limit? ulimit -v shows it)");
+    return simt_set_error(cudaErrorInitializationError);
 }
 
 /** Appends a place: " at :line" when it is in `file`, else " at file:line". */

@@ -112,7 +112,7 @@ cudaError_t simt_launch_kernel(const void *kernel, const char *name, const dim3 
         return simt_sticky_error();
     simt_fault_clear();
     if (!simt_program_find() || !simt_arena_reserve() || !simt_grid_prepare())
-        return simt_set_error(cudaErrorInitializationError);
+        return simt_fault_no_room();
     const char *why = "";
     cudaError_t error = check(&launch, &why);
 

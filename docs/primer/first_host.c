@@ -69,5 +69,5 @@ int main(void)
     print_row("counted", counts);
     print_row("expected", expected);
     printf("%s\n", wrong ? "wrong" : "right");
-    return wrong != 0;
+    return wrong != 0 || fflush(stdout) != 0;
 }

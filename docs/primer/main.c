@@ -104,14 +104,14 @@ static int show(const struct kernel *kernel)
     }
     cudaFree(out);
     cudaFree(in);
-    return error != cudaSuccess;
+    return error != cudaSuccess || fflush(stdout) != 0;
 }
 
 int main(int argc, char **argv)
 {
     if (argc == 2 && strcmp(argv[1], "gate") == 0) {
         primer_gate();
-        return 0;
+        return fflush(stdout) != 0;
     }
     for (int i = 0; argc == 2 && i < NUM_KERNELS; i++)
         if (strcmp(argv[1], kernels[i].name) == 0)

@@ -46,8 +46,10 @@ def record(text, folder=results.FOLDER.parent):
 @files.errors_in_one_line("record")
 def main():
     for name in sys.argv[1:] or ["/dev/stdin"]:
-        text = sys.stdin.read() if name == "/dev/stdin" else pathlib.Path(name).read_text()
+        text = sys.stdin.read() if name == "/dev/stdin" and sys.stdin else pathlib.Path(name).read_text()
         try:
+            if not text.strip():
+                raise ValueError("there is no run in it")
             print("\n".join(record(text)))
         except ValueError as error:
             raise ValueError(f"{name}: {error}") from None

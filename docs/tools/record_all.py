@@ -68,6 +68,7 @@ def run(command, folder):
         return str(error)
 
 
+@files.errors_in_one_line("record_all")
 def main():
     arguments = files.parser(__doc__, "counters", "claims", "list", only="", results=results.FOLDER.parent).parse_args()
     every = claims() if arguments.claims else commands(arguments.counters)

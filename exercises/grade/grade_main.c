@@ -212,8 +212,8 @@ int main(int argc, char **argv)
     if (request.trace)
         return write_trace(&grade, request.only, request.trace);
     if (!grade_apart_open(&grade)) {
-        fprintf(stderr, "%s: there is no memory or no process to launch in\n", argv[0]);
-        return 2;
+        fprintf(stderr, "too little memory, address space (ulimit -v shows a limit) or processes to launch in\n");
+        return 3;
     }
     failed = try_cases(&grade, &request);
     if (failed < 0)

@@ -153,6 +153,7 @@ static _Noreturn void become(const char *const arguments[], const struct pipes *
     if (getppid() != parent)
         _exit(1);
     signal(SIGPIPE, SIG_DFL);
+    signal(SIGXFSZ, SIG_DFL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
     close_the_rest();

@@ -121,8 +121,8 @@ static enum learn_result build_and_run(struct attempt *attempt, struct error *er
         return LEARN_BAD;
     attempt->seconds = now() - began;
     if (attempt->verdict.no_device) {
-        error_set(error, "%.*s; without --gpu it runs on the simulator", (int)strcspn(attempt->verdict.reason, ";"),
-                  attempt->verdict.reason);
+        error_set(error, "%.*s%s", (int)strcspn(attempt->verdict.reason, ";"), attempt->verdict.reason,
+                  attempt->grading->gpu ? "; without --gpu it runs on the simulator" : "");
         return LEARN_NO_DEVICE;
     }
     return attempt->verdict.passed ? LEARN_PASSED : LEARN_NOT_PASSED;

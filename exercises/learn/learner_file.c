@@ -136,9 +136,7 @@ static bool make_by_link(const char *path, const char *text)
     bool good = file >= 0 && write_and_close(file, text) && link(temporary, path) == 0;
     const int reason = errno;
 
-    if (file >= 0)
-        unlink(temporary);
-    free(temporary);
+    whole_file_temporary_gone(temporary);
     errno = reason;
     if (!good && (reason == EPERM || reason == ENOSYS || reason == EOPNOTSUPP))
         good = make_in_place(path, text);

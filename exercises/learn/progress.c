@@ -147,10 +147,13 @@ bool progress_read(const char *path, bool set_aside, struct progress *progress, 
     *progress = (struct progress){0};
     notice->text[0] = '\0';
     error->text[0] = '\0';
-    if (lstat(path, &status) != 0 && errno == ENOENT)
+    if (lstat(path, &status) != 0 && (errno == ENOENT || errno == ENOTDIR))
         return true;
+    errno = 0;
     good = learner_file_read(path, &text, notice) && parse(text, progress, error);
     free(text);
+    if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == EIO)
+        return error_set(error, "%s", notice->text); /* it may be as good as ever */
     if (good)
         return true;
     progress_free(progress);
@@ -165,7 +168,7 @@ bool progress_read(const char *path, bool set_aside, struct progress *progress, 
 
 bool progress_write(const char *path, const struct progress *progress, struct error *error)
 {
-    struct whole_file file = {0};
+    struct whole_file file;
 
     if (!whole_file_open(&file, "", path, error))
         return false;
@@ -178,10 +181,7 @@ bool progress_write(const char *path, const struct progress *progress, struct er
                 yes_words[entry->refused], entry->hints);
     }
     fprintf(file.stream, "end\n");
-    if (whole_file_keep(&file, "", error))
-        return true;
-    whole_file_drop(&file);
-    return false;
+    return whole_files_keep(&file, 1, error);
 }
 
 void progress_free(struct progress *progress)

@@ -93,7 +93,7 @@ class Record(course.Course):
 
     def test_what_is_refused(self):
         needs = 'a run needs "command", "date", "kernel_source_sha256", and "rows", "counters" or "figures"'
-        for text, message in (("[1", "Expecting ',' delimiter: line 1 column 3 (char 2)"), ("3", f"the text: {needs}"),
+        for text, message in (("", "there is no run in it"), ("[1", "Expecting ',' delimiter: line 1 column 3 (char 2)"), ("3", f"the text: {needs}"),
                               ("{}", f"the text: {needs}"),
                               (json.dumps(run("03_none")), "03_none: chapters/03_none, which it measured, is gone")):
             self.assertEqual(course.call(record.main, stdin=text), (1, f"record: /dev/stdin: {message}"))

@@ -134,5 +134,5 @@ void align_options_command(const struct align_options *options, struct program *
         traits |= HAS_ROOM;
     if (traits & (FROM(GENERATED) | FROM(COUNTS)) || array_source(options->map) == ARRAY_RANDOM)
         traits |= IS_RANDOM;
-    options_command(table, options, traits, program->path, program->command, sizeof program->command);
+    program_set_command(program, table, traits);
 }

@@ -214,7 +214,7 @@ void bench_report_head(const struct program *program, struct record *report)
     record_text(report, IN_JSON, "device", "%s", program->on_host ? "host" : backend->device);
     record_text(report, IN_JSON, "driver", "%s", backend->driver);
     record_text(report, IN_JSON, "toolkit", "%s", backend->toolkit);
-    record_text(report, IN_JSON, "command", "%s", program->command);
+    record_text(report, IN_JSON, "command", "%s", program_command(program));
     record_text(report, IN_JSON, "date", "%s", date);
     record_text(report, IN_JSON, "kernel_source_sha256", "%s", program->source_hash);
     record_text(report, IN_JSON, "distribution", "%s", program->distribution);

@@ -2,13 +2,16 @@
 
 #include "harness/core/backend.h"
 
+#include <stdio.h>
 #include <string.h>
 
 enum { GUARD_BYTES = 1024, GUARD_VALUE = 0xc3 };
 
 bool device_error(struct error *error, const char *doing, cudaError_t status)
 {
-    return error_set_as(error, RUN_NO_DEVICE, "%s: %s", doing, cudaGetErrorString(status));
+    const char *const fault = backend_fault();
+
+    return error_set_as(error, RUN_NO_DEVICE, "%s: %s", doing, fault ? fault : cudaGetErrorString(status));
 }
 
 /** False, as device_error(), if what was being done failed. */
@@ -20,14 +23,15 @@ static bool is_done(cudaError_t status, const char *doing, struct error *error)
 bool device_buffer_allocate(struct device_buffer *buffer, size_t bytes, size_t misalign, struct error *error)
 {
     const size_t before = GUARD_BYTES + misalign; /* the first guard band ends where the data begins */
-    char *base, *after;
+    char *base, *after, doing[64];
     cudaError_t status;
 
     *buffer = (struct device_buffer){0};
     status = cudaMalloc((void **)&base, before + bytes + GUARD_BYTES);
     if (status != cudaSuccess) {
         cudaGetLastError(); /* the next call starts clean */
-        return error_set_as(error, RUN_NO_DEVICE, "%zu bytes of device memory: %s", bytes, cudaGetErrorString(status));
+        snprintf(doing, sizeof doing, "%zu bytes of device memory", bytes);
+        return device_error(error, doing, status);
     }
     after = base + before + bytes;
     *buffer = (struct device_buffer){base, base + before, bytes};

@@ -1,6 +1,10 @@
 #include "harness/core/limits.h"
 
+#include "base/number.h"
+
 #include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* Ids travel as int32_t, and chapters number an invalid expert id + num_experts. */
 enum { MAX_EXPERTS = 1 << 20 };
@@ -19,4 +23,41 @@ bool num_experts_check(int num_experts, struct error *error)
 bool count_check(const char *name, int count, struct error *error)
 {
     return count >= 1 || error_set(error, "--%s: %d; it must be at least 1", name, count);
+}
+
+/** Whether a text is whole numbers of 1 to `most`; with `list`, a comma between two. */
+static bool are_counts(const char *text, int64_t most, bool list)
+{
+    char number[24];
+    int64_t value;
+
+    for (size_t length;; text += length + 1) {
+        length = list ? strcspn(text, ",") : strlen(text);
+        if (length >= sizeof number)
+            return false;
+        memcpy(number, text, length);
+        number[length] = '\0';
+        if (!parse_integer("", number, 1, most, &value, &(struct error){0}))
+            return false;
+        if (!text[length])
+            return true;
+    }
+}
+
+bool environment_check(struct error *error)
+{
+    static const struct {
+        const char *name;
+        int64_t most;
+        bool list; /* for parallel regions inside others */
+    } variables[] = {{"OMP_NUM_THREADS", 1024, true}, {"SIMT_EVENT_LIMIT", INT64_MAX, false}};
+
+    for (size_t i = 0; i < sizeof variables / sizeof *variables; i++) {
+        const char *const text = getenv(variables[i].name);
+
+        if (text && !are_counts(text, variables[i].most, variables[i].list))
+            return error_set(error, "%s: '%s'; where it is set, it must be 1 to %" PRId64, variables[i].name, text,
+                             variables[i].most);
+    }
+    return true;
 }

@@ -11,4 +11,7 @@ bool num_tokens_check(int64_t num_tokens, struct error *error);
 bool num_experts_check(int num_experts, struct error *error);
 bool count_check(const char *name, int count, struct error *error);
 
+/** False, naming the variable, if one of the environment's that the programs read makes no sense. */
+bool environment_check(struct error *error);
+
 #endif

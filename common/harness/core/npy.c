@@ -1,7 +1,6 @@
 #include "harness/core/npy.h"
 
 #include "base/memory.h"
-#include "base/whole_file.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -238,7 +237,8 @@ static bool read_header(FILE *file, const char *path, int64_t file_bytes, struct
                         struct error *error)
 {
     unsigned char prefix[PREFIX_BYTES];
-    char header[65536 + 1];
+    void *header;
+    bool good;
 
     if (file_bytes < PREFIX_BYTES)
         return error_set(error, "%s: %" PRId64 " bytes; not a .npy file", path, file_bytes);
@@ -254,16 +254,18 @@ static bool read_header(FILE *file, const char *path, int64_t file_bytes, struct
     if (*data_at > file_bytes)
         return error_set(error, "%s: the header should have %zu bytes, the file has %" PRId64 " for it", path, length,
                          file_bytes - PREFIX_BYTES);
-    if (!read_bytes(file, path, header, length, error))
+    if (!memory_allocate(&header, length + 1, error))
         return false;
-    header[length] = '\0';
-    struct cursor cursor = {path, header, header + length, array, error};
-    return parse_header(&cursor);
+    ((char *)header)[length] = '\0';
+    good = read_bytes(file, path, header, length, error) &&
+           parse_header(&(struct cursor){path, header, (char *)header + length, array, error});
+    free(header);
+    return good;
 }
 
 static bool read_array(FILE *file, const char *path, int64_t file_bytes, struct npy_array *array, struct error *error)
 {
-    int64_t bytes, data_at;
+    int64_t bytes, data_at = 0;
 
     if (!read_header(file, path, file_bytes, array, &data_at, error))
         return false;
@@ -347,16 +349,15 @@ static size_t make_header(const struct npy_array *array, char header[4 * ALIGNME
     return size;
 }
 
-bool npy_write(const char *path, const struct npy_array *array, struct error *error)
+bool npy_write(const char *path, const struct npy_array *array, struct whole_file *file, struct error *error)
 {
     char header[4 * ALIGNMENT];
-    struct whole_file file;
 
     if (array->ndim < 0 || array->ndim > NPY_MAX_DIMS || !descr_names[array->dtype] || data_bytes(array) < 0)
         return error_set(error, "%s: an array of this shape cannot be written", path);
-    if (!whole_file_open(&file, "", path, error))
+    if (!whole_file_open(file, "", path, error))
         return false;
-    fwrite(header, 1, make_header(array, header), file.stream);
-    fwrite(array->data, 1, (size_t)data_bytes(array), file.stream);
-    return whole_file_keep(&file, "", error); /* which sees whether all was written */
+    fwrite(header, 1, make_header(array, header), file->stream); /* what fails is seen when it is kept */
+    fwrite(array->data, 1, (size_t)data_bytes(array), file->stream);
+    return true;
 }

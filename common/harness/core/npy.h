@@ -7,7 +7,7 @@
 #ifndef NPY_H
 #define NPY_H
 
-#include "base/error.h"
+#include "base/whole_file.h"
 #include "harness/core/dtype.h"
 
 #include <stddef.h>
@@ -35,10 +35,10 @@ bool npy_read_kind(const char *path, enum npy_kind kind, int least_dims, int mos
                    struct error *error);
 
 /**
- * Writes a whole file: to a temporary beside it first, then renamed, so that `path` is either complete or as it was
- * before. Only a regular file is replaced. On failure the temporary is gone.
+ * Writes a whole file, for whole_files_keep() to put in its place: `path` is either complete or as it was before. On
+ * failure there is nothing to drop.
  */
-bool npy_write(const char *path, const struct npy_array *array, struct error *error);
+bool npy_write(const char *path, const struct npy_array *array, struct whole_file *file, struct error *error);
 
 /** Frees the data of an array that npy_read() filled. NULL data is fine. */
 void npy_free(struct npy_array *array);

@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 size_t operand_bytes(const struct operand *operand)
 {
@@ -118,21 +117,15 @@ static bool file_path(const char *directory, const char *name, char path[PATH_MA
            error_set(error, "--out: %s: the path is too long", directory);
 }
 
-bool operands_write(const struct operands *operands, const char *directory, struct error *error)
+bool operands_write(const struct operands *operands, const char *directory, struct whole_file files[MAX_OPERANDS],
+                    struct error *error)
 {
     char path[PATH_MAX];
+    bool good = true;
 
-    for (int i = 0; i < operands->count; i++) {
-        const struct operand *const operand = &operands->list[i];
-
-        if (operand->role != OPERAND_OUTPUT ||
-            (file_path(directory, operand->name, path, error) && npy_write(path, &operand->host, error)))
-            continue;
-        while (i-- > 0)
-            if (operands->list[i].role == OPERAND_OUTPUT &&
-                file_path(directory, operands->list[i].name, path, &(struct error){0}))
-                unlink(path);
-        return false;
-    }
-    return true;
+    for (int i = 0; good && i < operands->count; i++)
+        if (operands->list[i].role == OPERAND_OUTPUT)
+            good = file_path(directory, operands->list[i].name, path, error) &&
+                   npy_write(path, &operands->list[i].host, &files[i], error);
+    return good;
 }

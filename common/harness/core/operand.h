@@ -67,7 +67,11 @@ bool operands_fetch(struct operands *operands, struct error *error);
 /** Frees the device memory. */
 void operands_leave_device(struct operands *operands);
 
-/** Writes every output to NAME.npy in the directory of --out. If one fails, removes those written before it. */
-bool operands_write(const struct operands *operands, const char *directory, struct error *error);
+/**
+ * Writes every output to NAME.npy in the directory of --out, one of `files` each, which begin as zeros; they are for
+ * whole_files_keep() to put in their places, or to be dropped on failure.
+ */
+bool operands_write(const struct operands *operands, const char *directory, struct whole_file files[MAX_OPERANDS],
+                    struct error *error);
 
 #endif

@@ -1,6 +1,7 @@
 #include "harness/core/option.h"
 
 #include "base/number.h"
+#include "base/standard_output.h"
 
 #include <argp.h>
 #include <inttypes.h>
@@ -85,7 +86,7 @@ static int match_option(const struct option_row *table, const char *name, size_t
 }
 
 /** Prints what --help and its like ask for, and exits. */
-static void show_help(const struct option_row *table, const char *doc, const char *program, const char *word)
+static _Noreturn void show_help(const struct option_row *table, const char *doc, const char *program, const char *word)
 {
     enum { MAX_ROWS = 64 }; /* more than any program has */
     char *const arguments[] = {(char *)program, (char *)word, NULL};
@@ -98,8 +99,13 @@ static void show_help(const struct option_row *table, const char *doc, const cha
 
     const struct argp argp = {.options = rows, .doc = doc};
 
-    argp_parse(&argp, 2, (char **)arguments, 0, NULL, NULL);
-    exit(0);
+    struct error error = {.result = RUN_VERIFIED};
+
+    unsetenv("ARGP_HELP_FMT"); /* what it may hold makes argp print without end */
+    argp_parse(&argp, 2, (char **)arguments, ARGP_NO_EXIT, NULL, NULL);
+    if (!standard_output_arrives(&error))
+        fprintf(stderr, "%s: %s\n", program, error.text);
+    exit(error.result);
 }
 
 static bool is_help(const char *word)
@@ -160,50 +166,88 @@ bool options_parse(const struct option_row *table, const char *doc, int argc, ch
     return true;
 }
 
+const char *options_other(const struct option_row *table, const char *const *names, int argc, char **argv)
+{
+    struct error error;
+    const char *value;
+
+    for (int i = 1; i < argc; i++) {
+        const char *const name = find_option(table, argc, argv, &i, &value, &error)->name;
+        int at = 0;
+
+        while (names[at] && strcmp(name, names[at]) != 0)
+            at++;
+        if (!names[at])
+            return name;
+    }
+    return NULL;
+}
+
 /* --- the command that repeats a run ------------------------------------------------------------------------------- */
 
 /** Writes as many digits, from six on, as it takes to read the same number again. */
-static void write_float(float value, char *text, size_t size)
+static void write_float(float value, FILE *stream)
 {
-    for (int digits = 6; digits <= 9; digits++) {
-        snprintf(text, size, "%.*g", digits, value);
-        if (strtof(text, NULL) == value)
-            return;
+    char text[32] = "";
+
+    for (int digits = 6; digits <= 9 && (!text[0] || strtof(text, NULL) != value); digits++)
+        snprintf(text, sizeof text, "%.*g", digits, value);
+    fputs(text, stream);
+}
+
+/** Writes a word so that a shell takes it for that word. */
+static void write_quoted(const char *text, FILE *stream)
+{
+    const bool plain = text[0] && !text[strspn(text, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789"
+                                                     "%+,-./:=@_")];
+
+    if (plain) {
+        fputs(text, stream);
+        return;
     }
+    putc('\'', stream);
+    for (; *text; text++)
+        fputs(*text == '\'' ? "'\\''" : (char[]){*text, '\0'}, stream);
+    putc('\'', stream);
 }
 
 /** Writes a field as its option takes it. */
-static void write_value(const struct option_row *option, const void *field, char *text, size_t size)
+static void write_value(const struct option_row *option, const void *field, FILE *stream)
 {
     if (option->words)
-        snprintf(text, size, "%s",
-                 option->words[option->type == OPTION_BOOL ? *(const bool *)field : *(const int *)field]);
+        fputs(option->words[option->type == OPTION_BOOL ? *(const bool *)field : *(const int *)field], stream);
     else if (option->type == OPTION_TEXT)
-        snprintf(text, size, "%s", *(const char *const *)field);
+        write_quoted(*(const char *const *)field, stream);
     else if (option->type == OPTION_INT64)
-        snprintf(text, size, "%" PRId64, *(const int64_t *)field);
+        fprintf(stream, "%" PRId64, *(const int64_t *)field);
     else if (option->type == OPTION_FLOAT)
-        write_float(*(const float *)field, text, size);
+        write_float(*(const float *)field, stream);
     else
-        snprintf(text, size, "%d", option->type == OPTION_BOOL ? *(const bool *)field : *(const int *)field);
+        fprintf(stream, "%d", option->type == OPTION_BOOL ? *(const bool *)field : *(const int *)field);
 }
 
-void options_command(const struct option_row *table, const void *options, unsigned traits, const char *program,
-                     char *text, size_t size)
+char *options_command(const struct option_row *table, const void *options, unsigned traits, const char *program)
 {
-    size_t used = (size_t)snprintf(text, size, "%s", program);
+    char *text = NULL;
+    size_t size;
+    FILE *const stream = open_memstream(&text, &size);
 
-    for (const struct option_row *option = table; option && used < size; option = next_row(option)) {
+    if (!stream)
+        return NULL;
+    write_quoted(program, stream);
+    for (const struct option_row *option = table; option; option = next_row(option)) {
         const void *const field = (const char *)options + option->field;
 
         if (!option->name || (option->repeats && !(option->repeats & traits)) ||
             (option->type == OPTION_FLAG && !*(const bool *)field) ||
             (option->type == OPTION_TEXT && !*(const char *const *)field))
             continue;
-        used += (size_t)snprintf(text + used, size - used, " --%s%s", option->name, option->argument ? " " : "");
-        if (option->argument && used < size) {
-            write_value(option, field, text + used, size - used);
-            used += strlen(text + used);
-        }
+        fprintf(stream, " --%s%s", option->name, option->argument ? " " : "");
+        if (option->argument)
+            write_value(option, field, stream);
     }
+    if (fclose(stream) == 0)
+        return text;
+    free(text);
+    return NULL;
 }

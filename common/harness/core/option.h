@@ -53,8 +53,13 @@ enum { WITH_NO_RUN = 1 };
 bool options_parse(const struct option_row *table, const char *doc, int argc, char **argv, void *options,
                    struct error *error);
 
-/** Writes the command that repeats a run with these traits: the program and, in the table's order, its options. */
-void options_command(const struct option_row *table, const void *options, unsigned traits, const char *program,
-                     char *text, size_t size);
+/** The first option on a command line that was parsed which is none of `names`, which NULL ends; NULL: there is none. */
+const char *options_other(const struct option_row *table, const char *const *names, int argc, char **argv);
+
+/**
+ * The command that repeats a run with these traits, as a shell takes it: the program and, in the table's order, its
+ * options. The caller frees it; NULL if memory is short.
+ */
+char *options_command(const struct option_row *table, const void *options, unsigned traits, const char *program);
 
 #endif

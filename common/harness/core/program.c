@@ -1,10 +1,12 @@
 #include "harness/core/program.h"
 
-#include "base/whole_file.h"
+#include "base/standard_output.h"
+#include "harness/core/limits.h"
 
 #include <errno.h>
 #include <inttypes.h>
 #include <signal.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <unistd.h>
@@ -41,6 +43,7 @@ enum array_source array_source(const char *text)
 bool program_parse(struct program *program, const struct option_row *table, const char *does, int argc, char **argv,
                    void *options)
 {
+    static const char *const taken[] = {"check-all", "seed", NULL};
     char doc[320];
 
     snprintf(
@@ -48,20 +51,22 @@ bool program_parse(struct program *program, const struct option_row *table, cons
         "Chapter %s of MoE routing, kernel by kernel: %s.\vExit status: 0 verified, 1 wrong result, 2 bad usage or "
         "input, 3 no device that can run it.",
         program->name, does);
+    standard_streams_keep();
     program->options = options;
-    return options_parse(table, doc, argc, argv, options, &program->error);
+    if (!options_parse(table, doc, argc, argv, options, &program->error))
+        return false;
+
+    const char *const other = program->options->check_all ? options_other(table, taken, argc, argv) : NULL;
+
+    return !other || error_set(&program->error, "--check-all: makes its problems itself; leave out --%s", other);
 }
 
 static bool check_options(const struct program_options *options, struct error *error)
 {
     if (options->flush_l2 && !options->bench)
         return error_set(error, "--flush-l2: only times know a cache; add --bench");
-    if (options->check_all && (options->bench || options->out))
-        return error_set(error, "--check-all: checks many problems; leave out %s",
-                         options->bench ? "--bench" : "--out");
-    if (options->trace && (options->check_all || options->bench))
-        return error_set(error, "--trace: traces one launch; leave out %s",
-                         options->check_all ? "--check-all" : "--bench");
+    if (options->trace && options->bench)
+        return error_set(error, "--trace: traces one launch; leave out --bench");
     if (options->trace_kernel && !options->trace)
         return error_set(error, "--trace-kernel: says what --trace traces; add --trace FILE.json");
     if (options->bench && options->out)
@@ -69,11 +74,20 @@ static bool check_options(const struct program_options *options, struct error *e
     return true;
 }
 
+static bool ended;
+
+/** OpenMP exits with 1 when it cannot have a thread: that is no wrong result. It has said why. */
+static void end_early(void)
+{
+    if (!ended)
+        _exit(RUN_NO_DEVICE);
+}
+
 bool program_open(struct program *program)
 {
     program->asked = *program->options;
-    signal(SIGXFSZ, SIG_IGN); /* a file that grows too large is an error to report, not a reason to die */
-    return check_options(&program->asked, &program->error) &&
+    atexit(end_early);
+    return check_options(&program->asked, &program->error) && environment_check(&program->error) &&
            (program->on_host || backend_open(&program->backend, &program->error));
 }
 
@@ -113,35 +127,31 @@ bool program_next(struct program *program)
     return asked->bench ? bench_next(program) : first || asked->check_all;
 }
 
-/** Runs the launch under a trace, which is a file if it is verified. */
-static void run_traced(struct program *program, const struct launch *launch, struct operands *operands)
+/** Runs the launch under a trace, which is written if it is verified. */
+static bool run_traced(struct program *program, const struct launch *launch, struct operands *operands,
+                       struct whole_file *trace)
 {
     struct error *const error = &program->error;
-    struct whole_file trace = {.stream = NULL};
+    const bool good = backend_trace_begin(program->asked.trace_kernel, error) &&
+                      whole_file_open(trace, "--trace: ", program->asked.trace, error) &&
+                      launch_run(launch, operands, error);
 
-    if (backend_trace_begin(program->asked.trace_kernel, error) &&
-        whole_file_open(&trace, "--trace: ", program->asked.trace, error) && launch_run(launch, operands, error) &&
-        backend_trace_end(trace.stream, error))
-        whole_file_keep(&trace, "--trace: ", error);
-    else
-        backend_trace_end(NULL, &(struct error){0});
-    whole_file_drop(&trace);
+    return backend_trace_end(good ? trace->stream : NULL, good ? error : &(struct error){0}) && good;
 }
 
-/** Runs it once; keeps the trace, the outputs and the counters. */
+/** Runs it once; keeps the trace and the outputs, all or none, and the counters. */
 static void run_once(struct program *program, const struct launch *launch, struct operands *operands)
 {
     const char *const out = program->asked.out;
     struct error *const error = &program->error;
+    struct whole_file files[1 + MAX_OPERANDS] = {0};
 
     if (out && !directory_ready(out, error))
         return;
-    if (program->asked.trace)
-        run_traced(program, launch, operands);
-    else
-        launch_run(launch, operands, error);
-    if (out && error->result == RUN_VERIFIED)
-        operands_write(operands, out, error);
+    if ((program->asked.trace ? run_traced(program, launch, operands, files) : launch_run(launch, operands, error)) &&
+        (!out || operands_write(operands, out, files + 1, error)))
+        whole_files_keep(files, 1 + MAX_OPERANDS, error);
+    whole_files_drop(files, 1 + MAX_OPERANDS);
     if (!launch->on_host)
         backend_read_counters(&program->counters);
 }
@@ -175,7 +185,7 @@ static void report_run(const struct program *program, struct record *report)
     record_text(report, IN_DATA, "before", "%s", program->before ? program->before : "");
     record_text(report, IN_DATA, "device", "%s", device);
     record_text(report, IN_CSV, "verified", "%s", program->error.result == RUN_VERIFIED ? "yes" : "no");
-    record_text(report, IN_JSON, "command", "%s", program->command);
+    record_text(report, IN_JSON, "command", "%s", program_command(program));
     record_text(report, IN_TABLE, "problem", "%s", program->problem);
     record_text(report, IN_TABLE | IN_JSON, "input", "%s", program->input);
 }
@@ -254,37 +264,47 @@ void counters_report(const struct run_counters *counters, double num_tokens, str
 
 /* --- the end ------------------------------------------------------------------------------------------------------ */
 
+void program_set_command(struct program *program, const struct option_row *table, unsigned traits)
+{
+    free(program->command);
+    program->command = options_command(table, program->options, traits, program->path);
+}
+
+const char *program_command(const struct program *program)
+{
+    return program->command ? program->command : program->path;
+}
+
 int program_exit(const struct program *program)
 {
+    ended = true;
     if (program->error.result != RUN_VERIFIED)
         fprintf(stderr, "%s: %s\n", program->name, program->error.text);
     return program->error.result;
 }
 
-/** Says how many problems there were, or adds to the error the command that repeats the one that failed. */
+/** Says how many problems there were, or what failed, with the command that repeats it. */
 static int end_check_all(struct program *program)
 {
-    const struct error reason = program->error;
+    struct error *const error = &program->error;
 
-    if (reason.result != RUN_VERIFIED) {
-        error_set_as(&program->error, reason.result, "%s (repeat it with: %s)", reason.text, program->command);
-    } else {
-        printf("%s: %d problems verified, %d not supported\n", program->name, program->num_verified,
-               program->num_unsupported);
-        if (fflush(stdout) != 0 || ferror(stdout))
-            error_set(&program->error, "standard output: cannot be written");
+    if (error->result != RUN_VERIFIED) {
+        fprintf(stderr, "%s: %s (repeat it with: %s)\n", program->name, error->text, program_command(program));
+        return error->result;
     }
+    printf("%s: %d problems verified, %d not supported\n", program->name, program->num_verified,
+           program->num_unsupported);
+    standard_output_arrives(error);
     return program_exit(program);
 }
 
-int program_end(struct program *program)
+/** Writes the report, and what is wrong. */
+static int end_report(struct program *program)
 {
     const bool wrong = program->error.result == RUN_WRONG && !program->asked.bench;
     struct record *const report = &program->report;
     bool written;
 
-    if (program->asked.check_all)
-        return end_check_all(program);
     if (program->asked.bench)
         bench_report_rows(program, report);
     else
@@ -295,6 +315,16 @@ int program_end(struct program *program)
     if (!written || !wrong)
         return program_exit(program);
     fprintf(stderr, "%s: wrong: %s\n%s: repeat it with: %s\n", program->name, program->error.text, program->name,
-            program->command);
+            program_command(program));
     return RUN_WRONG;
+}
+
+int program_end(struct program *program)
+{
+    const int code = program->asked.check_all ? end_check_all(program) : end_report(program);
+
+    free(program->command);
+    program->command = NULL;
+    ended = true;
+    return code;
 }

@@ -8,9 +8,6 @@
 #include "harness/core/option.h"
 #include "harness/core/run.h"
 
-/* Room for a command that repeats a run: a list of counts may be long. */
-enum { PROGRAM_COMMAND_SIZE = 8192 };
-
 /** What was asked for, whatever the operator: the first member of its options. Strings belong to argv. */
 struct program_options {
     int64_t num_tokens;
@@ -64,7 +61,7 @@ struct program {
     struct run_counters counters;
     struct record report;
 
-    char command[PROGRAM_COMMAND_SIZE]; /**< repeats the run */
+    char *command; /**< repeats the run; see program_set_command() */
     char problem[320], input[256];      /**< for people */
     char verified[192];                 /**< what was found right */
     const char *distribution;           /**< of the input, one word */
@@ -94,6 +91,12 @@ void program_run(struct program *program, const struct launch *launch, struct op
 
 /** In a benchmark, times the step of the chapter before. Missing times are not an error. */
 void program_run_before(struct program *program, const struct launch *launch, struct operands *operands);
+
+/** Makes the command that repeats the run at hand, from its options and what they were parsed by. */
+void program_set_command(struct program *program, const struct option_row *table, unsigned traits);
+
+/** That command; if there was no memory for it, the program alone. */
+const char *program_command(const struct program *program);
 
 /** HAS_NUM_TOKENS, unless it is a sweep of sizes that is to be repeated. */
 unsigned program_traits(const struct program *program);

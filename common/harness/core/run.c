@@ -16,8 +16,10 @@ bool launch_failed(cudaError_t status, struct error *error)
         error_set(error, "%s", fault);
     else
         device_error(error, "the launch failed", status);
-    error->result = status == cudaErrorNoKernelImageForDevice || status == cudaErrorMemoryAllocation ? RUN_NO_DEVICE
-                                                                                                     : RUN_WRONG;
+    error->result = status == cudaErrorNoKernelImageForDevice || status == cudaErrorMemoryAllocation ||
+                            status == cudaErrorInitializationError
+                        ? RUN_NO_DEVICE
+                        : RUN_WRONG;
     return false;
 }
 

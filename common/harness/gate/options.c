@@ -100,5 +100,5 @@ void gate_options_command(const struct gate_options *options, struct program *pr
 
     if (options->bias ? array_source(options->bias) == ARRAY_RANDOM : !router)
         traits |= IS_RANDOM;
-    options_command(table, options, traits, program->path, program->command, sizeof program->command);
+    program_set_command(program, table, traits);
 }

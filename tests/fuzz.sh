@@ -1,0 +1,63 @@
+#!/bin/sh
+# Gives a reader of files or words as many inputs as asked for, made by libFuzzer, under AddressSanitizer and
+# UndefinedBehaviorSanitizer (clang and libclang-rt-dev; `sh common/setup.sh checks` installs them).
+#
+#   sh tests/fuzz.sh TARGET EXECUTIONS    npy, options, rewriter, maps or records (tests/test_fuzz.c); stops at the first fault
+#   sh tests/fuzz.sh --keep               makes tests/fuzz_inputs.txt of what was found: for each way through a reader an input
+#
+# What was found is in build/fuzz/TARGET/found, and serves the next run; it begins with tests/fuzz_inputs.txt.
+set -eu
+targets='npy options rewriter maps records'
+inputs=tests/fuzz_inputs.txt
+
+usage() {
+    sed -n 's/^#   //p' "$0" >&2
+    exit 2
+}
+
+# compile TARGET: into build/fuzz/TARGET/fuzz; what test_fuzz.c takes in is left out
+compile() {
+    # shellcheck disable=SC2046 # sources are words
+    clang -std=c11 -D_GNU_SOURCE -g -O2 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Wno-unknown-pragmas \
+        -Icommon -Icommon/simt -DFUZZ="$1" -o "build/fuzz/$1/fuzz" tests/test_fuzz.c \
+        $(ls common/base/*.c common/harness/core/*.c common/harness/gate/*.c common/harness/align/*.c common/harness/simt/*.c |
+            grep -v align/load.c) \
+        exercises/learn/child.c exercises/learn/learner_file.c exercises/learn/progress.c exercises/learn/regions.c \
+        build/cpu/libsimt.a -fopenmp=libgomp -lm -ldl -pthread
+}
+
+# unpack TARGET: what is kept, into build/fuzz/TARGET/kept
+unpack() {
+    sed -n "s/^$1 //p" "$inputs" | while read -r input; do
+        echo "$input" | base64 -d >"build/fuzz/$1/kept/$(echo "$input" | sha1sum | cut -c 1-16)"
+    done
+}
+
+# keep TARGET: prints the fewest inputs that take every way that those found took
+keep() {
+    rm -rf "build/fuzz/$1/fewest"
+    mkdir "build/fuzz/$1/fewest"
+    "build/fuzz/$1/fuzz" -merge=1 -max_len=300 "build/fuzz/$1/fewest" "build/fuzz/$1/kept" "build/fuzz/$1/found" \
+        >"build/fuzz/$1/log" 2>&1
+    for file in "build/fuzz/$1/fewest"/*; do
+        echo "$1 $(base64 -w 0 "$file")"
+    done
+}
+
+if [ "$*" = --keep ]; then
+    for target in $targets; do
+        keep "$target"
+    done >"$inputs.tmp"
+    mv "$inputs.tmp" "$inputs"
+    exit
+fi
+[ $# -eq 2 ] || usage
+case " $targets " in *" $1 "*) ;; *) usage ;; esac
+mkdir -p "build/fuzz/$1/found" "build/fuzz/$1/kept"
+ninja build/cpu/libsimt.a >/dev/null
+compile "$1"
+[ ! -f "$inputs" ] || unpack "$1"
+# Memory that was freed is kept from use for a while, but not so much of it that everything is slow.
+export ASAN_OPTIONS=quarantine_size_mb=1:malloc_context_size=2
+exec "build/fuzz/$1/fuzz" -runs="$2" -max_len=600 -artifact_prefix="build/fuzz/$1/" -print_final_stats=1 \
+    "build/fuzz/$1/found" "build/fuzz/$1/kept"

@@ -1,0 +1,472 @@
+/**
+ * @file test_fuzz.c
+ * @brief What reads files and words, given any bytes: nothing crashes, and what is accepted is what it says.
+ *
+ *     test_fuzz                             every input in tests/fuzz_inputs.txt, each of which took a way of its own
+ *     sh tests/fuzz.sh TARGET EXECUTIONS    new inputs, by libFuzzer; that compiles this file with -DFUZZ=TARGET
+ *
+ * The readers that are some file's own are tried by taking in that file.
+ */
+#include "base/number.h"
+#include "harness/align/load.c"
+#include "harness/align/options.h"
+#include "harness/gate/options.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#define main   rewriter_main
+#define source rewriter_source
+#include "simt/rewriter/rewrite_launch.c"
+#undef main
+#undef source
+
+#define record verdict_record
+#define split  split_record
+#include "../exercises/learn/verdict.c"
+#undef record
+#undef split
+
+#include "../exercises/learn/learner_file.h"
+#include "../exercises/learn/progress.h"
+#include "../exercises/learn/regions.h"
+
+#define must(condition)                                                           \
+    do {                                                                          \
+        if (!(condition)) {                                                       \
+            fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
+            abort();                                                              \
+        }                                                                         \
+    } while (0)
+
+/** The bytes as a text: they end with a 0, and the caller frees them. */
+static char *text_of(const uint8_t *bytes, size_t size)
+{
+    char *const text = malloc(size + 1);
+
+    must(text);
+    memcpy(text, bytes, size);
+    text[size] = '\0';
+    return text;
+}
+
+/** A path to a file that holds the bytes, until the next call. */
+static const char *file_of(const uint8_t *bytes, size_t size)
+{
+    static char path[32];
+    static int file = -1;
+
+    if (file < 0) {
+        file = memfd_create("input", MFD_CLOEXEC);
+        snprintf(path, sizeof path, "/proc/self/fd/%d", file);
+    }
+    must(file >= 0 && ftruncate(file, 0) == 0 && pwrite(file, bytes, size, 0) == (ssize_t)size);
+    return path;
+}
+
+static void must_be_a_line(const struct error *error)
+{
+    must(error->text[0] && error->result != RUN_VERIFIED);
+    for (const char *at = error->text; *at; at++)
+        must(!iscntrl((unsigned char)*at));
+}
+
+/* --- .npy files --------------------------------------------------------------------------------------------------- */
+
+static void try_npy(const uint8_t *bytes, size_t size)
+{
+    struct npy_array array;
+    struct error error = {0};
+    size_t data;
+
+    if (!npy_read(file_of(bytes, size), &array, &error)) {
+        must_be_a_line(&error);
+        must(!array.data);
+        return;
+    }
+    data = (size_t)npy_count(&array) * dtype_size(array.dtype);
+    must(data < size && memcmp(array.data, bytes + size - data, data) == 0);
+    npy_free(&array);
+}
+
+/** What begins as a header gets its length in front, or hardly any would be the right one. */
+static void npy(const uint8_t *bytes, size_t size)
+{
+    static uint8_t file[1 << 16] = "\x93NUMPY\1";
+    const uint8_t *const end = size > 0 && bytes[0] == '{' ? memchr(bytes, '\n', size) : NULL;
+
+    if (!end || size > sizeof file - 10) {
+        try_npy(bytes, size);
+        return;
+    }
+    file[8] = (uint8_t)(end + 1 - bytes);
+    file[9] = (uint8_t)((end + 1 - bytes) >> 8);
+    memcpy(file + 10, bytes, size);
+    try_npy(file, size + 10);
+}
+
+/* --- options ------------------------------------------------------------------------------------------------------ */
+
+enum { MAX_WORDS = 64 };
+
+/** Whether the word makes a program print something and exit. */
+static bool asks_for_help(const char *word)
+{
+    static const char *const words[] = {"--help", "--usage", "--version", "-?", "-V"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strcmp(word, words[i]) == 0)
+            return true;
+    return false;
+}
+
+/** Cuts a text into words at its line ends; `words` has room for MAX_WORDS and NULL. Returns how many there are. */
+static int cut_into_lines(char *text, char **words)
+{
+    char *rest = text;
+    int count = 1;
+
+    words[0] = (char *)"program";
+    while (rest && count < MAX_WORDS)
+        words[count++] = strsep(&rest, "\n");
+    words[count] = NULL;
+    return count;
+}
+
+/** Cuts a command into words as a shell does, in its place. */
+static int cut_as_a_shell(char *text, char **words)
+{
+    int count = 0;
+
+    while (*text && count < MAX_WORDS) {
+        char *out = words[count++] = text;
+        bool quoted = false, ended = false;
+
+        for (; *text && !ended; text++) {
+            if (*text == '\'')
+                quoted = !quoted;
+            else if (!quoted && *text == '\\')
+                *out++ = *++text;
+            else if (!quoted && *text == ' ')
+                ended = true;
+            else
+                *out++ = *text;
+        }
+        must(!quoted);
+        *out = '\0';
+    }
+    words[count] = NULL;
+    return count;
+}
+
+/** Parses a command line; returns the command that repeats its run, or NULL if there is something wrong with it. */
+static char *command_of(bool align, int count, char **words)
+{
+    struct program program = {.path = words[0], .name = "program"};
+    union {
+        struct align_options align;
+        struct gate_options gate;
+    } options;
+
+    if (!(align ? align_options_parse(&program, count, words, &options.align)
+                : gate_options_parse(&program, count, words, &options.gate))) {
+        must_be_a_line(&program.error);
+        return NULL;
+    }
+    program.asked = *program.options;
+    if (align)
+        align_options_command(&options.align, &program);
+    else
+        gate_options_command(&options.gate, &program);
+    must(program.command);
+    return program.command;
+}
+
+/** What is accepted is repeated by the command that says so, and by the one that repeats that. */
+static void options(const uint8_t *bytes, size_t size)
+{
+    char *words[MAX_WORDS + 1], *const text = text_of(bytes, size);
+    const bool align = size > 0 && bytes[0] == 'a';
+    const int count = cut_into_lines(text, words);
+    bool help = false;
+
+    for (int i = 1; i < count; i++)
+        help |= asks_for_help(words[i]);
+    char *const first = help ? NULL : command_of(align, count - 1, words + 1);
+
+    if (first) {
+        char *const taken_apart = strdup(first);
+        char *again[MAX_WORDS + 1];
+        const int parts = cut_as_a_shell(taken_apart, again);
+        char *const second = command_of(align, parts, again);
+
+        must(second && strcmp(first, second) == 0);
+        free(second);
+        free(taken_apart);
+    }
+    free(first);
+    free(text);
+}
+
+/* --- the rewriter ------------------------------------------------------------------------------------------------- */
+
+static size_t count_lines(const char *text)
+{
+    size_t count = 0;
+
+    for (; *text; text++)
+        count += *text == '\n';
+    return count;
+}
+
+/** What comes out has the lines of what went in, or there is one line on what is wrong. */
+static void rewriter(const uint8_t *bytes, size_t size)
+{
+    struct rewriter_source input = {.path = "f.cu"};
+    FILE *const in = fmemopen((void *)(size ? bytes : (const uint8_t *)" "), size ? size : 1, "r");
+    FILE *const out = stdout, *const errors = stderr;
+    char *written = NULL, *said = NULL;
+    size_t written_size, said_size;
+
+    must(in && read_source(&input, in));
+    fclose(in);
+    stdout = open_memstream(&written, &written_size);
+    stderr = open_memstream(&said, &said_size);
+    const bool good = find_code(&input) && rewrite(&input);
+
+    fclose(stdout);
+    fclose(stderr);
+    stdout = out;
+    stderr = errors;
+    if (good)
+        must(said_size == 0 && count_lines(written) <= count_lines(input.text));
+    else
+        must(strncmp(said, "f.cu:", 5) == 0 && count_lines(said) == 1);
+    free(written);
+    free(said);
+    free(input.text);
+    free(input.code);
+}
+
+/* --- expert maps and counts --------------------------------------------------------------------------------------- */
+
+/** A map is one if its local ids are 0, 1, ... in any order, each once. */
+static bool is_map(const struct npy_array *array, const struct align_problem *from)
+{
+    int64_t local = 0, largest = -1;
+
+    for (int64_t i = 0; i < array->shape[0]; i++) {
+        const int64_t id = align_load_id(from, array->data, i);
+
+        if (id == -1)
+            continue;
+        for (int64_t j = 0; j < i; j++)
+            if (align_load_id(from, array->data, j) == id)
+                return false;
+        if (id < 0)
+            return false;
+        largest = id > largest ? id : largest;
+        local++;
+    }
+    return largest == local - 1;
+}
+
+static void try_map(const uint8_t *bytes, size_t size, bool wide)
+{
+    const size_t id = wide ? 8 : 4;
+    struct npy_array array = {
+        .dtype = wide ? DTYPE_I64 : DTYPE_I32, .ndim = 1, .shape = {size / id}, .data = text_of(bytes, size)};
+    const struct align_problem from = {.wide_ids = wide};
+    int32_t *const map = malloc(size + 1);
+    struct error error = {0};
+
+    must(map);
+    if (align_convert_map(&array, (int)array.shape[0], map, &error)) {
+        must(is_map(&array, &from));
+        for (int64_t i = 0; i < array.shape[0]; i++)
+            must(map[i] == align_load_id(&from, array.data, i));
+    } else {
+        must(!is_map(&array, &from));
+        must_be_a_line(&error);
+    }
+    free(map);
+    npy_free(&array);
+}
+
+static void try_counts(const uint8_t *bytes, size_t size)
+{
+    char *const text = text_of(bytes, size);
+    struct align_options asked = align_options_default();
+    int64_t *counts = NULL, sum = 0;
+    struct error error = {0};
+
+    asked.counts = text;
+    if (open_counts(&asked, &counts, &error)) {
+        for (int e = 0; e < asked.problem.num_experts; e++)
+            sum += counts[e];
+        must(sum == asked.program.num_tokens && sum <= INT32_MAX && asked.problem.num_experts >= 1);
+    } else {
+        must_be_a_line(&error);
+    }
+    free(counts);
+    free(text);
+}
+
+static void maps(const uint8_t *bytes, size_t size)
+{
+    if (size > 0 && bytes[0] % 4 < 2)
+        try_map(bytes + 1, size - 1, bytes[0] % 4);
+    else if (size > 0)
+        try_counts(bytes + 1, size - 1);
+}
+
+/* --- records: the grader's, the learner's, an exercise's regions -------------------------------------------------- */
+
+static void try_records(const uint8_t *bytes, size_t size)
+{
+    static struct verdict verdict;
+    struct records records;
+
+    memset(&verdict, 0, sizeof verdict);
+    records_read((const char *)bytes, size, "n", &verdict, &records);
+    must(verdict.num_cases >= 0 && verdict.num_cases <= verdict.planned && verdict.planned <= VERDICT_MAX_CASES);
+    must(verdict.num_measures >= 0 && verdict.num_measures <= VERDICT_MAX_MEASURES);
+    for (int i = 0; i < verdict.num_cases; i++)
+        for (const char *at = verdict.cases[i].message; *at; at++)
+            must(!iscntrl((unsigned char)*at));
+}
+
+static void try_progress(const uint8_t *bytes, size_t size)
+{
+    struct progress progress;
+    struct error notice, error;
+
+    must(progress_read(file_of(bytes, size), false, &progress, &notice, &error));
+    must(!notice.text[0] || (progress.num_entries == 0 && !progress.at[0]));
+    for (size_t i = 0; i < progress.num_entries; i++)
+        must(progress_find(&progress, progress.entries[i].name) == &progress.entries[i]);
+    progress_free(&progress);
+}
+
+static void try_regions(const uint8_t *bytes, size_t size)
+{
+    char *const read = text_of(bytes, size), *filled = NULL;
+    char *const second = strchr(read, '\f'); /* what is behind it are answers */
+    struct error error = {0};
+    struct regions regions;
+
+    if (second)
+        *second = '\0';
+
+    const struct text exercise = {.path = "e.cu", .text = read, .size = strlen(read)};
+    const struct text answers = {.path = "a.txt", .text = second ? second + 1 : "", .size = second ? strlen(second + 1) : 0};
+
+    if (!regions_find(&exercise, &regions, &error)) {
+        must_be_a_line(&error);
+    } else {
+        for (int i = 0; i < regions.count; i++)
+            must(regions.region[i].begin <= regions.region[i].end && regions.region[i].end <= exercise.size);
+        must(regions_same_outside(&exercise, &exercise, &error) && regions_untouched(&exercise, &exercise));
+        if (regions_fill(&exercise, &answers, &exercise, &filled, &error))
+            must(filled);
+        else
+            must_be_a_line(&error);
+    }
+    free(filled);
+    free(read);
+}
+
+static void records(const uint8_t *bytes, size_t size)
+{
+    static void (*const readers[])(const uint8_t *, size_t) = {try_records, try_progress, try_regions};
+
+    if (size > 0)
+        readers[bytes[0] % 3](bytes + 1, size - 1);
+}
+
+/* --- libFuzzer, or every input that is kept ----------------------------------------------------------------------- */
+
+const char kernel_source_sha256[] = "";
+
+#ifdef FUZZ
+
+int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
+{
+    FUZZ(bytes, size);
+    return 0;
+}
+
+#else
+
+#include <cmocka.h>
+
+static const struct {
+    const char *name;
+    void (*take)(const uint8_t *bytes, size_t size);
+} targets[] = {{"npy", npy}, {"options", options}, {"rewriter", rewriter}, {"maps", maps}, {"records", records}};
+
+enum { NUM_TARGETS = sizeof targets / sizeof *targets };
+
+/** Decodes base64, in its place. Returns the size. */
+static size_t decode(char *text)
+{
+    static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    uint32_t bits = 0;
+    size_t size = 0;
+    int held = 0;
+
+    for (const char *at = text; *at && strchr(digits, *at); at++) {
+        bits = bits << 6 | (uint32_t)(strchr(digits, *at) - digits);
+        held += 6;
+        if (held >= 8)
+            text[size++] = (char)(bits >> (held -= 8));
+    }
+    return size;
+}
+
+/** The lines of the file are "TARGET BASE64". */
+static void takes_every_input(void **state)
+{
+    FILE *const file = fopen("tests/fuzz_inputs.txt", "r");
+    int taken[NUM_TARGETS] = {0};
+    char *line = NULL;
+    size_t room = 0;
+
+    (void)state;
+    assert_non_null(file);
+    while (getline(&line, &room, file) > 0)
+        for (int i = 0; i < NUM_TARGETS; i++) {
+            char *const space = strchr(line, ' ');
+            const size_t length = strlen(targets[i].name);
+
+            if (space == line + length && strncmp(line, targets[i].name, length) == 0) {
+                const size_t size = decode(space + 1);
+                uint8_t *const bytes = malloc(size + 1); /* of its own, so that an overrun is seen */
+
+                assert_non_null(bytes);
+                memcpy(bytes, space + 1, size);
+                targets[i].take(bytes, size);
+                free(bytes);
+                taken[i]++;
+                break;
+            }
+        }
+    free(line);
+    fclose(file);
+    for (int i = 0; i < NUM_TARGETS; i++)
+        assert_true(taken[i] > 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(takes_every_input)};
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
+
+#endif
