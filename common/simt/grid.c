@@ -124,6 +124,7 @@ static void open_memory(void)
 static void close_memory(void)
 {
     simt_memory.arena_bytes = simt_memory.shared_bytes = 0;
+    simt_memory.shared_shadow = first_block->shared_shadow;
     simt_memory_watch(false);
     simt_now.lane = NULL;
 }

@@ -358,9 +358,12 @@ void __tsan_init(void)
 
 void __tsan_func_entry(void *caller)
 {
-    (void)caller;
-    if (simt_now.lane)
-        simt_now.lane->depth -= EVENT_ONE_CALL;
+    struct lane *lane = simt_now.lane;
+
+    if (!lane)
+        return;
+    lane->depth -= EVENT_ONE_CALL;
+    simt_now.block->caller[lane->thread][(lane->depth >> EVENT_DEPTH_SHIFT) % CALLS] = (uintptr_t)caller;
 }
 
 void __tsan_func_exit(void)

@@ -7,6 +7,7 @@
  */
 #include "simt_test.h"
 
+#include <cooperative_groups.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -480,6 +481,150 @@ FAULT("convergence", barrier_in_each_branch, 1, 64, "divergent barrier")
     }
 }
 
+static __noinline__ __device__ void barrier_of_function(int *y, int value)
+{
+    y[threadIdx.x] = value;
+    __syncthreads(); // [barrier_by_two_calls]
+}
+
+static inline __device__ void barrier_of_inline(int *y, int value)
+{
+    y[threadIdx.x] = value;
+    __syncthreads(); // [barrier_by_two_inlined_calls]
+}
+
+static __noinline__ __device__ int shuffle_of_function(int value)
+{
+    return __shfl_xor_sync(0xffffffffu, value, 1); // [shuffle_by_two_calls]
+}
+
+static __noinline__ __device__ void inner_barrier(int *y)
+{
+    __syncthreads(); // [barrier_by_two_calls_further_out]
+    y[threadIdx.x] = 1;
+}
+
+static __noinline__ __device__ void outer_barrier(int *y, int value)
+{
+    inner_barrier(y);
+    y[threadIdx.x] += value;
+}
+
+static __device__ int sum_of_warp(const int *x, int i, int n)
+{
+    if (i >= n)
+        return 0;
+    return __shfl_xor_sync(0xffffffffu, x[i], 1); // [leaves_a_function_early]
+}
+
+FAULT("convergence", barrier_by_two_calls, 1, 64, "by the call at")
+{
+    if (x[threadIdx.x] % 2)
+        barrier_of_function(y, 1);
+    else
+        barrier_of_function(y, 2);
+}
+
+FAULT("convergence", barrier_by_two_inlined_calls, 1, 64, "by the call at")
+{
+    if (x[threadIdx.x] % 2)
+        barrier_of_inline(y, 1);
+    else
+        barrier_of_inline(y, 2);
+}
+
+FAULT("convergence", shuffle_by_two_calls, 1, 32, "by the call at")
+{
+    int value = x[threadIdx.x];
+
+    if (threadIdx.x < 16)
+        value = shuffle_of_function(value);
+    else
+        value = 3 * shuffle_of_function(value + 1);
+    y[threadIdx.x] = value;
+}
+
+FAULT("convergence", barrier_by_two_calls_further_out, 1, 64, "by the call at")
+{
+    if (threadIdx.x < 32)
+        outer_barrier(y, 1);
+    else
+        outer_barrier(y, 2);
+}
+
+FAULT("convergence", half_at_a_shuffle, 1, 32, "both go on")
+{
+    int value = x[threadIdx.x];
+
+    if (threadIdx.x < 16)
+        value = __shfl_xor_sync(0xffffffffu, value, 1); // [half_at_a_shuffle]
+    y[threadIdx.x] = value;
+}
+
+FAULT("convergence", half_at_a_ballot_in_loop, 1, 32, "both go on")
+{
+    int found = 0;
+
+    for (int i = (int)threadIdx.x; i < 48; i += 32)
+        found += __ballot_sync(0xffffffffu, x[i] > 7) != 0; // [half_at_a_ballot_in_loop]
+    y[threadIdx.x] = found;
+}
+
+FAULT("convergence", leaves_a_function_early, 1, 32, "both go on")
+{
+    y[threadIdx.x] = sum_of_warp(x, (int)threadIdx.x, 20);
+}
+
+FAULT("convergence", half_at_a_syncwarp, 1, 32, "both go on")
+{
+    __shared__ int words[32];
+
+    words[threadIdx.x] = x[threadIdx.x];
+    if (threadIdx.x % 2)
+        __syncwarp(); // [half_at_a_syncwarp]
+    atomicAdd(&y[0], words[threadIdx.x]);
+}
+
+FAULT("convergence", odd_lanes_vote_for_all, 1, 64, "both go on")
+{
+    if (threadIdx.x >= 32 && threadIdx.x % 2 && __all_sync(0xffffffffu, x[threadIdx.x] > 0)) // [odd_lanes_vote_for_all]
+        y[100 + threadIdx.x] = 1;
+    y[threadIdx.x] = y[threadIdx.x] + 1;
+}
+
+FAULT("convergence", barrier_after_return, 1, 64, "barrier that some threads miss")
+{
+    if (x[threadIdx.x] >= 40)
+        return;
+    __syncthreads(); // [barrier_after_return]
+    y[threadIdx.x] = 1;
+}
+
+FAULT("convergence", barrier_in_a_loop_of_own_length, 1, 64, "barrier that some threads miss")
+{
+    for (int i = 0; i < x[threadIdx.x] % 3; i++)
+        __syncthreads(); // [barrier_in_a_loop_of_own_length]
+    y[threadIdx.x] = 1;
+}
+
+FAULT("convergence", masks_that_differ, 1, 32, "deadlock")
+{
+    y[threadIdx.x] = __shfl_sync(threadIdx.x < 16 ? 0xffffffffu : 0xffff0000u, x[threadIdx.x],
+                                 16); // [masks_that_differ]
+    __syncthreads();
+}
+
+FAULT("convergence", tile_sync_in_branches, 1, 32, "divergent collective")
+{
+    const cooperative_groups::thread_block_tile<32> tile = cooperative_groups::tiled_partition<32>(
+        cooperative_groups::this_thread_block());
+
+    if (threadIdx.x < 16)
+        y[threadIdx.x] = tile.shfl(x[threadIdx.x], 0);
+    else
+        y[threadIdx.x] = tile.shfl(x[threadIdx.x], 1); // [tile_sync_in_branches]
+}
+
 /* --- launches that no GPU takes ------------------------------------------------------------------------------------- */
 
 static __global__ void static_kernel(int *y)
@@ -505,6 +650,14 @@ struct large {
 static __global__ void parameters_kernel(large all, int *y)
 {
     y[threadIdx.x] = all.words[threadIdx.x];
+}
+
+struct just_too_large {
+    int words[8192]; /* 32,768 bytes */
+};
+
+static __global__ void just_parameters_kernel(just_too_large)
+{
 }
 
 FAULT_LAUNCH("launches", dynamic_without_opt_in, "no cudaFuncSetAttribute() has asked for it")
@@ -552,6 +705,98 @@ FAULT_LAUNCH("launches", no_blocks, "invalid configuration argument")
 {
     (void)no_blocks_added;
     copy_kernel<<<0, 32>>>(device_x, device_y); // [no_blocks]
+}
+
+FAULT_LAUNCH("launches", too_many_blocks, "65,535 blocks")
+{
+    (void)too_many_blocks_added;
+    copy_kernel<<<dim3(1, 65536), 32>>>(device_x, device_y); // [too_many_blocks]
+}
+
+FAULT_LAUNCH("launches", no_threads, "1 to 1,024 threads")
+{
+    (void)no_threads_added;
+    copy_kernel<<<1, dim3(32, 0)>>>(device_x, device_y); // [no_threads]
+}
+
+FAULT_LAUNCH("launches", block_too_deep, "1,024 x 64")
+{
+    (void)block_too_deep_added;
+    copy_kernel<<<1, dim3(1, 1, 65)>>>(device_x, device_y); // [block_too_deep]
+}
+
+static __global__ void __launch_bounds__(128) bounded_kernel(int *y)
+{
+    y[threadIdx.x] = 1;
+}
+
+template <int threads>
+static __global__ void __launch_bounds__(threads, (threads > 64 ? 1 : 2)) /* { */
+    bounded_template(int *y)
+{
+    y[threadIdx.x] = 1;
+}
+
+FAULT_LAUNCH("launches", beyond_launch_bounds, "__launch_bounds__")
+{
+    (void)beyond_launch_bounds_added;
+    bounded_kernel<<<1, 128>>>(device_y);
+    expect_good();
+    bounded_kernel<<<1, 160>>>(device_y); // [beyond_launch_bounds]
+}
+
+FAULT_LAUNCH("launches", beyond_bounds_of_template, "__launch_bounds__")
+{
+    (void)beyond_bounds_of_template_added;
+    bounded_template<256><<<1, 160>>>(device_y);
+    expect_good();
+    bounded_template<64><<<1, dim3(33, 2)>>>(device_y); // [beyond_bounds_of_template]
+}
+
+FAULT_LAUNCH("launches", parameters_just_too_many, "bytes of parameters")
+{
+    static just_too_large all;
+
+    (void)parameters_just_too_many_added;
+    just_parameters_kernel<<<1, 32>>>(all); // [parameters_just_too_many]
+}
+
+__shared__ int words_of_file[7000];
+
+static __noinline__ __device__ int by_function(int i)
+{
+    __shared__ int words[7000];
+
+    words_of_file[i] = i;
+    words[i] = i;
+    return words[i] + words_of_file[i];
+}
+
+static __global__ void function_shared_kernel(int *y)
+{
+    y[threadIdx.x] = by_function((int)threadIdx.x);
+}
+
+FAULT_LAUNCH("launches", shared_of_functions, "of fixed size")
+{
+    (void)shared_of_functions_added;
+    function_shared_kernel<<<1, 32>>>(device_y); // [shared_of_functions]
+}
+
+FAULT_LAUNCH("launches", by_address, "1 to 1,024 threads")
+{
+    void *arguments[] = {&device_x, &device_y};
+
+    (void)by_address_added;
+    cudaLaunchKernel(copy_kernel, 1, 2000, arguments); // [by_address]
+}
+
+FAULT_LAUNCH("launches", cooperative_too_large, "too many blocks in cooperative launch")
+{
+    void *arguments[] = {&device_x, &device_y};
+
+    (void)cooperative_too_large_added;
+    cudaLaunchCooperativeKernel(copy_kernel, 10000, 1024, arguments); // [cooperative_too_large]
 }
 
 /* --- all of them ---------------------------------------------------------------------------------------------------- */

@@ -516,6 +516,127 @@ static void conversions_and_products(void **)
     assert_int_equal(cudaFree(device_values), cudaSuccess);
 }
 
+/* --- convergence ---------------------------------------------------------------------------------------------------- */
+
+static __noinline__ __device__ void barrier_at_depth(int depth)
+{
+    if (depth > 0)
+        barrier_at_depth(depth - 1);
+    __syncthreads();
+}
+
+static inline __device__ int sum_over_warp(int value)
+{
+#pragma unroll
+    for (int step = 16; step > 0; step /= 2)
+        value += __shfl_xor_sync(0xffffffffu, value, step);
+    return value;
+}
+
+static __global__ void calls_kernel(const int *x, int *y)
+{
+    __shared__ int words[64];
+
+    /* The same for all threads of a block: its barriers may be in branches. */
+    if (blockIdx.x == 0) {
+        words[threadIdx.x] = sum_over_warp(x[threadIdx.x]);
+        barrier_at_depth(20);
+    } else {
+        words[threadIdx.x] = sum_over_warp(1) + sum_over_warp(2);
+        barrier_at_depth(1);
+    }
+    for (int i = 0; i < 3; i++) {
+        if (threadIdx.x < 32)
+            words[threadIdx.x] += words[threadIdx.x + 32];
+        barrier_at_depth(i);
+    }
+    if (threadIdx.x == 0)
+        y[blockIdx.x] = words[0];
+}
+
+static void barriers_and_shuffles_in_functions(void **)
+{
+    calls_kernel<<<2, 64>>>(device_x, device_y);
+    assert_int_equal(result()[0], 496 + 3 * (496 + 1024));
+    assert_int_equal(result()[1], 96 + 3 * 96);
+}
+
+/** Lanes that return before a collective need not come to it, whatever they did before. */
+static __global__ void early_kernel(const int *x, int *y, int n)
+{
+    const int i = (int)threadIdx.x;
+
+    if (i >= n) {
+        y[i] = -1;
+        return;
+    }
+    int value = x[i];
+
+    for (int turn = 0; turn < 2; turn++) {
+        if (i >= n - turn)
+            return;
+        value += __any_sync(0xffffffffu, i == 3);
+    }
+    y[i] = value;
+}
+
+static void lanes_that_return_early(void **)
+{
+    early_kernel<<<1, 48>>>(device_x, device_y, 40);
+    assert_int_equal(result()[38], 38);
+    assert_int_equal(result()[2], 4);
+    assert_int_equal(result()[41], -1);
+}
+
+/** Half of the lanes do their own collectives while the others do theirs. */
+static __global__ void halves_kernel(const int *x, int *y)
+{
+    const unsigned half = threadIdx.x < 16 ? 0x0000ffffu : 0xffff0000u;
+    int value = x[threadIdx.x];
+
+    if (threadIdx.x < 16)
+        for (int step = 8; step > 0; step /= 2)
+            value += __shfl_xor_sync(half, value, step);
+    y[threadIdx.x] = value;
+    __syncwarp();
+    y[threadIdx.x] += __reduce_add_sync(half, 1);
+}
+
+static void halves_apart(void **)
+{
+    halves_kernel<<<1, 32>>>(device_x, device_y);
+    assert_int_equal(result()[1], 120 + 16);
+    assert_int_equal(result()[17], 17 + 16);
+}
+
+/* --- launches ------------------------------------------------------------------------------------------------------- */
+
+static __global__ void __launch_bounds__(96, 2) bounds_kernel(int *y);
+static __global__ void __launch_bounds__(96, 2) bounds_kernel(int *y)
+{
+    y[threadIdx.x + 3 * threadIdx.y] = 5;
+}
+
+struct all_parameters {
+    int words[8188]; /* with a pointer before them, 8 bytes less than the most */
+};
+
+static __global__ void parameters_kernel(int *y, all_parameters all)
+{
+    y[threadIdx.x] = all.words[threadIdx.x];
+}
+
+static void launches_at_their_limits(void **)
+{
+    static all_parameters all;
+
+    bounds_kernel<<<1, dim3(3, 32)>>>(device_y);
+    assert_int_equal(result()[2], 5);
+    all.words[31] = 7;
+    parameters_kernel<<<1, 32>>>(device_y, all);
+    assert_int_equal(result()[31], 7);
+}
+
 #define VALID(name) cmocka_unit_test_setup_teardown(name, make_buffers, free_buffers)
 
 int main(void)
@@ -542,6 +663,10 @@ int main(void)
         VALID(coalesced_threads),
         VALID(local_memory_of_128_kilobytes),
         VALID(conversions_and_products),
+        VALID(barriers_and_shuffles_in_functions),
+        VALID(lanes_that_return_early),
+        VALID(halves_apart),
+        VALID(launches_at_their_limits),
     };
 
     return cmocka_run_group_tests_name("valid", tests, NULL, NULL);
