@@ -86,6 +86,9 @@ bool simt_arena_reserve(void);
 /** Puts the arena as it is now into the ranges. */
 void simt_arena_open(void);
 
+/** How many words the arena has that have ever been handed out. */
+size_t simt_arena_words(void);
+
 /** Forgets who touched what, but not what is off limits. */
 void simt_arena_forget_ticks(void);
 

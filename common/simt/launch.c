@@ -9,6 +9,7 @@
 #include "fault.h"
 #include "kernel_calls.h"
 #include "occupancy.h"
+#include "shadow.h"
 #include "simt.h"
 #include "source_lines.h"
 #include "trace.h"
@@ -99,6 +100,59 @@ bool simt_share(void)
     return simt_source_lines_apart() && simt_program_find() && simt_arena_reserve() && simt_grid_prepare();
 }
 
+/* --- what it does to memory, if others do so too ------------------------------------------------------------------ */
+
+/** Where global memory and its shadow are: the arena's, and that of variables. */
+static struct part {
+    uintptr_t begin;
+    const struct shadow_cell *shadow;
+    size_t words;
+} part_of_memory(int number)
+{
+    if (number == 0)
+        return (struct part){simt_memory.arena, simt_memory.arena_shadow, simt_arena_words()};
+    return (struct part){simt_program.data_low, simt_memory.data_shadow,
+                         (simt_program.data_high - simt_program.data_low + 3) / 4};
+}
+
+/** Says what a launch that ran at these ticks did. */
+static void scan(uint32_t first_tick, uint32_t last_tick)
+{
+    uint8_t uses[NUM_USES];
+
+    for (int number = 0; number < 2; number++) {
+        const struct part part = part_of_memory(number);
+
+        for (size_t word = 0; word < part.words; word++) {
+            if (!simt_word_uses(&part.shadow[word], first_tick, last_tick, uses))
+                continue;
+            for (enum use use = 0; use < NUM_USES; use++) {
+                for (unsigned byte = 0; byte < 4; byte++) {
+                    if (uses[use] >> byte & 1)
+                        simt_work_uses(use, part.begin + word * 4 + byte, 1);
+                }
+            }
+        }
+    }
+}
+
+/** A launch has run: whether it raced with other work. */
+static void check_streams(void)
+{
+    struct work_race race;
+
+    simt_work_scan = scan;
+    simt_work_ran(simt_order.launch_tick, simt_order.tick);
+    if (simt_work_end(&race))
+        return;
+    for (int number = 0; number < 2; number++) {
+        const struct part part = part_of_memory(number);
+
+        if ((race.address - part.begin) / 4 < part.words)
+            simt_fault_work_race(&part.shadow[(race.address - part.begin) / 4], simt_order.launch_tick, &race);
+    }
+}
+
 static cudaError_t run(const struct launch *launch)
 {
     const bool traced = simt_tracing_begin(launch);
@@ -114,8 +168,11 @@ static cudaError_t run(const struct launch *launch)
     const cudaError_t error = simt_grid_run(launch);
 
     simt_counting_end();
+    if (error == cudaSuccess && !simt_faulted)
+        check_streams();
     if (!simt_faulted)
         return error;
+    simt_host_waits_for_all();
     simt_fault_resolve();
     return simt_fault_error();
 }
@@ -147,7 +204,6 @@ cudaError_t simt_launch_kernel(const void *kernel, const char *name, const dim3 
                                   .parameter_bytes = parameter_bytes,
                                   .cooperative = cooperative};
 
-    (void)stream;
     if (simt_sticky_error() != cudaSuccess)
         return simt_sticky_error();
     simt_fault_clear();
@@ -158,6 +214,9 @@ cudaError_t simt_launch_kernel(const void *kernel, const char *name, const dim3 
 
     if (error != cudaSuccess)
         return refuse(&launch, error, why, SIMT_CALLER());
+    error = simt_work_begin(stream, name, SIMT_CALLER());
+    if (error != cudaSuccess)
+        return error;
     if (!simt_signals_catch())
         return simt_set_error(cudaErrorInitializationError);
     error = run(&launch);

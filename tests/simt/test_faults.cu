@@ -18,7 +18,7 @@ struct fault {
     void (*run)(void);
 };
 
-enum { MAX_FAULTS = 200 };
+enum { MAX_FAULTS = 400 };
 static struct fault faults[MAX_FAULTS];
 static int fault_count;
 
@@ -609,8 +609,9 @@ FAULT("convergence", barrier_in_a_loop_of_own_length, 1, 64, "barrier that some 
 
 FAULT("convergence", masks_that_differ, 1, 32, "deadlock")
 {
-    y[threadIdx.x] = __shfl_sync(threadIdx.x < 16 ? 0xffffffffu : 0xffff0000u, x[threadIdx.x],
-                                 16); // [masks_that_differ]
+    const unsigned mask = threadIdx.x < 16 ? 0xffffffffu : 0xffff0000u;
+
+    y[threadIdx.x] = __shfl_sync(mask, x[threadIdx.x], 16); // [masks_that_differ]
     __syncthreads();
 }
 
@@ -799,6 +800,278 @@ FAULT_LAUNCH("launches", cooperative_too_large, "too many blocks in cooperative 
     cudaLaunchCooperativeKernel(copy_kernel, 10000, 1024, arguments); // [cooperative_too_large]
 }
 
+/* --- streams -------------------------------------------------------------------------------------------------------- */
+
+static __global__ void fill_kernel(int *y, int value)
+{
+    const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+
+    y[i] = value; // [two_writers] [default_and_non_blocking] [memset_not_waited_for]
+}
+
+static __global__ void add_kernel(const int *x, int *y)
+{
+    y[threadIdx.x] += x[threadIdx.x]; // [writer_and_reader] [event_too_early] [event_never_recorded] [event_of_another]
+}
+
+static __global__ void count_kernel(int *y)
+{
+    atomicAdd(&y[threadIdx.x % 4], 1); // [atomics_and_store]
+}
+
+static __global__ void count_in_block_kernel(int *y)
+{
+    atomicAdd_block(&y[threadIdx.x % 4], 1); // [atomics_of_blocks]
+}
+
+static __global__ void short_kernel(short *y, int first)
+{
+    y[first + threadIdx.x] = 1; // [one_short_too_many]
+}
+
+static __device__ int device_total[32];
+
+static __global__ void total_kernel(int value)
+{
+    device_total[threadIdx.x] = value; // [device_variable]
+}
+
+/** Streams, the second one of which the default stream does not wait for; and an event. */
+static cudaStream_t streams[3];
+static cudaEvent_t events[2];
+
+static void make_streams(void)
+{
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(cudaStreamCreateWithFlags(&streams[i], i == 1 ? cudaStreamNonBlocking : cudaStreamDefault),
+                         cudaSuccess);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(cudaEventCreate(&events[i]), cudaSuccess);
+}
+
+#define STREAM_FAULT(name, text)                                                              \
+    static void name(void);                                                                   \
+    [[maybe_unused]] static const int name##_added = add_fault("streams", #name, text, name); \
+    static void name(void)
+
+STREAM_FAULT(two_writers, "race of two streams")
+{
+    fill_kernel<<<1, 32, 0, streams[0]>>>(device_y, 1);
+    fill_kernel<<<1, 32, 0, streams[1]>>>(device_y, 2);
+}
+
+STREAM_FAULT(writer_and_reader, "race of two streams")
+{
+    fill_kernel<<<4, 64, 0, streams[0]>>>(device_y, 1);
+    add_kernel<<<1, 32, 0, streams[2]>>>(device_y, device_y + 1000);
+}
+
+STREAM_FAULT(reader_and_copy, "race of two streams")
+{
+    add_kernel<<<1, 32, 0, streams[0]>>>(device_x, device_y);
+    cudaMemcpyAsync(device_x, host_words, 128, cudaMemcpyHostToDevice, streams[1]); // [reader_and_copy]
+}
+
+STREAM_FAULT(copy_too_early, "race of two streams")
+{
+    fill_kernel<<<1, 32, 0, streams[1]>>>(device_y, 1);
+    cudaMemcpy(host_words, device_y, 128, cudaMemcpyDeviceToHost); // [copy_too_early]
+}
+
+STREAM_FAULT(default_and_non_blocking, "race of two streams")
+{
+    fill_kernel<<<1, 32>>>(device_y, 1);
+    fill_kernel<<<1, 32, 0, streams[1]>>>(device_y, 2);
+}
+
+STREAM_FAULT(memset_not_waited_for, "race of two streams")
+{
+    cudaMemset(device_y, 0, 64); /* the host goes on before it is done */
+    fill_kernel<<<1, 32, 0, streams[1]>>>(device_y, 2);
+}
+
+STREAM_FAULT(two_memsets, "race of two streams")
+{
+    cudaMemsetAsync(device_y, 0, 64, streams[0]);
+    cudaMemsetAsync(device_y + 15, 1, 64, streams[1]); // [two_memsets]
+}
+
+STREAM_FAULT(event_too_early, "race of two streams")
+{
+    cudaEventRecord(events[0], streams[0]);
+    fill_kernel<<<1, 32, 0, streams[0]>>>(device_y, 1);
+    cudaStreamWaitEvent(streams[1], events[0], 0);
+    add_kernel<<<1, 32, 0, streams[1]>>>(device_y, device_y + 64);
+}
+
+STREAM_FAULT(event_never_recorded, "race of two streams")
+{
+    fill_kernel<<<1, 32, 0, streams[0]>>>(device_y, 1);
+    cudaStreamWaitEvent(streams[1], events[0], 0);
+    add_kernel<<<1, 32, 0, streams[1]>>>(device_y, device_y + 64);
+}
+
+STREAM_FAULT(event_of_another, "race of two streams")
+{
+    fill_kernel<<<1, 32, 0, streams[0]>>>(device_y, 1);
+    cudaEventRecord(events[0], streams[0]);
+    cudaEventRecord(events[1], streams[2]);
+    cudaStreamWaitEvent(streams[1], events[1], 0);
+    add_kernel<<<1, 32, 0, streams[1]>>>(device_y, device_y + 64);
+}
+
+STREAM_FAULT(wait_of_another_stream, "race of two streams")
+{
+    fill_kernel<<<1, 32, 0, streams[0]>>>(device_y, 1);
+    cudaEventRecord(events[0], streams[0]);
+    cudaStreamWaitEvent(streams[2], events[0], 0);
+    cudaMemcpyAsync(device_y, device_x, 128, cudaMemcpyDeviceToDevice, streams[1]); // [wait_of_another_stream]
+}
+
+STREAM_FAULT(wrong_stream_waited_for, "race of two streams")
+{
+    fill_kernel<<<1, 32, 0, streams[0]>>>(device_y, 1);
+    cudaStreamSynchronize(streams[2]);
+    cudaMemcpyAsync(host_words, device_y, 128, cudaMemcpyDeviceToHost, streams[1]); // [wrong_stream_waited_for]
+}
+
+STREAM_FAULT(read_long_ago, "race of two streams")
+{
+    add_kernel<<<1, 32, 0, streams[0]>>>(device_x, device_y);
+    for (int i = 0; i < 20; i++)
+        fill_kernel<<<1, 32, 0, streams[0]>>>(device_y, i);
+    cudaStreamSynchronize(streams[1]);
+    cudaMemsetAsync(device_x + 31, 0, 4, streams[1]); // [read_long_ago]
+}
+
+STREAM_FAULT(atomics_and_store, "race of two streams")
+{
+    fill_kernel<<<1, 32, 0, streams[0]>>>(device_y, 0);
+    count_kernel<<<1, 32, 0, streams[1]>>>(device_y);
+}
+
+STREAM_FAULT(atomics_of_blocks, "race of two streams")
+{
+    count_in_block_kernel<<<1, 32, 0, streams[0]>>>(device_y);
+    count_in_block_kernel<<<1, 32, 0, streams[1]>>>(device_y);
+}
+
+STREAM_FAULT(one_short_too_many, "race of two streams")
+{
+    short_kernel<<<1, 32, 0, streams[0]>>>((short *)device_y, 0);
+    short_kernel<<<1, 32, 0, streams[1]>>>((short *)device_y, 31);
+}
+
+STREAM_FAULT(device_variable, "race of two streams")
+{
+    total_kernel<<<1, 32, 0, streams[0]>>>(1);
+    total_kernel<<<1, 32, 0, streams[1]>>>(2);
+}
+
+STREAM_FAULT(symbol_too_early, "race of two streams")
+{
+    total_kernel<<<1, 32, 0, streams[1]>>>(1);
+    cudaMemcpyFromSymbol(host_words, device_total, 128); // [symbol_too_early]
+}
+
+STREAM_FAULT(destroyed_while_it_works, "race of two streams")
+{
+    fill_kernel<<<1, 32, 0, streams[1]>>>(device_y, 1);
+    cudaStreamDestroy(streams[1]);
+    cudaMemcpy(host_words, device_y, 128, cudaMemcpyDeviceToHost); // [destroyed_while_it_works]
+}
+
+STREAM_FAULT(pinned_read_too_early, "race with the host")
+{
+    int *pinned = NULL;
+
+    assert_int_equal(cudaMallocHost(&pinned, 128), cudaSuccess);
+    cudaMemcpyAsync(pinned, device_x, 128, cudaMemcpyDeviceToHost, streams[0]);
+    host_words[0] = pinned[3]; // [pinned_read_too_early]
+    cudaFreeHost(pinned);
+}
+
+STREAM_FAULT(pinned_read_by_memcpy, "race with the host")
+{
+    int *pinned = NULL;
+
+    assert_int_equal(cudaMallocHost(&pinned, 128), cudaSuccess);
+    cudaMemcpyAsync(pinned, device_x, 128, cudaMemcpyDeviceToHost, 0);
+    cudaStreamSynchronize(streams[1]);
+    memcpy(host_words, pinned, 128); // [pinned_read_by_memcpy]
+    cudaFreeHost(pinned);
+}
+
+STREAM_FAULT(pinned_written_too_early, "race with the host")
+{
+    int *pinned = NULL;
+
+    assert_int_equal(cudaMallocHost(&pinned, 256), cudaSuccess);
+    cudaMemcpyAsync(device_x, pinned, 128, cudaMemcpyHostToDevice, streams[1]);
+    pinned[32] = 1;
+    pinned[31] = 1; // [pinned_written_too_early]
+    cudaFreeHost(pinned);
+}
+
+STREAM_FAULT(pinned_used_twice, "race of two streams")
+{
+    int *pinned = NULL;
+
+    assert_int_equal(cudaMallocHost(&pinned, 128), cudaSuccess);
+    cudaMemcpyAsync(pinned, device_x, 128, cudaMemcpyDeviceToHost, streams[0]);
+    cudaMemcpyAsync(device_y, pinned, 128, cudaMemcpyHostToDevice, streams[1]); // [pinned_used_twice]
+    cudaFreeHost(pinned);
+}
+
+STREAM_FAULT(launch_into_destroyed_stream, "the stream was destroyed")
+{
+    assert_int_equal(cudaStreamDestroy(streams[0]), cudaSuccess);
+    fill_kernel<<<1, 32, 0, streams[0]>>>(device_y, 1); // [launch_into_destroyed_stream]
+}
+
+STREAM_FAULT(copy_into_destroyed_stream, "the stream was destroyed")
+{
+    assert_int_equal(cudaStreamDestroy(streams[0]), cudaSuccess);
+    assert_int_equal(cudaStreamCreate(&streams[2]), cudaSuccess);
+    cudaMemsetAsync(device_y, 0, 4, streams[0]); // [copy_into_destroyed_stream]
+}
+
+STREAM_FAULT(stream_destroyed_twice, "the stream was destroyed")
+{
+    assert_int_equal(cudaStreamDestroy(streams[1]), cudaSuccess);
+    cudaStreamDestroy(streams[1]); // [stream_destroyed_twice]
+}
+
+STREAM_FAULT(wait_for_destroyed_stream, "the stream was destroyed")
+{
+    assert_int_equal(cudaStreamDestroy(streams[1]), cudaSuccess);
+    cudaStreamSynchronize(streams[1]); // [wait_for_destroyed_stream]
+}
+
+STREAM_FAULT(destroyed_event_recorded, "the event was destroyed")
+{
+    assert_int_equal(cudaEventDestroy(events[0]), cudaSuccess);
+    cudaEventRecord(events[0], streams[0]); // [destroyed_event_recorded]
+}
+
+STREAM_FAULT(destroyed_event_waited_for, "the event was destroyed")
+{
+    assert_int_equal(cudaEventDestroy(events[0]), cudaSuccess);
+    assert_int_equal(cudaEventCreate(&events[1]), cudaSuccess);
+    cudaStreamWaitEvent(streams[0], events[0], 0); // [destroyed_event_waited_for]
+}
+
+STREAM_FAULT(event_destroyed_twice, "the event was destroyed")
+{
+    assert_int_equal(cudaEventDestroy(events[0]), cudaSuccess);
+    cudaEventDestroy(events[0]); // [event_destroyed_twice]
+}
+
+STREAM_FAULT(event_for_a_stream, "the stream was destroyed, or never made")
+{
+    cudaStreamSynchronize((cudaStream_t)events[0]); // [event_for_a_stream]
+}
+
 /* --- all of them ---------------------------------------------------------------------------------------------------- */
 
 static void refused(void **state)
@@ -807,6 +1080,8 @@ static void refused(void **state)
 
     device_x = device_iota();
     device_y = device_words(0);
+    if (strcmp(fault->group, "streams") == 0)
+        make_streams();
     fault->run();
     const cudaError_t error = cudaGetLastError();
     const char *said = simt_fault();
@@ -819,6 +1094,11 @@ static void refused(void **state)
     snprintf(place, sizeof place, "%s:%d: ", __FILE__, line_of(__FILE__, fault->name));
     if (lines_known(said, __FILE__) && strncmp(said, place, strlen(place)) != 0)
         fail_msg("%s: \"%s\" is not at %s", fault->name, said, place);
+    for (int i = 0; i < 3; i++)
+        cudaStreamDestroy(streams[i]);
+    for (int i = 0; i < 2; i++)
+        cudaEventDestroy(events[i]);
+    cudaGetLastError();
     cudaFree(device_x);
     device_x = device_iota();
     copy_kernel<<<1, 32>>>(device_x, device_y);

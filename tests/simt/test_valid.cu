@@ -637,6 +637,169 @@ static void launches_at_their_limits(void **)
     assert_int_equal(result()[31], 7);
 }
 
+/* --- streams -------------------------------------------------------------------------------------------------------- */
+
+static __global__ void scale_kernel(const int *x, int *y, int factor)
+{
+    const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+
+    y[i] = factor * x[i];
+}
+
+static __global__ void histogram_kernel(const int *x, int *counts)
+{
+    atomicAdd(&counts[x[threadIdx.x] % 4], 1);
+}
+
+static __global__ void shorts_kernel(short *y, int first)
+{
+    y[first + threadIdx.x] = (short)first;
+}
+
+static cudaStream_t one, two;
+static cudaEvent_t done;
+
+static void make_streams(unsigned flags)
+{
+    assert_int_equal(cudaStreamCreateWithFlags(&one, flags), cudaSuccess);
+    assert_int_equal(cudaStreamCreateWithFlags(&two, flags), cudaSuccess);
+    assert_int_equal(cudaEventCreateWithFlags(&done, cudaEventDisableTiming), cudaSuccess);
+}
+
+static void destroy_streams(void)
+{
+    assert_int_equal(cudaStreamDestroy(one), cudaSuccess);
+    assert_int_equal(cudaStreamDestroy(two), cudaSuccess);
+    assert_int_equal(cudaEventDestroy(done), cudaSuccess);
+}
+
+static void streams_in_turn(void **)
+{
+    make_streams(cudaStreamNonBlocking);
+    for (int turn = 0; turn < 4; turn++) {
+        cudaStream_t first = turn % 2 ? two : one;
+        cudaStream_t second = turn % 2 ? one : two;
+
+        scale_kernel<<<2, 64, 0, first>>>(device_x, device_y, turn);
+        cudaEventRecord(done, first);
+        cudaStreamWaitEvent(second, done, 0);
+        scale_kernel<<<2, 64, 0, second>>>(device_y, device_y + 1000, 2);
+    }
+    /* What the second stream reads is overwritten by itself: it has the next turn. */
+    cudaStreamSynchronize(one);
+    assert_int_equal(result()[1003], 18);
+    destroy_streams();
+}
+
+static void halves_of_a_buffer(void **)
+{
+    make_streams(cudaStreamNonBlocking);
+    shorts_kernel<<<1, 31, 0, one>>>((short *)device_y, 0);
+    shorts_kernel<<<1, 32, 0, two>>>((short *)device_y, 31);
+    scale_kernel<<<1, 64, 0, one>>>(device_x, device_y + 100, 2);
+    scale_kernel<<<1, 64, 0, two>>>(device_x, device_y + 164, 3);
+    cudaDeviceSynchronize();
+    assert_int_equal(result()[164 + 5], 15);
+    assert_int_equal(result()[15], 31 << 16);
+    destroy_streams();
+}
+
+static void counts_of_two_streams(void **)
+{
+    make_streams(cudaStreamNonBlocking);
+    for (int i = 0; i < 3; i++) {
+        histogram_kernel<<<1, 64, 0, one>>>(device_x, device_y);
+        histogram_kernel<<<1, 64, 0, two>>>(device_x, device_y);
+    }
+    cudaStreamSynchronize(two);
+    cudaStreamSynchronize(one);
+    assert_int_equal(result()[3], 96);
+    destroy_streams();
+}
+
+static void the_default_stream_waits(void **)
+{
+    make_streams(cudaStreamDefault);
+    scale_kernel<<<1, 64, 0, one>>>(device_x, device_y, 2);
+    scale_kernel<<<1, 64>>>(device_y, device_y + 64, 2);
+    scale_kernel<<<1, 64, 0, two>>>(device_y + 64, device_y + 128, 2);
+    cudaMemsetAsync(device_y, 0, 64, cudaStreamPerThread);
+    cudaMemset(device_y + 64, 0, 64);
+    scale_kernel<<<1, 64, 0, one>>>(device_y + 128, device_y, 2);
+    assert_int_equal(result()[1], 16);
+    destroy_streams();
+}
+
+/** One buffer in parts, each copied and computed in one of two streams. */
+static void copies_and_kernels_overlap(void **)
+{
+    enum { PARTS = 6, PART = 65 };
+    int *pinned;
+    int *back;
+
+    make_streams(cudaStreamNonBlocking);
+    assert_int_equal(cudaMallocHost(&pinned, PARTS * PART * sizeof *pinned), cudaSuccess);
+    assert_int_equal(cudaMallocHost(&back, PARTS * PART * sizeof *back), cudaSuccess);
+    for (int part = 0; part < PARTS; part++) {
+        cudaStream_t stream = part % 2 ? two : one;
+        int *words = pinned + part * PART;
+
+        for (int i = 0; i < PART; i++)
+            words[i] = part;
+        cudaMemcpyAsync(device_x + part * PART, words, PART * sizeof *words, cudaMemcpyHostToDevice, stream);
+        scale_kernel<<<1, PART, 0, stream>>>(device_x + part * PART, device_y + part * PART, 10);
+        cudaMemcpyAsync(back + part * PART, device_y + part * PART, PART * sizeof *back, cudaMemcpyDeviceToHost,
+                        stream);
+        cudaEventRecord(done, stream);
+        if (part > 0)
+            assert_int_equal(pinned[part * PART - 1], part - 1); /* the copy only reads it */
+    }
+    while (cudaEventQuery(done) == cudaErrorNotReady)
+        assert_int_equal(cudaGetLastError(), cudaErrorNotReady);
+    assert_int_equal(back[5 * PART + 1], 50);
+    pinned[5 * PART] = 0;
+    cudaStreamSynchronize(one);
+    assert_int_equal(back[4 * PART], 40);
+    assert_int_equal(cudaFreeHost(pinned), cudaSuccess);
+    assert_int_equal(cudaFreeHost(back), cudaSuccess);
+    destroy_streams();
+}
+
+static void pageable_copies(void **)
+{
+    static int host[64];
+
+    make_streams(cudaStreamNonBlocking);
+    host[5] = 3;
+    cudaMemcpyAsync(device_x, host, sizeof host, cudaMemcpyHostToDevice, one);
+    host[5] = 4;
+    scale_kernel<<<1, 64, 0, one>>>(device_x, device_y, 2);
+    cudaMemcpyAsync(host, device_y, sizeof host, cudaMemcpyDeviceToHost, one);
+    assert_int_equal(host[5], 6);
+    scale_kernel<<<1, 64, 0, two>>>(device_y, device_x, 2);
+    assert_int_equal(cudaStreamQuery(two), cudaErrorNotReady);
+    assert_int_equal(cudaStreamQuery(two), cudaSuccess);
+    assert_int_equal(cudaGetLastError(), cudaErrorNotReady);
+    destroy_streams();
+}
+
+static void what_ends_while_it_works(void **)
+{
+    int *words = device_iota();
+
+    make_streams(cudaStreamNonBlocking);
+    scale_kernel<<<1, 64, 0, one>>>(words, device_y, 2);
+    cudaFree(words); /* waits */
+    scale_kernel<<<1, 64, 0, two>>>(device_x, device_y, 3);
+    destroy_streams();
+    make_streams(cudaStreamNonBlocking);
+    cudaDeviceSynchronize();
+    scale_kernel<<<1, 64, 0, two>>>(device_x, device_y, 4);
+    cudaStreamSynchronize(two);
+    assert_int_equal(result()[2], 8);
+    destroy_streams();
+}
+
 #define VALID(name) cmocka_unit_test_setup_teardown(name, make_buffers, free_buffers)
 
 int main(void)
@@ -667,6 +830,13 @@ int main(void)
         VALID(lanes_that_return_early),
         VALID(halves_apart),
         VALID(launches_at_their_limits),
+        VALID(streams_in_turn),
+        VALID(halves_of_a_buffer),
+        VALID(counts_of_two_streams),
+        VALID(the_default_stream_waits),
+        VALID(copies_and_kernels_overlap),
+        VALID(pageable_copies),
+        VALID(what_ends_while_it_works),
     };
 
     return cmocka_run_group_tests_name("valid", tests, NULL, NULL);
