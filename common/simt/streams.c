@@ -316,13 +316,37 @@ static const struct clock *publish(size_t number)
     return &streams[number].clock;
 }
 
+/** There was one stream, and now there are two: what work is pending is asked for now. */
+static void use_several(void)
+{
+    simt_streams_several = true;
+    for (size_t i = 0; i < pending_count; i++) {
+        struct work *work = &pending[i];
+
+        if (!work->first_tick)
+            continue;
+        free_uses(&current);
+        simt_work_scan(work->first_tick, work->last_tick);
+        for (enum use use = 0; use < NUM_USES; use++) {
+            for (size_t j = 0; j < work->used[use].count; j++)
+                add_range(&current.used[use], work->used[use].range[j].begin, work->used[use].range[j].end);
+            settle(&current.used[use]);
+        }
+        free_uses(work);
+        memcpy(work->used, current.used, sizeof work->used);
+        memset(current.used, 0, sizeof current.used);
+        work->first_tick = 0;
+    }
+}
+
 cudaError_t simt_work_begin(cudaStream_t stream, const char *name, uintptr_t caller)
 {
     const size_t number = stream_number(stream);
 
     if (number == NUMBERS)
         return refuse(name, "stream", caller);
-    simt_streams_several = simt_streams_several || number == PER_THREAD;
+    if (number == PER_THREAD && !simt_streams_several)
+        use_several();
     enter(number);
     free_uses(&current);
     current = (struct work){.stream = number, .position = ++now, .name = name, .caller = caller};
@@ -424,29 +448,6 @@ void simt_work_ran(uint32_t first_tick, uint32_t last_tick)
     } else {
         current.first_tick = first_tick;
         current.last_tick = last_tick;
-    }
-}
-
-/** There was one stream, and now there are two: what work is pending is asked for now. */
-static void use_several(void)
-{
-    simt_streams_several = true;
-    for (size_t i = 0; i < pending_count; i++) {
-        struct work *work = &pending[i];
-
-        if (!work->first_tick)
-            continue;
-        free_uses(&current);
-        simt_work_scan(work->first_tick, work->last_tick);
-        for (enum use use = 0; use < NUM_USES; use++) {
-            for (size_t j = 0; j < work->used[use].count; j++)
-                add_range(&current.used[use], work->used[use].range[j].begin, work->used[use].range[j].end);
-            settle(&current.used[use]);
-        }
-        free_uses(work);
-        memcpy(work->used, current.used, sizeof work->used);
-        memset(current.used, 0, sizeof current.used);
-        work->first_tick = 0;
     }
 }
 
