@@ -8,9 +8,6 @@
 #include "fault.h"
 #include "observer.h"
 #include "shadow.h"
-#include "source_lines.h"
-
-#include <string.h>
 
 static int barrier_wait(int predicate, uintptr_t site)
 {
@@ -64,23 +61,8 @@ void simt_grid_sync(void)
 /** Threads that came to different __syncthreads: refused unless both are copies of one call in the source. */
 static void check_barrier_sites(struct block *block, const struct lane *first)
 {
-    char here[PLACE_TEXT];
-    char there[PLACE_TEXT];
-
-    for (unsigned i = 0; i < block->threads; i++) {
-        const struct lane *lane = &block->lane[i];
-
-        if (lane->site == first->site)
-            continue;
-        simt_source_line(lane->site, here);
-        simt_source_line(first->site, there);
-        if (strcmp(here, there) == 0)
-            continue;
-        simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->site, "divergent barrier",
-                          "is at this __syncthreads while thread (%u,%u,%u) is at the one" SIMT_PLACE, first->index.x,
-                          first->index.y, first->index.z, first->site);
-        return;
-    }
+    for (unsigned i = 1; i < block->threads && !simt_faulted; i++)
+        simt_check_together(&block->lane[i], first, "divergent barrier", "__syncthreads");
 }
 
 void simt_barrier_complete(struct block *block)
@@ -90,7 +72,7 @@ void simt_barrier_complete(struct block *block)
     if (simt_fault_confirm())
         return;
     for (unsigned i = 1; i < block->threads; i++) {
-        if (block->lane[i].site != first->site) {
+        if (!lanes_at_one_call(&block->lane[i], first)) {
             check_barrier_sites(block, first);
             break;
         }

@@ -12,7 +12,6 @@
 #include "fault.h"
 #include "observer.h"
 #include "shadow.h"
-#include "source_lines.h"
 
 #include <string.h>
 
@@ -273,25 +272,38 @@ static void complete_vote(struct warp *warp, uint32_t group, enum collective kin
 static bool meet_at_one_place(uint32_t group)
 {
     const struct lane *first = &simt_now.warp_lane[__builtin_ctz(group)];
-    char here[PLACE_TEXT];
-    char there[PLACE_TEXT];
 
     FOR_EACH_LANE (i, group & (group - 1)) {
         const struct lane *lane = &simt_now.warp_lane[i];
 
-        if (SIMT_LIKELY(lane->site == first->site))
-            continue;
-        simt_source_line(lane->site, here);
-        simt_source_line(first->site, there);
-        if (strcmp(here, there) == 0)
-            continue;
-        simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->site, "divergent collective",
-                          "is at this %s while thread (%u,%u,%u) is at the one" SIMT_PLACE,
-                          names[collective_of(simt_now.warp->call[i])], first->index.x, first->index.y, first->index.z,
-                          first->site);
-        return false;
+        if (SIMT_UNLIKELY(!lanes_at_one_call(lane, first)) &&
+            !simt_check_together(lane, first, "divergent collective", names[collective_of(simt_now.warp->call[i])]))
+            return false;
     }
     return true;
+}
+
+/** What lanes have done that this collective names and that have returned without it: the group must not come to the same. */
+static void note_missed(struct warp *warp, uint32_t group, const char *name)
+{
+    const unsigned first = (unsigned)__builtin_ctz(group);
+    const uint32_t absent = warp->mask[first] & warp->done;
+    unsigned kept = 0;
+
+    for (unsigned i = 0; i < warp->passed_count; i++) {
+        struct passed *passed = &warp->passed[i];
+
+        if ((passed->lanes & absent) && !passed->waited) {
+            passed->lanes &= absent;
+            passed->waited = group;
+            passed->site = simt_now.warp_lane[first].site;
+            passed->name = name;
+            warp->missed |= group;
+        }
+        if (passed->waited || (warp->waiting & ~group))
+            warp->passed[kept++] = *passed;
+    }
+    warp->passed_count = kept;
 }
 
 static void complete(struct warp *warp, uint32_t group, uint64_t call)
@@ -302,6 +314,8 @@ static void complete(struct warp *warp, uint32_t group, uint64_t call)
 
     if (!meet_at_one_place(group))
         return;
+    if (SIMT_UNLIKELY(warp->passed_count > 0))
+        note_missed(warp, group, names[kind]);
     meeting.warp = warp;
     meeting.name = names[kind];
     meeting.lanes = group;

@@ -8,7 +8,7 @@ enum {
     BLOCK_WARPS = BLOCK_THREADS / WARP_LANES,
     SHARED_BYTES_DEFAULT = 48 * 1024, /**< dynamic shared memory a kernel may have without asking */
     SHARED_BYTES_LIMIT = 227 * 1024,
-    PARAMETER_BYTES_LIMIT = 32764 + 16, /**< with what the simulator puts before them */
+    PARAMETER_BYTES_LIMIT = 32764,
     CONSTANT_BYTES_LIMIT = 64 * 1024,
     SHARED_BYTES_RESERVED = 1024, /**< of each block, by the system */
 

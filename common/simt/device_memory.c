@@ -11,6 +11,7 @@
 #include "errors.h"
 #include "fault.h"
 #include "program_image.h"
+#include "streams.h"
 
 #include <limits.h>
 #include <stdlib.h>
@@ -345,6 +346,7 @@ cudaError_t cudaFree(void *pointer)
 {
     if (!pointer)
         return cudaSuccess;
+    simt_host_waits_for_all();
     const size_t offset = (uintptr_t)pointer - (uintptr_t)arena.base;
     const size_t index = arena.base ? find_after(offset) : 0;
 
@@ -365,6 +367,11 @@ cudaError_t cudaFree(void *pointer)
             madvise(arena.base + first, last - first, MADV_DONTNEED);
     }
     return cudaSuccess;
+}
+
+size_t simt_arena_words(void)
+{
+    return arena.top / 4;
 }
 
 int32_t simt_arena_allocation(uint64_t offset, uint64_t *inside)
@@ -470,27 +477,82 @@ static cudaError_t check_copy(const void *to, const void *from, size_t bytes, en
     return right ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+/** Memory of the host's that the device copies from and to while the host goes on. */
+static struct pinned {
+    uintptr_t begin;
+    size_t bytes;
+} * pinned;
+static size_t pinned_count;
+
+static bool is_pinned(const void *pointer)
+{
+    for (size_t i = 0; i < pinned_count; i++) {
+        if ((uintptr_t)pointer - pinned[i].begin < pinned[i].bytes)
+            return true;
+    }
+    return false;
+}
+
+static void note_use(enum use use, const void *pointer, size_t bytes)
+{
+    if (!host_range(pointer) && simt_streams_several)
+        simt_work_uses(use, (uintptr_t)pointer, bytes);
+    else if (is_pinned(pointer))
+        simt_work_uses_host(use, (uintptr_t)pointer, bytes);
+}
+
+/** A copy, or a memset if `from` is NULL, as work of a stream: refused if the stream is none, or it races with other work. */
+static cudaError_t give_work(const char *name, void *to, const void *from, size_t bytes, cudaStream_t stream,
+                             uintptr_t caller)
+{
+    const cudaError_t error = simt_work_begin(stream, name, caller);
+
+    if (error != cudaSuccess)
+        return error;
+    if (from)
+        note_use(USE_READ, from, bytes);
+    note_use(USE_WRITE, to, bytes);
+    return simt_work_check();
+}
+
+static cudaError_t copy_in_stream(const char *name, void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                                  cudaStream_t stream, uintptr_t caller)
 {
     if (simt_sticky_error() != cudaSuccess)
         return simt_sticky_error();
     if (bytes == 0)
         return cudaSuccess;
-    const cudaError_t error = check_copy(to, from, bytes, kind);
+    cudaError_t error = check_copy(to, from, bytes, kind);
 
     if (error != cudaSuccess)
         return simt_set_error(error);
-    memmove(to, from, bytes);
-    return cudaSuccess;
+    error = give_work(name, to, from, bytes, stream, caller);
+    if (error == cudaSuccess)
+        memmove(to, from, bytes);
+    return error;
+}
+
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+{
+    const cudaError_t error = copy_in_stream("cudaMemcpy", to, from, bytes, kind, NULL, SIMT_CALLER());
+
+    if (error == cudaSuccess && bytes > 0 && (host_range(to) || host_range(from)))
+        simt_host_waits(NULL);
+    return error;
 }
 
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
-    (void)stream;
-    return cudaMemcpy(to, from, bytes, kind);
+    const cudaError_t error = copy_in_stream("cudaMemcpyAsync", to, from, bytes, kind, stream, SIMT_CALLER());
+
+    /* What is not pinned is copied to where it is before this returns, or from where it is to where it waits. */
+    if (error == cudaSuccess && bytes > 0 && host_range(to) && (!is_pinned(to) || host_range(from)))
+        simt_host_waits(stream);
+    return error;
 }
 
-cudaError_t cudaMemset(void *to, int value, size_t bytes)
+static cudaError_t set_in_stream(const char *name, void *to, int value, size_t bytes, cudaStream_t stream,
+                                 uintptr_t caller)
 {
     if (simt_sticky_error() != cudaSuccess)
         return simt_sticky_error();
@@ -498,14 +560,21 @@ cudaError_t cudaMemset(void *to, int value, size_t bytes)
         return cudaSuccess;
     if (!device_range(to, bytes))
         return simt_set_error(cudaErrorInvalidValue);
-    memset(to, value, bytes);
-    return cudaSuccess;
+    const cudaError_t error = give_work(name, to, NULL, bytes, stream, caller);
+
+    if (error == cudaSuccess)
+        memset(to, value, bytes);
+    return error;
+}
+
+cudaError_t cudaMemset(void *to, int value, size_t bytes)
+{
+    return set_in_stream("cudaMemset", to, value, bytes, NULL, SIMT_CALLER());
 }
 
 cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream)
 {
-    (void)stream;
-    return cudaMemset(to, value, bytes);
+    return set_in_stream("cudaMemsetAsync", to, value, bytes, stream, SIMT_CALLER());
 }
 
 cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, size_t symbol_bytes, size_t offset,
@@ -517,7 +586,12 @@ cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, siz
         return simt_set_error(cudaErrorInvalidValue);
     if (offset > symbol_bytes || bytes > symbol_bytes - offset)
         return simt_set_error(cudaErrorInvalidValue);
+    const cudaError_t error = give_work("a copy of a symbol", to, from, bytes, NULL, SIMT_CALLER());
+
+    if (error != cudaSuccess)
+        return error;
     memmove(to, from, bytes);
+    simt_host_waits(NULL);
     return cudaSuccess;
 }
 
@@ -525,14 +599,32 @@ cudaError_t cudaMallocHost(void **pointer, size_t bytes)
 {
     if (!pointer)
         return simt_set_error(cudaErrorInvalidValue);
-    *pointer = bytes ? calloc(1, bytes) : NULL;
-    if (bytes && !*pointer)
+    *pointer = NULL;
+    if (bytes == 0)
+        return cudaSuccess;
+    struct pinned *larger = realloc(pinned, (pinned_count + 1) * sizeof *larger);
+
+    if (larger)
+        pinned = larger;
+    *pointer = larger ? calloc(1, bytes) : NULL;
+    if (!*pointer)
         return simt_set_error(cudaErrorMemoryAllocation);
+    pinned[pinned_count++] = (struct pinned){(uintptr_t)*pointer, bytes};
     return cudaSuccess;
 }
 
 cudaError_t cudaFreeHost(void *pointer)
 {
+    size_t i = 0;
+
+    if (!pointer)
+        return cudaSuccess;
+    while (i < pinned_count && pinned[i].begin != (uintptr_t)pointer)
+        i++;
+    if (i == pinned_count)
+        return simt_set_error(cudaErrorInvalidValue);
+    simt_host_waits_for_all();
+    pinned[i] = pinned[--pinned_count];
     free(pointer);
     return cudaSuccess;
 }

@@ -86,6 +86,9 @@ bool simt_arena_reserve(void);
 /** Puts the arena as it is now into the ranges. */
 void simt_arena_open(void);
 
+/** How many words the arena has that have ever been handed out. */
+size_t simt_arena_words(void);
+
 /** Forgets who touched what, but not what is off limits. */
 void simt_arena_forget_ticks(void);
 
@@ -97,8 +100,18 @@ _Noreturn void simt_fault_forbidden(uintptr_t address, uint32_t bytes, bool writ
 
 /** Finds the `__shared__` variables, once, in `bytes` of shared memory. None if the program has no symbols. */
 void simt_shared_variables_find(size_t bytes, size_t dynamic);
-/** What __shared__ variables of fixed size a kernel itself has, and all __constant__ ones; as far as the symbols tell. */
-size_t simt_static_shared(const void *kernel);
+/** What the program's symbols tell of a kernel: its own __shared__ variables of fixed size, and its launch bounds. */
+struct kernel_limits {
+    size_t static_shared;
+    unsigned threads;
+};
+struct kernel_limits simt_kernel_limits(const void *kernel);
+/**
+ * The bytes of the __shared__ variables of fixed size that the last launch has touched, its functions' too; 0 if all that there are
+ * fit beside so many bytes of dynamic ones.
+ */
+size_t simt_static_shared_used(size_t dynamic_bytes);
+/** The bytes of all __constant__ variables. */
 size_t simt_constant_bytes(void);
 /** Whether a variable in global or constant memory has all these bytes; if none was found, it has. */
 bool simt_variable_has(uintptr_t address, size_t bytes);

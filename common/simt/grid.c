@@ -124,6 +124,7 @@ static void open_memory(void)
 static void close_memory(void)
 {
     simt_memory.arena_bytes = simt_memory.shared_bytes = 0;
+    simt_memory.shared_shadow = first_block->shared_shadow;
     simt_memory_watch(false);
     simt_now.lane = NULL;
 }
@@ -148,6 +149,7 @@ static void copy_shared(unsigned char *to, const unsigned char *from)
 static bool start_ticks(uint64_t blocks, bool together)
 {
     if (simt_order.tick > UINT32_MAX / 4 * 3) {
+        simt_host_waits_for_all();
         simt_arena_forget_ticks();
         memset(first_block->shared_shadow, 0, shared.shadow_bytes);
         simt_shared_variables_mark(first_block->shared_shadow, shared.dynamic);

@@ -184,6 +184,8 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
         access_ranges(address, bytes, touch, pc, simt_memory.arena_bytes, simt_memory.shared_bytes, true))
         return;
 
+    if (!lane && SIMT_UNLIKELY(simt_streams_use_host))
+        simt_host_uses(address, bytes, store, pc);
     if (!lane || address - image->index_low < image->index_high - image->index_low)
         return;
     if (is_local(address)) {
@@ -259,8 +261,10 @@ static void access_volatile(const void *pointer, unsigned bytes, bool store, uin
 {
     struct touch touch = {.what = store ? ACCESS_STORE : ACCESS_VOLATILE_LOAD};
 
-    if (!simt_now.lane)
+    if (!simt_now.lane) {
+        access_elsewhere((uintptr_t)pointer, bytes, touch, pc);
         return;
+    }
     if (store && simt_order_has_fenced()) {
         touch.what = ACCESS_ATOMIC;
         touch.kind = ATOMIC_STORE;
@@ -278,8 +282,11 @@ static void access_pieces(const void *pointer, size_t bytes, bool store, uintptr
     const struct touch touch = {.what = store ? ACCESS_STORE : ACCESS_LOAD, .in_structure = bytes >= 8};
     struct lane *lane = simt_now.lane;
 
-    if (!lane)
+    if (!lane) {
+        if (simt_streams_use_host)
+            simt_host_uses((uintptr_t)pointer, bytes, store, pc);
         return;
+    }
     lane->in_pieces = most_events >= LANE_EVENTS / 2;
     if (simt_memory.watched && !lane->in_pieces && (size_t)(lane->limit - lane->cursor) <= most_events + 1)
         simt_lane_leave();
@@ -348,6 +355,8 @@ void simt_touch_range(const void *pointer, size_t bytes, int store)
 {
     if (simt_now.lane)
         access_pieces(pointer, bytes, store, SIMT_CALLER());
+    else if (simt_streams_use_host)
+        simt_host_uses((uintptr_t)pointer, bytes, store, SIMT_CALLER());
 }
 
 /* --- what compilers call ------------------------------------------------------------------------------------------ */
@@ -358,9 +367,12 @@ void __tsan_init(void)
 
 void __tsan_func_entry(void *caller)
 {
-    (void)caller;
-    if (simt_now.lane)
-        simt_now.lane->depth -= EVENT_ONE_CALL;
+    struct lane *lane = simt_now.lane;
+
+    if (!lane)
+        return;
+    lane->depth -= EVENT_ONE_CALL;
+    simt_now.block->caller[lane->thread][(lane->depth >> EVENT_DEPTH_SHIFT) % CALLS] = (uintptr_t)caller;
 }
 
 void __tsan_func_exit(void)

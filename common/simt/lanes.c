@@ -4,7 +4,11 @@
  */
 #include "lanes.h"
 
+#include "fault.h"
 #include "shadow.h"
+#include "source_lines.h"
+
+#include <string.h>
 
 struct running simt_now;
 struct launch simt_current;
@@ -42,6 +46,60 @@ void simt_lane_leave(void)
     } else {
         simt_fiber_switch(&self->stack_pointer, fiber_home);
     }
+}
+
+/** The calls that led a lane to where it waits: a line of the source for each, the innermost first. */
+static void describe_calls(const struct lane *lane, char text[STACK_TEXT])
+{
+    const uint64_t kernel = (EVENT_DEPTH_NONE - EVENT_ONE_CALL) >> EVENT_DEPTH_SHIFT;
+    const uint64_t first = lane->depth >> EVENT_DEPTH_SHIFT;
+    char more[STACK_TEXT];
+
+    simt_source_stack(lane->site, text);
+    for (uint64_t call = first; call < kernel && call < first + CALLS; call++) {
+        const size_t length = strlen(text);
+
+        simt_source_stack(simt_now.block->caller[lane->thread][call % CALLS], more);
+        snprintf(text + length, STACK_TEXT - length, "%s", more);
+    }
+}
+
+/** Passes the lines that two such texts begin with alike. */
+static void skip_common_lines(const char **a, const char **b)
+{
+    size_t length = strcspn(*a, "\n") + 1;
+
+    while (**a && strncmp(*a, *b, length) == 0) {
+        *a += length;
+        *b += length;
+        length = strcspn(*a, "\n") + 1;
+    }
+}
+
+bool simt_check_together(const struct lane *lane, const struct lane *other, const char *kind, const char *call)
+{
+    char mine[STACK_TEXT];
+    char theirs[STACK_TEXT];
+    const char *here = mine;
+    const char *there = theirs;
+
+    if (lanes_at_one_call(lane, other))
+        return true;
+    describe_calls(lane, mine);
+    describe_calls(other, theirs);
+    if (strcmp(mine, theirs) == 0)
+        return true;
+    skip_common_lines(&here, &there);
+    if (here == mine)
+        simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->site, kind,
+                          "is at this %s while thread (%u,%u,%u) is at the one" SIMT_PLACE, call, other->index.x,
+                          other->index.y, other->index.z, other->site);
+    else
+        simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->site, kind,
+                          "is at this %s by the call at %.*s while thread (%u,%u,%u) is by the one at %.*s", call,
+                          (int)strcspn(here, " \n"), here, other->index.x, other->index.y, other->index.z,
+                          (int)strcspn(there, " \n"), there);
+    return false;
 }
 
 void simt_lane_main(void)

@@ -42,6 +42,8 @@ enum {
     EVENT_BYTES_SHIFT = 48,
     EVENT_DEPTH_SHIFT = 48,
     EVENT_OUTSIDE_SHIFT = 46, /**< an offset in the program's data, where __device__ variables are, not in the arena */
+    CALLS = 16,               /**< of a lane's calls in progress, so many are told apart by where they were made */
+    MAX_PASSED = 64,
 };
 #define EVENT_OFFSET_MASK ((UINT64_C(1) << EVENT_BYTES_SHIFT) - 1)
 #define EVENT_OUTSIDE     (UINT64_C(1) << EVENT_OUTSIDE_SHIFT)
@@ -64,6 +66,15 @@ struct lane {
     bool in_pieces;      /**< in an access of more events than fit: replayed before it is done */
     uintptr_t site;      /**< where a lane that waits called from */
     uintptr_t loaded;    /**< as simt_order has it, while suspended */
+};
+
+/** An access of lanes that went by a collective at which others waited for them. */
+struct passed {
+    uint64_t key;
+    uint32_t lanes;
+    uint32_t waited; /**< lanes that have done the collective without them, for they had returned */
+    uintptr_t site;  /**< the collective's */
+    const char *name;
 };
 
 /** A basic block issued for a warp whose lanes have not all been seen to go on. */
@@ -90,6 +101,9 @@ struct warp {
     uint64_t call[WARP_LANES]; /**< which, and its uniform operands */
     int32_t argument[WARP_LANES];
     uint64_t value[WARP_LANES]; /**< operand in, result out */
+    struct passed passed[MAX_PASSED];
+    unsigned passed_count;
+    uint32_t missed; /**< lanes that did a collective which others passed by */
     struct warp_order order;
 };
 
@@ -111,6 +125,8 @@ struct block {
 
     struct warp warp[BLOCK_WARPS];
     struct lane lane[BLOCK_THREADS];
+    /** Of each call in progress of a thread, by its depth: where it was made. */
+    uintptr_t caller[BLOCK_THREADS][CALLS];
 };
 
 struct launch {
@@ -122,7 +138,8 @@ struct launch {
     void (*call)(const void *arguments);
     const void *arguments;
     size_t argument_bytes;
-    bool cooperative; /**< all blocks live at once and may wait for each other */
+    size_t parameter_bytes; /**< the kernel's own, without what the simulator puts before them */
+    bool cooperative;       /**< all blocks live at once and may wait for each other */
 };
 
 /* --- what runs ---------------------------------------------------------------------------------------------------- */
@@ -146,6 +163,25 @@ struct work {
 extern struct running simt_now;
 extern struct launch simt_current;
 extern struct work simt_work;
+
+/** Whether two lanes of the block that runs, which wait, came to one call by the same calls, as far as addresses tell. */
+static inline bool lanes_at_one_call(const struct lane *a, const struct lane *b)
+{
+    const uint64_t kernel = (EVENT_DEPTH_NONE - EVENT_ONE_CALL) >> EVENT_DEPTH_SHIFT;
+    const uintptr_t *callers = simt_now.block->caller[a->thread];
+    const uintptr_t *others = simt_now.block->caller[b->thread];
+    bool same = a->site == b->site && a->depth == b->depth;
+
+    for (uint64_t call = a->depth >> EVENT_DEPTH_SHIFT; same && call < kernel; call++)
+        same = callers[call % CALLS] == others[call % CALLS];
+    return same;
+}
+
+/**
+ * The same by the source, where an inlined function or an unrolled loop has made copies of one call; false, and the launch has
+ * ended, if two lanes that met at a `call` came to it from different places, or by different calls.
+ */
+bool simt_check_together(const struct lane *lane, const struct lane *other, const char *kind, const char *call);
 
 /** Makes `lane` the one whose events are recorded; the caller switches to its stack. */
 static inline void lane_enter(struct lane *lane)

@@ -6,6 +6,12 @@
 
 #include <link.h>
 
+/** Of a kernel: a place in its code, counted from here, and how many threads a block may have. */
+struct simt_bound {
+    int32_t place;
+    uint32_t threads;
+};
+
 struct program_image simt_program;
 
 /* Kernels see these as constants, which they are to each thread: the compiler may keep them, and reads are not traffic. */
@@ -23,6 +29,10 @@ extern const char __stop_simt_constant[] __attribute__((weak));
 extern const char __start_simt_device[] __attribute__((weak));
 extern const char __stop_simt_device[] __attribute__((weak));
 
+/* And a line for each kernel with launch bounds into this one. */
+extern const struct simt_bound __start_simt_bounds[] __attribute__((weak));
+extern const struct simt_bound __stop_simt_bounds[] __attribute__((weak));
+
 /* The built-in variables. */
 extern const char __start_simt_index[];
 extern const char __stop_simt_index[];
@@ -39,6 +49,15 @@ uint3 simt_block_index(uint32_t block)
     const uint3 grid = simt_grid_dim;
 
     return (uint3){block % grid.x, block / grid.x % grid.y, block / grid.x / grid.y};
+}
+
+unsigned simt_threads_bound(uintptr_t kernel, size_t bytes)
+{
+    for (const struct simt_bound *bound = __start_simt_bounds; bound < __stop_simt_bounds; bound++) {
+        if ((uintptr_t)bound + (uintptr_t)(intptr_t)bound->place - kernel < bytes)
+            return bound->threads;
+    }
+    return BLOCK_THREADS;
 }
 
 static void add_segment(struct program_image *image, const ElfW(Phdr) * segment)

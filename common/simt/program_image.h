@@ -25,6 +25,9 @@ extern uint3 simt_thread_idx, simt_block_idx, simt_block_dim, simt_grid_dim;
 uint3 simt_thread_index(unsigned thread);
 uint3 simt_block_index(uint32_t block);
 
+/** How many threads the `__launch_bounds__` of a kernel, a function of so many bytes, allow in a block. */
+unsigned simt_threads_bound(uintptr_t kernel, size_t bytes);
+
 /** Finds the program's segments, once. */
 bool simt_program_find(void);
 

@@ -1,22 +1,15 @@
 /**
  * @file runtime.c
- * @brief The device, streams and events: everything runs at once and in order, so there is little to do.
+ * @brief The device and what it says of itself.
  */
 #include "device_limits.h"
 #include "errors.h"
 
-#include <stdlib.h>
-#include <time.h>
 #include <unistd.h>
 
 /* --- the device --------------------------------------------------------------------------------------------------- */
 
 enum { VERSION = 13000 };
-
-cudaError_t cudaDeviceSynchronize(void)
-{
-    return simt_sticky_error();
-}
 
 cudaError_t cudaGetDeviceCount(int *count)
 {
@@ -119,115 +112,4 @@ cudaError_t cudaRuntimeGetVersion(int *version)
 cudaError_t cudaDriverGetVersion(int *version)
 {
     return cudaRuntimeGetVersion(version);
-}
-
-/* --- streams and events ------------------------------------------------------------------------------------------- */
-
-struct CUstream_st {
-    unsigned flags;
-};
-
-struct CUevent_st {
-    unsigned flags;
-    bool recorded;
-    struct timespec time;
-};
-
-cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
-{
-    if (!stream || flags > cudaStreamNonBlocking)
-        return simt_set_error(cudaErrorInvalidValue);
-    *stream = malloc(sizeof **stream);
-    if (!*stream)
-        return simt_set_error(cudaErrorMemoryAllocation);
-    (*stream)->flags = flags;
-    return cudaSuccess;
-}
-
-cudaError_t cudaStreamCreate(cudaStream_t *stream)
-{
-    return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
-}
-
-cudaError_t cudaStreamDestroy(cudaStream_t stream)
-{
-    if (!stream)
-        return simt_set_error(cudaErrorInvalidResourceHandle);
-    free(stream);
-    return cudaSuccess;
-}
-
-cudaError_t cudaStreamSynchronize(cudaStream_t stream)
-{
-    (void)stream;
-    return simt_sticky_error();
-}
-
-cudaError_t cudaStreamQuery(cudaStream_t stream)
-{
-    (void)stream;
-    return simt_sticky_error();
-}
-
-cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
-{
-    (void)stream;
-    (void)flags;
-    return event ? cudaSuccess : simt_set_error(cudaErrorInvalidResourceHandle);
-}
-
-cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
-{
-    if (!event)
-        return simt_set_error(cudaErrorInvalidValue);
-    *event = calloc(1, sizeof **event);
-    if (!*event)
-        return simt_set_error(cudaErrorMemoryAllocation);
-    (*event)->flags = flags;
-    return cudaSuccess;
-}
-
-cudaError_t cudaEventCreate(cudaEvent_t *event)
-{
-    return cudaEventCreateWithFlags(event, cudaEventDefault);
-}
-
-cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
-{
-    (void)stream;
-    if (!event)
-        return simt_set_error(cudaErrorInvalidResourceHandle);
-    clock_gettime(CLOCK_MONOTONIC, &event->time);
-    event->recorded = true;
-    return cudaSuccess;
-}
-
-cudaError_t cudaEventSynchronize(cudaEvent_t event)
-{
-    return event ? simt_sticky_error() : simt_set_error(cudaErrorInvalidResourceHandle);
-}
-
-cudaError_t cudaEventQuery(cudaEvent_t event)
-{
-    return cudaEventSynchronize(event);
-}
-
-/** The host's time: how long the simulation took, which says nothing about a GPU. */
-cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEvent_t end)
-{
-    if (!milliseconds)
-        return simt_set_error(cudaErrorInvalidValue);
-    if (!begin || !end || !begin->recorded || !end->recorded)
-        return simt_set_error(cudaErrorInvalidResourceHandle);
-    *milliseconds = (float)(end->time.tv_sec - begin->time.tv_sec) * 1e3f +
-                    (float)(end->time.tv_nsec - begin->time.tv_nsec) * 1e-6f;
-    return cudaSuccess;
-}
-
-cudaError_t cudaEventDestroy(cudaEvent_t event)
-{
-    if (!event)
-        return simt_set_error(cudaErrorInvalidResourceHandle);
-    free(event);
-    return cudaSuccess;
 }

@@ -660,3 +660,57 @@ void simt_store_slowly(struct shadow_cell *cell, struct word_access access, uint
         add(history, mine, access.pc);
     close_history(cell, history, state, access.pc);
 }
+
+/* --- work of several streams -------------------------------------------------------------------------------------- */
+
+static enum use use_of(const struct past *past)
+{
+    if (past->kind == PAST_AUTHORS)
+        return USE_STRONG_WRITE;
+    switch (past->kind & PAST_KIND) {
+    case PAST_READ:
+        return USE_READ;
+    case PAST_VOLATILE_READ:
+        return USE_STRONG_READ;
+    case PAST_WRITE:
+        return USE_WRITE;
+    default:
+        return past->kind & ATOMIC_IN_BLOCK ? USE_WRITE : USE_STRONG_WRITE;
+    }
+}
+
+bool simt_word_uses(const struct shadow_cell *cell, uint32_t first, uint32_t last, uint8_t uses[NUM_USES])
+{
+    if (cell->write_tick < first && cell->read_tick < first)
+        return false;
+    const struct history *history = open_history(cell, first, 0);
+
+    memset(uses, 0, NUM_USES);
+    for (uint32_t i = 0; i < history->count; i++) {
+        if (history->past[i].tick <= last)
+            uses[use_of(&history->past[i])] |= history->past[i].bytes;
+    }
+    return true;
+}
+
+void simt_fault_work_race(const struct shadow_cell *cell, uint32_t first, const struct work_race *race)
+{
+    static const char *const does_to[] = {"reads", "reads", "writes", "updates atomically"};
+    const struct history *history = open_history(cell, first, 0);
+    const struct past *past = history->past;
+
+    for (uint32_t i = 0; i < history->count; i++) {
+        if (use_of(&history->past[i]) == race->mine && (history->past[i].bytes >> race->address % 4 & 1))
+            past = &history->past[i];
+    }
+    const struct thread_set *set = of_readers(past) ? past_set(past) : NULL;
+    const unsigned warp = set ? (unsigned)__builtin_ctz(set->warps) : 0;
+    const unsigned thread = set ? warp * WARP_LANES + (unsigned)__builtin_ctz(set->lanes[warp]) : past->who;
+    const int count = __builtin_popcount(past->bytes);
+
+    simt_block_idx = simt_block_index(simt_block_at(past->tick));
+    simt_fault_thread(cudaErrorLaunchFailure, simt_thread_index(thread), site_pc(past->site), "race of two streams",
+                      "%s %d byte%s that %s" SIMT_PLACE ", in another stream, %s, and nothing orders the two",
+                      does_to[race->mine], count, count == 1 ? "" : "s", race->name, race->caller,
+                      does_to[race->theirs]);
+}

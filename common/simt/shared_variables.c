@@ -9,6 +9,7 @@
 #include "device_memory.h"
 
 #include "fault.h"
+#include "happens_before.h"
 #include "pages.h"
 #include "program_image.h"
 
@@ -326,17 +327,17 @@ size_t simt_constant_bytes(void)
     return bytes;
 }
 
-/** The name of the function at an address; "" if nobody knows it. */
-static const char *function_name(const struct symbols *symbols, uintptr_t address)
+/** The function at an address; NULL if nobody knows it. */
+static const ElfW(Sym) * function_at(const struct symbols *symbols, uintptr_t address)
 {
     for (size_t i = 0; i < symbols->count; i++) {
         const ElfW(Sym) *symbol = &symbols->symbol[i];
 
         if (ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_value + simt_program.bias == address &&
             symbol->st_name < symbols->names_size)
-            return symbols->names + symbol->st_name;
+            return symbol;
     }
-    return "";
+    return NULL;
 }
 
 /** The variables of a function _Z... are called _ZZ...E and so on. */
@@ -355,24 +356,55 @@ static size_t sum_of_function(const struct symbols *symbols, const char *functio
     return bytes;
 }
 
-size_t simt_static_shared(const void *kernel)
+struct kernel_limits simt_kernel_limits(const void *kernel)
 {
     enum { REMEMBERED = 64 };
     static struct known {
         const void *kernel;
-        size_t bytes;
+        struct kernel_limits limits;
     } known[REMEMBERED];
     static unsigned next;
     struct known *place = &known[next % REMEMBERED];
 
     for (unsigned i = 0; i < REMEMBERED; i++) {
         if (known[i].kernel == kernel)
-            return known[i].bytes;
+            return known[i].limits;
     }
+    const ElfW(Sym) *symbol = function_at(&own_symbols, (uintptr_t)kernel);
+
     next++;
-    place->kernel = kernel;
-    place->bytes = sum_of_function(&own_symbols, function_name(&own_symbols, (uintptr_t)kernel));
-    return place->bytes;
+    *place = (struct known){.kernel = kernel, .limits.threads = BLOCK_THREADS};
+    if (symbol) {
+        place->limits.static_shared = sum_of_function(&own_symbols, own_symbols.names + symbol->st_name);
+        place->limits.threads = simt_threads_bound((uintptr_t)kernel, symbol->st_size);
+    }
+    return place->limits;
+}
+
+static bool is_used(const struct variable *variable)
+{
+    for (size_t word = variable->begin / 4; word < (variable->end + 3) / 4; word++) {
+        const struct shadow_cell *cell = &simt_memory.shared_shadow[word];
+
+        if (cell->write_tick >= simt_order.launch_tick ||
+            (cell->read_tick >= simt_order.launch_tick && !simt_is_unowned(cell)))
+            return true;
+    }
+    return false;
+}
+
+size_t simt_static_shared_used(size_t dynamic_bytes)
+{
+    size_t all = 0;
+    size_t used = 0;
+
+    for (size_t i = 0; i < variables.count; i++)
+        all += variables.variable[i].end - variables.variable[i].begin;
+    if (all + dynamic_bytes <= SHARED_BYTES_DEFAULT)
+        return 0;
+    for (size_t i = 0; i < variables.count; i++)
+        used += is_used(&variables.variable[i]) ? variables.variable[i].end - variables.variable[i].begin : 0;
+    return used;
 }
 
 bool simt_variable_has(uintptr_t address, size_t bytes)

@@ -20,6 +20,16 @@
 #define __host__
 #define __grid_constant__
 #define __launch_bounds__(...)
+/* The rewriter puts one at the beginning of a kernel's body: a line, in a section of their own, of where it stands and how many
+   threads a block may have. */
+#define SIMT_LAUNCH_BOUNDS(...)                                                                          \
+    __asm__ volatile(".pushsection simt_bounds,\"a?\"\n.long 1f - ., %c0\n.popsection\n1:" /* no code */ \
+                     :                                                                                   \
+                     : "i"(simt_threads_bound(__VA_ARGS__)));
+constexpr int simt_threads_bound(unsigned threads, unsigned = 0, unsigned = 0)
+{
+    return (int)threads;
+}
 #define __maxnreg__(...)
 #define __forceinline__ inline __attribute__((always_inline))
 #define __noinline__    __attribute__((noinline))

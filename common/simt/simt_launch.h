@@ -11,7 +11,7 @@ extern "C" {
 /** Checks and runs a launch; call(arguments) calls the kernel as one thread. What went wrong is the last error. */
 cudaError_t simt_launch_kernel(const void *kernel, const char *name, const dim3 *grid, const dim3 *block,
                                size_t dynamic_shared, bool cooperative, void (*call)(const void *),
-                               const void *arguments, size_t bytes);
+                               const void *arguments, size_t bytes, size_t parameter_bytes, cudaStream_t stream);
 cudaError_t simt_occupancy(int *blocks, const void *kernel, int block_size, size_t dynamic_shared);
 cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, size_t symbol_bytes, size_t offset,
                              size_t bytes);
@@ -35,6 +35,16 @@ struct simt_parameters<First, Rest...> {
     First first;
     simt_parameters<Rest...> rest;
 };
+
+/** The bytes of a kernel's parameters, each where its alignment puts it. */
+template <class... Parameters>
+constexpr size_t simt_parameter_bytes()
+{
+    size_t bytes = 0;
+
+    ((bytes = (bytes + alignof(Parameters) - 1) / alignof(Parameters) * alignof(Parameters) + sizeof(Parameters)), ...);
+    return bytes;
+}
 
 template <class... Parameters>
 struct simt_pack {
@@ -83,13 +93,15 @@ struct simt_launcher {
     const char *name;
     dim3 grid, block;
     size_t dynamic_shared;
+    cudaStream_t stream;
 
     __attribute__((always_inline)) cudaError_t operator()(Parameters... arguments) const
     {
         const simt_call<Parameters...> call = {kernel, simt_pack<Parameters...>::pack(arguments...)};
 
         return simt_launch_kernel((const void *)kernel, name, &grid, &block, dynamic_shared, false,
-                                  simt_call<Parameters...>::as_thread, &call, sizeof call);
+                                  simt_call<Parameters...>::as_thread, &call, sizeof call,
+                                  simt_parameter_bytes<Parameters...>(), stream);
     }
 };
 
@@ -98,8 +110,7 @@ template <class... Parameters>
 static inline simt_launcher<Parameters...> simt_launch(void (*kernel)(Parameters...), const char *name, dim3 grid,
                                                        dim3 block, size_t dynamic_shared = 0, cudaStream_t stream = 0)
 {
-    (void)stream;
-    return {kernel, name, grid, block, dynamic_shared};
+    return {kernel, name, grid, block, dynamic_shared, stream};
 }
 
 /** A parameter list of which nothing is known yet but its types, filled from addresses, first to last. */
@@ -117,29 +128,35 @@ template <class... Parameters>
 static inline __attribute__((always_inline)) cudaError_t simt_launch_addresses(void (*kernel)(Parameters...),
                                                                                const char *name, dim3 grid, dim3 block,
                                                                                void **addresses, size_t dynamic_shared,
-                                                                               bool cooperative)
+                                                                               bool cooperative, cudaStream_t stream)
 {
     simt_call<Parameters...> call;
 
     call.kernel = kernel;
     simt_fill(&call.parameters, addresses);
     return simt_launch_kernel((const void *)kernel, name, &grid, &block, dynamic_shared, cooperative,
-                              simt_call<Parameters...>::as_thread, &call, sizeof call);
+                              simt_call<Parameters...>::as_thread, &call, sizeof call,
+                              simt_parameter_bytes<Parameters...>(), stream);
 }
 
 /* The kernel by its own type, not as a void pointer: that is where the parameters' types come from. */
 template <class... Parameters>
 static inline __attribute__((always_inline)) cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid,
                                                                           dim3 block, void **arguments,
-                                                                          size_t dynamic_shared = 0, cudaStream_t = 0)
+                                                                          size_t dynamic_shared = 0,
+                                                                          cudaStream_t stream = 0)
 {
-    return simt_launch_addresses(kernel, "cudaLaunchKernel", grid, block, arguments, dynamic_shared, false);
+    return simt_launch_addresses(kernel, "cudaLaunchKernel", grid, block, arguments, dynamic_shared, false, stream);
 }
 template <class... Parameters>
-static inline __attribute__((always_inline)) cudaError_t cudaLaunchCooperativeKernel(
-    void (*kernel)(Parameters...), dim3 grid, dim3 block, void **arguments, size_t dynamic_shared = 0, cudaStream_t = 0)
+static inline __attribute__((always_inline)) cudaError_t cudaLaunchCooperativeKernel(void (*kernel)(Parameters...),
+                                                                                     dim3 grid, dim3 block,
+                                                                                     void **arguments,
+                                                                                     size_t dynamic_shared = 0,
+                                                                                     cudaStream_t stream = 0)
 {
-    return simt_launch_addresses(kernel, "cudaLaunchCooperativeKernel", grid, block, arguments, dynamic_shared, true);
+    return simt_launch_addresses(kernel, "cudaLaunchCooperativeKernel", grid, block, arguments, dynamic_shared, true,
+                                 stream);
 }
 template <class... Parameters>
 static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void (*kernel)(Parameters...),

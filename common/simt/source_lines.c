@@ -54,24 +54,28 @@ static pid_t start_addr2line(const char *tool, int input, int *read_end)
     return child;
 }
 
-/** Takes a frame as "file:line", unless it is nobody's line, or in one of our headers and not to be `ours`. */
-static bool take_frame(char *line, bool ours, char text[PLACE_TEXT])
-{
-    char *end = strstr(line, " (discriminator");
+/** What is wanted of the frames of an address: the first, the first in one of our headers too, or all with their newlines. */
+enum frames { FIRST_FRAME, FIRST_FRAME_OF_ALL, ALL_FRAMES };
 
-    end = end ? end : strchr(line, '\n');
+/** Takes a frame as "file:line", unless it is nobody's line, or in one of our headers. */
+static bool take_frame(char *line, enum frames which, char *text, size_t size)
+{
+    char *end = which == ALL_FRAMES ? NULL : strstr(line, " (discriminator");
+    const size_t length = strlen(text);
+
+    end = end || which == ALL_FRAMES ? end : strchr(line, '\n');
     if (end)
         *end = 0;
     if (line[0] == '?' || strstr(line, ":?") || strncmp(line, "/usr/", 5) == 0)
         return false;
-    if (!ours && strstr(line, OWN_DIRECTORY))
+    if (which != FIRST_FRAME_OF_ALL && strstr(line, OWN_DIRECTORY))
         return false;
-    snprintf(text, PLACE_TEXT, "%s", line[0] == '.' && line[1] == '/' ? line + 2 : line);
+    snprintf(text + length, size - length, "%s", line[0] == '.' && line[1] == '/' ? line + 2 : line);
     return true;
 }
 
-/** Of each address, which the tool repeats, the innermost frame that counts. An empty text where there is none. */
-static bool pick_frames(FILE *output, size_t count, bool ours, char (*text)[PLACE_TEXT])
+/** Of each address, which the tool repeats, the innermost frame that counts, or all. An empty text where there is none. */
+static bool pick_frames(FILE *output, size_t count, enum frames which, char *text, size_t size)
 {
     char *line = NULL;
     size_t room = 0;
@@ -81,8 +85,8 @@ static bool pick_frames(FILE *output, size_t count, bool ours, char (*text)[PLAC
     while (getline(&line, &room, output) > 0) {
         if (strncmp(line, "0x", 2) == 0)
             seen++;
-        else if (seen > 0 && seen <= count && !text[seen - 1][0])
-            found |= take_frame(line, ours, text[seen - 1]);
+        else if (seen > 0 && seen <= count && (!text[(seen - 1) * size] || which == ALL_FRAMES))
+            found |= take_frame(line, which, text + (seen - 1) * size, size);
     }
     free(line);
     return found;
@@ -103,8 +107,9 @@ static int address_file(const uintptr_t *pc, size_t count)
     return -1;
 }
 
-/** Whether the tool knows the place of any of them. */
-static bool run_addr2line(const char *tool, const uintptr_t *pc, size_t count, bool ours, char (*text)[PLACE_TEXT])
+/** Whether the tool knows the place of any of them; each has `size` characters of the text. */
+static bool run_addr2line(const char *tool, const uintptr_t *pc, size_t count, enum frames which, char *text,
+                          size_t size)
 {
     const int input = address_file(pc, count);
     bool found = false;
@@ -112,7 +117,7 @@ static bool run_addr2line(const char *tool, const uintptr_t *pc, size_t count, b
     int status;
 
     for (size_t i = 0; i < count; i++)
-        text[i][0] = 0;
+        text[i * size] = 0;
     if (input < 0)
         return false;
     const pid_t child = start_addr2line(tool, input, &read_end);
@@ -123,7 +128,7 @@ static bool run_addr2line(const char *tool, const uintptr_t *pc, size_t count, b
     FILE *output = fdopen(read_end, "r");
 
     if (output) {
-        found = pick_frames(output, count, ours, text);
+        found = pick_frames(output, count, which, text, size);
         fclose(output);
     } else {
         close(read_end);
@@ -139,27 +144,30 @@ static const char *build_directory(const char *tool)
     static char directory[PLACE_TEXT];
     static bool known;
     const uintptr_t own = (uintptr_t)simt_source_line + 1;
-    char here[1][PLACE_TEXT];
+    char here[PLACE_TEXT];
 
-    if (!known && run_addr2line(tool, &own, 1, true, here)) {
-        char *name = strstr(here[0], __FILE__);
+    if (!known && run_addr2line(tool, &own, 1, FIRST_FRAME_OF_ALL, here, sizeof here)) {
+        char *name = strstr(here, __FILE__);
 
         if (name && __FILE__[0] != '/') {
-            memcpy(directory, here[0], (size_t)(name - here[0]));
-            directory[name - here[0]] = 0;
+            memcpy(directory, here, (size_t)(name - here));
+            directory[name - here] = 0;
         }
         known = true;
     }
     return directory;
 }
 
-static void strip_build_directory(const char *tool, char text[PLACE_TEXT])
+/** At the beginning of each line. */
+static void strip_build_directory(const char *tool, char *text)
 {
     const char *directory = build_directory(tool);
     const size_t length = strlen(directory);
 
-    if (length > 0 && strncmp(text, directory, length) == 0)
-        memmove(text, text + length, strlen(text + length) + 1);
+    for (char *line = text; length > 0 && *line; line += strcspn(line, "\n"), line += *line == '\n') {
+        if (strncmp(line, directory, length) == 0)
+            memmove(line, line + length, strlen(line + length) + 1);
+    }
 }
 
 static void name_function(uintptr_t pc, char text[PLACE_TEXT])
@@ -174,7 +182,7 @@ static void name_function(uintptr_t pc, char text[PLACE_TEXT])
         snprintf(text, PLACE_TEXT, "?");
 }
 
-void simt_source_lines(const uintptr_t *pc, size_t count, char (*text)[PLACE_TEXT])
+static void look_up(const uintptr_t *pc, size_t count, enum frames which, char *text, size_t size)
 {
 #if defined __aarch64__
     static const char *const tools[] = {"addr2line", "aarch64-linux-gnu-addr2line", "llvm-addr2line"};
@@ -184,35 +192,45 @@ void simt_source_lines(const uintptr_t *pc, size_t count, char (*text)[PLACE_TEX
     bool found = false;
 
     for (size_t i = 0; !found && i < sizeof tools / sizeof *tools; i++) {
-        found = run_addr2line(tools[i], pc, count, false, text);
+        found = run_addr2line(tools[i], pc, count, which, text, size);
         for (size_t j = 0; found && j < count; j++)
-            strip_build_directory(tools[i], text[j]);
+            strip_build_directory(tools[i], text + j * size);
     }
     for (size_t j = 0; j < count; j++) {
-        if (!text[j][0])
-            name_function(pc[j], text[j]);
+        if (!text[j * size])
+            name_function(pc[j], text + j * size);
     }
+}
+
+void simt_source_lines(const uintptr_t *pc, size_t count, char (*text)[PLACE_TEXT])
+{
+    look_up(pc, count, FIRST_FRAME, text[0], PLACE_TEXT);
 }
 
 /* --- another process that looks them up --------------------------------------------------------------------------- */
 
 static int questions = -1, answers = -1;
 
+struct question {
+    uintptr_t pc;
+    enum frames which;
+};
+
 /** Answers until nobody is left who could ask. It holds on to nothing that its parent has open. */
 static _Noreturn void answer_questions(int from, int to)
 {
     const int nothing = open("/dev/null", O_RDWR);
-    char text[1][PLACE_TEXT];
-    uintptr_t pc;
+    char text[STACK_TEXT];
+    struct question question;
 
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (int i = 0; i < 5; i++)
         if (i != from && i != to)
             dup2(nothing, i);
-    while (read(from, &pc, sizeof pc) == sizeof pc) {
+    while (read(from, &question, sizeof question) == sizeof question) {
         memset(text, 0, sizeof text);
-        simt_source_lines(&pc, 1, text);
-        if (write(to, text[0], PLACE_TEXT) != PLACE_TEXT)
+        look_up(&question.pc, 1, question.which, text, sizeof text);
+        if (write(to, text, sizeof text) != sizeof text)
             break;
     }
     _exit(0);
@@ -244,43 +262,53 @@ bool simt_source_lines_apart(void)
     return child > 0;
 }
 
-static void ask(uintptr_t pc, char text[PLACE_TEXT])
+static void ask(struct question question, char text[STACK_TEXT])
 {
     size_t size = 0;
-    ssize_t more = write(questions, &pc, sizeof pc);
+    ssize_t more = write(questions, &question, sizeof question);
 
-    while (more > 0 && size < PLACE_TEXT) {
-        more = read(answers, text + size, PLACE_TEXT - size);
+    while (more > 0 && size < STACK_TEXT) {
+        more = read(answers, text + size, STACK_TEXT - size);
         size += more > 0 ? (size_t)more : 0;
     }
-    if (size < PLACE_TEXT)
-        name_function(pc, text);
-    text[PLACE_TEXT - 1] = '\0';
+    if (size < STACK_TEXT)
+        name_function(question.pc, text);
+    text[STACK_TEXT - 1] = '\0';
 }
 
-void simt_source_line(uintptr_t pc, char text[PLACE_TEXT])
+/** The text that belongs to an address, which stays until some more have been asked for. */
+static const char *remembered(uintptr_t pc, enum frames which)
 {
     enum { REMEMBERED = 64 };
     static struct place {
         uintptr_t pc;
-        char text[1][PLACE_TEXT];
+        enum frames which;
+        char text[STACK_TEXT];
     } places[REMEMBERED];
     static unsigned next;
     struct place *place = &places[next];
 
     for (unsigned i = 0; i < REMEMBERED; i++) {
-        if (pc && places[i].pc == pc) {
-            memcpy(text, places[i].text[0], PLACE_TEXT);
-            return;
-        }
+        if (pc && places[i].pc == pc && places[i].which == which)
+            return places[i].text;
     }
-    place->pc = pc;
+    *place = (struct place){.pc = pc, .which = which};
     if (pc && questions >= 0)
-        ask(pc, place->text[0]);
+        ask((struct question){pc, which}, place->text);
     else if (pc)
-        simt_source_lines(&pc, 1, place->text);
+        look_up(&pc, 1, which, place->text, STACK_TEXT);
     else
-        name_function(pc, place->text[0]);
-    memcpy(text, place->text[0], PLACE_TEXT);
+        name_function(pc, place->text);
     next = (next + 1) % REMEMBERED;
+    return place->text;
+}
+
+void simt_source_line(uintptr_t pc, char text[PLACE_TEXT])
+{
+    snprintf(text, PLACE_TEXT, "%.*s", PLACE_TEXT - 1, remembered(pc, FIRST_FRAME));
+}
+
+void simt_source_stack(uintptr_t pc, char text[STACK_TEXT])
+{
+    snprintf(text, STACK_TEXT, "%s", remembered(pc, ALL_FRAMES));
 }

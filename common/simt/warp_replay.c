@@ -8,6 +8,7 @@
  */
 #include "blocks.h"
 
+#include "fault.h"
 #include "observer.h"
 
 #include <string.h>
@@ -129,6 +130,66 @@ static void issue_run(struct warp *warp, struct lane *lanes, uint32_t group, siz
     simt_work.events += run * (unsigned)__builtin_popcount(group);
 }
 
+/** The place of an access in a warp's list of those that went by a collective; the list's end if it is not there. */
+static struct passed *find_passed(struct warp *warp, uint64_t key)
+{
+    struct passed *passed = warp->passed;
+
+    while (passed < warp->passed + warp->passed_count && passed->key != key)
+        passed++;
+    return passed;
+}
+
+/** Remembers what lanes access while others wait for them: they may return without having come. */
+static void note_passing(struct warp *warp, const struct lane *lanes, uint32_t group, size_t run)
+{
+    const struct event *lead = lanes[__builtin_ctz(group)].head;
+
+    for (size_t i = 0; i < run && warp->passed_count < MAX_PASSED; i++) {
+        struct passed *passed = find_passed(warp, lead[i].key);
+
+        if (lead[i].access >> EVENT_KIND_SHIFT == EVENT_BASIC_BLOCK)
+            continue;
+        if (passed == warp->passed + warp->passed_count)
+            warp->passed[warp->passed_count++] = (struct passed){.key = lead[i].key};
+        passed->lanes |= group;
+    }
+}
+
+/** Lanes that did a collective without others come to where those have been: it was one that some lanes missed. */
+static void check_missed(struct warp *warp, const struct lane *lanes, uint32_t group, size_t run)
+{
+    const struct event *lead = lanes[__builtin_ctz(group)].head;
+
+    for (size_t i = 0; i < run && !simt_faulted; i++) {
+        const struct passed *passed = find_passed(warp, lead[i].key);
+
+        if (passed == warp->passed + warp->passed_count || !(passed->waited & group))
+            continue;
+        const struct lane *here = &lanes[__builtin_ctz(passed->waited & group)];
+        const struct lane *gone = &lanes[__builtin_ctz(passed->lanes)];
+
+        simt_fault_thread(
+            cudaErrorLaunchFailure, here->index, passed->site, "collective that some lanes miss",
+            "did this %s without lane %u, thread (%u,%u,%u), which it names, which has not come to it and "
+            "has not returned before: both go on" SIMT_PLACE,
+            passed->name, gone->thread % WARP_LANES, gone->index.x, gone->index.y, gone->index.z,
+            (uintptr_t)(lead[i].key & EVENT_PC_MASK));
+    }
+}
+
+/** The lanes that some waiting lane waits for. */
+static uint32_t awaited_lanes(const struct warp *warp)
+{
+    uint32_t awaited = 0;
+
+    if ((warp->lanes & ~warp->waiting) == 0)
+        return 0;
+    FOR_EACH_LANE (lane, warp->waiting)
+        awaited |= warp->mask[lane];
+    return awaited & ~warp->waiting;
+}
+
 /** Lanes with events left; of these, in `group`, the ones to go first, and in `below` the key of the best of the rest. */
 static uint32_t choose(const struct lane *lanes, uint32_t candidates, uint32_t *group, uint64_t *below)
 {
@@ -174,6 +235,7 @@ static void compact(struct lane *lanes, uint32_t mask)
 void simt_replay(struct warp *warp)
 {
     struct lane *lanes = simt_now.warp_lane;
+    const uint32_t awaited = awaited_lanes(warp);
     uint32_t candidates = warp->lanes;
     uint32_t group;
     uint64_t below;
@@ -190,7 +252,13 @@ void simt_replay(struct warp *warp)
         }
         if (candidates == 0 || (warp->ready & ~candidates))
             break;
-        issue_run(warp, lanes, group, common_run(lanes, group, below));
+        const size_t run = common_run(lanes, group, below);
+
+        if (SIMT_UNLIKELY(group & awaited) && !(candidates & warp->waiting))
+            note_passing(warp, lanes, group & awaited, run);
+        if (SIMT_UNLIKELY(group & warp->missed))
+            check_missed(warp, lanes, group, run);
+        issue_run(warp, lanes, group, run);
     }
     compact(lanes, warp->lanes);
 }

@@ -7,6 +7,7 @@
  */
 #include "simt_test.h"
 
+#include <cooperative_groups.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 
@@ -17,7 +18,7 @@ struct fault {
     void (*run)(void);
 };
 
-enum { MAX_FAULTS = 200 };
+enum { MAX_FAULTS = 400 };
 static struct fault faults[MAX_FAULTS];
 static int fault_count;
 
@@ -480,6 +481,151 @@ FAULT("convergence", barrier_in_each_branch, 1, 64, "divergent barrier")
     }
 }
 
+static __noinline__ __device__ void barrier_of_function(int *y, int value)
+{
+    y[threadIdx.x] = value;
+    __syncthreads(); // [barrier_by_two_calls]
+}
+
+static inline __device__ void barrier_of_inline(int *y, int value)
+{
+    y[threadIdx.x] = value;
+    __syncthreads(); // [barrier_by_two_inlined_calls]
+}
+
+static __noinline__ __device__ int shuffle_of_function(int value)
+{
+    return __shfl_xor_sync(0xffffffffu, value, 1); // [shuffle_by_two_calls]
+}
+
+static __noinline__ __device__ void inner_barrier(int *y)
+{
+    __syncthreads(); // [barrier_by_two_calls_further_out]
+    y[threadIdx.x] = 1;
+}
+
+static __noinline__ __device__ void outer_barrier(int *y, int value)
+{
+    inner_barrier(y);
+    y[threadIdx.x] += value;
+}
+
+static __device__ int sum_of_warp(const int *x, int i, int n)
+{
+    if (i >= n)
+        return 0;
+    return __shfl_xor_sync(0xffffffffu, x[i], 1); // [leaves_a_function_early]
+}
+
+FAULT("convergence", barrier_by_two_calls, 1, 64, "by the call at")
+{
+    if (x[threadIdx.x] % 2)
+        barrier_of_function(y, 1);
+    else
+        barrier_of_function(y, 2);
+}
+
+FAULT("convergence", barrier_by_two_inlined_calls, 1, 64, "by the call at")
+{
+    if (x[threadIdx.x] % 2)
+        barrier_of_inline(y, 1);
+    else
+        barrier_of_inline(y, 2);
+}
+
+FAULT("convergence", shuffle_by_two_calls, 1, 32, "by the call at")
+{
+    int value = x[threadIdx.x];
+
+    if (threadIdx.x < 16)
+        value = shuffle_of_function(value);
+    else
+        value = 3 * shuffle_of_function(value + 1);
+    y[threadIdx.x] = value;
+}
+
+FAULT("convergence", barrier_by_two_calls_further_out, 1, 64, "by the call at")
+{
+    if (threadIdx.x < 32)
+        outer_barrier(y, 1);
+    else
+        outer_barrier(y, 2);
+}
+
+FAULT("convergence", half_at_a_shuffle, 1, 32, "both go on")
+{
+    int value = x[threadIdx.x];
+
+    if (threadIdx.x < 16)
+        value = __shfl_xor_sync(0xffffffffu, value, 1); // [half_at_a_shuffle]
+    y[threadIdx.x] = value;
+}
+
+FAULT("convergence", half_at_a_ballot_in_loop, 1, 32, "both go on")
+{
+    int found = 0;
+
+    for (int i = (int)threadIdx.x; i < 48; i += 32)
+        found += __ballot_sync(0xffffffffu, x[i] > 7) != 0; // [half_at_a_ballot_in_loop]
+    y[threadIdx.x] = found;
+}
+
+FAULT("convergence", leaves_a_function_early, 1, 32, "both go on")
+{
+    y[threadIdx.x] = sum_of_warp(x, (int)threadIdx.x, 20);
+}
+
+FAULT("convergence", half_at_a_syncwarp, 1, 32, "both go on")
+{
+    __shared__ int words[32];
+
+    words[threadIdx.x] = x[threadIdx.x];
+    if (threadIdx.x % 2)
+        __syncwarp(); // [half_at_a_syncwarp]
+    atomicAdd(&y[0], words[threadIdx.x]);
+}
+
+FAULT("convergence", odd_lanes_vote_for_all, 1, 64, "both go on")
+{
+    if (threadIdx.x >= 32 && threadIdx.x % 2 && __all_sync(0xffffffffu, x[threadIdx.x] > 0)) // [odd_lanes_vote_for_all]
+        y[100 + threadIdx.x] = 1;
+    y[threadIdx.x] = y[threadIdx.x] + 1;
+}
+
+FAULT("convergence", barrier_after_return, 1, 64, "barrier that some threads miss")
+{
+    if (x[threadIdx.x] >= 40)
+        return;
+    __syncthreads(); // [barrier_after_return]
+    y[threadIdx.x] = 1;
+}
+
+FAULT("convergence", barrier_in_a_loop_of_own_length, 1, 64, "barrier that some threads miss")
+{
+    for (int i = 0; i < x[threadIdx.x] % 3; i++)
+        __syncthreads(); // [barrier_in_a_loop_of_own_length]
+    y[threadIdx.x] = 1;
+}
+
+FAULT("convergence", masks_that_differ, 1, 32, "deadlock")
+{
+    const unsigned mask = threadIdx.x < 16 ? 0xffffffffu : 0xffff0000u;
+
+    y[threadIdx.x] = __shfl_sync(mask, x[threadIdx.x], 16); // [masks_that_differ]
+    __syncthreads();
+}
+
+FAULT("convergence", tile_sync_in_branches, 1, 32, "divergent collective")
+{
+    const cooperative_groups::thread_block_tile<32> tile = cooperative_groups::tiled_partition<32>(
+        cooperative_groups::this_thread_block());
+
+    if (threadIdx.x < 16)
+        y[threadIdx.x] = tile.shfl(x[threadIdx.x], 0);
+    else
+        y[threadIdx.x] = tile.shfl(x[threadIdx.x], 1); // [tile_sync_in_branches]
+}
+
 /* --- launches that no GPU takes ------------------------------------------------------------------------------------- */
 
 static __global__ void static_kernel(int *y)
@@ -505,6 +651,14 @@ struct large {
 static __global__ void parameters_kernel(large all, int *y)
 {
     y[threadIdx.x] = all.words[threadIdx.x];
+}
+
+struct just_too_large {
+    int words[8192]; /* 32,768 bytes */
+};
+
+static __global__ void just_parameters_kernel(just_too_large)
+{
 }
 
 FAULT_LAUNCH("launches", dynamic_without_opt_in, "no cudaFuncSetAttribute() has asked for it")
@@ -554,6 +708,370 @@ FAULT_LAUNCH("launches", no_blocks, "invalid configuration argument")
     copy_kernel<<<0, 32>>>(device_x, device_y); // [no_blocks]
 }
 
+FAULT_LAUNCH("launches", too_many_blocks, "65,535 blocks")
+{
+    (void)too_many_blocks_added;
+    copy_kernel<<<dim3(1, 65536), 32>>>(device_x, device_y); // [too_many_blocks]
+}
+
+FAULT_LAUNCH("launches", no_threads, "1 to 1,024 threads")
+{
+    (void)no_threads_added;
+    copy_kernel<<<1, dim3(32, 0)>>>(device_x, device_y); // [no_threads]
+}
+
+FAULT_LAUNCH("launches", block_too_deep, "1,024 x 64")
+{
+    (void)block_too_deep_added;
+    copy_kernel<<<1, dim3(1, 1, 65)>>>(device_x, device_y); // [block_too_deep]
+}
+
+static __global__ void __launch_bounds__(128) bounded_kernel(int *y)
+{
+    y[threadIdx.x] = 1;
+}
+
+template <int threads>
+static __global__ void __launch_bounds__(threads, (threads > 64 ? 1 : 2)) /* { */
+    bounded_template(int *y)
+{
+    y[threadIdx.x] = 1;
+}
+
+FAULT_LAUNCH("launches", beyond_launch_bounds, "__launch_bounds__")
+{
+    (void)beyond_launch_bounds_added;
+    bounded_kernel<<<1, 128>>>(device_y);
+    expect_good();
+    bounded_kernel<<<1, 160>>>(device_y); // [beyond_launch_bounds]
+}
+
+FAULT_LAUNCH("launches", beyond_bounds_of_template, "__launch_bounds__")
+{
+    (void)beyond_bounds_of_template_added;
+    bounded_template<256><<<1, 160>>>(device_y);
+    expect_good();
+    bounded_template<64><<<1, dim3(33, 2)>>>(device_y); // [beyond_bounds_of_template]
+}
+
+FAULT_LAUNCH("launches", parameters_just_too_many, "bytes of parameters")
+{
+    static just_too_large all;
+
+    (void)parameters_just_too_many_added;
+    just_parameters_kernel<<<1, 32>>>(all); // [parameters_just_too_many]
+}
+
+__shared__ int words_of_file[7000];
+
+static __noinline__ __device__ int by_function(int i)
+{
+    __shared__ int words[7000];
+
+    words_of_file[i] = i;
+    words[i] = i;
+    return words[i] + words_of_file[i];
+}
+
+static __global__ void function_shared_kernel(int *y)
+{
+    y[threadIdx.x] = by_function((int)threadIdx.x);
+}
+
+FAULT_LAUNCH("launches", shared_of_functions, "of fixed size")
+{
+    (void)shared_of_functions_added;
+    function_shared_kernel<<<1, 32>>>(device_y); // [shared_of_functions]
+}
+
+FAULT_LAUNCH("launches", by_address, "1 to 1,024 threads")
+{
+    void *arguments[] = {&device_x, &device_y};
+
+    (void)by_address_added;
+    cudaLaunchKernel(copy_kernel, 1, 2000, arguments); // [by_address]
+}
+
+FAULT_LAUNCH("launches", cooperative_too_large, "too many blocks in cooperative launch")
+{
+    void *arguments[] = {&device_x, &device_y};
+
+    (void)cooperative_too_large_added;
+    cudaLaunchCooperativeKernel(copy_kernel, 10000, 1024, arguments); // [cooperative_too_large]
+}
+
+/* --- streams -------------------------------------------------------------------------------------------------------- */
+
+static __global__ void fill_kernel(int *y, int value)
+{
+    const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+
+    y[i] = value; // [two_writers] [default_and_non_blocking] [memset_not_waited_for]
+}
+
+static __global__ void add_kernel(const int *x, int *y)
+{
+    y[threadIdx.x] += x[threadIdx.x]; // [writer_and_reader] [event_too_early] [event_never_recorded] [event_of_another]
+}
+
+static __global__ void count_kernel(int *y)
+{
+    atomicAdd(&y[threadIdx.x % 4], 1); // [atomics_and_store]
+}
+
+static __global__ void count_in_block_kernel(int *y)
+{
+    atomicAdd_block(&y[threadIdx.x % 4], 1); // [atomics_of_blocks]
+}
+
+static __global__ void short_kernel(short *y, int first)
+{
+    y[first + threadIdx.x] = 1; // [one_short_too_many]
+}
+
+static __device__ int device_total[32];
+
+static __global__ void total_kernel(int value)
+{
+    device_total[threadIdx.x] = value; // [device_variable]
+}
+
+/** Streams, the second one of which the default stream does not wait for; and an event. */
+static cudaStream_t streams[3];
+static cudaEvent_t events[2];
+
+static void make_streams(void)
+{
+    for (int i = 0; i < 3; i++)
+        assert_int_equal(cudaStreamCreateWithFlags(&streams[i], i == 1 ? cudaStreamNonBlocking : cudaStreamDefault),
+                         cudaSuccess);
+    for (int i = 0; i < 2; i++)
+        assert_int_equal(cudaEventCreate(&events[i]), cudaSuccess);
+}
+
+#define STREAM_FAULT(name, text)                                                              \
+    static void name(void);                                                                   \
+    [[maybe_unused]] static const int name##_added = add_fault("streams", #name, text, name); \
+    static void name(void)
+
+STREAM_FAULT(two_writers, "race of two streams")
+{
+    fill_kernel<<<1, 32, 0, streams[0]>>>(device_y, 1);
+    fill_kernel<<<1, 32, 0, streams[1]>>>(device_y, 2);
+}
+
+STREAM_FAULT(writer_and_reader, "race of two streams")
+{
+    fill_kernel<<<4, 64, 0, streams[0]>>>(device_y, 1);
+    add_kernel<<<1, 32, 0, streams[2]>>>(device_y, device_y + 1000);
+}
+
+STREAM_FAULT(reader_and_copy, "race of two streams")
+{
+    add_kernel<<<1, 32, 0, streams[0]>>>(device_x, device_y);
+    cudaMemcpyAsync(device_x, host_words, 128, cudaMemcpyHostToDevice, streams[1]); // [reader_and_copy]
+}
+
+STREAM_FAULT(copy_too_early, "race of two streams")
+{
+    fill_kernel<<<1, 32, 0, streams[1]>>>(device_y, 1);
+    cudaMemcpy(host_words, device_y, 128, cudaMemcpyDeviceToHost); // [copy_too_early]
+}
+
+STREAM_FAULT(default_and_non_blocking, "race of two streams")
+{
+    fill_kernel<<<1, 32>>>(device_y, 1);
+    fill_kernel<<<1, 32, 0, streams[1]>>>(device_y, 2);
+}
+
+STREAM_FAULT(memset_not_waited_for, "race of two streams")
+{
+    cudaMemset(device_y, 0, 64); /* the host goes on before it is done */
+    fill_kernel<<<1, 32, 0, streams[1]>>>(device_y, 2);
+}
+
+STREAM_FAULT(two_memsets, "race of two streams")
+{
+    cudaMemsetAsync(device_y, 0, 64, streams[0]);
+    cudaMemsetAsync(device_y + 15, 1, 64, streams[1]); // [two_memsets]
+}
+
+STREAM_FAULT(event_too_early, "race of two streams")
+{
+    cudaEventRecord(events[0], streams[0]);
+    fill_kernel<<<1, 32, 0, streams[0]>>>(device_y, 1);
+    cudaStreamWaitEvent(streams[1], events[0], 0);
+    add_kernel<<<1, 32, 0, streams[1]>>>(device_y, device_y + 64);
+}
+
+STREAM_FAULT(event_never_recorded, "race of two streams")
+{
+    fill_kernel<<<1, 32, 0, streams[0]>>>(device_y, 1);
+    cudaStreamWaitEvent(streams[1], events[0], 0);
+    add_kernel<<<1, 32, 0, streams[1]>>>(device_y, device_y + 64);
+}
+
+STREAM_FAULT(event_of_another, "race of two streams")
+{
+    fill_kernel<<<1, 32, 0, streams[0]>>>(device_y, 1);
+    cudaEventRecord(events[0], streams[0]);
+    cudaEventRecord(events[1], streams[2]);
+    cudaStreamWaitEvent(streams[1], events[1], 0);
+    add_kernel<<<1, 32, 0, streams[1]>>>(device_y, device_y + 64);
+}
+
+STREAM_FAULT(wait_of_another_stream, "race of two streams")
+{
+    fill_kernel<<<1, 32, 0, streams[0]>>>(device_y, 1);
+    cudaEventRecord(events[0], streams[0]);
+    cudaStreamWaitEvent(streams[2], events[0], 0);
+    cudaMemcpyAsync(device_y, device_x, 128, cudaMemcpyDeviceToDevice, streams[1]); // [wait_of_another_stream]
+}
+
+STREAM_FAULT(wrong_stream_waited_for, "race of two streams")
+{
+    fill_kernel<<<1, 32, 0, streams[0]>>>(device_y, 1);
+    cudaStreamSynchronize(streams[2]);
+    cudaMemcpyAsync(host_words, device_y, 128, cudaMemcpyDeviceToHost, streams[1]); // [wrong_stream_waited_for]
+}
+
+STREAM_FAULT(read_long_ago, "race of two streams")
+{
+    add_kernel<<<1, 32, 0, streams[0]>>>(device_x, device_y);
+    for (int i = 0; i < 20; i++)
+        fill_kernel<<<1, 32, 0, streams[0]>>>(device_y, i);
+    cudaStreamSynchronize(streams[1]);
+    cudaMemsetAsync(device_x + 31, 0, 4, streams[1]); // [read_long_ago]
+}
+
+STREAM_FAULT(atomics_and_store, "race of two streams")
+{
+    fill_kernel<<<1, 32, 0, streams[0]>>>(device_y, 0);
+    count_kernel<<<1, 32, 0, streams[1]>>>(device_y);
+}
+
+STREAM_FAULT(atomics_of_blocks, "race of two streams")
+{
+    count_in_block_kernel<<<1, 32, 0, streams[0]>>>(device_y);
+    count_in_block_kernel<<<1, 32, 0, streams[1]>>>(device_y);
+}
+
+STREAM_FAULT(one_short_too_many, "race of two streams")
+{
+    short_kernel<<<1, 32, 0, streams[0]>>>((short *)device_y, 0);
+    short_kernel<<<1, 32, 0, streams[1]>>>((short *)device_y, 31);
+}
+
+STREAM_FAULT(device_variable, "race of two streams")
+{
+    total_kernel<<<1, 32, 0, streams[0]>>>(1);
+    total_kernel<<<1, 32, 0, streams[1]>>>(2);
+}
+
+STREAM_FAULT(symbol_too_early, "race of two streams")
+{
+    total_kernel<<<1, 32, 0, streams[1]>>>(1);
+    cudaMemcpyFromSymbol(host_words, device_total, 128); // [symbol_too_early]
+}
+
+STREAM_FAULT(destroyed_while_it_works, "race of two streams")
+{
+    fill_kernel<<<1, 32, 0, streams[1]>>>(device_y, 1);
+    cudaStreamDestroy(streams[1]);
+    cudaMemcpy(host_words, device_y, 128, cudaMemcpyDeviceToHost); // [destroyed_while_it_works]
+}
+
+STREAM_FAULT(pinned_read_too_early, "race with the host")
+{
+    int *pinned = NULL;
+
+    assert_int_equal(cudaMallocHost(&pinned, 128), cudaSuccess);
+    cudaMemcpyAsync(pinned, device_x, 128, cudaMemcpyDeviceToHost, streams[0]);
+    host_words[0] = pinned[3]; // [pinned_read_too_early]
+    cudaFreeHost(pinned);
+}
+
+STREAM_FAULT(pinned_read_by_memcpy, "race with the host")
+{
+    int *pinned = NULL;
+
+    assert_int_equal(cudaMallocHost(&pinned, 128), cudaSuccess);
+    cudaMemcpyAsync(pinned, device_x, 128, cudaMemcpyDeviceToHost, 0);
+    cudaStreamSynchronize(streams[1]);
+    memcpy(host_words, pinned, 128); // [pinned_read_by_memcpy]
+    cudaFreeHost(pinned);
+}
+
+STREAM_FAULT(pinned_written_too_early, "race with the host")
+{
+    int *pinned = NULL;
+
+    assert_int_equal(cudaMallocHost(&pinned, 256), cudaSuccess);
+    cudaMemcpyAsync(device_x, pinned, 128, cudaMemcpyHostToDevice, streams[1]);
+    pinned[32] = 1;
+    pinned[31] = 1; // [pinned_written_too_early]
+    cudaFreeHost(pinned);
+}
+
+STREAM_FAULT(pinned_used_twice, "race of two streams")
+{
+    int *pinned = NULL;
+
+    assert_int_equal(cudaMallocHost(&pinned, 128), cudaSuccess);
+    cudaMemcpyAsync(pinned, device_x, 128, cudaMemcpyDeviceToHost, streams[0]);
+    cudaMemcpyAsync(device_y, pinned, 128, cudaMemcpyHostToDevice, streams[1]); // [pinned_used_twice]
+    cudaFreeHost(pinned);
+}
+
+STREAM_FAULT(launch_into_destroyed_stream, "the stream was destroyed")
+{
+    assert_int_equal(cudaStreamDestroy(streams[0]), cudaSuccess);
+    fill_kernel<<<1, 32, 0, streams[0]>>>(device_y, 1); // [launch_into_destroyed_stream]
+}
+
+STREAM_FAULT(copy_into_destroyed_stream, "the stream was destroyed")
+{
+    assert_int_equal(cudaStreamDestroy(streams[0]), cudaSuccess);
+    assert_int_equal(cudaStreamCreate(&streams[2]), cudaSuccess);
+    cudaMemsetAsync(device_y, 0, 4, streams[0]); // [copy_into_destroyed_stream]
+}
+
+STREAM_FAULT(stream_destroyed_twice, "the stream was destroyed")
+{
+    assert_int_equal(cudaStreamDestroy(streams[1]), cudaSuccess);
+    cudaStreamDestroy(streams[1]); // [stream_destroyed_twice]
+}
+
+STREAM_FAULT(wait_for_destroyed_stream, "the stream was destroyed")
+{
+    assert_int_equal(cudaStreamDestroy(streams[1]), cudaSuccess);
+    cudaStreamSynchronize(streams[1]); // [wait_for_destroyed_stream]
+}
+
+STREAM_FAULT(destroyed_event_recorded, "the event was destroyed")
+{
+    assert_int_equal(cudaEventDestroy(events[0]), cudaSuccess);
+    cudaEventRecord(events[0], streams[0]); // [destroyed_event_recorded]
+}
+
+STREAM_FAULT(destroyed_event_waited_for, "the event was destroyed")
+{
+    assert_int_equal(cudaEventDestroy(events[0]), cudaSuccess);
+    assert_int_equal(cudaEventCreate(&events[1]), cudaSuccess);
+    cudaStreamWaitEvent(streams[0], events[0], 0); // [destroyed_event_waited_for]
+}
+
+STREAM_FAULT(event_destroyed_twice, "the event was destroyed")
+{
+    assert_int_equal(cudaEventDestroy(events[0]), cudaSuccess);
+    cudaEventDestroy(events[0]); // [event_destroyed_twice]
+}
+
+STREAM_FAULT(event_for_a_stream, "the stream was destroyed, or never made")
+{
+    cudaStreamSynchronize((cudaStream_t)events[0]); // [event_for_a_stream]
+}
+
 /* --- all of them ---------------------------------------------------------------------------------------------------- */
 
 static void refused(void **state)
@@ -562,6 +1080,8 @@ static void refused(void **state)
 
     device_x = device_iota();
     device_y = device_words(0);
+    if (strcmp(fault->group, "streams") == 0)
+        make_streams();
     fault->run();
     const cudaError_t error = cudaGetLastError();
     const char *said = simt_fault();
@@ -574,6 +1094,11 @@ static void refused(void **state)
     snprintf(place, sizeof place, "%s:%d: ", __FILE__, line_of(__FILE__, fault->name));
     if (lines_known(said, __FILE__) && strncmp(said, place, strlen(place)) != 0)
         fail_msg("%s: \"%s\" is not at %s", fault->name, said, place);
+    for (int i = 0; i < 3; i++)
+        cudaStreamDestroy(streams[i]);
+    for (int i = 0; i < 2; i++)
+        cudaEventDestroy(events[i]);
+    cudaGetLastError();
     cudaFree(device_x);
     device_x = device_iota();
     copy_kernel<<<1, 32>>>(device_x, device_y);

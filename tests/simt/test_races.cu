@@ -7,6 +7,9 @@
  * A program is for each thread a few accesses of 1 to 8 bytes to shared and global memory, atomics, fences and barriers. The
  * kernel that runs it notes each event before it happens. From that list alone the oracle works out what is ordered before
  * what, as a graph, by the rules at the top of happens_before.h, and compares every two events.
+ *
+ * A program of the second kind is for the host a few launches, copies and memsets in four streams, events, and waits; the rules are
+ * those at the top of streams.h.
  */
 #include "simt_test.h"
 
@@ -609,9 +612,342 @@ static HOST_ONLY void random_programs(void **)
     assert_int_equal(cudaFree(device_out), cudaSuccess);
 }
 
+/* --- programs of several streams ------------------------------------------------------------------------------------ */
+
+enum { STREAMS = 4, EVENTS = 2, MAX_STEPS = 24, HOST_PLACES = PLACES };
+
+enum step_kind {
+    STEP_LAUNCH,
+    STEP_COPY,      /* from device to device */
+    STEP_TO_HOST,   /* to pinned memory */
+    STEP_FROM_HOST, /* from pinned memory */
+    STEP_SET,
+    STEP_SYNCHRONOUS_SET,
+    STEP_SYNCHRONOUS_COPY, /* to memory that is not pinned */
+    STEP_PAGEABLE_COPY,    /* to such memory, asynchronously */
+    STEP_HOST_READS,       /* pinned memory */
+    STEP_HOST_WRITES,
+    STEP_RECORD,
+    STEP_WAIT,
+    STEP_STREAM_SYNCHRONIZE,
+    STEP_EVENT_SYNCHRONIZE,
+    STEP_DEVICE_SYNCHRONIZE,
+    NUM_STEP_KINDS
+};
+
+/** What a launch does: one thread, in order. */
+struct accesses {
+    uint8_t count;
+    struct op op[3];
+};
+
+struct step {
+    uint8_t kind, stream, event;
+    uint8_t to, from, bytes;
+    struct accesses accesses;
+    uint32_t before; /* steps that are ordered before it */
+};
+
+static struct step steps[MAX_STEPS];
+static unsigned step_count;
+static cudaStream_t streams[STREAMS]; /* the default stream, one that it waits for, two that it does not */
+static cudaEvent_t stream_events[EVENTS];
+static unsigned char *pinned;
+
+static __global__ void access_kernel(unsigned char *global, accesses all, unsigned long long *out)
+{
+    unsigned long long sum = 0;
+
+    for (unsigned i = 0; i < all.count; i++) {
+        unsigned char *place = global + all.op[i].place;
+
+        if (all.op[i].kind >= ATOMIC_ADD && all.op[i].bytes == 4)
+            atomic((unsigned *)place, &all.op[i]);
+        else if (all.op[i].kind >= ATOMIC_ADD)
+            atomic((unsigned long long *)place, &all.op[i]);
+        else if (all.op[i].bytes == 1)
+            access(place, &all.op[i], &sum);
+        else if (all.op[i].bytes == 2)
+            access((unsigned short *)place, &all.op[i], &sum);
+        else if (all.op[i].bytes == 4)
+            access((unsigned *)place, &all.op[i], &sum);
+        else
+            access((unsigned long long *)place, &all.op[i], &sum);
+    }
+    if (sum == 12345)
+        *out = sum;
+}
+
+static HOST_ONLY bool is_blocking(unsigned stream)
+{
+    return stream < 2;
+}
+
+/** Whether a step takes its place in a stream's order. */
+static HOST_ONLY bool is_in_stream(const struct step *step)
+{
+    return step->kind < STEP_HOST_READS || step->kind == STEP_RECORD || step->kind == STEP_WAIT;
+}
+
+static HOST_ONLY bool waits_in_host(const struct step *step)
+{
+    return step->kind == STEP_SYNCHRONOUS_COPY || step->kind == STEP_PAGEABLE_COPY ||
+           step->kind >= STEP_STREAM_SYNCHRONIZE;
+}
+
+/** Whether a step is ordered after an earlier one by itself: by its stream, the default stream's rule, an event or the host. */
+static HOST_ONLY bool follows(unsigned second, unsigned first)
+{
+    const struct step *const step = &steps[second];
+    const struct step *const earlier = &steps[first];
+    const bool to_stream = is_in_stream(step) || step->kind == STEP_STREAM_SYNCHRONIZE;
+    bool last_record = earlier->kind == STEP_RECORD && earlier->event == step->event;
+
+    for (unsigned i = first + 1; i < second; i++)
+        last_record = last_record && !(steps[i].kind == STEP_RECORD && steps[i].event == step->event);
+    if (waits_in_host(earlier) || step->kind == STEP_DEVICE_SYNCHRONIZE)
+        return true;
+    if ((step->kind == STEP_WAIT || step->kind == STEP_EVENT_SYNCHRONIZE) && last_record)
+        return true;
+    if (!to_stream || !is_in_stream(earlier))
+        return false;
+    return step->stream == earlier->stream ||
+           (step->stream * earlier->stream == 0 && is_blocking(step->stream) && is_blocking(earlier->stream));
+}
+
+/** The bytes that a step uses, as a set for each enum: reads, strong reads, writes, strong writes; the pinned ones above. */
+static HOST_ONLY void uses_of(const struct step *step, uint32_t uses[4])
+{
+    const uint32_t size = (1u << step->bytes) - 1;
+    const uint32_t to = size << step->to;
+    const uint32_t from = size << step->from;
+
+    memset(uses, 0, 4 * sizeof *uses);
+    for (unsigned i = 0; i < step->accesses.count && step->kind == STEP_LAUNCH; i++) {
+        const struct op *op = &step->accesses.op[i];
+        const bool strong = op->kind >= ATOMIC_ADD && !op->in_block;
+
+        uses[op->kind == LOAD            ? 0
+             : op->kind == VOLATILE_LOAD ? 1
+             : strong                    ? 3
+                                         : 2] |= ((1u << op->bytes) - 1) << op->place;
+    }
+    if (step->kind == STEP_COPY || step->kind == STEP_TO_HOST || step->kind == STEP_SYNCHRONOUS_COPY ||
+        step->kind == STEP_PAGEABLE_COPY)
+        uses[0] = from;
+    if (step->kind == STEP_FROM_HOST || step->kind == STEP_HOST_READS)
+        uses[0] = from << PLACES;
+    if (step->kind == STEP_COPY || step->kind == STEP_FROM_HOST || step->kind == STEP_SET ||
+        step->kind == STEP_SYNCHRONOUS_SET)
+        uses[2] = to;
+    if (step->kind == STEP_TO_HOST || step->kind == STEP_HOST_WRITES)
+        uses[2] = to << PLACES;
+}
+
+/** Whether two steps conflict. The host's own does with copies only. */
+static HOST_ONLY bool conflict(const struct step *a, const struct step *b)
+{
+    uint32_t mine[4];
+    uint32_t theirs[4];
+
+    uses_of(a, mine);
+    uses_of(b, theirs);
+    const uint32_t weak = mine[0] | mine[2];
+    const uint32_t other_weak = theirs[0] | theirs[2];
+
+    return (mine[2] & (other_weak | theirs[1] | theirs[3])) || (theirs[2] & (weak | mine[1] | mine[3])) ||
+           (mine[3] & theirs[0]) || (theirs[3] & mine[0]);
+}
+
+/** The number of the first step that races with an earlier one, or step_count. */
+static HOST_ONLY unsigned first_racing_step(void)
+{
+    for (unsigned i = 0; i < step_count; i++) {
+        steps[i].before = 0;
+        for (unsigned j = 0; j < i; j++)
+            steps[i].before |= follows(i, j) ? steps[j].before | 1u << j : 0;
+        for (unsigned j = 0; j < i; j++) {
+            if (!(steps[i].before >> j & 1) && conflict(&steps[i], &steps[j]) &&
+                !(steps[j].kind == STEP_HOST_READS || steps[j].kind == STEP_HOST_WRITES))
+                return i;
+        }
+    }
+    return step_count;
+}
+
+static HOST_ONLY void make_steps(uint64_t seed)
+{
+    random_state = seed * UINT64_C(0x9e3779b97f4a7c15) + 7;
+    memset(steps, 0, sizeof steps);
+    step_count = 3 + below(below(2) ? 6 : MAX_STEPS - 2);
+    const unsigned used = 2 + below(STREAMS - 1);
+    const unsigned places = below(2) ? 8 : PLACES;
+    const unsigned works = 1 + below(3);
+
+    for (unsigned i = 0; i < step_count; i++) {
+        struct step *step = &steps[i];
+
+        step->kind = (uint8_t)(below(works) ? below(STEP_SYNCHRONOUS_SET) : below(NUM_STEP_KINDS));
+        if (below(works))
+            step->kind = STEP_LAUNCH;
+        step->stream = (uint8_t)(STREAMS - 1 - below(used));
+        if (step->kind == STEP_SYNCHRONOUS_COPY || step->kind == STEP_SYNCHRONOUS_SET)
+            step->stream = 0;
+        step->event = (uint8_t)below(EVENTS);
+        step->bytes = (uint8_t)(1 + below(4));
+        step->to = (uint8_t)below(places - step->bytes + 1);
+        step->from = (uint8_t)below(places - step->bytes + 1);
+        if (step->kind == STEP_COPY && step->to < step->from + step->bytes && step->from < step->to + step->bytes)
+            step->kind = STEP_SET;
+        step->accesses.count = (uint8_t)(1 + below(3));
+        for (unsigned j = 0; j < step->accesses.count; j++) {
+            do
+                step->accesses.op[j] = any_access(0, 30, 20, 2, places);
+            while (step->accesses.op[j].kind == VOLATILE_STORE || step->accesses.op[j].kind == ATOMIC_FAILS);
+        }
+    }
+}
+
+/** The host's own access, in code that is seen. */
+static __attribute__((noinline)) void touch_pinned(const struct step *step)
+{
+    for (unsigned i = 0; i < step->bytes; i++) {
+        if (step->kind == STEP_HOST_READS)
+            pinned[PLACES] = ((volatile unsigned char *)pinned)[step->from + i];
+        else
+            pinned[step->to + i] = 1;
+    }
+}
+
+static HOST_ONLY void take_step(const struct step *step)
+{
+    static unsigned char host[PLACES];
+    cudaStream_t stream = streams[step->stream];
+
+    switch (step->kind) {
+    case STEP_LAUNCH:
+        access_kernel<<<1, 1, 0, stream>>>(device_bytes, step->accesses, device_out);
+        break;
+    case STEP_COPY:
+        cudaMemcpyAsync(device_bytes + step->to, device_bytes + step->from, step->bytes, cudaMemcpyDeviceToDevice,
+                        stream);
+        break;
+    case STEP_TO_HOST:
+        cudaMemcpyAsync(pinned + step->to, device_bytes + step->from, step->bytes, cudaMemcpyDeviceToHost, stream);
+        break;
+    case STEP_FROM_HOST:
+        cudaMemcpyAsync(device_bytes + step->to, pinned + step->from, step->bytes, cudaMemcpyHostToDevice, stream);
+        break;
+    case STEP_SET:
+        cudaMemsetAsync(device_bytes + step->to, 0, step->bytes, stream);
+        break;
+    case STEP_SYNCHRONOUS_SET:
+        cudaMemset(device_bytes + step->to, 0, step->bytes);
+        break;
+    case STEP_SYNCHRONOUS_COPY:
+        cudaMemcpy(host, device_bytes + step->from, step->bytes, cudaMemcpyDeviceToHost);
+        break;
+    case STEP_PAGEABLE_COPY:
+        cudaMemcpyAsync(host, device_bytes + step->from, step->bytes, cudaMemcpyDeviceToHost, stream);
+        break;
+    case STEP_HOST_READS:
+    case STEP_HOST_WRITES:
+        touch_pinned(step);
+        break;
+    case STEP_RECORD:
+        cudaEventRecord(stream_events[step->event], stream);
+        break;
+    case STEP_WAIT:
+        cudaStreamWaitEvent(stream, stream_events[step->event], 0);
+        break;
+    case STEP_STREAM_SYNCHRONIZE:
+        cudaStreamSynchronize(stream);
+        break;
+    case STEP_EVENT_SYNCHRONIZE:
+        cudaEventSynchronize(stream_events[step->event]);
+        break;
+    default:
+        cudaDeviceSynchronize();
+        break;
+    }
+}
+
+/** Takes steps until one is refused: its number, or step_count. */
+static HOST_ONLY unsigned run_steps(void)
+{
+    unsigned i = 0;
+
+    for (int event = 0; event < EVENTS; event++)
+        cudaEventCreate(&stream_events[event]);
+    while (i < step_count) {
+        take_step(&steps[i]);
+        if (cudaPeekAtLastError() != cudaSuccess)
+            break;
+        i++;
+    }
+    cudaGetLastError();
+    cudaDeviceSynchronize();
+    for (int event = 0; event < EVENTS; event++)
+        cudaEventDestroy(stream_events[event]);
+    return i;
+}
+
+static HOST_ONLY void print_steps(void)
+{
+    static const char *const names[] = {"launch",      "copy",     "to pinned",       "from pinned",    "set",
+                                        "set at once", "copy now", "copy async",      "host reads",     "host writes",
+                                        "record",      "wait",     "wait for stream", "wait for event", "wait for all"};
+
+    for (unsigned i = 0; i < step_count; i++) {
+        const struct step *step = &steps[i];
+
+        printf("# %2u stream %u event %u %s to %u from %u bytes %u", i, step->stream, step->event, names[step->kind],
+               step->to, step->from, step->bytes);
+        for (unsigned j = 0; step->kind == STEP_LAUNCH && j < step->accesses.count; j++)
+            printf(" (kind %u%s %u+%u)", step->accesses.op[j].kind, step->accesses.op[j].in_block ? " in block" : "",
+                   step->accesses.op[j].place, step->accesses.op[j].bytes);
+        printf("\n");
+    }
+}
+
+static HOST_ONLY void random_streams(void **)
+{
+    unsigned raced = 0;
+    unsigned wrong = 0;
+
+    assert_int_equal(cudaMalloc(&device_bytes, PLACES), cudaSuccess);
+    assert_int_equal(cudaMemset(device_bytes, 0, PLACES), cudaSuccess);
+    assert_int_equal(cudaMalloc(&device_out, sizeof *device_out), cudaSuccess);
+    assert_int_equal(cudaMallocHost(&pinned, 4096), cudaSuccess);
+    for (unsigned i = 1; i < STREAMS; i++)
+        assert_int_equal(
+            cudaStreamCreateWithFlags(&streams[i], is_blocking(i) ? cudaStreamDefault : cudaStreamNonBlocking),
+            cudaSuccess);
+    for (uint64_t seed = first_seed; seed < first_seed + programs && wrong < 3; seed++) {
+        make_steps(seed);
+        const unsigned refused = run_steps();
+        const unsigned expected = first_racing_step();
+
+        raced += expected < step_count;
+        if (refused == expected)
+            continue;
+        printf("# seed %llu: step %u is refused, and it should be %u\n", (unsigned long long)seed, refused, expected);
+        print_steps();
+        wrong++;
+    }
+    print_message("# %u programs of streams, %u with a race: %u reported wrongly\n", programs, raced, wrong);
+    assert_int_equal(wrong, 0);
+    assert_in_range(raced, programs / 10, programs / 10 * 9);
+    for (unsigned i = 1; i < STREAMS; i++)
+        assert_int_equal(cudaStreamDestroy(streams[i]), cudaSuccess);
+    assert_int_equal(cudaFreeHost(pinned), cudaSuccess);
+    assert_int_equal(cudaFree(device_bytes), cudaSuccess);
+    assert_int_equal(cudaFree(device_out), cudaSuccess);
+}
+
 int main(int argc, char **argv)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(random_programs), cmocka_unit_test(random_streams)};
 
     if (argc > 1)
         programs = (unsigned)strtoul(argv[1], NULL, 10);

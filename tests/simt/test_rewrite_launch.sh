@@ -169,6 +169,11 @@ unchanged 'a qualifier that goes into a macro' 'f(__shared__); x;'
 becomes 'names that only look like it' 'extern int my__shared__[]; my_extern __shared__ x[1]; externs __shared__ y[3]; int __shared__s[];' \
     "extern int my__shared__[]; my_extern __shared__ x[1];$gap externs __shared__ y[3];$gap int __shared__s[];"
 
+becomes 'launch bounds' '__global__ void __launch_bounds__(f(2), // two
+  1) k(int (*a)[2]) { a[0] = 1; }' '__global__ void __launch_bounds__(f(2), // two
+  1) k(int (*a)[2]) { SIMT_LAUNCH_BOUNDS(f(2),          1) a[0] = 1; }'
+unchanged 'launch bounds of a declaration' '__launch_bounds__(2) __global__ void k(int *a); void f() { }'
+
 refused 'no name' 'x = <<<1, 2>>>(a);' 1 "$no_kernel"
 refused 'a member' '
 p->k<<<1, 2>>>(a);' 2 "$no_kernel"

@@ -516,6 +516,290 @@ static void conversions_and_products(void **)
     assert_int_equal(cudaFree(device_values), cudaSuccess);
 }
 
+/* --- convergence ---------------------------------------------------------------------------------------------------- */
+
+static __noinline__ __device__ void barrier_at_depth(int depth)
+{
+    if (depth > 0)
+        barrier_at_depth(depth - 1);
+    __syncthreads();
+}
+
+static inline __device__ int sum_over_warp(int value)
+{
+#pragma unroll
+    for (int step = 16; step > 0; step /= 2)
+        value += __shfl_xor_sync(0xffffffffu, value, step);
+    return value;
+}
+
+static __global__ void calls_kernel(const int *x, int *y)
+{
+    __shared__ int words[64];
+
+    /* The same for all threads of a block: its barriers may be in branches. */
+    if (blockIdx.x == 0) {
+        words[threadIdx.x] = sum_over_warp(x[threadIdx.x]);
+        barrier_at_depth(20);
+    } else {
+        words[threadIdx.x] = sum_over_warp(1) + sum_over_warp(2);
+        barrier_at_depth(1);
+    }
+    for (int i = 0; i < 3; i++) {
+        if (threadIdx.x < 32)
+            words[threadIdx.x] += words[threadIdx.x + 32];
+        barrier_at_depth(i);
+    }
+    if (threadIdx.x == 0)
+        y[blockIdx.x] = words[0];
+}
+
+static void barriers_and_shuffles_in_functions(void **)
+{
+    calls_kernel<<<2, 64>>>(device_x, device_y);
+    assert_int_equal(result()[0], 496 + 3 * (496 + 1024));
+    assert_int_equal(result()[1], 96 + 3 * 96);
+}
+
+/** Lanes that return before a collective need not come to it, whatever they did before. */
+static __global__ void early_kernel(const int *x, int *y, int n)
+{
+    const int i = (int)threadIdx.x;
+
+    if (i >= n) {
+        y[i] = -1;
+        return;
+    }
+    int value = x[i];
+
+    for (int turn = 0; turn < 2; turn++) {
+        if (i >= n - turn)
+            return;
+        value += __any_sync(0xffffffffu, i == 3);
+    }
+    y[i] = value;
+}
+
+static void lanes_that_return_early(void **)
+{
+    early_kernel<<<1, 48>>>(device_x, device_y, 40);
+    assert_int_equal(result()[38], 38);
+    assert_int_equal(result()[2], 4);
+    assert_int_equal(result()[41], -1);
+}
+
+/** Half of the lanes do their own collectives while the others do theirs. */
+static __global__ void halves_kernel(const int *x, int *y)
+{
+    const unsigned half = threadIdx.x < 16 ? 0x0000ffffu : 0xffff0000u;
+    int value = x[threadIdx.x];
+
+    if (threadIdx.x < 16)
+        for (int step = 8; step > 0; step /= 2)
+            value += __shfl_xor_sync(half, value, step);
+    y[threadIdx.x] = value;
+    __syncwarp();
+    y[threadIdx.x] += __reduce_add_sync(half, 1);
+}
+
+static void halves_apart(void **)
+{
+    halves_kernel<<<1, 32>>>(device_x, device_y);
+    assert_int_equal(result()[1], 120 + 16);
+    assert_int_equal(result()[17], 17 + 16);
+}
+
+/* --- launches ------------------------------------------------------------------------------------------------------- */
+
+static __global__ void __launch_bounds__(96, 2) bounds_kernel(int *y);
+static __global__ void __launch_bounds__(96, 2) bounds_kernel(int *y)
+{
+    y[threadIdx.x + 3 * threadIdx.y] = 5;
+}
+
+struct all_parameters {
+    int words[8188]; /* with a pointer before them, 8 bytes less than the most */
+};
+
+static __global__ void parameters_kernel(int *y, all_parameters all)
+{
+    y[threadIdx.x] = all.words[threadIdx.x];
+}
+
+static void launches_at_their_limits(void **)
+{
+    static all_parameters all;
+
+    bounds_kernel<<<1, dim3(3, 32)>>>(device_y);
+    assert_int_equal(result()[2], 5);
+    all.words[31] = 7;
+    parameters_kernel<<<1, 32>>>(device_y, all);
+    assert_int_equal(result()[31], 7);
+}
+
+/* --- streams -------------------------------------------------------------------------------------------------------- */
+
+static __global__ void scale_kernel(const int *x, int *y, int factor)
+{
+    const unsigned i = blockIdx.x * blockDim.x + threadIdx.x;
+
+    y[i] = factor * x[i];
+}
+
+static __global__ void histogram_kernel(const int *x, int *counts)
+{
+    atomicAdd(&counts[x[threadIdx.x] % 4], 1);
+}
+
+static __global__ void shorts_kernel(short *y, int first)
+{
+    y[first + threadIdx.x] = (short)first;
+}
+
+static cudaStream_t one, two;
+static cudaEvent_t done;
+
+static void make_streams(unsigned flags)
+{
+    assert_int_equal(cudaStreamCreateWithFlags(&one, flags), cudaSuccess);
+    assert_int_equal(cudaStreamCreateWithFlags(&two, flags), cudaSuccess);
+    assert_int_equal(cudaEventCreateWithFlags(&done, cudaEventDisableTiming), cudaSuccess);
+}
+
+static void destroy_streams(void)
+{
+    assert_int_equal(cudaStreamDestroy(one), cudaSuccess);
+    assert_int_equal(cudaStreamDestroy(two), cudaSuccess);
+    assert_int_equal(cudaEventDestroy(done), cudaSuccess);
+}
+
+static void streams_in_turn(void **)
+{
+    make_streams(cudaStreamNonBlocking);
+    for (int turn = 0; turn < 4; turn++) {
+        cudaStream_t first = turn % 2 ? two : one;
+        cudaStream_t second = turn % 2 ? one : two;
+
+        scale_kernel<<<2, 64, 0, first>>>(device_x, device_y, turn);
+        cudaEventRecord(done, first);
+        cudaStreamWaitEvent(second, done, 0);
+        scale_kernel<<<2, 64, 0, second>>>(device_y, device_y + 1000, 2);
+    }
+    /* What the second stream reads is overwritten by itself: it has the next turn. */
+    cudaStreamSynchronize(one);
+    assert_int_equal(result()[1003], 18);
+    destroy_streams();
+}
+
+static void halves_of_a_buffer(void **)
+{
+    make_streams(cudaStreamNonBlocking);
+    shorts_kernel<<<1, 31, 0, one>>>((short *)device_y, 0);
+    shorts_kernel<<<1, 32, 0, two>>>((short *)device_y, 31);
+    scale_kernel<<<1, 64, 0, one>>>(device_x, device_y + 100, 2);
+    scale_kernel<<<1, 64, 0, two>>>(device_x, device_y + 164, 3);
+    cudaDeviceSynchronize();
+    assert_int_equal(result()[164 + 5], 15);
+    assert_int_equal(result()[15], 31 << 16);
+    destroy_streams();
+}
+
+static void counts_of_two_streams(void **)
+{
+    make_streams(cudaStreamNonBlocking);
+    for (int i = 0; i < 3; i++) {
+        histogram_kernel<<<1, 64, 0, one>>>(device_x, device_y);
+        histogram_kernel<<<1, 64, 0, two>>>(device_x, device_y);
+    }
+    cudaStreamSynchronize(two);
+    cudaStreamSynchronize(one);
+    assert_int_equal(result()[3], 96);
+    destroy_streams();
+}
+
+static void the_default_stream_waits(void **)
+{
+    make_streams(cudaStreamDefault);
+    scale_kernel<<<1, 64, 0, one>>>(device_x, device_y, 2);
+    scale_kernel<<<1, 64>>>(device_y, device_y + 64, 2);
+    scale_kernel<<<1, 64, 0, two>>>(device_y + 64, device_y + 128, 2);
+    cudaMemsetAsync(device_y, 0, 64, cudaStreamPerThread);
+    cudaMemset(device_y + 64, 0, 64);
+    scale_kernel<<<1, 64, 0, one>>>(device_y + 128, device_y, 2);
+    assert_int_equal(result()[1], 16);
+    destroy_streams();
+}
+
+/** One buffer in parts, each copied and computed in one of two streams. */
+static void copies_and_kernels_overlap(void **)
+{
+    enum { PARTS = 6, PART = 65 };
+    int *pinned;
+    int *back;
+
+    make_streams(cudaStreamNonBlocking);
+    assert_int_equal(cudaMallocHost(&pinned, PARTS * PART * sizeof *pinned), cudaSuccess);
+    assert_int_equal(cudaMallocHost(&back, PARTS * PART * sizeof *back), cudaSuccess);
+    for (int part = 0; part < PARTS; part++) {
+        cudaStream_t stream = part % 2 ? two : one;
+        int *words = pinned + part * PART;
+
+        for (int i = 0; i < PART; i++)
+            words[i] = part;
+        cudaMemcpyAsync(device_x + part * PART, words, PART * sizeof *words, cudaMemcpyHostToDevice, stream);
+        scale_kernel<<<1, PART, 0, stream>>>(device_x + part * PART, device_y + part * PART, 10);
+        cudaMemcpyAsync(back + part * PART, device_y + part * PART, PART * sizeof *back, cudaMemcpyDeviceToHost,
+                        stream);
+        cudaEventRecord(done, stream);
+        if (part > 0)
+            assert_int_equal(pinned[part * PART - 1], part - 1); /* the copy only reads it */
+    }
+    while (cudaEventQuery(done) == cudaErrorNotReady)
+        assert_int_equal(cudaGetLastError(), cudaErrorNotReady);
+    assert_int_equal(back[5 * PART + 1], 50);
+    pinned[5 * PART] = 0;
+    cudaStreamSynchronize(one);
+    assert_int_equal(back[4 * PART], 40);
+    assert_int_equal(cudaFreeHost(pinned), cudaSuccess);
+    assert_int_equal(cudaFreeHost(back), cudaSuccess);
+    destroy_streams();
+}
+
+static void pageable_copies(void **)
+{
+    static int host[64];
+
+    make_streams(cudaStreamNonBlocking);
+    host[5] = 3;
+    cudaMemcpyAsync(device_x, host, sizeof host, cudaMemcpyHostToDevice, one);
+    host[5] = 4;
+    scale_kernel<<<1, 64, 0, one>>>(device_x, device_y, 2);
+    cudaMemcpyAsync(host, device_y, sizeof host, cudaMemcpyDeviceToHost, one);
+    assert_int_equal(host[5], 6);
+    scale_kernel<<<1, 64, 0, two>>>(device_y, device_x, 2);
+    assert_int_equal(cudaStreamQuery(two), cudaErrorNotReady);
+    assert_int_equal(cudaStreamQuery(two), cudaSuccess);
+    assert_int_equal(cudaGetLastError(), cudaErrorNotReady);
+    destroy_streams();
+}
+
+static void what_ends_while_it_works(void **)
+{
+    int *words = device_iota();
+
+    make_streams(cudaStreamNonBlocking);
+    scale_kernel<<<1, 64, 0, one>>>(words, device_y, 2);
+    cudaFree(words); /* waits */
+    scale_kernel<<<1, 64, 0, two>>>(device_x, device_y, 3);
+    destroy_streams();
+    make_streams(cudaStreamNonBlocking);
+    cudaDeviceSynchronize();
+    scale_kernel<<<1, 64, 0, two>>>(device_x, device_y, 4);
+    cudaStreamSynchronize(two);
+    assert_int_equal(result()[2], 8);
+    destroy_streams();
+}
+
 #define VALID(name) cmocka_unit_test_setup_teardown(name, make_buffers, free_buffers)
 
 int main(void)
@@ -542,6 +826,17 @@ int main(void)
         VALID(coalesced_threads),
         VALID(local_memory_of_128_kilobytes),
         VALID(conversions_and_products),
+        VALID(barriers_and_shuffles_in_functions),
+        VALID(lanes_that_return_early),
+        VALID(halves_apart),
+        VALID(launches_at_their_limits),
+        VALID(streams_in_turn),
+        VALID(halves_of_a_buffer),
+        VALID(counts_of_two_streams),
+        VALID(the_default_stream_waits),
+        VALID(copies_and_kernels_overlap),
+        VALID(pageable_copies),
+        VALID(what_ends_while_it_works),
     };
 
     return cmocka_run_group_tests_name("valid", tests, NULL, NULL);

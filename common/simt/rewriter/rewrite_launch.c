@@ -11,6 +11,7 @@
  *     extern __shared__ T name[];        ->   extern __thread T name[] __asm__("simt_dynamic_shared");         elsewhere
  *     __shared__ T name[size];           ->   __shared__ T name[size]; SIMT_SHARED_GAP
  *     __device__ T name;                 ->   SIMT_DEVICE_VARIABLE T name; SIMT_DEVICE_GAP
+ *     __launch_bounds__(n) name(T x) {   ->   __launch_bounds__(n) name(T x) { SIMT_LAUNCH_BOUNDS(n)
  *     __constant__ T name[size];         ->   __constant__ T name[size]; SIMT_CONSTANT_GAP
  *
  * Anything it cannot rewrite is an error, one line: FILE:LINE: what is wrong. Exit 1.
@@ -283,6 +284,13 @@ static void write_quoted(const struct source *source, size_t begin, size_t end)
     }
 }
 
+/** Writes [begin, end) in one line, without comments. */
+static void write_line(const struct source *source, size_t begin, size_t end)
+{
+    for (size_t at = begin; at < end; at++)
+        putchar(source->code[at] == ' ' ? ' ' : source->text[at]);
+}
+
 /** Rewrites the launch whose `<<<` is at `at`; the text before it is copied or about to be. */
 static bool rewrite_launch(struct source *source, size_t at)
 {
@@ -494,6 +502,27 @@ static void rewrite_variable(struct source *source, size_t at, size_t end, const
     write_gap(source, end, gap);
 }
 
+/* --- launch bounds -------------------------------------------------------------------------------------------------- */
+
+/** Copies what stands in the parentheses behind `__launch_bounds__` to the beginning of the function's body, if that follows. */
+static void rewrite_launch_bounds(struct source *source, size_t end)
+{
+    const char *code = source->code;
+    const size_t open = skip_space(code, end);
+    const size_t close = code[open] == '(' ? partner(code, open, 1) : NOWHERE;
+    size_t at = close;
+
+    for (; at != NOWHERE && !is_one_of(code[at], "{;}\n") && code[at]; at++) {
+        if (code[at] == '(' && (at = partner(code, at, 1)) == NOWHERE)
+            return;
+    }
+    if (at == NOWHERE || code[at] != '{')
+        return;
+    copy_to(source, at + 1);
+    fputs(" SIMT_LAUNCH_BOUNDS", stdout);
+    write_line(source, open, close + 1);
+}
+
 /* --- the file ------------------------------------------------------------------------------------------------------- */
 
 static bool rewrite(struct source *source)
@@ -508,6 +537,8 @@ static bool rewrite(struct source *source)
             rewrite_variable(source, at, end, "SIMT_DEVICE_VARIABLE", " SIMT_DEVICE_GAP");
         else if (end - at == strlen("__constant__") && starts_with(source->code + at, "__constant__"))
             rewrite_variable(source, at, end, "__constant__", " SIMT_CONSTANT_GAP");
+        else if (end - at == strlen("__launch_bounds__") && starts_with(source->code + at, "__launch_bounds__"))
+            rewrite_launch_bounds(source, end);
         else if (starts_with(source->code + at, "<<<"))
             good = rewrite_launch(source, at);
         if (!good)
