@@ -35,7 +35,7 @@ static int next_digit(int *number, int base)
 }
 
 /**
- * Up to 19; of a thousand experts, which take the simulator long, 9: a row of each of NaN's eight kinds, and one more.
+ * Up to 19; of a thousand experts, which take the simulator long, 9: a row of each of NaN's nine kinds.
  */
 static int64_t num_tokens_of(int shape, int number)
 {
