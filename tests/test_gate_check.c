@@ -2,7 +2,9 @@
 #include "gate_reference_answer.h"
 #include "harness/gate/check.h"
 #include "harness/gate/input.h"
+#include "harness/gate/options.h"
 #include "harness/gate/problem.h"
+#include "harness/gate/reference.h"
 #include "harness/gate/run.h"
 
 #include <setjmp.h>
@@ -415,11 +417,12 @@ static void a_softmax_row_with_one_nan_is_invalid_throughout(void **state)
     problem.score = GATE_SCORE_SOFTMAX;
     bench = set_up(problem, GATE_DIST_NORMAL, 5);
     logits_of(&bench)[200] = NAN;
+    assert_wrong(&bench, 0, "the best experts are chosen");
+    for (int k = 0; k < 8; k++)
+        bench.ids[k] = k;
     assert_wrong(&bench, 0, "a weight is");
     for (int k = 0; k < 8; k++)
         bench.weights[k] = 0.0f;
-    for (int k = 0; k < 8; k++)
-        bench.ids[k] = k;
     assert_right(&bench);
     tear_down(&bench);
 }
@@ -433,6 +436,237 @@ static void the_first_wrong_token_is_named(void **state)
     bench.ids[41 * 8] = -5;
     assert_wrong(&bench, 41, "every id names an expert");
     tear_down(&bench);
+}
+
+/* --- what is exactly defined -------------------------------------------------------------------------------------- */
+
+/** Writes the row's `count` choices in bf16 or f16, one after another. */
+static void store_all(enum dtype dtype, void *array, const float *values, int count)
+{
+    for (int i = 0; i < count; i++)
+        dtype_store(dtype, array, i, values[i]);
+}
+
+/** The answer of a gate that compares experts in f32 where PyTorch rounds score + bias to the type of both. */
+static void answer_with_wide_choices(const struct bench *bench)
+{
+    struct gate_problem wide = bench->problem;
+    struct gate_buffers buffers = buffers_of(bench);
+    float bias[256];
+
+    for (int e = 0; e < 256; e++)
+        bias[e] = dtype_load(bench->problem.bias_dtype, buffers.correction_bias, e);
+    wide.bias_dtype = DTYPE_F32;
+    buffers.correction_bias = bias;
+    assert_true(gate_reference_compute(&wide, &buffers));
+}
+
+static void choices_that_are_not_rounded_are_refused(void **state)
+{
+    (void)state;
+    for (int type = DTYPE_F16; type <= DTYPE_BF16; type++) {
+        struct gate_problem problem = deepseek(2048);
+        struct bench bench;
+        struct error error;
+
+        problem.dtype = problem.bias_dtype = (enum dtype)type;
+        bench = set_up(problem, GATE_DIST_NORMAL, 3);
+        assert_right(&bench);
+        answer_with_wide_choices(&bench);
+        assert_int_equal(verdict_of(&bench, GATE_TIES_LOWER_FIRST, &error), RUN_WRONG);
+        tear_down(&bench);
+    }
+}
+
+static void a_group_sum_that_is_not_rounded_is_refused(void **state)
+{
+    /* In bf16 both groups have 1 + 2^-8, halfway to the next number, or less: 1. So the first stays. */
+    static const float logits[] = {1.0f, 0x1p-9f, 1.0f, 0x1p-8f}, no_bias[4] = {0.0f};
+    struct gate_problem problem = deepseek(1);
+    struct bench bench;
+
+    (void)state;
+    problem.num_experts = 4;
+    problem.num_expert_group = 2;
+    problem.topk_group = problem.topk = 1;
+    problem.score = GATE_SCORE_NONE;
+    problem.dtype = problem.bias_dtype = DTYPE_BF16;
+    bench = set_up(problem, GATE_DIST_NORMAL, 3);
+    store_all(DTYPE_BF16, logits_of(&bench), logits, 4);
+    store_all(DTYPE_BF16, bias_of(&bench), no_bias, 4);
+    bench.weights[0] = 2.5f;
+    bench.ids[0] = 0;
+    assert_right(&bench);
+    bench.ids[0] = 2;
+    assert_wrong(&bench, 0, "the best groups stay");
+    assert_int_equal(verdict_of(&bench, GATE_TIES_FREE, &(struct error){0}), RUN_VERIFIED);
+    tear_down(&bench);
+}
+
+static void a_weight_that_is_not_rounded_is_refused(void **state)
+{
+    struct gate_problem problem = deepseek(40);
+    struct bench bench;
+    int64_t wrong = 0;
+
+    (void)state;
+    problem.dtype = DTYPE_BF16;
+    problem.routed_scaling_factor = 1.0f;
+    bench = set_up(problem, GATE_DIST_NORMAL, 3);
+    for (int i = 0; i < 40 * 8; i++) {
+        const float right = bench.weights[i];
+
+        for (float other = -1.0f; other <= 1.0f; other += 2.0f) {
+            bench.weights[i] = nextafterf(right, other);
+            wrong += verdict_of(&bench, GATE_TIES_LOWER_FIRST, &(struct error){0}) == RUN_WRONG;
+        }
+        bench.weights[i] = right;
+    }
+    assert_int_equal(wrong, 40 * 8 * 2); /* the scores, their sum and the quotient have one right value each */
+    tear_down(&bench);
+}
+
+static void a_tie_after_rounding_goes_to_the_lower_expert(void **state)
+{
+    struct gate_problem problem = deepseek(100);
+    struct bench bench;
+    int ties = 0;
+
+    (void)state;
+    problem.dtype = DTYPE_BF16;
+    problem.has_bias = problem.renormalize = false;
+    bench = set_up(problem, GATE_DIST_NORMAL, 3);
+    for (int i = 0; i < 100 * 8 - 1; i++) {
+        const int32_t first = bench.ids[i], second = bench.ids[i + 1];
+        const size_t row = (size_t)(i / 8) * 256;
+        const uint16_t *const logits = (const uint16_t *)logits_of(&bench);
+
+        if (i % 8 == 7 || bench.weights[i] != bench.weights[i + 1] || logits[row + first] == logits[row + second])
+            continue;
+        assert_true(first < second);
+        bench.ids[i] = second, bench.ids[i + 1] = first;
+        assert_wrong(&bench, i / 8, "best first");
+        bench.ids[i] = first, bench.ids[i + 1] = second;
+        ties++;
+    }
+    assert_true(ties > 50); /* different logits with the same score */
+    tear_down(&bench);
+}
+
+/** Multiplies all weights. */
+static void scale_weights(struct bench *bench, float factor)
+{
+    for (size_t i = 0; i < gate_choices(&bench->problem); i++)
+        bench->weights[i] *= factor;
+}
+
+static void softmax_weights_slightly_off_are_refused(void **state)
+{
+    (void)state;
+    for (int renormalize = 0; renormalize < 2; renormalize++) {
+        struct gate_problem problem = deepseek(2048);
+        struct bench bench;
+        float right;
+
+        problem.score = GATE_SCORE_SOFTMAX;
+        problem.renormalize = renormalize;
+        bench = set_up(problem, GATE_DIST_NORMAL, 3);
+        scale_weights(&bench, 1.0f + 1e-5f);
+        assert_int_equal(verdict_of(&bench, GATE_TIES_LOWER_FIRST, &(struct error){0}), RUN_WRONG);
+        scale_weights(&bench, (1.0f - 1e-5f) * (1.0f - 1e-5f));
+        assert_int_equal(verdict_of(&bench, GATE_TIES_LOWER_FIRST, &(struct error){0}), RUN_WRONG);
+        tear_down(&bench);
+
+        bench = set_up(problem, GATE_DIST_NORMAL, 3);
+        right =
+            bench.weights[77]; /* the sum of 256 powers may be off by more than this, but not for one weight alone */
+        bench.weights[77] = right * (1.0f + 3e-6f);
+        assert_wrong(&bench, 77 / 8, renormalize ? "a weight is" : "by one factor");
+        bench.weights[77] = right * (1.0f - 3e-6f);
+        assert_wrong(&bench, 77 / 8, renormalize ? "a weight is" : "by one factor");
+        bench.weights[77] = nextafterf(right, 1.0f);
+        assert_right(&bench);
+        tear_down(&bench);
+    }
+}
+
+static void the_only_weight_is_one(void **state)
+{
+    struct gate_problem problem = deepseek(5);
+    struct bench bench;
+
+    (void)state;
+    problem.topk = 1;
+    problem.routed_scaling_factor = 1.0f;
+    bench = set_up(problem, GATE_DIST_NORMAL, 3);
+    assert_true(bench.weights[3] == 1.0f);
+    bench.weights[3] = nextafterf(1.0f, 0.0f);
+    assert_wrong(&bench, 3, "a weight is");
+    tear_down(&bench);
+}
+
+static void a_group_of_both_infinities_ranks_last(void **state)
+{
+    static const float logits[] = {INFINITY, -INFINITY, -5.0f, -6.0f};
+    struct gate_problem problem = deepseek(1);
+    struct bench bench;
+
+    (void)state;
+    problem.num_experts = 4;
+    problem.num_expert_group = 2;
+    problem.topk_group = problem.topk = 1;
+    problem.score = GATE_SCORE_NONE;
+    bench = set_up(problem, GATE_DIST_NORMAL, 3);
+    memcpy(logits_of(&bench), logits, sizeof logits);
+    memset(bias_of(&bench), 0, 4 * sizeof(float));
+    bench.weights[0] = 2.5f;
+    bench.ids[0] = 2;
+    assert_right(&bench);
+    bench.weights[0] = 0.0f;
+    bench.ids[0] = 0;
+    assert_wrong(&bench, 0, "the best groups stay");
+    tear_down(&bench);
+}
+
+/** Some row of what --check-all tries holds a group whose two best choices are +infinity and -infinity. */
+static void problems_to_try_hold_a_group_of_both_infinities(void **state)
+{
+    struct gate_options options;
+    int found = 0;
+
+    (void)state;
+    for (int number = 0; gate_problem_to_try(&number, 1, &options); number++) {
+        struct gate_problem problem = options.problem;
+        struct error error;
+        struct bench bench;
+        struct gate_row row;
+
+        problem.num_tokens = options.program.num_tokens;
+        problem.has_bias = strcmp(options.bias, "none") != 0;
+        problem.bias_dtype = options.bias_same ? problem.dtype : DTYPE_F32;
+        if (options.dist != GATE_DIST_NAN || !problem.has_bias || problem.score != GATE_SCORE_NONE)
+            continue;
+        bench = set_up(problem, options.dist, options.program.seed);
+        assert_true(gate_row_allocate(&problem, &row, &error));
+        for (int64_t token = 0; token < problem.num_tokens; token++) {
+            const struct gate_buffers buffers = buffers_of(&bench);
+
+            gate_row_compute(&problem, buffers.gating_output, buffers.correction_bias, token, &row);
+            for (int g = 0; g < problem.num_expert_group; g++) {
+                const int size = gate_experts_per_group(&problem);
+                int plus = 0, minus = 0;
+
+                for (int e = g * size; e < (g + 1) * size; e++) {
+                    plus += row.experts[e].choice.value == INFINITY;
+                    minus += row.experts[e].choice.value == -INFINITY && !row.experts[e].invalid;
+                }
+                found += plus == 1 && minus == size - 1;
+            }
+        }
+        gate_row_free(&row);
+        tear_down(&bench);
+    }
+    assert_true(found > 10);
 }
 
 /* --- problems ----------------------------------------------------------------------------------------------------- */
@@ -497,7 +731,9 @@ static void distributions_are_what_they_say(void **state)
     assert_int_equal(count_nan(logits), 1);
     assert_true(count_nan(logits + 256) > 20);
     assert_int_equal(count_nan(logits + 2 * 256), 256);
-    assert_int_equal(count_nan(logits + 7 * 256), 0);
+    for (int e = 0; e < 256; e++)
+        assert_true(isinf(logits[7 * 256 + e]));
+    assert_int_equal(count_nan(logits + 8 * 256), 0);
     tear_down(&bench);
 
     bench = set_up(deepseek(16), GATE_DIST_TIES, 2);
@@ -538,6 +774,14 @@ int main(void)
         cmocka_unit_test(nan_ranks_below_everything_and_weighs_nothing),
         cmocka_unit_test(a_softmax_row_with_one_nan_is_invalid_throughout),
         cmocka_unit_test(the_first_wrong_token_is_named),
+        cmocka_unit_test(choices_that_are_not_rounded_are_refused),
+        cmocka_unit_test(a_group_sum_that_is_not_rounded_is_refused),
+        cmocka_unit_test(a_weight_that_is_not_rounded_is_refused),
+        cmocka_unit_test(a_tie_after_rounding_goes_to_the_lower_expert),
+        cmocka_unit_test(softmax_weights_slightly_off_are_refused),
+        cmocka_unit_test(the_only_weight_is_one),
+        cmocka_unit_test(a_group_of_both_infinities_ranks_last),
+        cmocka_unit_test(problems_to_try_hold_a_group_of_both_infinities),
         cmocka_unit_test(malformed_problems_are_named),
         cmocka_unit_test(generated_rows_depend_on_seed_and_number_alone),
         cmocka_unit_test(distributions_are_what_they_say),

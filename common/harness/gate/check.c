@@ -4,6 +4,7 @@
 #include "harness/gate/problem.h"
 #include "harness/gate/reference.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
@@ -268,6 +269,37 @@ static bool weights_are_right(struct examination *exam)
     return true;
 }
 
+/**
+ * A softmax's sum may be off by its many additions, but it is one sum: there is a factor that leads from the scores as
+ * each by itself may be to all the weights. Renormalized weights do not depend on it, and rounding to 16 bits hides it.
+ */
+static bool weights_share_a_factor(struct examination *exam)
+{
+    const struct gate_problem *problem = exam->problem;
+    const float scale = problem->routed_scaling_factor;
+    double least = 0.0, most = INFINITY;
+
+    if (problem->score != GATE_SCORE_SOFTMAX || problem->renormalize || problem->dtype != DTYPE_F32 || scale == 0.0f)
+        return true;
+    for (int k = 0; k < problem->topk; k++) {
+        const struct interval own = exam->row.experts[exam->ids[k]].own_score;
+        const double weight = (double)exam->weights[k] / scale;
+        const double low = weight / own.high * (1.0 - 0x1p-23), high = weight / own.low * (1.0 + 0x1p-23);
+
+        if (fabsf(exam->weights[k]) < FLT_MIN) /* its rounding is not relative */
+            continue;
+        if (low > most || high < least) {
+            error_words_set(&exam->expected, "%.9g to %.9g times the score %.9g", least, most, own.value);
+            error_words_set(&exam->got, "weight %.9g, %.9g times, at place %d", exam->weights[k], weight / own.value,
+                            k);
+            return fail(exam, exam->ids[k], "a token's weights are its scores by one factor");
+        }
+        least = fmax(least, low);
+        most = fmin(most, high);
+    }
+    return true;
+}
+
 static bool row_is_right(struct examination *exam, const struct gate_buffers *buffers, int64_t token)
 {
     exam->token = token;
@@ -276,7 +308,8 @@ static bool row_is_right(struct examination *exam, const struct gate_buffers *bu
     if (!ids_are_distinct_and_in_range(exam) || !groups_are_few_enough(exam))
         return false;
     gate_row_compute(exam->problem, buffers->gating_output, buffers->correction_bias, token, &exam->row);
-    return groups_are_the_best(exam) && order_is_descending(exam) && weights_are_right(exam);
+    return groups_are_the_best(exam) && order_is_descending(exam) && weights_are_right(exam) &&
+           weights_share_a_factor(exam);
 }
 
 bool gate_check(const struct gate_problem *problem, const struct gate_buffers *buffers, enum gate_ties ties,

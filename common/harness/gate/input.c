@@ -28,14 +28,15 @@ static float extreme_logit(struct random *random, enum dtype dtype)
     return values[random_below(random, sizeof values / sizeof *values)];
 }
 
-/** Row r of the nan distribution is trouble of kind r % 8. */
-static float troubled_logit(struct random *random, int64_t row, int expert, int num_experts)
+/** Row r of the nan distribution is trouble of kind r % 9. */
+static float troubled_logit(const struct gate_problem *problem, struct random *random, int64_t row, int expert)
 {
+    const int num_experts = problem->num_experts, size = gate_experts_per_group(problem);
     const float value = random_normal(random), other = random_uniform(random);
 
-    switch (row % 8) {
+    switch (row % 9) {
     case 0: /* one NaN */
-        return expert == (int)(row / 8 % num_experts) ? NAN : value;
+        return expert == (int)(row / 9 % num_experts) ? NAN : value;
     case 1: /* some */
         return other < 0.25f ? NAN : value;
     case 2: /* nothing else */
@@ -48,6 +49,8 @@ static float troubled_logit(struct random *random, int64_t row, int expert, int 
         return other < 0.6f ? -INFINITY : value;
     case 6:
         return other < 0.2f ? NAN : other < 0.4f ? INFINITY : other < 0.6f ? -INFINITY : value;
+    case 7: /* about one in a group, with nothing but its opposite beside it: their sum is NaN */
+        return other * size < 1.0f ? INFINITY : -INFINITY;
     default: /* a row of numbers between them */
         return value;
     }
@@ -68,7 +71,7 @@ static float generate_logit(const struct gate_problem *problem, enum gate_dist d
     case GATE_DIST_EXTREME:
         return extreme_logit(random, problem->dtype);
     case GATE_DIST_NAN:
-        return troubled_logit(random, row, expert, problem->num_experts);
+        return troubled_logit(problem, random, row, expert);
     default:
         return random_normal(random);
     }
@@ -79,7 +82,7 @@ void gate_generate_logits(const struct gate_problem *problem, enum gate_dist dis
 #pragma omp parallel for if (problem->num_tokens >= GATE_ROWS_WORTH_A_THREAD)
     for (int64_t row = 0; row < problem->num_tokens; row++) {
         struct random random = random_start(seed, (uint64_t)row);
-        const float row_value = random_normal(&random);
+        const float row_value = random_normal(&random) * (row % 4 == 2 ? 100.0f : 1.0f);
 
         for (int e = 0; e < problem->num_experts; e++)
             dtype_store(problem->dtype, gating_output, (size_t)row * problem->num_experts + e,

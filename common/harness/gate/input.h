@@ -11,9 +11,9 @@ enum gate_dist {
     GATE_DIST_UNIFORM, /**< -4 to 4 */
     GATE_DIST_ZIPF,    /**< few experts far ahead of the rest, another order in every row */
     GATE_DIST_TIES,    /**< four levels: every choice meets equal values */
-    GATE_DIST_EQUAL,   /**< one value a row */
+    GATE_DIST_EQUAL,   /**< one value a row; in every fourth one whose exp is nothing, or all there is */
     GATE_DIST_EXTREME, /**< infinities, the largest and smallest numbers of the type, both zeros */
-    GATE_DIST_NAN,     /**< rows with one NaN, some, only NaN, and infinities of both signs */
+    GATE_DIST_NAN,     /**< rows with one NaN, some, only NaN, infinities of both signs, groups of nothing else */
     GATE_DIST_COUNT
 };
 

@@ -14,7 +14,8 @@ static const struct gate_problem shapes[] = {
     SHAPE(1024, 32, 32, 32), SHAPE(512, 8, 4, 8),  SHAPE(96, 32, 7, 11), SHAPE(1, 1, 1, 1),
 };
 
-static const int64_t token_counts[] = {19, 1, 5, 0};
+/* The last of three rows of NaN has nothing else: what is read past its end is past the array's. */
+static const int64_t token_counts[] = {19, 1, 3, 0};
 
 enum {
     NUM_SHAPES = sizeof shapes / sizeof *shapes,
@@ -35,7 +36,7 @@ static int next_digit(int *number, int base)
 }
 
 /**
- * Up to 19; of a thousand experts, which take the simulator long, 9: a row of each of NaN's eight kinds, and one more.
+ * Up to 19; of a thousand experts, which take the simulator long, 9: a row of each of NaN's nine kinds.
  */
 static int64_t num_tokens_of(int shape, int number)
 {

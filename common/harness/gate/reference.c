@@ -12,7 +12,8 @@ bool gate_row_allocate(const struct gate_problem *problem, struct gate_row *row,
 {
     *row = (struct gate_row){0};
     if (ALLOCATE_ARRAY(row->experts, problem->num_experts, error) &&
-        ALLOCATE_ARRAY(row->groups, problem->num_expert_group, error))
+        ALLOCATE_ARRAY(row->groups, problem->num_expert_group, error) &&
+        ALLOCATE_ARRAY(row->terms, problem->num_experts, error))
         return true;
     gate_row_free(row);
     return false;
@@ -22,10 +23,17 @@ void gate_row_free(struct gate_row *row)
 {
     free(row->experts);
     free(row->groups);
+    free(row->terms);
     *row = (struct gate_row){0};
 }
 
 /* --- scores ------------------------------------------------------------------------------------------------------- */
+
+/*
+ * What a right kernel may do: IEEE operations on floats; expf within 2 units in the last place, as CUDA has it; the
+ * quotient that makes a score within 2 as well, which __fdividef is; sums in any order. The types' roundings and the
+ * quotient of the weights leave no freedom. Each bound below follows from this, for the very numbers of the row.
+ */
 
 /** One unit in the last place of a float of this size. */
 static double float_unit(double value)
@@ -37,12 +45,12 @@ static double float_unit(double value)
 }
 
 /**
- * value +- error, rounded to float and then to the type. What is below the normal floats may come out as 0: the
+ * value +- error, rounded to float and then to the type. What may be below the normal floats may come out as 0: the
  * textbook sigmoid overflows on the way there, and hardware may flush.
  */
 static struct interval interval_around(double value, double error, enum dtype dtype)
 {
-    const double low = fabs(value) < FLT_MIN ? 0.0 : value - error;
+    const double low = value - error < FLT_MIN ? 0.0 : value - error;
     struct interval interval = {
         dtype_round(dtype, (float)low),
         dtype_round(dtype, (float)value),
@@ -52,53 +60,121 @@ static struct interval interval_around(double value, double error, enum dtype dt
     return interval;
 }
 
-/** Sigmoid in float is good to 4 units in the last place: two for exp, one each for the sum and the quotient. */
+/* Makes up for products of relative errors, of which all but a sum's are below 2^-20, and for the step in units at 2^n. */
+static const double SECOND_ORDER = 1.0 + 0x1p-16;
+
+/**
+ * With t = exp(-logit), 1 / (1 + t) takes over the error of t, at most 2^-22 of it, by t / (1 + t), which is 1 - value;
+ * the sum adds 2^-24 and the quotient 2 units. It is the same for exp(logit) / (1 + exp(logit)).
+ */
 static struct interval sigmoid_interval(double logit, enum dtype dtype)
 {
     const double value = 1.0 / (1.0 + exp(-logit));
+    const double error = value * ((1.0 - value) * 0x1p-22 + 0x1p-24) + 2.0 * float_unit(value * SECOND_ORDER);
 
-    return interval_around(value, 4.0 * float_unit(value), dtype);
+    return interval_around(value, value > 0.0 ? error * SECOND_ORDER : 0.0, dtype);
+}
+
+static int larger_first(const void *a, const void *b)
+{
+    const double x = *(const double *)a, y = *(const double *)b;
+
+    return (x < y) - (x > y);
 }
 
 /**
- * Softmax in float: the error of x - max reaches exp as an absolute one, a sum of E terms adds up to E roundings, exp,
- * quotient and the rest stay within 12: relative (12 + |x - max| + E) units of 2^-24.
+ * What a sum of these numbers, none of them negative, can be off by in float: any order, any tree; `terms` are sorted.
+ *
+ * An addition is off by half a unit of its result at most. In any tree the i-th smallest of the inner nodes has at most
+ * i + 1 leaves below it (if not, the nodes from the i-th on would have more leaves than there are), so its result is at
+ * most the sum of the i + 1 largest terms. A term of less than half a unit of the whole sum moves the result by no more
+ * than itself, whichever way it is rounded away. Where all terms are multiples of `grain`, results up to 2^24 of them
+ * are exact. The terms may all be larger by a factor of up to 1 + `shared_error`.
  */
-static struct interval softmax_interval(double logit, double largest, double sum, int num_experts, enum dtype dtype)
+static double sum_error(double *terms, int count, double grain, double shared_error)
 {
-    const double value = exp(logit - largest) / sum;
-    const double error = value * (12.0 + fabs(logit - largest) + num_experts) * 0x1p-24;
+    double sum = 0.0, dust = 0.0, so_far = 0.0, error = 0.0;
+    double half_unit, larger;
 
-    return interval_around(value, value > 0.0 ? error + FLT_TRUE_MIN : 0.0, dtype);
+    qsort(terms, count, sizeof *terms, larger_first);
+    for (int i = 0; i < count; i++)
+        sum += terms[i];
+    larger = 1.0 + count * 0x1p-22 +
+             shared_error; /* sums on the way are computed ones, of terms that are off as well */
+    if (sum * larger <= grain * 0x1p24)
+        return 0.0;
+    half_unit = 0.5 * float_unit(sum * larger);
+    while (count > 1 && terms[count - 1] < half_unit)
+        dust += terms[--count];
+    for (int i = 0; i < count; i++) {
+        so_far += terms[i];
+        if (i > 0 && (so_far + dust) * larger > grain * 0x1p24)
+            error += 0.5 * float_unit((so_far + dust) * larger);
+    }
+    return (error + dust) * larger;
+}
+
+/** exp(logit - largest), whose difference is rounded to a float in one way only. */
+static double power_of(float logit, float largest)
+{
+    return exp((double)(logit - largest));
+}
+
+/**
+ * Softmax: a power is off by 2 units, the quotient by 2 more. Both are an expert's own. The sum, off by what its terms
+ * are off by and what adding them up is, is the same for all: where scores are divided by each other, it cancels.
+ */
+static void compute_softmax(const struct gate_problem *problem, const void *gating_output, size_t first, float largest,
+                            struct gate_row *row)
+{
+    const int count = problem->num_experts;
+    double sum = 0.0, error = 0.0;
+
+    for (int e = 0; e < count; e++) {
+        row->terms[e] = power_of(dtype_load(problem->dtype, gating_output, first + e), largest);
+        sum += row->terms[e];
+        error += row->terms[e] > 0.0 ? 2.0 * float_unit(row->terms[e]) : 0.0;
+    }
+    error += sum_error(row->terms, count, 0.0, 0.0);
+    row->shared_error = error / (sum - error);
+    for (int e = 0; e < count; e++) {
+        const double power = power_of(dtype_load(problem->dtype, gating_output, first + e), largest);
+        const double value = power / sum;
+        const double rounding = 0x1p-22 +
+                                0x1p-24; /* of the quotient; and of the interval's ends, which become floats */
+        const double own = power > 0.0 ? (2.0 * float_unit(power) / power + rounding) * SECOND_ORDER : 0.0;
+        const double least = power > 0.0 ? 2.0 * FLT_TRUE_MIN : 0.0; /* of a unit */
+
+        row->experts[e].own_score = interval_around(value, value * own + least, DTYPE_F32);
+        row->experts[e].score = interval_around(value, value * (own + row->shared_error) * SECOND_ORDER + least,
+                                                problem->dtype);
+    }
 }
 
 static void compute_scores(const struct gate_problem *problem, const void *gating_output, size_t first,
-                           struct gate_expert *experts)
+                           struct gate_row *row)
 {
-    double largest = -INFINITY, sum = 0.0;
+    const struct interval nan = {NAN, NAN, NAN};
+    float largest = -INFINITY;
     bool has_nan = false;
 
-    for (int e = 0; e < problem->num_experts; e++) {
-        const double logit = dtype_load(problem->dtype, gating_output, first + e);
-
-        has_nan |= isnan(logit) != 0;
-        largest = fmax(largest, logit);
-    }
-    for (int e = 0; e < problem->num_experts; e++)
-        sum += exp(dtype_load(problem->dtype, gating_output, first + e) - largest);
-
+    row->shared_error = 0.0;
     for (int e = 0; e < problem->num_experts; e++) {
         const float logit = dtype_load(problem->dtype, gating_output, first + e);
+        struct interval *const score = &row->experts[e].score;
 
-        if (isnan(logit) || (problem->score == GATE_SCORE_SOFTMAX && (has_nan || isinf(largest))))
-            experts[e].score = (struct interval){NAN, NAN, NAN};
-        else if (problem->score == GATE_SCORE_SIGMOID)
-            experts[e].score = sigmoid_interval(logit, problem->dtype);
-        else if (problem->score == GATE_SCORE_SOFTMAX)
-            experts[e].score = softmax_interval(logit, largest, sum, problem->num_experts, problem->dtype);
-        else
-            experts[e].score = (struct interval){logit, logit, logit};
+        has_nan |= isnan(logit);
+        largest = fmaxf(largest, logit);
+        *score = isnan(logit)                           ? nan
+                 : problem->score == GATE_SCORE_SIGMOID ? sigmoid_interval(logit, problem->dtype)
+                                                        : (struct interval){logit, logit, logit};
+        row->experts[e].own_score = *score;
     }
+    if (problem->score == GATE_SCORE_SOFTMAX && !has_nan && !isinf(largest))
+        compute_softmax(problem, gating_output, first, largest, row);
+    for (int e = 0; problem->score == GATE_SCORE_SOFTMAX && (has_nan || isinf(largest)) && e < problem->num_experts;
+         e++)
+        row->experts[e].score = nan;
 }
 
 /** The sum as float arithmetic gives it (a double holds the sum of two floats well enough), in the type. */
@@ -124,14 +200,12 @@ static void compute_choices(const struct gate_problem *problem, const void *gati
         }
         expert->invalid = isnan(expert->choice.value);
         if (expert->invalid) {
-            expert->score = (struct interval){0.0f, 0.0f, 0.0f};
+            expert->score = expert->own_score = (struct interval){0.0f, 0.0f, 0.0f};
             expert->choice = (struct interval){-INFINITY, -INFINITY, -INFINITY};
         }
         expert->bits = dtype_bits(problem->dtype, gating_output, first + e);
         if (problem->has_bias)
             expert->bits |= (uint64_t)dtype_bits(problem->bias_dtype, correction_bias, e) << 32;
-        if (row->ties_are_free)
-            expert->bits = (uint64_t)e;
     }
 }
 
@@ -218,100 +292,129 @@ void gate_row_compute(const struct gate_problem *problem, const void *gating_out
 {
     const size_t first = (size_t)index * problem->num_experts;
 
-    compute_scores(problem, gating_output, first, row->experts);
+    compute_scores(problem, gating_output, first, row);
     compute_choices(problem, gating_output, correction_bias, first, row);
     compute_groups(problem, row);
 }
 
 /* --- order -------------------------------------------------------------------------------------------------------- */
 
+/** Of numbers in these intervals, the first is larger for certain; or, if the lower index is a's, at least as large. */
+static bool certainly_ahead(const struct gate_row *row, int a, int b, struct interval first, struct interval second)
+{
+    return first.low > second.high || (!row->ties_are_free && a < b && first.low >= second.high);
+}
+
 bool gate_expert_certainly_before(const struct gate_row *row, int a, int b)
 {
-    if (row->experts[a].invalid != row->experts[b].invalid)
-        return row->experts[b].invalid;
-    if (row->experts[a].bits == row->experts[b].bits)
-        return a < b;
-    return row->experts[a].choice.low > row->experts[b].choice.high;
+    const struct gate_expert *const first = &row->experts[a], *const second = &row->experts[b];
+
+    if (first->invalid != second->invalid)
+        return second->invalid;
+    return certainly_ahead(row, a, b, first->choice, second->choice) ||
+           (!row->ties_are_free && a < b && first->bits == second->bits);
 }
 
 bool gate_group_certainly_before(const struct gate_row *row, int a, int b)
 {
     const struct gate_group *const first = &row->groups[a], *const second = &row->groups[b];
 
-    return first->score.low > second->score.high ||
-           (a < b && first->settled && second->settled && memcmp(first->bits, second->bits, sizeof first->bits) == 0);
+    return certainly_ahead(row, a, b, first->score, second->score) ||
+           (!row->ties_are_free && a < b && first->settled && second->settled &&
+            memcmp(first->bits, second->bits, sizeof first->bits) == 0);
 }
 
 /* --- weights ------------------------------------------------------------------------------------------------------ */
 
-/** The sum of the chosen scores, and whether some order of additions leaves the range of float on the way. */
+/** The sum of the chosen scores, before it is rounded to a float. */
 struct weight_sum {
-    struct interval interval;
-    bool may_overflow;
+    double low, value, high;
+    double error;      /**< what adding up makes of a sum within these: so much less, or so much more */
+    bool may_overflow; /**< some order of additions leaves the range of float on the way */
 };
 
-/** Any order of additions in float, then the type. */
+/** What divides: the scores; in f32 only their own errors count, as the one that they share cancels. */
+static struct interval divided_score(const struct gate_problem *problem, const struct gate_expert *expert)
+{
+    return problem->dtype == DTYPE_F32 ? expert->own_score : expert->score;
+}
+
+/** The largest power of two that all floats in the interval are multiples of; infinity for 0. */
+static double grain_of(struct interval interval)
+{
+    const double unit = float_unit(fminf(fabsf(interval.low), fabsf(interval.high)));
+    const bool known = isfinite(interval.low) && interval.low == interval.high;
+    const int64_t units = known ? (int64_t)(interval.low / unit) : 1;
+
+    return units == 0 ? INFINITY : unit * (double)(units & -units);
+}
+
+/** Any order of additions in float. */
 static struct weight_sum sum_scores(const struct gate_problem *problem, const struct gate_row *row, const int32_t *ids)
 {
-    double low = 0.0, value = 0.0, high = 0.0, size = 0.0;
+    struct weight_sum sum = {0};
+    double size = 0.0, grain = INFINITY;
 
     for (int k = 0; k < problem->topk; k++) {
-        const struct interval score = row->experts[ids[k]].score;
+        const struct interval score = divided_score(problem, &row->experts[ids[k]]);
 
-        low += score.low;
-        value += score.value;
-        high += score.high;
-        size += fmax(fabs(score.low), fabs(score.high));
+        sum.low += score.low;
+        sum.value += score.value;
+        sum.high += score.high;
+        row->terms[k] = fmax(fabs(score.low), fabs(score.high));
+        size += row->terms[k];
+        grain = fmin(grain, grain_of(row->experts[ids[k]].score));
     }
-
-    const double error = (problem->topk - 1) * 0x1p-24 * size;
-    struct weight_sum sum;
-
-    sum.interval.low = dtype_round(problem->dtype, (float)(low - error));
-    sum.interval.value = dtype_round(problem->dtype, (float)value);
-    sum.interval.high = dtype_round(problem->dtype, (float)(high + error));
-    sum.may_overflow = size > FLT_MAX || !isfinite(sum.interval.low) || !isfinite(sum.interval.high);
+    sum.may_overflow = !(size <= FLT_MAX);
+    if (isfinite(size))
+        sum.error = sum_error(row->terms, problem->topk, grain, row->shared_error) / (1.0 - row->shared_error);
     return sum;
 }
 
-static float rounded_quotient(enum dtype dtype, float a, float b)
+static float rounded(enum dtype dtype, double value)
 {
-    return dtype_round(dtype, (float)((double)a / (double)b));
+    return dtype_round(dtype, (float)value);
 }
 
-/** score / sum for a sum that is certainly finite and certainly not 0. */
-static struct interval quotient_interval(enum dtype dtype, struct interval score, struct interval sum)
+/** A sum in the type. In f32 its error has the rounding already, of which the scores' shared factor decides the place. */
+static double rounded_total(enum dtype dtype, double value)
 {
-    const float corners[4] = {rounded_quotient(dtype, score.low, sum.low), rounded_quotient(dtype, score.low, sum.high),
-                              rounded_quotient(dtype, score.high, sum.low),
-                              rounded_quotient(dtype, score.high, sum.high)};
-    struct interval quotient = {corners[0], rounded_quotient(dtype, score.value, sum.value), corners[0]};
+    const float nearest = rounded(dtype, value);
 
-    for (int i = 1; i < 4; i++) {
-        quotient.low = fminf(quotient.low, corners[i]);
-        quotient.high = fmaxf(quotient.high, corners[i]);
-    }
-    return quotient;
+    return dtype == DTYPE_F32 && isfinite(nearest) ? value : nearest;
 }
 
 /** What dividing by the sum makes of a score; 0 divides nothing, and a sum that is not finite makes the weight 0. */
-static struct interval renormalized(enum dtype dtype, struct interval score, struct weight_sum sum)
+static struct interval renormalized(enum dtype dtype, struct interval score, const struct weight_sum *sum)
 {
     const struct interval nothing = {0.0f, 0.0f, 0.0f};
+    const double value = rounded_total(dtype, sum->value);
+    const double low = rounded_total(dtype, sum->low - sum->error), high = rounded_total(dtype, sum->high + sum->error);
     struct interval weight;
 
-    if (!isfinite(sum.interval.value))
+    if (!isfinite(value))
         return nothing;
-    if (sum.interval.low == 0.0f && sum.interval.high == 0.0f)
+    if (low == 0.0 && high == 0.0) {
         weight = score;
-    else if (sum.interval.low > 0.0f || sum.interval.high < 0.0f)
-        weight = quotient_interval(dtype, score, sum.interval);
-    else if (score.low == 0.0f && score.high == 0.0f)
-        weight = nothing;
-    else /* the sum may be next to 0, on either side */
-        weight = (struct interval){-INFINITY, score.value, INFINITY};
+    } else if (low > 0.0 || high < 0.0) {
+        /* A float's place in its interval counts in the sum as well; what is rounded to 16 bits has too few places. */
+        const double width = dtype == DTYPE_F32 ? (double)score.high - score.low : 0.0;
+        const float corners[4] = {rounded(dtype, score.low / low),
+                                  rounded(dtype, score.low / rounded_total(dtype, sum->high - width + sum->error)),
+                                  rounded(dtype, score.high / rounded_total(dtype, sum->low + width - sum->error)),
+                                  rounded(dtype, score.high / high)};
 
-    if (sum.may_overflow) {
+        weight = (struct interval){corners[0], rounded(dtype, score.value / value), corners[0]};
+        for (int i = 1; i < 4; i++) {
+            weight.low = fminf(weight.low, corners[i]);
+            weight.high = fmaxf(weight.high, corners[i]);
+        }
+    } else if (score.low == 0.0f && score.high == 0.0f) {
+        weight = nothing;
+    } else { /* the sum may be next to 0, on either side */
+        weight = (struct interval){-INFINITY, score.value, INFINITY};
+    }
+    if (sum->may_overflow || !isfinite(low) || !isfinite(high)) {
         weight.low = fminf(weight.low, 0.0f);
         weight.high = fmaxf(weight.high, 0.0f);
     }
@@ -325,10 +428,11 @@ void gate_row_weights(const struct gate_problem *problem, const struct gate_row 
     const float scale = problem->routed_scaling_factor;
 
     for (int k = 0; k < problem->topk; k++) {
-        struct interval weight = row->experts[ids[k]].score;
+        const struct gate_expert *const expert = &row->experts[ids[k]];
+        const struct interval weight = problem->renormalize
+                                           ? renormalized(problem->dtype, divided_score(problem, expert), &sum)
+                                           : expert->score;
 
-        if (problem->renormalize)
-            weight = renormalized(problem->dtype, weight, sum);
         weights[k].value = weight.value * scale;
         weights[k].low = fminf(weight.low * scale, weight.high * scale);
         weights[k].high = fmaxf(weight.low * scale, weight.high * scale);

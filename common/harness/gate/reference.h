@@ -18,10 +18,11 @@ struct interval {
 
 /** One expert of a row. */
 struct gate_expert {
-    struct interval score;  /**< unbiased, in the logits' type; 0 for an invalid expert */
-    struct interval choice; /**< score + bias; -infinity for an invalid expert */
-    bool invalid;           /**< the choice is NaN: ranked below every other, weight 0 */
-    uint64_t bits;          /**< logit and bias, bit for bit: equal here means a tie in any computation */
+    struct interval score;     /**< unbiased, in the logits' type; 0 for an invalid expert */
+    struct interval own_score; /**< in f32, as if what the row's scores share were known: all but a softmax's sum */
+    struct interval choice;    /**< score + bias; -infinity for an invalid expert */
+    bool invalid;              /**< the choice is NaN: ranked below every other, weight 0 */
+    uint64_t bits;             /**< logit and bias, bit for bit: equal here means a tie in any computation */
 };
 
 /** One group of a row. */
@@ -35,7 +36,9 @@ struct gate_group {
 struct gate_row {
     struct gate_expert *experts; /**< [num_experts] */
     struct gate_group *groups;   /**< [num_expert_group] */
-    bool ties_are_free; /**< set by the caller: of a tie either side may win, so no two experts' bits are made equal */
+    double *terms;               /**< [num_experts] room for what is added up */
+    double shared_error;         /**< relative: how much all scores may be off by together */
+    bool ties_are_free;          /**< set by the caller: of a tie either side may win */
 };
 
 /**
@@ -48,7 +51,10 @@ void gate_row_free(struct gate_row *row);
 void gate_row_compute(const struct gate_problem *problem, const void *gating_output, const void *correction_bias,
                       int64_t index, struct gate_row *row);
 
-/** True if no faithful computation ranks `b` before `a`, by value or by the tie rule (equal bits: the lower id). */
+/**
+ * True if no faithful computation ranks `b` before `a`: by value, or by the tie rule, where the values are equal after
+ * rounding, or `a`, the lower id, has at least b's. Zeros of both signs are equal.
+ */
 bool gate_expert_certainly_before(const struct gate_row *row, int a, int b);
 
 /** The same for groups. */

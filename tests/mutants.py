@@ -1,0 +1,285 @@
+"""Do the checker and the simulator refuse every wrong kernel? Makes the chapters' kernels wrong, one place at a time.
+
+    python3 tests/mutants.py [--build DIR] [--jobs N] [--list] [--all] [WORD...]
+
+A mutant is a kernel with one change: a barrier removed, < for <=, a statement lost (RULES has all). It is compiled by the
+commands that built the chapter's program (Ninja tells them) and run: --check-all, then what RUNS has. It is refused if it
+does not compile, if the simulator finds a fault, if the checker finds a wrong answer, or if it does not end. What is left
+must stand in tests/mutants_equivalent.txt, which says why it is no wrong kernel. Prints each survivor and, for each chapter,
+what refused how many; exits 1 if one survived. WORDs choose: only mutants whose path, rule and line contain them all. A
+header of common/kernels counts for the first chapter that reads it. --list shows the mutants, --all runs those that are
+listed as equivalent too: one that is refused is listed wrongly.
+"""
+import argparse
+import concurrent.futures
+import dataclasses
+import fnmatch
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tempfile
+
+SECONDS = 30  # of processor time
+# After --check-all: the real data; indices of more than 15 bits, past the end of a row and of an array.
+RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 --topk-group 1 --topk 2 --dist normal"],
+        "align": ["", "--num-tokens 5000 --num-experts 2048 --dist uniform --block-size 48",
+                  "--num-tokens 5000 --num-experts 32 --dist uniform --kernel small"]}
+
+# A rule: what it does, what it looks for in code without comments, what it puts there.
+RULES = [
+    ("a barrier removed", r"__sync(threads|warp)\(\)", "(void)0"),
+    ("a mask narrowed", r"\b(FULL_MASK|0xffffffffu)(?=,)", "0x0000ffffu"),
+    ("<= for <", r" < ", " <= "),
+    ("< for <=", r" <= ", " < "),
+    (">= for >", r"(?<!offset) > ", " >= "),
+    ("> for >=", r" >= ", " > "),
+    ("a tie reversed", r"(?<=id) < (?=\w+\.id)|(?<=\(group \^ i\)) < ", " > "),
+    ("- for +", r" \+ ", " - "),
+    ("+ for -", r" - ", " + "),
+    ("|| for &&", r" && ", " || "),
+    ("&& for ||", r" \|\| ", " && "),
+    ("| for &", r" & ", " | "),
+    ("& for |", r" \| ", " & "),
+    ("a ! lost", r"!(?=\w)", ""),
+    ("fminf for fmaxf", r"\bfmaxf\b", "fminf"),
+    ("fmaxf for fminf", r"\bfminf\b", "fmaxf"),
+    ("a sign lost", r"(?<![\w)] )-(?=\w)", ""),
+    ("a constant one larger", r"(?<![\w.])\d+(?![\w.])", lambda match: str(int(match[0]) + 1)),
+    ("another constant", r"\b([01])\.0f", lambda match: "2.0f" if match[1] == "1" else "1.0f"),
+    ("an atomic made plain", r"atomicAdd\(&(\w+\[(?:[^][]|\[[^]]*\])*\]), 1\)", r"\1++"),
+    ("an index of 16 bits", r"\b(int64_t|size_t)(?= \w+ =)", "short"),
+    ("an index of 16 bits", r"\[([^][A-Z]*\*[^][]*)\]", r"[(short)(\1)]"),
+    ("always", r" \? ", " || true ? "),
+    ("never", r" \? ", " && false ? "),
+]
+DECLARATION = re.compile(r"(return|else|case|template|using|enum|struct|break|continue|default)\b|(static|const|constexpr|extern) |"
+                         r"[A-Za-z_]\w*(<[^;=]*>)?( \**(const )?|\** )[A-Za-z_]\w*( =|;|,|\[|\()")
+
+
+@dataclasses.dataclass(frozen=True)
+class Mutant:
+    path: str
+    rule: str
+    line: int
+    before: str  # the line or lines that it changes, in one
+    after: str
+    text: str  # of the whole file
+
+    def name(self):
+        return f"{self.path}:{self.line}: {self.rule}: {self.before}  ->  {self.after}"
+
+
+def blank(text):
+    """As many spaces, and the same ends of lines."""
+    return re.sub(r"[^\n]", " ", text)
+
+
+def code_of(text):
+    """The text with blanks for comments, strings, directives and what only a GPU's compiler reads."""
+    for pattern in (r"/\*.*?\*/", r"//[^\n]*", r'"[^"\n]*"', r"^#ifdef.*?^#else$", r"^#[^\n]*$"):
+        text = re.sub(pattern, lambda match: blank(match[0]), text, flags=re.DOTALL | re.MULTILINE)
+    return text
+
+
+def end_of(code, at, pair="()"):
+    """Where the bracket that opens at `at` closes."""
+    depth = 0
+    for end in range(at, len(code)):
+        depth += (code[end] == pair[0]) - (code[end] == pair[1])
+        if depth == 0:
+            return end
+    raise ValueError(f"a bracket at {at} never closes")
+
+
+def conditions(code):
+    for match in re.finditer(r"\bif \(", code):
+        for rule, value in (("a guard dropped", "true"), ("a branch never taken", "false")):
+            yield rule, match.end(), end_of(code, match.end() - 1), value
+
+
+def roundings(code):
+    for match in re.finditer(r"\bround_to<\w+>\(|\bdtype_round\((?:[^(),]|\([^()]*\))*, ", code):
+        if not re.match(r"\s*{", code[end_of(code, code.index("(", match.start())) + 1:]):  # a definition
+            end = end_of(code, code.index("(", match.start()))
+            yield "a rounding dropped", match.start(), end + 1, "(" + code[match.end():end] + ")"
+
+
+def statements(code):
+    """Assignments and calls, whole: from behind the last statement to the semicolon."""
+    for match in re.finditer(r"(?:[;{}):]|\belse|^)\s*\n\s*(?=[\w*(])", code, re.MULTILINE):
+        start, depth, end = match.end(), 0, match.end()
+        while end < len(code) and (depth > 0 or code[end] not in ";{}"):
+            depth += (code[end] in "([{") - (code[end] in ")]}")
+            end += 1
+        piece = code[start:end]
+        if end < len(code) and code[end] == ";" and re.search(r"[=(]|\+\+|--", piece) and not re.match(
+                r"(if|for|while|switch|do)\b", piece) and not DECLARATION.match(piece + ";") and "__sync" not in piece:
+            yield "a statement lost", start, end, ""
+
+
+def places(code):
+    """Every change: rule, begin, end, what to put there."""
+    for rule, pattern, replacement in RULES:
+        for match in re.finditer(pattern, code):
+            yield rule, match.start(), match.end(), replacement(match) if callable(replacement) else match.expand(replacement)
+    yield from conditions(code)
+    yield from roundings(code)
+    yield from statements(code)
+
+
+def mutants_of(path):
+    text = pathlib.Path(path).read_text()
+    code = code_of(text)
+    for rule, begin, end, replacement in sorted(places(code), key=lambda place: place[1]):
+        first, last = text.rfind("\n", 0, begin) + 1, text.find("\n", end)
+        before, after = text[first:last], text[first:begin] + replacement + text[end:last]
+        yield Mutant(path, rule, text.count("\n", 0, begin) + 1, " ".join(before.split()), " ".join(after.split()),
+                     text[:begin] + replacement + text[end:])
+
+
+def kernels():
+    """Each chapter's name, kernel and the headers that no chapter before it reads."""
+    seen = set()
+    for folder in sorted(pathlib.Path("chapters").glob("[0-9][0-9]_*")):
+        kernel = next(path for path in sorted(folder.iterdir()) if path.name in ("gate.c", "gate.cu", "align.cu"))
+        read, headers = [kernel], []
+        while read:
+            for name in re.findall(r'#include "(kernels/\w+\.cuh)"', read.pop().read_text()):
+                header = pathlib.Path("common") / name
+                if str(header) not in seen:
+                    seen.add(str(header))
+                    headers.append(str(header))
+                    read.append(header)
+        yield folder.name, str(kernel), headers
+
+
+class Chapter:
+    """How a chapter's program is built from a kernel somewhere else."""
+
+    def __init__(self, build, name, kernel):
+        program, target = f"{build}/cpu/{name}", pathlib.Path(kernel).stem
+        self.name, self.kernel, self.target = name, kernel, target
+        self.object, self.program = f"{build}/cpu/obj/{name}/{target}.o", program
+        commands = subprocess.run(["ninja", "-t", "commands", program], capture_output=True, text=True, check=True).stdout
+        self.commands = [line for line in commands.splitlines() if self.object in line]
+
+    def build(self, mutant, folder):
+        """Writes the mutant into the folder and builds DIR/program there; what the compiler said, or None."""
+        kernel = folder / pathlib.Path(self.kernel).name
+        kernel.write_text(mutant.text if mutant.path == self.kernel else pathlib.Path(self.kernel).read_text())
+        headers = folder / "kernels"
+        headers.mkdir(exist_ok=True)
+        for header in headers.iterdir():
+            header.unlink()
+        if mutant.path != self.kernel:
+            (headers / pathlib.Path(mutant.path).name).write_text(mutant.text)
+        for command in self.commands:
+            command = re.sub(r"-iquote \S+( \S+\))?", "", command).replace(self.kernel, str(kernel))
+            command = command.replace(self.object, str(folder / "kernel.o")).replace(f"-o {self.program} ", f"-o {folder}/program ")
+            command = command.replace("-Icommon/simt", f"-I{folder} -Icommon/simt", 1)
+            result = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
+            if result.returncode:
+                return result.stderr or "it does not compile"
+        return None
+
+    def verdict(self, mutant, folder, runs):
+        """What refused the mutant, and its first line; None if nothing did."""
+        error = self.build(mutant, folder)
+        if error:
+            return "does not compile", error.splitlines()[0]
+        for arguments in runs or ["--check-all", *RUNS[self.target]]:
+            result = subprocess.run(["sh", "-c", f"ulimit -t {SECONDS}; exec {folder}/program {arguments}"], text=True,
+                                    stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False,
+                                    env={**os.environ, "OMP_NUM_THREADS": "1"})
+            if result.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
+                return "does not end", arguments
+            if result.returncode:
+                said = (result.stderr.strip() or f"exit {result.returncode}").splitlines()[0]
+                return ("crash" if result.returncode < 0 else "fault" if re.search(r"\.cuh?:\d+: ", said) else
+                        "wrong answer" if "; expected " in said else "refused otherwise"), said
+        return None
+
+
+def read_equivalents(path):
+    """(pattern of paths, line before, line after, reason) of each entry."""
+    entries = []
+    for number, line in enumerate(pathlib.Path(path).read_text().splitlines(), 1):
+        if line and not line.startswith("#"):
+            fields = [field.strip() for field in line.split(" :: ")]
+            if len(fields) != 4:
+                sys.exit(f"{path}:{number}: not PATH :: BEFORE :: AFTER :: REASON")
+            entries.append(tuple(fields))
+    return entries
+
+
+def entry_for(mutant, entries):
+    for entry in entries:
+        if fnmatch.fnmatch(mutant.path, entry[0]) and (mutant.before, mutant.after) == entry[1:3]:
+            return entry
+    return None
+
+
+def try_all(chapter, mutants, entries, options):
+    """Prints survivors and the chapter's line; the number of survivors and of entries that are wrong."""
+    counts, survivors = {}, 0
+
+    def try_one(mutant):
+        with tempfile.TemporaryDirectory() as folder:
+            return mutant, chapter.verdict(mutant, pathlib.Path(folder), options.run)
+
+    run = [mutant for mutant in mutants if options.all or not entry_for(mutant, entries)]
+    counts["equivalent"] = len(mutants) - len(run)
+    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        for done in concurrent.futures.as_completed([pool.submit(try_one, mutant) for mutant in run]):
+            mutant, verdict = done.result()
+            known = entry_for(mutant, entries)
+            word = verdict[0] if verdict else "equivalent" if known else "survived"
+            counts[word] = counts.get(word, 0) + 1
+            if options.verbose or word == "survived" or (verdict and known):
+                print(f"{'listed as equivalent, but ' if verdict and known else ''}{word}: {mutant.name()}"
+                      + (f"  [{verdict[1][:160]}]" if verdict else ""), flush=True)
+            survivors += word == "survived" or bool(verdict and known)
+    refused = sum(count for word, count in counts.items() if word not in ("equivalent", "survived"))
+    print(f"{chapter.name}: {len(mutants)} mutants: {refused} refused ("
+          + ", ".join(f"{word} {count}" for word, count in sorted(counts.items()) if word not in ("equivalent", "survived"))
+          + f"), {counts['equivalent']} equivalent, {counts.get('survived', 0)} survived", flush=True)
+    return survivors
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--build", default="build")
+    parser.add_argument("--jobs", type=int, default=os.cpu_count())
+    parser.add_argument("--list", action="store_true")
+    parser.add_argument("--all", action="store_true")
+    parser.add_argument("--new", action="store_true", help="only lines that no chapter before has")
+    parser.add_argument("--verbose", action="store_true", help="print each mutant and what refused it")
+    parser.add_argument("--equivalent", default="tests/mutants_equivalent.txt", metavar="FILE")
+    parser.add_argument("--run", action="append", metavar="ARGUMENTS", help="run mutants so, and in no other way")
+    parser.add_argument("words", nargs="*")
+    options = parser.parse_args()
+    entries, survivors, total, tried = read_equivalents(options.equivalent), 0, 0, set()
+    unused = set(entries)
+    for name, kernel, headers in kernels():
+        mutants = [mutant for path in [*headers, kernel] for mutant in mutants_of(path)]
+        for mutant in mutants:
+            unused.discard(entry_for(mutant, entries))
+        old, tried = tried, tried | {(mutant.before, mutant.after) for mutant in mutants}
+        mutants = [mutant for mutant in mutants if all(word in mutant.name() for word in options.words)
+                   and not (options.new and (mutant.before, mutant.after) in old)]
+        total += len(mutants)
+        if options.list:
+            print(*(mutant.name() for mutant in mutants), sep="\n", end="\n" if mutants else "")
+        elif mutants:
+            survivors += try_all(Chapter(options.build, name, kernel), mutants, entries, options)
+    for entry in sorted(unused):
+        print(f"{options.equivalent}: there is no such mutant: {' :: '.join(entry[:3])}")
+    print(f"{total} mutants" + ("" if options.list else f", {survivors} neither refused nor equivalent"))
+    sys.exit(survivors > 0 or bool(unused))
+
+
+if __name__ == "__main__":
+    main()
