@@ -632,16 +632,18 @@ static __global__ void static_kernel(int *y)
 {
     __shared__ int words[10000];
 
-    words[threadIdx.x] = 1;
-    y[threadIdx.x] = words[threadIdx.x];
+    words[threadIdx.x] = y[0];
+    __syncthreads();
+    y[threadIdx.x] = words[threadIdx.x ^ 1];
 }
 
 static __global__ void large_static_kernel(int *y)
 {
     __shared__ int words[13000];
 
-    words[threadIdx.x] = 1;
-    y[threadIdx.x] = words[threadIdx.x];
+    words[threadIdx.x] = y[0];
+    __syncthreads();
+    y[threadIdx.x] = words[threadIdx.x ^ 1];
 }
 
 struct large {
@@ -770,7 +772,8 @@ static __noinline__ __device__ int by_function(int i)
 
     words_of_file[i] = i;
     words[i] = i;
-    return words[i] + words_of_file[i];
+    __syncthreads();
+    return words[i ^ 1] + words_of_file[i ^ 1];
 }
 
 static __global__ void function_shared_kernel(int *y)
