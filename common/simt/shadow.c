@@ -112,7 +112,9 @@ void simt_race_confirm(void)
 /** Notes a race instead of the one there is, if it may be forgiven. */
 static bool note_race(const struct past *past, struct word_access access, unsigned thread, bool others)
 {
-    const bool atomic = past->kind == PAST_AUTHORS || (past->kind & PAST_KIND) == PAST_ATOMIC;
+    /* The compare-and-swap would have to be of as many bytes as the load, and so as the atomic. */
+    const bool alike = !((past->kind ^ access.kind) & ATOMIC_BYTES);
+    const bool atomic = past->kind == PAST_AUTHORS || ((past->kind & PAST_KIND) == PAST_ATOMIC && alike);
     struct noted_race *race = &noted[running_thread()];
 
     if (access.what != ACCESS_LOAD || !atomic)

@@ -37,7 +37,7 @@ constexpr int simt_threads_bound(unsigned threads, unsigned = 0, unsigned = 0)
 #ifdef __clang__
 #define __shared__           static __thread
 #define SIMT_SHARED_GAP_KEEP used
-#define SIMT_SHARED_GAP_ORDER
+#define SIMT_SHARED_GAP_ORDER used, /* or it comes later than its gap */
 #else
 #define __shared__                                                                                           \
     static __constinit __thread /* or gcc guards an array of a class with constructors by a hidden branch */ \

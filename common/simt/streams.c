@@ -290,12 +290,14 @@ static void host_knows(const struct clock *clock)
     forget_known();
 }
 
-/** Before a stream is given something: what the host knows and what the default stream orders is ordered before it. */
+/**
+ * Before a stream is given something: what the default stream orders is ordered before it. So is what the host has waited for, of which
+ * nothing is pending.
+ */
 static void enter(size_t number)
 {
     struct stream *stream = &streams[number];
 
-    join_clock(&stream->clock, &host);
     if (!simt_streams_several || !stream->blocking)
         return;
     for (size_t i = 0; i < stream_count; i++) {

@@ -314,6 +314,83 @@ FAULT("scopes", volatile_is_no_barrier, 1, 32, "shared memory race")
     y[threadIdx.x] = words[threadIdx.x];
 }
 
+FAULT("scopes", lock_without_fences, 4, 32, "wrote")
+{
+    if (threadIdx.x == 0) {
+        while (atomicCAS(&y[0], 0, 1) != 0)
+            ;
+        y[1] += x[1]; // [lock_without_fences]
+        atomicExch(&y[0], 0);
+    }
+}
+
+FAULT("scopes", unlocked_by_a_store, 4, 32, "updates atomically")
+{
+    if (threadIdx.x == 0) {
+        while (atomicCAS(&y[0], 0, 1) != 0) // [unlocked_by_a_store]
+            ;
+        __threadfence();
+        y[1] += x[1];
+        __threadfence();
+        y[0] = 0;
+    }
+}
+
+FAULT("scopes", volatile_flag_without_fence, 2, 32, "global memory race")
+{
+    if (threadIdx.x != 0)
+        return;
+    if (blockIdx.x == 0) {
+        y[1] = x[1];
+        *(volatile int *)&y[0] = 1;
+    } else if (*(volatile int *)&y[0] == 1) { // [volatile_flag_without_fence]
+        y[2] = y[1];
+    }
+}
+
+FAULT("scopes", fence_for_the_wrong_block, 3, 32, "wrote")
+{
+    if (threadIdx.x != 0)
+        return;
+    if (blockIdx.x == 0) {
+        y[1] = x[1];
+        __threadfence();
+        atomicExch(&y[0], 1);
+    } else if (blockIdx.x == 1) {
+        if (atomicAdd(&y[0], 0) == 1) {
+            y[5] = 1;
+            __threadfence_block();
+            atomicExch(&y[3], 1);
+        }
+    } else if (atomicAdd(&y[3], 0) == 1) {
+        __threadfence();
+        y[2] = y[5]; // [fence_for_the_wrong_block]
+    }
+}
+
+FAULT("scopes", flag_in_shared_memory, 1, 64, "wrote")
+{
+    __shared__ int flag, word;
+
+    if (threadIdx.x == 0)
+        flag = 0;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        word = x[1];
+        atomicExch(&flag, 1);
+    } else if (threadIdx.x == 32 && atomicAdd(&flag, 0) == 1) {
+        y[0] = word; // [flag_in_shared_memory]
+    }
+}
+
+FAULT("scopes", add_beside_plain_add, 2, 32, "wrote")
+{
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        y[0] += 1;
+    if (blockIdx.x == 1)
+        atomicAdd(&y[0], x[1]); // [add_beside_plain_add]
+}
+
 /* --- memory --------------------------------------------------------------------------------------------------------- */
 
 static int host_words[64];
@@ -632,16 +709,18 @@ static __global__ void static_kernel(int *y)
 {
     __shared__ int words[10000];
 
-    words[threadIdx.x] = 1;
-    y[threadIdx.x] = words[threadIdx.x];
+    words[threadIdx.x] = y[0];
+    __syncthreads();
+    y[threadIdx.x] = words[threadIdx.x ^ 1];
 }
 
 static __global__ void large_static_kernel(int *y)
 {
     __shared__ int words[13000];
 
-    words[threadIdx.x] = 1;
-    y[threadIdx.x] = words[threadIdx.x];
+    words[threadIdx.x] = y[0];
+    __syncthreads();
+    y[threadIdx.x] = words[threadIdx.x ^ 1];
 }
 
 struct large {
@@ -770,7 +849,8 @@ static __noinline__ __device__ int by_function(int i)
 
     words_of_file[i] = i;
     words[i] = i;
-    return words[i] + words_of_file[i];
+    __syncthreads();
+    return words[i ^ 1] + words_of_file[i ^ 1];
 }
 
 static __global__ void function_shared_kernel(int *y)

@@ -200,6 +200,69 @@ static void streams_and_events(void **state)
     expect_error(cudaStreamCreateWithFlags(NULL, 0), cudaErrorInvalidValue);
 }
 
+/** The first to ask is told that work is not done; the time between events is known when both are past. */
+static void what_is_not_done_yet(void **state)
+{
+    cudaStream_t stream;
+    cudaEvent_t begin;
+    cudaEvent_t end;
+    float milliseconds = -1.0f;
+    int *memory;
+
+    (void)state;
+    assert_int_equal(cudaMalloc((void **)&memory, 64), cudaSuccess);
+    assert_int_equal(cudaStreamCreate(&stream), cudaSuccess);
+    assert_int_equal(cudaEventCreate(&begin), cudaSuccess);
+    assert_int_equal(cudaEventCreate(&end), cudaSuccess);
+    assert_int_equal(cudaEventQuery(begin), cudaSuccess);
+    assert_int_equal(cudaStreamQuery(stream), cudaSuccess);
+    assert_int_equal(cudaEventRecord(begin, stream), cudaSuccess);
+    assert_int_equal(cudaMemsetAsync(memory, 0, 64, stream), cudaSuccess);
+    assert_int_equal(cudaEventRecord(end, stream), cudaSuccess);
+    expect_error(cudaEventElapsedTime(&milliseconds, begin, end), cudaErrorNotReady);
+    expect_error(cudaStreamQuery(stream), cudaErrorNotReady);
+    expect_error(cudaEventQuery(end), cudaErrorNotReady);
+    assert_int_equal(cudaEventQuery(end), cudaSuccess);
+    assert_int_equal(cudaStreamQuery(stream), cudaSuccess);
+    assert_int_equal(cudaEventElapsedTime(&milliseconds, begin, end), cudaSuccess);
+    assert_int_equal(cudaEventDestroy(begin), cudaSuccess);
+    expect_error(cudaEventElapsedTime(&milliseconds, begin, end), cudaErrorInvalidResourceHandle);
+    assert_non_null(strstr(simt_fault(), "cudaEventElapsedTime: the event was destroyed"));
+    assert_int_equal(cudaEventDestroy(end), cudaSuccess);
+    assert_int_equal(cudaEventCreateWithFlags(&begin, cudaEventDisableTiming), cudaSuccess);
+    assert_int_equal(cudaEventRecord(begin, cudaStreamPerThread), cudaSuccess);
+    expect_error(cudaEventElapsedTime(&milliseconds, begin, begin), cudaErrorInvalidResourceHandle);
+    assert_int_equal(cudaEventDestroy(begin), cudaSuccess);
+    assert_int_equal(cudaStreamDestroy(stream), cudaSuccess);
+    expect_error(cudaStreamQuery(stream), cudaErrorInvalidResourceHandle);
+    expect_error(cudaStreamDestroy(NULL), cudaErrorInvalidResourceHandle);
+    expect_error(cudaStreamSynchronize((cudaStream_t)&stream), cudaErrorInvalidResourceHandle);
+    assert_int_equal(cudaFree(memory), cudaSuccess);
+}
+
+/** Numbers of streams are given again, but never a handle; many may live at once. */
+static void many_streams(void **state)
+{
+    enum { MANY = 300 };
+    cudaStream_t streams[MANY];
+    cudaStream_t gone;
+    int *memory;
+
+    (void)state;
+    assert_int_equal(cudaMalloc((void **)&memory, MANY * sizeof *memory), cudaSuccess);
+    assert_int_equal(cudaStreamCreate(&gone), cudaSuccess);
+    assert_int_equal(cudaStreamDestroy(gone), cudaSuccess);
+    for (int i = 0; i < MANY; i++) {
+        assert_int_equal(cudaStreamCreateWithFlags(&streams[i], cudaStreamNonBlocking), cudaSuccess);
+        assert_ptr_not_equal(streams[i], gone);
+        assert_int_equal(cudaMemsetAsync(memory + i, i, sizeof *memory, streams[i]), cudaSuccess);
+    }
+    expect_error(cudaStreamSynchronize(gone), cudaErrorInvalidResourceHandle);
+    for (int i = 0; i < MANY; i++)
+        assert_int_equal(cudaStreamDestroy(streams[i]), cudaSuccess);
+    assert_int_equal(cudaFree(memory), cudaSuccess);
+}
+
 static void pinned_memory(void **state)
 {
     int *memory;
@@ -208,6 +271,10 @@ static void pinned_memory(void **state)
     assert_int_equal(cudaMallocHost((void **)&memory, 4000), cudaSuccess);
     memory[999] = 1;
     assert_int_equal(cudaFreeHost(memory), cudaSuccess);
+    expect_error(cudaFreeHost(memory), cudaErrorInvalidValue);
+    assert_int_equal(cudaFreeHost(NULL), cudaSuccess);
+    assert_int_equal(cudaMallocHost((void **)&memory, 0), cudaSuccess);
+    assert_null(memory);
 }
 
 int main(void)
@@ -220,6 +287,8 @@ int main(void)
         cmocka_unit_test(launches_are_checked_as_on_a_gpu),
         cmocka_unit_test(the_device_says_what_it_is),
         cmocka_unit_test(streams_and_events),
+        cmocka_unit_test(what_is_not_done_yet),
+        cmocka_unit_test(many_streams),
         cmocka_unit_test(pinned_memory),
     };
 

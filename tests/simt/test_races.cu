@@ -775,36 +775,61 @@ static HOST_ONLY unsigned first_racing_step(void)
     return step_count;
 }
 
+static HOST_ONLY struct step any_step(unsigned works, unsigned stream, unsigned places)
+{
+    struct step step = {};
+
+    step.kind = (uint8_t)(below(works) ? below(STEP_SYNCHRONOUS_SET) : below(NUM_STEP_KINDS));
+    if (below(works))
+        step.kind = STEP_LAUNCH;
+    step.stream = (uint8_t)stream;
+    if (step.kind == STEP_SYNCHRONOUS_COPY || step.kind == STEP_SYNCHRONOUS_SET)
+        step.stream = 0;
+    step.event = (uint8_t)below(EVENTS);
+    step.bytes = (uint8_t)(1 + below(4));
+    step.to = (uint8_t)below(places - step.bytes + 1);
+    step.from = (uint8_t)below(places - step.bytes + 1);
+    if (step.kind == STEP_COPY && step.to < step.from + step.bytes && step.from < step.to + step.bytes)
+        step.kind = STEP_SET;
+    step.accesses.count = (uint8_t)(1 + below(3));
+    for (unsigned i = 0; i < step.accesses.count; i++) {
+        do
+            step.accesses.op[i] = any_access(0, 30, 20, 2, places);
+        while (step.accesses.op[i].kind == VOLATILE_STORE || step.accesses.op[i].kind == ATOMIC_FAILS);
+    }
+    return step;
+}
+
+/** Often the next step of another stream waits for an event that the last has recorded, or should have. */
 static HOST_ONLY void make_steps(uint64_t seed)
 {
     random_state = seed * UINT64_C(0x9e3779b97f4a7c15) + 7;
     memset(steps, 0, sizeof steps);
-    step_count = 3 + below(below(2) ? 6 : MAX_STEPS - 2);
+    const unsigned most = 3 + below(below(2) ? 6 : MAX_STEPS - 2);
     const unsigned used = 2 + below(STREAMS - 1);
     const unsigned places = below(2) ? 8 : PLACES;
     const unsigned works = 1 + below(3);
+    const unsigned apart = 1 + below(4);
+    unsigned stream = STREAMS - 1;
 
-    for (unsigned i = 0; i < step_count; i++) {
-        struct step *step = &steps[i];
-
-        step->kind = (uint8_t)(below(works) ? below(STEP_SYNCHRONOUS_SET) : below(NUM_STEP_KINDS));
-        if (below(works))
-            step->kind = STEP_LAUNCH;
-        step->stream = (uint8_t)(STREAMS - 1 - below(used));
-        if (step->kind == STEP_SYNCHRONOUS_COPY || step->kind == STEP_SYNCHRONOUS_SET)
-            step->stream = 0;
-        step->event = (uint8_t)below(EVENTS);
-        step->bytes = (uint8_t)(1 + below(4));
-        step->to = (uint8_t)below(places - step->bytes + 1);
-        step->from = (uint8_t)below(places - step->bytes + 1);
-        if (step->kind == STEP_COPY && step->to < step->from + step->bytes && step->from < step->to + step->bytes)
-            step->kind = STEP_SET;
-        step->accesses.count = (uint8_t)(1 + below(3));
-        for (unsigned j = 0; j < step->accesses.count; j++) {
-            do
-                step->accesses.op[j] = any_access(0, 30, 20, 2, places);
-            while (step->accesses.op[j].kind == VOLATILE_STORE || step->accesses.op[j].kind == ATOMIC_FAILS);
+    for (step_count = 0; step_count < most;) {
+        steps[step_count++] = any_step(works, stream, places);
+        if (below(apart) == 0 || step_count + 2 > most) {
+            stream = below(3) ? stream : STREAMS - 1 - below(used);
+            continue;
         }
+        struct step record = {};
+        struct step wait = {};
+
+        record.kind = STEP_RECORD;
+        record.stream = (uint8_t)stream;
+        record.event = (uint8_t)below(EVENTS);
+        steps[step_count++] = record;
+        stream = STREAMS - 1 - below(used);
+        wait.kind = STEP_WAIT;
+        wait.stream = (uint8_t)stream;
+        wait.event = below(8) ? record.event : (uint8_t)below(EVENTS);
+        steps[step_count++] = wait;
     }
 }
 
