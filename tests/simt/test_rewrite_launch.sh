@@ -206,6 +206,7 @@ refused 'dynamic shared memory with a size' '
 extern __shared__ int s[3];' 2 "$not_dynamic"
 refused 'no extern' '__shared__ int s[];' 1 "$not_dynamic"
 refused 'extern too late' '__shared__ extern int s[];' 1 "$not_dynamic"
+refused 'no name' 'extern __shared__ [];' 1 'dynamic shared memory needs a name: extern __shared__ T name[];'
 refused 'two arrays at once' 'extern __shared__ int s[], t[];' 1 "$not_dynamic"
 refused 'a macro that stops short' '#define S extern __shared__
 S int s[];' 1 "$not_dynamic"

@@ -451,6 +451,8 @@ static bool rewrite_shared(struct source *source, size_t at)
     array.name = array.name_end = skip_space_back(source->code, array.open);
     while (is_word(source->code[array.name - 1]))
         array.name--;
+    if (array.name < word || array.name == array.name_end)
+        return fail(source, at, "dynamic shared memory needs a name: extern __shared__ T name[];");
     if (in_function(source->code, at)) {
         write_pointer(source, &array);
         return true;
