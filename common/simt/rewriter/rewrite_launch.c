@@ -278,6 +278,14 @@ static void write_quoted(const struct source *source, size_t begin, size_t end)
 
         if (space && source->code[at - 1] == ' ')
             continue;
+        if (source->text[at] == '\n' && !space) { /* in a raw string: the name stays in its line */
+            fputs("\\n", stdout);
+            continue;
+        }
+        if (starts_with(source->text + at, "\\\n") && !space) { /* in a string that goes on in the next line */
+            at++;
+            continue;
+        }
         if (is_one_of(source->text[at], "\"\\") && !space)
             putchar('\\');
         putchar(space ? ' ' : source->text[at]);
