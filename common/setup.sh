@@ -3,7 +3,7 @@
 #
 #   sh common/setup.sh            what `ninja run` and `ninja test` need
 #   sh common/setup.sh docs       and what `ninja docs` needs
-#   sh common/setup.sh checks     and what tests that are skipped without it need: clang, an aarch64, PyTorch
+#   sh common/setup.sh checks     and what tests that are skipped without it need: clang, an aarch64, PyTorch; libFuzzer
 #
 # It asks nothing, and where nothing is missing it touches nothing and needs no network.
 set -u
@@ -26,6 +26,12 @@ need() {
 # compiler COMMAND: it is there and is 12 or newer
 compiler() {
     version=$("$1" -dumpversion) && [ "${version%%.*}" -ge 12 ]
+}
+
+# fuzzer: clang links libFuzzer and the sanitizers
+fuzzer() {
+    echo 'int LLVMFuzzerTestOneInput(const char *b, unsigned long n) { return b == 0 && n; }' |
+        clang -fsanitize=fuzzer,address,undefined -x c - -o /dev/null
 }
 
 # header FILE: the C compiler, or the usual place if there is none, has it
@@ -67,6 +73,7 @@ needs_of_docs() {
 
 needs_of_checks() {
     need clang clang command -v clang++
+    need libclang-rt-dev "clang's libFuzzer and sanitizers" fuzzer
     need clang-format clang-format command -v clang-format
     need qemu-user qemu-user command -v qemu-aarch64
     need gcc-aarch64-linux-gnu 'gcc for aarch64-linux-gnu' command -v aarch64-linux-gnu-gcc

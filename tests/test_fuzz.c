@@ -36,12 +36,12 @@
 #include "../exercises/learn/progress.h"
 #include "../exercises/learn/regions.h"
 
-#define must(condition)                                                           \
-    do {                                                                          \
-        if (!(condition)) {                                                       \
+#define must(condition)                                                             \
+    do {                                                                            \
+        if (!(condition)) {                                                         \
             fprintf(stderr, "%s:%d: not so: %s\n", __FILE__, __LINE__, #condition); \
-            abort();                                                              \
-        }                                                                         \
+            abort();                                                                \
+        }                                                                           \
     } while (0)
 
 /** The bytes as a text: they end with a 0, and the caller frees them. */
@@ -364,7 +364,8 @@ static void try_regions(const uint8_t *bytes, size_t size)
         *second = '\0';
 
     const struct text exercise = {.path = "e.cu", .text = read, .size = strlen(read)};
-    const struct text answers = {.path = "a.txt", .text = second ? second + 1 : "", .size = second ? strlen(second + 1) : 0};
+    const struct text answers = {
+        .path = "a.txt", .text = second ? second + 1 : "", .size = second ? strlen(second + 1) : 0};
 
     if (!regions_find(&exercise, &regions, &error)) {
         must_be_a_line(&error);

@@ -21,8 +21,8 @@ static inline size_t available_memory(void)
     if (file)
         fclose(file);
 
-    const size_t all =
-        kilobytes ? (size_t)kilobytes * 1024 : (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
+    const size_t all = kilobytes ? (size_t)kilobytes * 1024
+                                 : (size_t)sysconf(_SC_PHYS_PAGES) * (size_t)sysconf(_SC_PAGESIZE);
 
     return getrlimit(RLIMIT_AS, &limit) == 0 && limit.rlim_cur < all ? limit.rlim_cur : all;
 }

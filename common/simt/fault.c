@@ -125,8 +125,9 @@ void simt_fault_launch(cudaError_t error, const char *format, ...)
 
 cudaError_t simt_fault_no_room(void)
 {
-    simt_fault_launch(cudaErrorInitializationError, "out of memory: the simulator reserves 1.3 GiB of address space, and "
-                                                    "less can be had (a limit? ulimit -v shows it)");
+    simt_fault_launch(cudaErrorInitializationError,
+                      "out of memory: the simulator reserves 1.3 GiB of address space, and "
+                      "less can be had (a limit? ulimit -v shows it)");
     return simt_set_error(cudaErrorInitializationError);
 }
 

@@ -4,6 +4,7 @@
  */
 #include "fiber.h"
 
+#include <sanitizer/asan_interface.h>
 #include <string.h>
 #include <sys/mman.h>
 
@@ -28,8 +29,10 @@ bool fiber_stacks_map(struct fiber_stacks *stacks, unsigned count)
 
 void fiber_stacks_unmap(struct fiber_stacks *stacks)
 {
-    if (stacks->base)
-        munmap(stacks->base, stacks->mapped);
+    if (!stacks->base)
+        return;
+    ASAN_UNPOISON_MEMORY_REGION(stacks->base, stacks->mapped); /* else the frames on them outlive them */
+    munmap(stacks->base, stacks->mapped);
     memset(stacks, 0, sizeof *stacks);
 }
 

@@ -15,6 +15,7 @@
 #include "pages.h"
 #include "shadow.h"
 
+#include <sanitizer/asan_interface.h>
 #include <string.h>
 #include <time.h>
 #include <unistd.h>
@@ -101,6 +102,7 @@ static void block_shape(struct block *block, const struct launch *launch)
             unsigned char *stack = fiber_stack(&block->stacks, i);
 
             lane->stack = (uintptr_t)stack;
+            ASAN_UNPOISON_MEMORY_REGION(stack, FIBER_STACK_BYTES); /* a fiber that was abandoned left its frames */
             lane->stack_pointer = fiber_prepare(stack, (i % WARP_LANES) * 192, simt_lane_main);
         }
     }

@@ -1,7 +1,6 @@
 """What all tools share: their arguments, how they end if something is wrong, and files as they read and write them."""
 import argparse
 import contextlib
-import errno
 import os
 import pathlib
 import re
@@ -33,7 +32,7 @@ def errors_in_one_line(tool, status=1):
     """Ends the tool with this status where something is wrong, and says what in one line, unless a program has."""
     try:
         if sys.stdout is None:
-            raise OSError(errno.EBADF, os.strerror(errno.EBADF))
+            raise ValueError("standard output: it is closed")
         yield
     except subprocess.CalledProcessError as error:
         sys.exit(error.returncode)

@@ -49,8 +49,6 @@ static bool write_all(int file, const char *bytes, size_t size)
 /** What is wrong with the text, or NULL. */
 static const char *bad_text(const char *text, size_t size)
 {
-    if (size > LEARNER_FILE_MOST_BYTES)
-        return "it is larger than 1 MiB";
     if (memchr(text, 0, size))
         return "it holds a zero byte, so it is no text";
     if (strspn(text, " \t\r\n") == size)
@@ -69,10 +67,12 @@ static bool read_open(int file, const char *path, char **text, struct error *err
     if (!S_ISREG(status.st_mode))
         return error_set(error, "%s: %s, not a file", path,
                          S_ISDIR(status.st_mode) ? "a directory" : "a device or a pipe");
-    *text = malloc(LEARNER_FILE_MOST_BYTES + 2); /* one more than allowed, and the end */
+    if (status.st_size > LEARNER_FILE_MOST_BYTES)
+        return error_set(error, "%s: it is larger than 1 MiB", path);
+    *text = malloc((size_t)status.st_size + 1);
     if (!*text)
         return error_set(error, "%s: out of memory", path);
-    size = read_all(file, *text, LEARNER_FILE_MOST_BYTES + 1);
+    size = read_all(file, *text, (size_t)status.st_size);
     if (size < 0)
         return error_set(error, "%s: it cannot be read: %s", path, strerror(errno));
     (*text)[size] = '\0';

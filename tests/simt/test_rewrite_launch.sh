@@ -55,6 +55,12 @@ becomes 'templates inside' 'k<<<f<g<h<int>>>(3), f<1>()>>>(a);' 'simt_launch((k)
 becomes 'a template just before the end' 'k<<<1, n<int>>>>(a);' 'simt_launch((k), "k", 1, n<int>)(a);'
 becomes 'a member inside' 'k<<<p->grid, q.block>>>(p->a);' 'simt_launch((k), "k", p->grid, q.block)(p->a);'
 becomes 'an arrow in template arguments' 'k<p->n><<<1, 2>>>(a);' 'simt_launch((k<p->n>), "k<p->n>", 1, 2)(a);'
+becomes 'a string over two lines' '(k("a\
+b"))<<<1, 2>>>();' 'simt_launch(((k("a\
+b"))), "(k(\"ab\"))", 1, 2)();'
+becomes 'a raw string over two lines' '(k(R"(a
+b)"))<<<1, 2>>>();' 'simt_launch(((k(R"(a
+b)"))), "(k(R\"(a\nb)\"))", 1, 2)();'
 becomes 'two launches in a line' 'j<<<1, 2>>>(a); k<<<3, 4>>>(b);' \
     'simt_launch((j), "j", 1, 2)(a); simt_launch((k), "k", 3, 4)(b);'
 becomes 'brackets in literals inside' 'k<<<f(")"), g('"')'"')>>>("(");' 'simt_launch((k), "k", f(")"), g('"')'"'))("(");'
@@ -206,6 +212,7 @@ refused 'dynamic shared memory with a size' '
 extern __shared__ int s[3];' 2 "$not_dynamic"
 refused 'no extern' '__shared__ int s[];' 1 "$not_dynamic"
 refused 'extern too late' '__shared__ extern int s[];' 1 "$not_dynamic"
+refused 'no name' 'extern __shared__ [];' 1 'dynamic shared memory needs a name: extern __shared__ T name[];'
 refused 'two arrays at once' 'extern __shared__ int s[], t[];' 1 "$not_dynamic"
 refused 'a macro that stops short' '#define S extern __shared__
 S int s[];' 1 "$not_dynamic"

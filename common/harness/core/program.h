@@ -61,10 +61,10 @@ struct program {
     struct run_counters counters;
     struct record report;
 
-    char *command; /**< repeats the run; see program_set_command() */
-    char problem[320], input[256];      /**< for people */
-    char verified[192];                 /**< what was found right */
-    const char *distribution;           /**< of the input, one word */
+    char *command;                 /**< repeats the run; see program_set_command() */
+    char problem[320], input[256]; /**< for people */
+    char verified[192];            /**< what was found right */
+    const char *distribution;      /**< of the input, one word */
 };
 
 /**

@@ -278,6 +278,14 @@ static void write_quoted(const struct source *source, size_t begin, size_t end)
 
         if (space && source->code[at - 1] == ' ')
             continue;
+        if (source->text[at] == '\n' && !space) { /* in a raw string: the name stays in its line */
+            fputs("\\n", stdout);
+            continue;
+        }
+        if (starts_with(source->text + at, "\\\n") && !space) { /* in a string that goes on in the next line */
+            at++;
+            continue;
+        }
         if (is_one_of(source->text[at], "\"\\") && !space)
             putchar('\\');
         putchar(space ? ' ' : source->text[at]);
@@ -451,6 +459,8 @@ static bool rewrite_shared(struct source *source, size_t at)
     array.name = array.name_end = skip_space_back(source->code, array.open);
     while (is_word(source->code[array.name - 1]))
         array.name--;
+    if (array.name < word || array.name == array.name_end)
+        return fail(source, at, "dynamic shared memory needs a name: extern __shared__ T name[];");
     if (in_function(source->code, at)) {
         write_pointer(source, &array);
         return true;

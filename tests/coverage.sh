@@ -1,0 +1,48 @@
+#!/bin/sh
+# Which lines of common/ the tests execute, by gcov: a table of its files, and the sum.
+#
+#   sh tests/coverage.sh            builds into build/coverage, runs the tests, prints the table
+#   sh tests/coverage.sh --lines    what the last run left: every line that was not executed
+#
+# The tests are those in C, and those scripts that take less than a minute. What a child does that is killed does not count.
+set -eu
+b=build/coverage
+
+# report: reads what gcov says of every object; a line counts if any program executed it
+report() {
+    # shellcheck disable=SC2016 # Python's
+    find $b -name '*.gcda' | xargs -n 50 gcov --json-format --stdout 2>/dev/null | python3 -c '
+import collections, json, sys
+counts = collections.defaultdict(dict)
+for text in sys.stdin:
+    for file in json.loads(text)["files"]:
+        for line in file["lines"]:
+            lines = counts[file["file"]]
+            lines[line["line_number"]] = lines.get(line["line_number"], 0) + line["count"]
+done = total = 0
+for name, lines in sorted(counts.items()):
+    if not name.startswith("common/"):
+        continue
+    executed = sum(count > 0 for count in lines.values())
+    done, total = done + executed, total + len(lines)
+    if sys.argv[1:] == ["--lines"]:
+        source = open(name).read().splitlines()
+        for number in sorted(number for number, count in lines.items() if count == 0):
+            print(f"{name}:{number}: {source[number - 1].strip()}")
+    else:
+        print(f"{name:50} {executed:5} of {len(lines):5} {100 * executed / len(lines):6.1f} %")
+print(f"{chr(99)}ommon/ {done} of {total} lines: {100 * done / total:.1f} %")' "$@"
+}
+
+if [ "${1:-}" = --lines ]; then
+    report --lines
+    exit
+fi
+mkdir -p $b
+sed "s|^b = .*|b = $b|; s|^host_flags =.*|host_flags = --coverage -fprofile-update=atomic|" build.ninja >$b/build.ninja
+ninja -f $b/build.ninja cpu learn primer $b/tests/learn $b/cpu/chapter_table $b/tests/programs.a $b/tests/simt.a
+find $b -name '*.gcda' -delete
+# shellcheck disable=SC2046 # programs are words
+sh tests/run.sh -b $b $(cd $b && find tests -type f -name 'test_*' | sed "s|^|$b/|") test_command_line test_align_command_line \
+    test_chapters test_rewrite_launch test_counter_list test_align_counters test_align_faults test_grade || true
+report

@@ -1,0 +1,29 @@
+#!/bin/sh
+# Builds host code under AddressSanitizer and UndefinedBehaviorSanitizer, into build/sanitize, and runs every unit test and every
+# chapter on its default input. Kernels are compiled as ever: it is the simulator that looks at what they access.
+#
+#   sh tests/sanitize.sh
+#
+# Exits 1 if a test failed or a sanitizer said something.
+set -eu
+b=build/sanitize
+mkdir -p $b
+sed "s|^b = .*|b = $b|; s|^host_flags =.*|host_flags = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer|" \
+    build.ninja >$b/build.ninja
+ninja build/tests/programs.a
+ninja -f $b/build.ninja cpu $b/tests/programs.a $b/tests/simt.a
+cp build/tests/graded_program $b/tests # sanitizers want more address space than it may have
+# Kernels run on stacks of the simulator's, which are handed on.
+export ASAN_OPTIONS=detect_stack_use_after_return=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
+
+# shellcheck disable=SC2046 # programs are words
+sh tests/run.sh -b $b $(cd $b && find tests -type f -name 'test_*' | sed "s|^|$b/|")
+for chapter in chapters/[0-9]*; do
+    program=$b/cpu/${chapter#chapters/}
+    if "$program" >$b/out 2>&1; then
+        echo "ok      $program"
+    else
+        cat $b/out
+        exit 1
+    fi
+done
