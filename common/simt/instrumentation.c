@@ -8,6 +8,7 @@
 #include "kernel_calls.h"
 
 #include "fault.h"
+#include "host_accesses.h"
 #include "observer.h"
 #include "shadow.h"
 
@@ -184,9 +185,15 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
         access_ranges(address, bytes, touch, pc, simt_memory.arena_bytes, simt_memory.shared_bytes, true))
         return;
 
-    if (!lane && SIMT_UNLIKELY(simt_streams_use_host))
-        simt_host_uses(address, bytes, store, pc);
-    if (!lane || address - image->index_low < image->index_high - image->index_low)
+    if (!lane) {
+        if (SIMT_UNLIKELY(simt_streams_use_host))
+            simt_host_uses(address, bytes, store, pc);
+        if (address - image->constant_low < image->constant_high - image->constant_low ||
+            address - image->data_low < image->data_high - image->data_low)
+            simt_host_touches(simt_variable_at(address), store, pc);
+        return;
+    }
+    if (address - image->index_low < image->index_high - image->index_low)
         return;
     if (is_local(address)) {
         if (touch.what == ACCESS_ATOMIC && !(touch.kind & ATOMIC_STORE))

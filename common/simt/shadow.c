@@ -160,6 +160,44 @@ void simt_note_uninitialised(const struct shadow_cell *cell, uint32_t bytes, enu
                        "reads %d byte%s that no thread of the block has written", count, count == 1 ? "" : "s");
 }
 
+/** Looks at bytes of global memory; `reads` what is there. Returns which of the word's are unwritten; ends the launch for others. */
+static uint32_t look_closely(struct word_access access, bool reads)
+{
+    uint32_t unwritten;
+    const uint32_t off_limits = simt_arena_marks(access.address, &unwritten);
+    const uint32_t missing = unwritten & access.bytes;
+    char where[160];
+
+    if (off_limits & access.bytes)
+        simt_fault_forbidden(access.address, access.bytes, access.what == ACCESS_STORE || access.what == ACCESS_ATOMIC,
+                             access.pc);
+    if (reads && missing && !simt_fault_suspected() &&
+        !(access.in_structure && simt_arena_may_be_padding(access.address)) &&
+        simt_arena_describe(access.address + (uintptr_t)__builtin_ctz(missing), where, sizeof where)) {
+        const int count = __builtin_popcount(missing);
+
+        simt_fault_suspect(cudaErrorLaunchFailure, access.pc, "uninitialised global memory",
+                           "reads %d byte%s that nobody has written, %s", count, count == 1 ? "" : "s", where);
+    }
+    return off_limits | unwritten;
+}
+
+void simt_load_closely(struct shadow_cell *cell, struct word_access access)
+{
+    const uint32_t state = look_closely(access, true) << CELL_STATE_SHIFT;
+
+    cell->write = (cell->write & ~(uint32_t)CELL_STATE) | state;
+    shadow_load_known(cell, access);
+}
+
+void simt_store_closely(struct shadow_cell *cell, struct word_access access)
+{
+    const uint32_t state = look_closely(access, access.needs_value) & ~(uint32_t)access.bytes;
+
+    simt_arena_written(access.address, access.bytes);
+    shadow_store_known(cell, access, state << CELL_STATE_SHIFT);
+}
+
 static bool of_readers(const struct past *past)
 {
     return !(past->kind & PAST_WRITE);
