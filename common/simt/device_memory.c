@@ -47,6 +47,8 @@ static struct arena {
     size_t available; /**< of the machine's memory, when the first byte was asked for */
     struct shadow_cell *shadow;
     struct marks *marks;
+    uint32_t *read_only; /**< of 32 bytes, those that this launch has read as what it never writes */
+    size_t read_only_low, read_only_high;
     struct allocation *allocation; /**< by offset */
     size_t count;
     size_t capacity;
@@ -133,13 +135,35 @@ void simt_forbid(const void *begin, size_t bytes)
         forbid_bytes(offset, offset + bytes);
 }
 
-uint32_t simt_arena_marks(uintptr_t address, uint32_t *unwritten)
+struct word_marks simt_arena_marks(uintptr_t address)
 {
     const size_t at = address - (uintptr_t)arena.base;
     const struct marks *marks = &arena.marks[at / 32];
 
-    *unwritten = marks->unwritten >> at % 32 & 0xf;
-    return marks->off_limits >> at % 32 & 0xf;
+    return (struct word_marks){.off_limits = marks->off_limits >> at % 32 & 0xf,
+                               .unwritten = marks->unwritten >> at % 32 & 0xf,
+                               .read_only = arena.read_only[at / 32] >> at % 32 & 0xf};
+}
+
+void simt_arena_read_only(uintptr_t address, uint32_t bytes)
+{
+    const size_t at = address - (uintptr_t)arena.base;
+
+    arena.read_only[at / 32] |= bytes << at % 32;
+    arena.shadow[at / 4].write |= bytes << CELL_STATE_SHIFT;
+    if (arena.read_only_high == 0 || at < arena.read_only_low)
+        arena.read_only_low = at;
+    if (at + 4 > arena.read_only_high)
+        arena.read_only_high = at + 4;
+}
+
+/** A launch begins. */
+static void forget_read_only(void)
+{
+    if (arena.read_only_high > 0)
+        memset(&arena.read_only[arena.read_only_low / 32], 0,
+               (arena.read_only_high / 32 - arena.read_only_low / 32 + 1) * sizeof *arena.read_only);
+    arena.read_only_high = 0;
 }
 
 void simt_arena_written(uintptr_t address, uint32_t bytes)
@@ -167,19 +191,20 @@ void simt_arena_forget_ticks(void)
 
 /* --- the arena ---------------------------------------------------------------------------------------------------- */
 
-/** The arena, its shadow, and its marks. */
-enum { PLANES = 3 };
+/** The arena, its shadow, its marks, and what is read only. */
+enum { PLANES = 4 };
 
 static struct plane {
-    uintptr_t wish; /**< far from where the kernel puts other mappings, so that there is room to grow; any address will do */
-    size_t bytes;   /**< for 4 of the arena's */
+    uintptr_t wish; /**< far from where the kernel puts other mappings, so that there is room to grow; any will do */
+    size_t bytes;   /**< for 32 of the arena's */
     int protection;
     int sharing; /**< with processes that are forked */
     unsigned char *base, *end;
 } planes[PLANES] = {
-    {UINT64_C(1) << 44, 4, PROT_NONE, MAP_PRIVATE, NULL, NULL},
-    {UINT64_C(3) << 43, sizeof(struct shadow_cell), PROT_READ | PROT_WRITE, MAP_PRIVATE, NULL, NULL},
-    {UINT64_C(1) << 45, sizeof(struct marks) / 8, PROT_READ | PROT_WRITE, MAP_PRIVATE, NULL, NULL},
+    {UINT64_C(1) << 44, 32, PROT_NONE, MAP_PRIVATE, NULL, NULL},
+    {UINT64_C(3) << 43, 8 * sizeof(struct shadow_cell), PROT_READ | PROT_WRITE, MAP_PRIVATE, NULL, NULL},
+    {UINT64_C(1) << 45, sizeof(struct marks), PROT_READ | PROT_WRITE, MAP_PRIVATE, NULL, NULL},
+    {UINT64_C(5) << 43, sizeof(uint32_t), PROT_READ | PROT_WRITE, MAP_PRIVATE, NULL, NULL},
 };
 
 void simt_arena_share(void)
@@ -190,7 +215,7 @@ void simt_arena_share(void)
 /** What a plane has for so many bytes of the arena. */
 static size_t plane_bytes(const struct plane *plane, size_t bytes)
 {
-    return bytes / 4 * plane->bytes;
+    return bytes / 32 * plane->bytes;
 }
 
 /** Address space, where wished if that is free; NULL if there is none. */
@@ -229,6 +254,7 @@ static bool reserve(size_t bytes)
     arena.base = (unsigned char *)(((uintptr_t)planes[0].base + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1));
     arena.shadow = (struct shadow_cell *)planes[1].base;
     arena.marks = (struct marks *)planes[2].base;
+    arena.read_only = (uint32_t *)planes[3].base;
     arena.reserved = bytes;
     return true;
 }
@@ -297,7 +323,7 @@ bool simt_arena_reserve(void)
         return true;
     for (size_t bytes = most; bytes >= least; bytes /= 2) {
         if (reserve(bytes)) {
-            if (!commit(RED_ZONE) || !simt_program_find() || !simt_host_watch(simt_arena_describe))
+            if (!commit(RED_ZONE) || !simt_program_find())
                 return false;
             forbid_bytes(0, RED_ZONE);
             arena.top = RED_ZONE;
@@ -326,6 +352,7 @@ bool simt_arena_open(void)
         allocation->is_new = false;
     }
     arena.any_new = false;
+    forget_read_only();
     simt_memory.arena = (uintptr_t)arena.base;
     simt_memory.arena_bytes = arena.top;
     simt_memory.arena_shadow = arena.shadow;
@@ -441,7 +468,7 @@ cudaError_t cudaMalloc(void **pointer, size_t bytes)
     *pointer = NULL;
     if (simt_sticky_error() != cudaSuccess)
         return simt_sticky_error();
-    if (!simt_arena_reserve())
+    if (!simt_arena_reserve() || !simt_host_watch(simt_arena_describe))
         return simt_fault_no_room();
     if (bytes == 0)
         return cudaSuccess;

@@ -87,11 +87,13 @@ bool simt_arena_reserve(void);
 bool simt_arena_open(void);
 void simt_arena_close(void);
 
-/**
- * Which of the four bytes of the word at an address in the arena are off limits, and which nobody has written. Where either is,
- * the word's state has a bit set too; it may have others.
- */
-uint32_t simt_arena_marks(uintptr_t address, uint32_t *unwritten);
+/** Of the four bytes of a word in the arena: for each that is anything of this the word's state has a bit set too. */
+struct word_marks {
+    uint32_t off_limits, unwritten;
+    uint32_t read_only; /**< this launch has read them by __ldg */
+};
+struct word_marks simt_arena_marks(uintptr_t address);
+void simt_arena_read_only(uintptr_t address, uint32_t bytes);
 /** Bytes of the word have been written. */
 void simt_arena_written(uintptr_t address, uint32_t bytes);
 /** Whether what is unwritten in the word may be padding. */

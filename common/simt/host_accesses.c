@@ -76,14 +76,16 @@ static void on_signal(int signal, siginfo_t *info, void *context)
 
 bool simt_host_watch(bool (*describe_device)(uintptr_t address, char *text, size_t size))
 {
-    static bool watched;
+    struct sigaction last;
     struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
 
     describe = describe_device;
     sigemptyset(&action.sa_mask);
-    if (!watched)
-        watched = sigaction(SIGSEGV, &action, &before) == 0;
-    return watched;
+    if (sigaction(SIGSEGV, &action, &last) != 0)
+        return false;
+    if (!(last.sa_flags & SA_SIGINFO) || last.sa_sigaction != on_signal)
+        before = last;
+    return true;
 }
 
 _Noreturn void simt_host_touches(const char *variable, bool store, uintptr_t pc)

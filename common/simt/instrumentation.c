@@ -358,6 +358,32 @@ void simt_forgive_load(const void *pointer, unsigned bytes)
         simt_race_forgive(simt_memory.data_shadow + (address - simt_program.data_low) / 4, SPACE_GLOBAL, bytes);
 }
 
+void simt_read_only(const void *pointer, unsigned bytes)
+{
+    const uintptr_t address = (uintptr_t)pointer;
+    const uintptr_t pc = SIMT_CALLER();
+    const uintptr_t global = address - simt_memory.arena;
+    const uintptr_t data = address - simt_program.data_low;
+    struct shadow_cell *cell = NULL;
+
+    if (!simt_now.lane)
+        return;
+    if (address - simt_memory.shared < simt_memory.shared_bytes)
+        simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
+                        "reads %u bytes of shared memory by __ldg(), which is for global memory", bytes);
+    if (global < simt_memory.arena_bytes)
+        cell = simt_memory.arena_shadow + global / 4;
+    else if (data < simt_program.data_high - simt_program.data_low)
+        cell = simt_memory.data_shadow + data / 4;
+    for (unsigned word = 0; cell && word < (bytes + 3) / 4; word++)
+        simt_check_read_only(
+            cell + word, (struct word_access){.address = (address & ~(uintptr_t)3) + 4 * word,
+                                              .pc = pc,
+                                              .bytes = bytes < 4 ? (uint8_t)(((1u << bytes) - 1) << address % 4) : 0xf,
+                                              .what = ACCESS_LOAD,
+                                              .space = SPACE_GLOBAL});
+}
+
 void simt_touch_range(const void *pointer, size_t bytes, int store)
 {
     if (simt_now.lane)

@@ -44,6 +44,8 @@ struct word_access {
 /** An access to a word of global memory whose state says that some of its bytes may be off limits or unwritten. */
 void simt_load_closely(struct shadow_cell *cell, struct word_access access);
 void simt_store_closely(struct shadow_cell *cell, struct word_access access);
+/** A load of what the launch must not write, neither before nor after: ends it if it has. */
+void simt_check_read_only(const struct shadow_cell *cell, struct word_access access);
 /** The slow way; each returns if there is no race and ends the launch if there is one. */
 void simt_load_slowly(struct shadow_cell *cell, struct word_access access);
 void simt_store_slowly(struct shadow_cell *cell, struct word_access access, uint32_t state);

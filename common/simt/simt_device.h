@@ -362,7 +362,12 @@ SIMT_DEVICE double max(double x, double y)
         *address = value;                      \
     }
 
-SIMT_CACHED_LOAD(__ldg)
+template <class T>
+SIMT_DEVICE T __ldg(const T *address)
+{
+    simt_read_only(address, sizeof(T));
+    return *address;
+}
 SIMT_CACHED_LOAD(__ldca)
 SIMT_CACHED_LOAD(__ldcg)
 SIMT_CACHED_LOAD(__ldcs)

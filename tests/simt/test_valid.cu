@@ -798,6 +798,102 @@ static void what_ends_while_it_works(void **)
     cudaStreamSynchronize(two);
     assert_int_equal(result()[2], 8);
     destroy_streams();
+/* --- memory that somebody wrote ------------------------------------------------------------------------------------- */
+
+struct padded_record {
+    char kind; /* 3 bytes of padding */
+    int number;
+    double value;
+    short last; /* 6 bytes of padding */
+};
+
+static __global__ void write_records(padded_record *records)
+{
+    padded_record mine;
+
+    mine.kind = 1;
+    mine.number = (int)threadIdx.x;
+    mine.value = 0.5;
+    mine.last = 2;
+    records[threadIdx.x].kind = mine.kind;
+    records[threadIdx.x].number = mine.number;
+    records[threadIdx.x].value = mine.value;
+    records[threadIdx.x].last = mine.last;
+}
+
+static __global__ void copy_records(const padded_record *from, padded_record *to)
+{
+    to[threadIdx.x] = from[31 - threadIdx.x];
+}
+
+static void padding_that_nobody_writes(void **)
+{
+    static padded_record host[32];
+    padded_record *from, *to;
+
+    assert_int_equal(cudaMalloc(&from, sizeof host), cudaSuccess);
+    assert_int_equal(cudaMalloc(&to, sizeof host), cudaSuccess);
+    write_records<<<1, 32>>>(from);
+    copy_records<<<1, 32>>>(from, to);
+    expect_good();
+    assert_int_equal(cudaMemcpy(host, from, sizeof host, cudaMemcpyDeviceToHost), cudaSuccess);
+    assert_int_equal(host[5].number, 5);
+    assert_int_equal(cudaMemcpy(host, to, sizeof host, cudaMemcpyDeviceToHost), cudaSuccess);
+    assert_int_equal(host[5].number, 26);
+    assert_int_equal(cudaFree(from), cudaSuccess);
+    assert_int_equal(cudaFree(to), cudaSuccess);
+}
+
+static __global__ void write_pieces(short *halves, unsigned char *bytes, int *words)
+{
+    halves[threadIdx.x] = (short)threadIdx.x;
+    bytes[threadIdx.x * 2] = 1;
+    __syncthreads();
+    bytes[threadIdx.x * 2 + 1] = 2;
+    if (atomicExch(&words[0], 7) == 12345)
+        words[1] = 0;
+}
+
+static __global__ void read_pieces(const int *halves, const int *bytes, const int *words, int *y)
+{
+    if (threadIdx.x < 16)
+        y[threadIdx.x] = (halves[threadIdx.x] >> 16) + bytes[threadIdx.x] * 0 + words[0] * 0;
+}
+
+static void memory_written_in_pieces(void **)
+{
+    short *halves;
+    unsigned char *bytes;
+    int *words;
+    int word = 0;
+
+    assert_int_equal(cudaMalloc(&halves, 64), cudaSuccess);
+    assert_int_equal(cudaMalloc(&bytes, 64), cudaSuccess);
+    assert_int_equal(cudaMalloc(&words, 64), cudaSuccess);
+    write_pieces<<<1, 32>>>(halves, bytes, words);
+    read_pieces<<<1, 32>>>((int *)halves, (int *)bytes, words, device_y);
+    assert_int_equal(result()[15], 31);
+    assert_int_equal(cudaMemcpy(&word, words, sizeof word, cudaMemcpyDeviceToHost), cudaSuccess);
+    assert_int_equal(word, 7);
+    assert_int_equal(cudaMemset(words + 1, 0, 60), cudaSuccess);
+    assert_int_equal(cudaMemcpy(device_y, words, 64, cudaMemcpyDeviceToDevice), cudaSuccess);
+    assert_int_equal(result()[0], 7);
+    assert_int_equal(cudaFree(halves), cudaSuccess);
+    assert_int_equal(cudaFree(bytes), cudaSuccess);
+    assert_int_equal(cudaFree(words), cudaSuccess);
+}
+
+static __global__ void read_only_kernel(const int *__restrict__ x, int *y)
+{
+    y[threadIdx.x] = __ldg(&x[threadIdx.x]) + __ldg(&x[0]) + __ldg((const short *)x + 2);
+}
+
+static void read_only_loads_launch_after_launch(void **)
+{
+    read_only_kernel<<<1, 32>>>(device_x, device_y);
+    read_only_kernel<<<1, 32>>>(device_y, device_x);
+    read_only_kernel<<<1, 32>>>(device_x, device_y);
+    assert_int_equal(result()[2], 2 + 13);
 }
 
 #define VALID(name) cmocka_unit_test_setup_teardown(name, make_buffers, free_buffers)
@@ -837,6 +933,9 @@ int main(void)
         VALID(copies_and_kernels_overlap),
         VALID(pageable_copies),
         VALID(what_ends_while_it_works),
+        VALID(padding_that_nobody_writes),
+        VALID(memory_written_in_pieces),
+        VALID(read_only_loads_launch_after_launch),
     };
 
     return cmocka_run_group_tests_name("valid", tests, NULL, NULL);
