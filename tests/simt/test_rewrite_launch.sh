@@ -240,6 +240,7 @@ in_device 'a cast that an operator takes' 'a = -(int)b; a = b * -(int)c; a = !(i
     'a = -(int)b; a = b * -(int)c; a = !(int)d; a = ~(int)e;'
 in_device 'what is no cast' 'sizeof(int); f(int); (int)[3]; (int *)p; (short)a; (int); g((int x));' \
     'sizeof(int); f(int); (int)[3]; (int *)p; (short)a; (int); g((int x));'
+in_device 'an assertion' 'assert((int)a < b << c); (int)d;' 'assert((int)a < b << c); simt_to<int>()->* d;'
 in_device 'a static_cast' 'static_cast<int>(a); static_cast< unsigned >(b); static_cast<float>(c);' \
     'simt_cast<int>(a); simt_cast< unsigned >(b); static_cast<float>(c);'
 becomes 'a member function of the device' 'struct s { __device__ int f() { return (int)a; } int g() { return (int)a; } };' \

@@ -716,6 +716,15 @@ static void rewrite_static_cast(struct source *source, size_t at, size_t end)
         replace(source, at, end, "simt_cast");
 }
 
+/** An assertion is quoted where it fails, so it stays as it is. */
+static size_t skip_assertion(const char *code, size_t end)
+{
+    const size_t open = skip_space(code, end);
+    const size_t close = code[open] == '(' ? partner(code, open, 1) : NOWHERE;
+
+    return close == NOWHERE ? end : close + 1;
+}
+
 /** Where the directive that begins last before `at`, and has a word such as "if", does; its nesting is counted by `step`. */
 static size_t conditional_edge(const char *code, size_t at, int step)
 {
@@ -768,6 +777,8 @@ static bool rewrite(struct source *source)
             rewrite_launch_bounds(source, end);
         else if (end - at == strlen("__CUDA_ARCH__") && starts_with(source->code + at, "__CUDA_ARCH__"))
             rewrite_architecture(source, at, end);
+        else if (end - at == strlen("assert") && starts_with(source->code + at, "assert"))
+            end = skip_assertion(source->code, end);
         else if (end - at == strlen("static_cast") && starts_with(source->code + at, "static_cast"))
             rewrite_static_cast(source, at, end);
         else if (starts_with(source->code + at, "<<<"))
