@@ -10,7 +10,10 @@
 #include "base/available_memory.h"
 #include "errors.h"
 #include "fault.h"
+#include "host_accesses.h"
 #include "program_image.h"
+#include "simt.h"
+#include "source_lines.h"
 #include "streams.h"
 
 #include <limits.h>
@@ -24,21 +27,32 @@ enum { ALIGNMENT = 256, RED_ZONE = 256, HUGE_PAGE = 2 * 1024 * 1024, WORTH_ASKIN
 struct allocation {
     size_t offset;
     size_t bytes;
-    size_t slot; /**< bytes with padding and red zone */
+    size_t slot;      /**< bytes with padding and red zone */
+    bool is_new;      /**< that some bytes are unwritten is not in the shadow yet */
+    bool host_checks; /**< the host may copy bytes that nobody has written: it looks for them */
+};
+
+/** What is known of 32 bytes of the arena, a bit for each. */
+struct marks {
+    uint32_t off_limits;
+    uint32_t unwritten;
 };
 
 static struct arena {
     unsigned char *base;
-    unsigned char *end;
     size_t reserved;
     size_t committed;
     size_t top; /**< end of the last slot there has ever been */
     size_t in_use;
     size_t available; /**< of the machine's memory, when the first byte was asked for */
     struct shadow_cell *shadow;
+    struct marks *marks;
+    uint32_t *read_only; /**< of 32 bytes, those that this launch has read as what it never writes */
+    size_t read_only_low, read_only_high;
     struct allocation *allocation; /**< by offset */
     size_t count;
     size_t capacity;
+    bool any_new; /**< some allocation is */
 } arena;
 
 /** The last few slots that were freed: nobody gets them yet, so that who still uses them is seen. */
@@ -53,19 +67,63 @@ struct memory_ranges simt_memory;
 
 /* --- bytes that kernels may touch --------------------------------------------------------------------------------- */
 
-static void forbid_bytes(size_t from, size_t to)
-{
-    for (size_t at = from; at < to;) {
-        const size_t next = (at / 4 + 1) * 4 < to ? (at / 4 + 1) * 4 : to;
-        const uint32_t bytes = ((1u << (next - at)) - 1) << at % 4;
+/*
+ * The marks say what a byte is. A state bit in the shadow says that the marks are to be looked at: it is set wherever a mark is, from
+ * the next launch on, and here and there where none is any more. Processes that are forked share the marks, but not the shadow.
+ */
 
-        arena.shadow[at / 4].write |= bytes << CELL_STATE_SHIFT;
-        at = next;
+/** Of one kind, at `kind` in struct marks: those of the bytes in [from, to). */
+static void set_marks(size_t kind, size_t from, size_t to, bool value)
+{
+    for (size_t at = from, next; at < to; at = next) {
+        uint32_t *const marks = (uint32_t *)((unsigned char *)&arena.marks[at / 32] + kind);
+        uint32_t bits = UINT32_MAX;
+
+        next = (at / 32 + 1) * 32 < to ? (at / 32 + 1) * 32 : to;
+        if (next - at < 32)
+            bits = ((1u << (next - at)) - 1) << at % 32;
+        *marks = value ? *marks | bits : *marks & ~bits;
     }
 }
 
-static void allow_slot(size_t from, size_t bytes)
+static void set_off_limits(size_t from, size_t to, bool value)
 {
+    set_marks(offsetof(struct marks, off_limits), from, to, value);
+}
+
+static void set_unwritten(size_t from, size_t to, bool value)
+{
+    set_marks(offsetof(struct marks, unwritten), from, to, value);
+}
+
+static uint32_t marks_of(size_t at)
+{
+    return arena.marks[at / 32].off_limits | arena.marks[at / 32].unwritten;
+}
+
+/** Makes accesses to [from, to) look at the marks, where there are any. */
+static void show_marks(size_t from, size_t to)
+{
+    for (size_t word = from / 4; word < (to + 3) / 4; word++) {
+        const uint32_t marks = marks_of(word * 4);
+
+        if (marks == 0)
+            word |= 7;
+        else
+            arena.shadow[word].write |= (marks >> word * 4 % 32 & 0xf) << CELL_STATE_SHIFT;
+    }
+}
+
+static void forbid_bytes(size_t from, size_t to)
+{
+    set_off_limits(from, to, true);
+    show_marks(from, to);
+}
+
+/** Of a slot that is handed out again. */
+static void allow_bytes(size_t from, size_t bytes)
+{
+    set_off_limits(from, from + bytes, false);
     memset(&arena.shadow[from / 4], 0, (bytes + 3) / 4 * sizeof *arena.shadow);
 }
 
@@ -75,6 +133,52 @@ void simt_forbid(const void *begin, size_t bytes)
 
     if (arena.base && offset < arena.top && bytes <= arena.top - offset)
         forbid_bytes(offset, offset + bytes);
+}
+
+struct word_marks simt_arena_marks(uintptr_t address)
+{
+    const size_t at = address - (uintptr_t)arena.base;
+    const struct marks *marks = &arena.marks[at / 32];
+
+    return (struct word_marks){.off_limits = marks->off_limits >> at % 32 & 0xf,
+                               .unwritten = marks->unwritten >> at % 32 & 0xf,
+                               .read_only = arena.read_only[at / 32] >> at % 32 & 0xf};
+}
+
+void simt_arena_read_only(uintptr_t address, uint32_t bytes)
+{
+    const size_t at = address - (uintptr_t)arena.base;
+
+    arena.read_only[at / 32] |= bytes << at % 32;
+    arena.shadow[at / 4].write |= bytes << CELL_STATE_SHIFT;
+    if (arena.read_only_high == 0 || at < arena.read_only_low)
+        arena.read_only_low = at;
+    if (at + 4 > arena.read_only_high)
+        arena.read_only_high = at + 4;
+}
+
+/** A launch begins. */
+static void forget_read_only(void)
+{
+    if (arena.read_only_high > 0)
+        memset(&arena.read_only[arena.read_only_low / 32], 0,
+               (arena.read_only_high / 32 - arena.read_only_low / 32 + 1) * sizeof *arena.read_only);
+    arena.read_only_high = 0;
+}
+
+void simt_arena_written(uintptr_t address, uint32_t bytes)
+{
+    const size_t at = address - (uintptr_t)arena.base;
+
+    arena.marks[at / 32].unwritten &= ~(bytes << at % 32);
+}
+
+bool simt_arena_may_be_padding(uintptr_t address)
+{
+    const size_t at = address - (uintptr_t)arena.base;
+    const uint32_t unwritten = arena.marks[at / 32].unwritten >> (at & ~(size_t)7) % 32;
+
+    return at % 8 == 4 ? (unwritten & 0xff) != 0xff : (unwritten & 0xf) != 0xf;
 }
 
 void simt_arena_forget_ticks(void)
@@ -87,74 +191,99 @@ void simt_arena_forget_ticks(void)
 
 /* --- the arena ---------------------------------------------------------------------------------------------------- */
 
-/* Far from where the kernel puts other mappings, so that there is room to grow. Only wishes: any address will do. */
-#define ARENA_WISH  ((void *)(UINT64_C(1) << 44))
-#define SHADOW_WISH ((void *)(UINT64_C(3) << 43))
+/** The arena, its shadow, its marks, and what is read only. */
+enum { PLANES = 4 };
 
-/** Of the arena, not of its shadow. */
-static int arena_sharing = MAP_PRIVATE;
+static struct plane {
+    uintptr_t wish; /**< far from where the kernel puts other mappings, so that there is room to grow; any will do */
+    size_t bytes;   /**< for 32 of the arena's */
+    int protection;
+    int sharing; /**< with processes that are forked */
+    unsigned char *base, *end;
+} planes[PLANES] = {
+    {UINT64_C(1) << 44, 32, PROT_NONE, MAP_PRIVATE, NULL, NULL},
+    {UINT64_C(3) << 43, 8 * sizeof(struct shadow_cell), PROT_READ | PROT_WRITE, MAP_PRIVATE, NULL, NULL},
+    {UINT64_C(1) << 45, sizeof(struct marks), PROT_READ | PROT_WRITE, MAP_PRIVATE, NULL, NULL},
+    {UINT64_C(5) << 43, sizeof(uint32_t), PROT_READ | PROT_WRITE, MAP_PRIVATE, NULL, NULL},
+};
 
 void simt_arena_share(void)
 {
-    arena_sharing = MAP_SHARED;
+    planes[0].sharing = planes[2].sharing = MAP_SHARED;
+}
+
+/** What a plane has for so many bytes of the arena. */
+static size_t plane_bytes(const struct plane *plane, size_t bytes)
+{
+    return bytes / 32 * plane->bytes;
 }
 
 /** Address space, where wished if that is free; NULL if there is none. */
-static void *reserve_at(void *wish, size_t bytes, int protection)
+static unsigned char *map(const struct plane *plane, void *wish, size_t bytes)
 {
-    const int sharing = protection == PROT_NONE ? arena_sharing : MAP_PRIVATE;
-    void *memory = mmap(wish, bytes, protection, sharing | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    void *memory = mmap(wish, bytes, plane->protection, plane->sharing | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     return memory == MAP_FAILED ? NULL : memory;
 }
 
-/** Reserves address space for `bytes` of memory and four times that for its shadow. */
+/** Takes `bytes` from the ends of the first `count` planes. */
+static void take_back(int count, size_t bytes, size_t spare)
+{
+    while (count-- > 0) {
+        struct plane *plane = &planes[count];
+
+        plane->end -= plane_bytes(plane, bytes) + spare;
+        munmap(plane->end, plane_bytes(plane, bytes) + spare);
+    }
+}
+
+/** Reserves address space for `bytes` of memory, and for their shadow and marks. */
 static bool reserve(size_t bytes)
 {
-    unsigned char *base = reserve_at(ARENA_WISH, bytes + HUGE_PAGE, PROT_NONE);
+    for (int i = 0; i < PLANES; i++) {
+        struct plane *plane = &planes[i];
 
-    if (!base)
-        return false;
-    arena.shadow = reserve_at(SHADOW_WISH, bytes / 4 * sizeof *arena.shadow, PROT_READ | PROT_WRITE);
-    if (!arena.shadow) {
-        munmap(base, bytes + HUGE_PAGE);
-        return false;
+        /* A huge page to spare for alignment. */
+        plane->base = map(plane, (void *)plane->wish, plane_bytes(plane, bytes) + HUGE_PAGE);
+        if (!plane->base) {
+            take_back(i, bytes, HUGE_PAGE);
+            return false;
+        }
+        plane->end = plane->base + plane_bytes(plane, bytes) + HUGE_PAGE;
     }
-    arena.end = base + bytes + HUGE_PAGE;
-    arena.base = (unsigned char *)(((uintptr_t)base + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1));
+    arena.base = (unsigned char *)(((uintptr_t)planes[0].base + HUGE_PAGE - 1) & ~(uintptr_t)(HUGE_PAGE - 1));
+    arena.shadow = (struct shadow_cell *)planes[1].base;
+    arena.marks = (struct marks *)planes[2].base;
+    arena.read_only = (uint32_t *)planes[3].base;
     arena.reserved = bytes;
     return true;
 }
 
-/** Reserves `bytes` right behind what there is; false if something else is there. */
-static bool extend(unsigned char *end, size_t bytes, int protection)
+/** Reserves as much again right behind what there is; false if something else is there. */
+static bool extend(size_t bytes)
 {
-    void *memory = reserve_at(end, bytes, protection);
+    for (int i = 0; i < PLANES; i++) {
+        struct plane *plane = &planes[i];
+        unsigned char *const memory = map(plane, plane->end, plane_bytes(plane, bytes));
 
-    if (memory && memory != end) {
-        munmap(memory, bytes);
-        return false;
+        if (memory != plane->end) {
+            if (memory)
+                munmap(memory, plane_bytes(plane, bytes));
+            take_back(i, bytes, 0);
+            return false;
+        }
+        plane->end += plane_bytes(plane, bytes);
     }
-    return memory != NULL;
+    arena.reserved += bytes;
+    return true;
 }
 
 /** Doubles the reservation until it holds `top` bytes. */
 static bool grow(size_t top)
 {
-    while (top > arena.reserved) {
-        const size_t bytes = arena.reserved;
-        unsigned char *shadow_end = (unsigned char *)arena.shadow + bytes / 4 * sizeof *arena.shadow;
-
-        /* The first reservation has a huge page to spare for alignment, which a later one starts behind. */
-        if (!extend(shadow_end, bytes / 4 * sizeof *arena.shadow, PROT_READ | PROT_WRITE))
+    while (top > arena.reserved)
+        if (!extend(arena.reserved))
             return false;
-        if (!extend(arena.end, bytes, PROT_NONE)) {
-            munmap(shadow_end, bytes / 4 * sizeof *arena.shadow);
-            return false;
-        }
-        arena.end += bytes;
-        arena.reserved += bytes;
-    }
     return true;
 }
 
@@ -164,7 +293,7 @@ static bool grow(size_t top)
  */
 static bool can_have(size_t end)
 {
-    const size_t word_bytes = 4 + sizeof *arena.shadow;
+    const size_t word_bytes = 4 + sizeof *arena.shadow + sizeof *arena.marks / 8;
     const size_t more = end - arena.committed;
 
     if (arena.available == 0)
@@ -181,8 +310,6 @@ static bool commit(size_t top)
         return true;
     if (!can_have(end) || !grow(end))
         return false;
-    if (mprotect(arena.base + arena.committed, end - arena.committed, PROT_READ | PROT_WRITE) != 0)
-        return false;
     arena.committed = end;
     return true;
 }
@@ -196,7 +323,7 @@ bool simt_arena_reserve(void)
         return true;
     for (size_t bytes = most; bytes >= least; bytes /= 2) {
         if (reserve(bytes)) {
-            if (!commit(RED_ZONE))
+            if (!commit(RED_ZONE) || !simt_program_find())
                 return false;
             forbid_bytes(0, RED_ZONE);
             arena.top = RED_ZONE;
@@ -206,11 +333,36 @@ bool simt_arena_reserve(void)
     return false;
 }
 
-void simt_arena_open(void)
+/** Lets this process touch a stretch of the arena, or no longer: the host may not, except to do what it asks the runtime for. */
+static bool let(size_t from, size_t to, bool touch)
 {
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t first = from / page * page;
+
+    return mprotect(arena.base + first, to - first, touch ? PROT_READ | PROT_WRITE : PROT_NONE) == 0;
+}
+
+bool simt_arena_open(void)
+{
+    for (size_t i = 0; arena.any_new && i < arena.count; i++) {
+        struct allocation *allocation = &arena.allocation[i];
+
+        if (allocation->is_new)
+            show_marks(allocation->offset, allocation->offset + allocation->bytes);
+        allocation->is_new = false;
+    }
+    arena.any_new = false;
+    forget_read_only();
     simt_memory.arena = (uintptr_t)arena.base;
     simt_memory.arena_bytes = arena.top;
     simt_memory.arena_shadow = arena.shadow;
+    return let(0, arena.committed, true);
+}
+
+void simt_arena_close(void)
+{
+    simt_memory.arena_bytes = 0;
+    let(0, arena.committed, false);
 }
 
 void simt_memory_watch(bool watched)
@@ -316,7 +468,7 @@ cudaError_t cudaMalloc(void **pointer, size_t bytes)
     *pointer = NULL;
     if (simt_sticky_error() != cudaSuccess)
         return simt_sticky_error();
-    if (!simt_arena_reserve())
+    if (!simt_arena_reserve() || !simt_host_watch(simt_arena_describe))
         return simt_fault_no_room();
     if (bytes == 0)
         return cudaSuccess;
@@ -325,19 +477,22 @@ cudaError_t cudaMalloc(void **pointer, size_t bytes)
     const size_t slot = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + RED_ZONE;
     const size_t index = find_gap(slot, &offset);
 
-    if (!commit(offset + slot))
+    if (!commit(offset + slot) || !let(offset, offset + bytes, true))
         return simt_set_error(cudaErrorMemoryAllocation);
+    /* What a kernel finds here is nothing to rely on: NaNs and -1. */
+    memset(arena.base + offset, 0xff, bytes);
+    let(offset, offset + bytes, false);
     if (offset < arena.top)
-        allow_slot(offset, bytes);
+        allow_bytes(offset, bytes);
+    set_unwritten(offset, offset + bytes, true);
     forbid_bytes(offset + bytes, offset + slot);
     if (offset + slot > arena.top)
         arena.top = offset + slot;
     memmove(&arena.allocation[index + 1], &arena.allocation[index], (arena.count - index) * sizeof *arena.allocation);
-    arena.allocation[index] = (struct allocation){.offset = offset, .bytes = bytes, .slot = slot};
+    arena.allocation[index] = (struct allocation){.offset = offset, .bytes = bytes, .slot = slot, .is_new = true};
+    arena.any_new = true;
     arena.count++;
     arena.in_use += bytes;
-    /* What a kernel finds here is nothing to rely on: NaNs and -1. */
-    memset(arena.base + offset, 0xff, bytes);
     *pointer = arena.base + offset;
     return cudaSuccess;
 }
@@ -382,17 +537,15 @@ int32_t simt_arena_allocation(uint64_t offset, uint64_t *inside)
     return (int32_t)index;
 }
 
-/** Which allocation `address` is in, before or behind, in a few words. */
-static void describe(uintptr_t address, char *text, size_t size)
+/** Which allocation an offset is in, before or behind, in a few words. */
+static void describe(size_t offset, char *text, size_t size)
 {
-    const size_t offset = address - (uintptr_t)arena.base;
     const size_t after = find_after(offset);
     const struct allocation *behind = after > 0 ? &arena.allocation[after - 1] : NULL;
     const struct allocation *ahead = after < arena.count ? &arena.allocation[after] : NULL;
 
     if (ahead && offset >= ahead->offset)
-        snprintf(text, size, "in a guard band, %zu bytes into an allocation of %zu bytes", offset - ahead->offset,
-                 ahead->bytes);
+        snprintf(text, size, "%zu bytes into an allocation of %zu bytes", offset - ahead->offset, ahead->bytes);
     else if (behind && offset == behind->offset + behind->bytes)
         snprintf(text, size, "right behind the end of an allocation of %zu bytes", behind->bytes);
     else if (behind && offset < behind->offset + behind->slot)
@@ -404,14 +557,27 @@ static void describe(uintptr_t address, char *text, size_t size)
         snprintf(text, size, "in memory that has been freed");
 }
 
+bool simt_arena_describe(uintptr_t address, char *text, size_t size)
+{
+    const size_t offset = address - (uintptr_t)arena.base;
+
+    if (!arena.base || offset >= arena.reserved)
+        return false;
+    describe(offset, text, size);
+    return true;
+}
+
 _Noreturn void simt_fault_forbidden(uintptr_t address, uint32_t bytes, bool write, uintptr_t pc)
 {
     const int count = __builtin_popcount(bytes);
+    const size_t offset = address - (uintptr_t)arena.base + (size_t)__builtin_ctz(bytes);
+    const size_t index = find_after(offset);
+    const bool inside = index < arena.count && offset >= arena.allocation[index].offset;
     char where[160];
 
-    describe(address + (uintptr_t)__builtin_ctz(bytes), where, sizeof where);
-    simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds global access", "%s %d byte%s %s",
-                    write ? "writes" : "reads", count, count == 1 ? "" : "s", where);
+    describe(offset, where, sizeof where);
+    simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds global access", "%s %d byte%s %s%s",
+                    write ? "writes" : "reads", count, count == 1 ? "" : "s", inside ? "in a guard band, " : "", where);
 }
 
 /* --- copies ------------------------------------------------------------------------------------------------------- */
@@ -515,6 +681,83 @@ static cudaError_t give_work(const char *name, void *to, const void *from, size_
     return simt_work_check();
 }
 
+static size_t offset_of(const void *pointer)
+{
+    return (uintptr_t)pointer - (uintptr_t)arena.base;
+}
+
+/** Lets the runtime touch what a pointer points to, if that is in the arena; or no longer. */
+static bool let_range(const void *pointer, size_t bytes, bool touch)
+{
+    return !is_device(pointer) || let(offset_of(pointer), offset_of(pointer) + bytes, touch);
+}
+
+/** What was written is so in the copy, and what was not is not. */
+static void copy_marks(size_t to, size_t from, size_t bytes)
+{
+    const bool backwards = to > from;
+
+    for (size_t i = 0; i < bytes; i++) {
+        const size_t at = backwards ? bytes - 1 - i : i;
+
+        set_unwritten(to + at, to + at + 1, arena.marks[(from + at) / 32].unwritten >> (from + at) % 32 & 1);
+    }
+    arena.allocation[find_after(to)].is_new = arena.any_new = true;
+}
+
+/** How many of the bytes nobody has written, padding apart; *first is where the first of them is. */
+static size_t count_unwritten(size_t from, size_t bytes, size_t *first)
+{
+    size_t count = 0;
+
+    for (size_t at = from; at < from + bytes; at++) {
+        const uint32_t unwritten = arena.marks[at / 32].unwritten;
+
+        if (unwritten == 0)
+            at |= 31;
+        else if ((unwritten >> at % 32 & 1) && !simt_arena_may_be_padding((uintptr_t)arena.base + at / 4 * 4))
+            *first = count++ ? *first : at;
+    }
+    return count;
+}
+
+/** Copies bytes that may be, and what is known of them. */
+static cudaError_t copy(void *to, const void *from, size_t bytes)
+{
+    size_t unused;
+
+    if (!let_range(to, bytes, true) || !let_range(from, bytes, true))
+        return simt_set_error(cudaErrorMemoryAllocation);
+    memmove(to, from, bytes);
+    let_range(to, bytes, false);
+    let_range(from, bytes, false);
+    if (is_device(to) && is_device(from) && count_unwritten(offset_of(from), bytes, &unused) > 0)
+        copy_marks(offset_of(to), offset_of(from), bytes);
+    else if (is_device(to))
+        set_unwritten(offset_of(to), offset_of(to) + bytes, false);
+    return cudaSuccess;
+}
+
+/** A copy to the host of what nobody has written; an error with its line. */
+static cudaError_t check_written(const void *from, size_t bytes, uintptr_t pc)
+{
+    size_t first = 0;
+    const size_t count = arena.allocation[find_after(offset_of(from))].host_checks
+                             ? 0
+                             : count_unwritten(offset_of(from), bytes, &first);
+    char place[PLACE_TEXT];
+    char where[160];
+
+    if (count == 0)
+        return cudaSuccess;
+    describe(first, where, sizeof where);
+    simt_source_line(pc, place);
+    simt_fault_launch(cudaErrorInvalidValue,
+                      "%s: uninitialised global memory: copies %zu byte%s to the host that nobody has written, from %s",
+                      place, count, count == 1 ? "" : "s", where);
+    return cudaErrorInvalidValue;
+}
+
 static cudaError_t copy_in_stream(const char *name, void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
                                   cudaStream_t stream, uintptr_t caller)
 {
@@ -524,12 +767,12 @@ static cudaError_t copy_in_stream(const char *name, void *to, const void *from, 
         return cudaSuccess;
     cudaError_t error = check_copy(to, from, bytes, kind);
 
+    if (error == cudaSuccess && is_device(from) && host_range(to))
+        error = check_written(from, bytes, caller);
     if (error != cudaSuccess)
         return simt_set_error(error);
     error = give_work(name, to, from, bytes, stream, caller);
-    if (error == cudaSuccess)
-        memmove(to, from, bytes);
-    return error;
+    return error == cudaSuccess ? copy(to, from, bytes) : error;
 }
 
 cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
@@ -562,14 +805,30 @@ static cudaError_t set_in_stream(const char *name, void *to, int value, size_t b
         return simt_set_error(cudaErrorInvalidValue);
     const cudaError_t error = give_work(name, to, NULL, bytes, stream, caller);
 
-    if (error == cudaSuccess)
-        memset(to, value, bytes);
-    return error;
+    if (error != cudaSuccess)
+        return error;
+    if (!let_range(to, bytes, true))
+        return simt_set_error(cudaErrorMemoryAllocation);
+    memset(to, value, bytes);
+    let_range(to, bytes, false);
+    if (is_device(to))
+        set_unwritten(offset_of(to), offset_of(to) + bytes, false);
+    return cudaSuccess;
 }
 
 cudaError_t cudaMemset(void *to, int value, size_t bytes)
 {
     return set_in_stream("cudaMemset", to, value, bytes, NULL, SIMT_CALLER());
+}
+
+void simt_unwrite(const void *begin, size_t bytes)
+{
+    if (bytes == 0 || !is_device(begin) || !device_range(begin, bytes))
+        return;
+    struct allocation *allocation = &arena.allocation[find_after(offset_of(begin))];
+
+    set_unwritten(offset_of(begin), offset_of(begin) + bytes, true);
+    allocation->host_checks = allocation->is_new = arena.any_new = true;
 }
 
 cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream)
@@ -586,13 +845,15 @@ cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, siz
         return simt_set_error(cudaErrorInvalidValue);
     if (offset > symbol_bytes || bytes > symbol_bytes - offset)
         return simt_set_error(cudaErrorInvalidValue);
-    const cudaError_t error = give_work("a copy of a symbol", to, from, bytes, NULL, SIMT_CALLER());
+    if ((is_device(to) && !device_range(to, bytes)) || (is_device(from) && !device_range(from, bytes)))
+        return simt_set_error(cudaErrorInvalidValue);
+    cudaError_t error = give_work("a copy of a symbol", to, from, bytes, NULL, SIMT_CALLER());
 
     if (error != cudaSuccess)
         return error;
-    memmove(to, from, bytes);
+    error = copy(to, from, bytes);
     simt_host_waits(NULL);
-    return cudaSuccess;
+    return error;
 }
 
 cudaError_t cudaMallocHost(void **pointer, size_t bytes)

@@ -19,8 +19,8 @@ enum {
     CELL_BYTES_SHIFT = 18,
     CELL_BYTES = 0xf << CELL_BYTES_SHIFT,
 
-    /* State: global memory's bytes that are off limits, shared memory's that have been written. Of an atomic, the place of
-       "bytes" says which kind: enum atomic_kind. */
+    /* State: global memory's bytes that may be off limits or unwritten, shared memory's that have been written. Of an atomic, the
+       place of "bytes" says which kind: enum atomic_kind. */
     CELL_ATOMIC = 1 << 17,
     CELL_STATE_SHIFT = 13,
     CELL_STATE = 0xf << CELL_STATE_SHIFT,
@@ -83,8 +83,23 @@ void simt_arena_share(void);
 
 /** Reserves the arena and its shadow, once. */
 bool simt_arena_reserve(void);
-/** Puts the arena as it is now into the ranges. */
-void simt_arena_open(void);
+/** Puts the arena as it is now into the ranges, and lets this process touch it; false: no memory. Until it is closed. */
+bool simt_arena_open(void);
+void simt_arena_close(void);
+
+/** Of the four bytes of a word in the arena: for each that is anything of this the word's state has a bit set too. */
+struct word_marks {
+    uint32_t off_limits, unwritten;
+    uint32_t read_only; /**< this launch has read them by __ldg */
+};
+struct word_marks simt_arena_marks(uintptr_t address);
+void simt_arena_read_only(uintptr_t address, uint32_t bytes);
+/** Bytes of the word have been written. */
+void simt_arena_written(uintptr_t address, uint32_t bytes);
+/** Whether what is unwritten in the word may be padding. */
+bool simt_arena_may_be_padding(uintptr_t address);
+/** Which allocation an address is in, before or behind, in a few words; false: it is not in the arena. */
+bool simt_arena_describe(uintptr_t address, char *text, size_t size);
 
 /** How many words the arena has that have ever been handed out. */
 size_t simt_arena_words(void);
@@ -115,6 +130,8 @@ size_t simt_static_shared_used(size_t dynamic_bytes);
 size_t simt_constant_bytes(void);
 /** Whether a variable in global or constant memory has all these bytes; if none was found, it has. */
 bool simt_variable_has(uintptr_t address, size_t bytes);
+/** Its name; "?" if nobody knows it. */
+const char *simt_variable_at(uintptr_t address);
 _Noreturn void simt_fault_no_variable(uintptr_t address, unsigned bytes, bool store, uintptr_t pc);
 /** Marks in the shadow of shared memory the words that no variable has; if no variables were found, none. */
 void simt_shared_variables_mark(struct shadow_cell *shadow, size_t dynamic);

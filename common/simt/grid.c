@@ -112,20 +112,23 @@ static void block_shape(struct block *block, const struct launch *launch)
 
 /* --- memory that kernels see ---------------------------------------------------------------------------------------- */
 
-static void open_memory(void)
+static bool open_memory(void)
 {
-    simt_arena_open();
+    if (!simt_arena_open())
+        return false;
     simt_memory.shared = shared.low;
     simt_memory.shared_bytes = shared.bytes;
     simt_memory.shared_shadow = first_block->shared_shadow;
     simt_memory.shared_end = shared.dynamic + simt_current.dynamic_shared;
     simt_memory.shared_resume = shared.dynamic + SHARED_BYTES_LIMIT;
     simt_memory_watch(false);
+    return true;
 }
 
 static void close_memory(void)
 {
-    simt_memory.arena_bytes = simt_memory.shared_bytes = 0;
+    simt_arena_close();
+    simt_memory.shared_bytes = 0;
     simt_memory.shared_shadow = first_block->shared_shadow;
     simt_memory_watch(false);
     simt_now.lane = NULL;
@@ -327,8 +330,7 @@ cudaError_t simt_grid_run(const struct launch *launch)
 
     simt_block_dim = (uint3){launch->block.x, launch->block.y, launch->block.z};
     simt_grid_dim = (uint3){launch->grid.x, launch->grid.y, launch->grid.z};
-    open_memory();
-    if (!start_ticks(blocks, launch->cooperative)) {
+    if (!open_memory() || !start_ticks(blocks, launch->cooperative)) {
         error = cudaErrorMemoryAllocation;
     } else if (launch->cooperative) {
         error = run_cooperative(launch, (unsigned)blocks);

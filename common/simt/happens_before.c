@@ -304,7 +304,7 @@ void simt_order_end(struct block_order *block)
 bool simt_order_launch(uint64_t blocks, bool together)
 {
     segment_count = 0;
-    simt_order.launch_tick = ++simt_order.tick;
+    simt_order.first_tick = simt_order.launch_tick = ++simt_order.tick;
     simt_order.alone = blocks == 1;
     simt_order.together = together;
     if (message_count > 0)

@@ -62,6 +62,7 @@ struct block_order {
 struct order {
     uint32_t tick;
     uint32_t thread;        /**< which runs: its number, where a shadow cell has it */
+    uint32_t first_tick;    /**< of the launch */
     uint32_t launch_tick;   /**< what was done before is ordered, whoever did it */
     uint32_t segment_tick;  /**< this block has been running without another in between since */
     uint32_t ordered_ticks; /**< ticks of the segment, from its start, that a barrier has ordered */

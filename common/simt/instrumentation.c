@@ -8,6 +8,7 @@
 #include "kernel_calls.h"
 
 #include "fault.h"
+#include "host_accesses.h"
 #include "observer.h"
 #include "shadow.h"
 
@@ -184,9 +185,15 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
         access_ranges(address, bytes, touch, pc, simt_memory.arena_bytes, simt_memory.shared_bytes, true))
         return;
 
-    if (!lane && SIMT_UNLIKELY(simt_streams_use_host))
-        simt_host_uses(address, bytes, store, pc);
-    if (!lane || address - image->index_low < image->index_high - image->index_low)
+    if (!lane) {
+        if (SIMT_UNLIKELY(simt_streams_use_host))
+            simt_host_uses(address, bytes, store, pc);
+        if (address - image->constant_low < image->constant_high - image->constant_low ||
+            address - image->data_low < image->data_high - image->data_low)
+            simt_host_touches(simt_variable_at(address), store, pc);
+        return;
+    }
+    if (address - image->index_low < image->index_high - image->index_low)
         return;
     if (is_local(address)) {
         if (touch.what == ACCESS_ATOMIC && !(touch.kind & ATOMIC_STORE))
@@ -349,6 +356,32 @@ void simt_forgive_load(const void *pointer, unsigned bytes)
     else if (simt_variable_has(address, bytes) &&
              address - simt_program.data_low < simt_program.data_high - simt_program.data_low)
         simt_race_forgive(simt_memory.data_shadow + (address - simt_program.data_low) / 4, SPACE_GLOBAL, bytes);
+}
+
+void simt_read_only(const void *pointer, unsigned bytes)
+{
+    const uintptr_t address = (uintptr_t)pointer;
+    const uintptr_t pc = SIMT_CALLER();
+    const uintptr_t global = address - simt_memory.arena;
+    const uintptr_t data = address - simt_program.data_low;
+    struct shadow_cell *cell = NULL;
+
+    if (!simt_now.lane)
+        return;
+    if (address - simt_memory.shared < simt_memory.shared_bytes)
+        simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
+                        "reads %u bytes of shared memory by __ldg(), which is for global memory", bytes);
+    if (global < simt_memory.arena_bytes)
+        cell = simt_memory.arena_shadow + global / 4;
+    else if (data < simt_program.data_high - simt_program.data_low)
+        cell = simt_memory.data_shadow + data / 4;
+    for (unsigned word = 0; cell && word < (bytes + 3) / 4; word++)
+        simt_check_read_only(
+            cell + word, (struct word_access){.address = (address & ~(uintptr_t)3) + 4 * word,
+                                              .pc = pc,
+                                              .bytes = bytes < 4 ? (uint8_t)(((1u << bytes) - 1) << address % 4) : 0xf,
+                                              .what = ACCESS_LOAD,
+                                              .space = SPACE_GLOBAL});
 }
 
 void simt_touch_range(const void *pointer, size_t bytes, int store)

@@ -160,6 +160,46 @@ void simt_note_uninitialised(const struct shadow_cell *cell, uint32_t bytes, enu
                        "reads %d byte%s that no thread of the block has written", count, count == 1 ? "" : "s");
 }
 
+/** Looks at bytes of global memory; `reads` what is there. Returns which of the word's are unwritten; ends the launch for others. */
+static uint32_t look_closely(struct word_access access, bool reads)
+{
+    const struct word_marks marks = simt_arena_marks(access.address);
+    const uint32_t missing = marks.unwritten & access.bytes;
+    const bool writes = access.what == ACCESS_STORE || access.what == ACCESS_ATOMIC;
+    char where[160];
+
+    if (marks.off_limits & access.bytes)
+        simt_fault_forbidden(access.address, access.bytes, writes, access.pc);
+    if (writes && (marks.read_only & access.bytes))
+        simt_fault_here(cudaErrorLaunchFailure, access.pc, "write to read-only data",
+                        "writes %d bytes that the same launch has read by __ldg()", __builtin_popcount(access.bytes));
+    if (reads && missing && !simt_fault_suspected() &&
+        !(access.in_structure && simt_arena_may_be_padding(access.address)) &&
+        simt_arena_describe(access.address + (uintptr_t)__builtin_ctz(missing), where, sizeof where)) {
+        const int count = __builtin_popcount(missing);
+
+        simt_fault_suspect(cudaErrorLaunchFailure, access.pc, "uninitialised global memory",
+                           "reads %d byte%s that nobody has written, %s", count, count == 1 ? "" : "s", where);
+    }
+    return marks.off_limits | marks.unwritten | marks.read_only;
+}
+
+void simt_load_closely(struct shadow_cell *cell, struct word_access access)
+{
+    const uint32_t state = look_closely(access, true) << CELL_STATE_SHIFT;
+
+    cell->write = (cell->write & ~(uint32_t)CELL_STATE) | state;
+    shadow_load_known(cell, access);
+}
+
+void simt_store_closely(struct shadow_cell *cell, struct word_access access)
+{
+    const uint32_t state = look_closely(access, access.needs_value) & ~(uint32_t)access.bytes;
+
+    simt_arena_written(access.address, access.bytes);
+    shadow_store_known(cell, access, state << CELL_STATE_SHIFT);
+}
+
 static bool of_readers(const struct past *past)
 {
     return !(past->kind & PAST_WRITE);
@@ -288,6 +328,26 @@ static void close_history(struct shadow_cell *cell, struct history *brief, uint3
     for (uint32_t i = 0; i < brief->count; i++)
         add(history, brief->past[i], pc);
     brief->count = 0; /* what was its own is the history's */
+}
+
+void simt_check_read_only(const struct shadow_cell *cell, struct word_access access)
+{
+    const struct history *history = open_history(cell, simt_order.first_tick, access.pc);
+
+    for (uint32_t i = 0; i < history->count; i++) {
+        const struct past *past = &history->past[i];
+        const uint3 index = simt_thread_index(past->who);
+        const uint3 block = simt_block_index(simt_block_at(past->tick));
+
+        if ((past->kind & PAST_WRITE) && (past->bytes & access.bytes))
+            simt_fault_here(cudaErrorLaunchFailure, access.pc, "stale read-only data",
+                            "reads by __ldg() %d bytes that thread (%u,%u,%u) of block (%u,%u,%u) wrote" SIMT_PLACE
+                            " in the same launch",
+                            __builtin_popcount(access.bytes), index.x, index.y, index.z, block.x, block.y, block.z,
+                            site_pc(past->site));
+    }
+    if (access.address - simt_memory.arena < simt_memory.arena_bytes)
+        simt_arena_read_only(access.address, access.bytes);
 }
 
 /* --- one more access ---------------------------------------------------------------------------------------------- */

@@ -41,6 +41,11 @@ struct word_access {
     enum shadow_space space;
 };
 
+/** An access to a word of global memory whose state says that some of its bytes may be off limits or unwritten. */
+void simt_load_closely(struct shadow_cell *cell, struct word_access access);
+void simt_store_closely(struct shadow_cell *cell, struct word_access access);
+/** A load of what the launch must not write, neither before nor after: ends it if it has. */
+void simt_check_read_only(const struct shadow_cell *cell, struct word_access access);
 /** The slow way; each returns if there is no race and ends the launch if there is one. */
 void simt_load_slowly(struct shadow_cell *cell, struct word_access access);
 void simt_store_slowly(struct shadow_cell *cell, struct word_access access, uint32_t state);
@@ -104,21 +109,13 @@ static inline bool shadow_ordered_here(uint32_t tick, uint32_t write)
            (tick >= simt_order.segment_tick && ((write ^ simt_order.thread) >> CELL_THREAD_SHIFT) == 0);
 }
 
-/** A load. */
-static inline __attribute__((always_inline)) void shadow_load(struct shadow_cell *cell, struct word_access access)
+/** A load of bytes of which it is known whether they may be read. */
+static inline __attribute__((always_inline)) void shadow_load_known(struct shadow_cell *cell, struct word_access access)
 {
     const uint32_t horizon = shadow_horizon(access.space);
-    const uint32_t state = (uint32_t)access.bytes << CELL_STATE_SHIFT;
     const uint32_t who = simt_order.thread >> (CELL_THREAD_SHIFT - READ_SET_SHIFT) | (uint32_t)access.bytes
                                                                                          << READ_BYTES_SHIFT;
 
-    if (access.space == SPACE_GLOBAL) {
-        if (SIMT_UNLIKELY(cell->write & state))
-            simt_fault_forbidden(access.address, access.bytes, false, access.pc);
-    } else if (SIMT_UNLIKELY((cell->write & state) != state || cell->write_tick < simt_order.block.block_tick)) {
-        if (!access.in_structure || !simt_may_be_padding(cell, access.address))
-            simt_note_uninitialised(cell, access.bytes, ACCESS_LOAD, access.pc);
-    }
     if (access.what == ACCESS_VOLATILE_LOAD && shadow_polls(cell, access))
         return;
     if (access.what == ACCESS_LOAD &&
@@ -149,6 +146,23 @@ static inline __attribute__((always_inline)) void shadow_load(struct shadow_cell
         }
     }
     simt_load_slowly(cell, access);
+}
+
+/** A load. */
+static inline __attribute__((always_inline)) void shadow_load(struct shadow_cell *cell, struct word_access access)
+{
+    const uint32_t state = (uint32_t)access.bytes << CELL_STATE_SHIFT;
+
+    if (access.space == SPACE_GLOBAL) {
+        if (SIMT_UNLIKELY(cell->write & state)) {
+            simt_load_closely(cell, access);
+            return;
+        }
+    } else if (SIMT_UNLIKELY((cell->write & state) != state || cell->write_tick < simt_order.block.block_tick)) {
+        if (!access.in_structure || !simt_may_be_padding(cell, access.address))
+            simt_note_uninitialised(cell, access.bytes, ACCESS_LOAD, access.pc);
+    }
+    shadow_load_known(cell, access);
 }
 
 /** Whether a cell's write need not be remembered once this store or atomic has been made. */
@@ -205,22 +219,12 @@ static inline __attribute__((always_inline)) void shadow_add_author(struct shado
     cell->read = READ_AUTHORS | set << READ_SET_SHIFT | (uint32_t)access.bytes << READ_BYTES_SHIFT | access.site;
 }
 
-/** A store or an atomic. */
-static inline __attribute__((always_inline)) void shadow_store(struct shadow_cell *cell, struct word_access access)
+/** A store or an atomic, of bytes that may be written; the word's state is to be what is given. */
+static inline __attribute__((always_inline)) void shadow_store_known(struct shadow_cell *cell,
+                                                                     struct word_access access, uint32_t state)
 {
     const uint32_t horizon = shadow_horizon(access.space);
-    uint32_t state = cell->write & CELL_STATE;
 
-    if (access.space == SPACE_GLOBAL) {
-        if (SIMT_UNLIKELY(state & (uint32_t)access.bytes << CELL_STATE_SHIFT))
-            simt_fault_forbidden(access.address, access.bytes, true, access.pc);
-    } else {
-        if (cell->write_tick < simt_order.block.block_tick)
-            state = 0;
-        if (access.needs_value && SIMT_UNLIKELY(access.bytes & ~(state >> CELL_STATE_SHIFT)))
-            simt_note_uninitialised(cell, access.bytes, ACCESS_ATOMIC, access.pc);
-        state |= (uint32_t)access.bytes << CELL_STATE_SHIFT;
-    }
     if (!shadow_readers_done(cell, horizon, access) ||
         (SIMT_UNLIKELY(cell->write_tick >= horizon) && !shadow_replaces(cell->write_tick, cell->write, access))) {
         simt_store_slowly(cell, access, state);
@@ -234,6 +238,26 @@ static inline __attribute__((always_inline)) void shadow_store(struct shadow_cel
         cell->write |= CELL_ATOMIC | (uint32_t)access.kind << CELL_BYTES_SHIFT;
     else
         cell->write |= (uint32_t)access.bytes << CELL_BYTES_SHIFT;
+}
+
+/** A store or an atomic. */
+static inline __attribute__((always_inline)) void shadow_store(struct shadow_cell *cell, struct word_access access)
+{
+    uint32_t state = cell->write & CELL_STATE;
+
+    if (access.space == SPACE_GLOBAL) {
+        if (SIMT_UNLIKELY(state & (uint32_t)access.bytes << CELL_STATE_SHIFT)) {
+            simt_store_closely(cell, access);
+            return;
+        }
+    } else {
+        if (cell->write_tick < simt_order.block.block_tick)
+            state = 0;
+        if (access.needs_value && SIMT_UNLIKELY(access.bytes & ~(state >> CELL_STATE_SHIFT)))
+            simt_note_uninitialised(cell, access.bytes, ACCESS_ATOMIC, access.pc);
+        state |= (uint32_t)access.bytes << CELL_STATE_SHIFT;
+    }
+    shadow_store_known(cell, access, state);
 }
 
 #endif

@@ -415,6 +415,18 @@ bool simt_variable_has(uintptr_t address, size_t bytes)
                                   address - variable->begin <= variable->end - variable->begin - bytes);
 }
 
+const char *simt_variable_at(uintptr_t address)
+{
+    size_t bytes, dynamic;
+    uintptr_t low;
+
+    if (simt_shared_find(&low, &bytes, &dynamic)) /* there may have been no launch yet */
+        simt_shared_variables_find(bytes, dynamic);
+    const struct variable *variable = variable_before(&globals, address);
+
+    return variable && address < variable->end ? variable->name : "?";
+}
+
 _Noreturn void simt_fault_no_variable(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
 {
     const struct variable *variable = variable_before(&globals, address);

@@ -53,6 +53,12 @@ bool simt_share(void);
 void simt_forbid(const void *begin, size_t bytes);
 
 /**
+ * Device bytes hold what nobody but the host looks for: a kernel that reads them before one has written them reads what nobody
+ * wrote. The host may copy them from this allocation, unlike others that nobody wrote.
+ */
+void simt_unwrite(const void *begin, size_t bytes);
+
+/**
  * Traces the next launch: what the warps of its block (0,0,0) do, at most `most_events` operations. False: no memory.
  *
  * simt_trace_end() writes a JSON object with "kernel", "grid", "block", "traced_block", "dynamic_shared" (its "offset" in

@@ -98,6 +98,120 @@ extern __thread unsigned char simt_dynamic_shared[]; /* whatever kernels call it
 #define gridDim   simt_grid_dim
 #define warpSize  32
 
+/* --- what C++ leaves open and a GPU does not ------------------------------------------------------------------------ */
+
+/* The rewriter's words for what it finds in functions of the device: a count of places to shift by, and a conversion to an integer. */
+#define SIMT_CONSTEXPR constexpr inline __attribute__((always_inline))
+#define SIMT_CUDA_ARCH 900
+
+/* Of types that stay in registers: compilers do not take structures apart here. */
+enum class simt_count_type {};
+static constexpr simt_count_type simt_count = {};
+
+#define SIMT_COUNTED_OPERATOR(counted, type, op)           \
+    template <class T>                                     \
+    SIMT_CONSTEXPR auto operator op(counted left, T right) \
+    {                                                      \
+        return simt_count * ((type)left op right);         \
+    }
+#define SIMT_COUNTED(counted, type)                                            \
+    enum class counted : type {};                                              \
+    SIMT_CONSTEXPR counted operator*(simt_count_type, type value)              \
+    {                                                                          \
+        return (counted)value;                                                 \
+    }                                                                          \
+    template <class T>                                                         \
+    SIMT_CONSTEXPR auto operator<<(T left, counted count)->decltype(left << 1) \
+    {                                                                          \
+        return simt_shift_left<decltype(left << 1)>(left, (unsigned)count);    \
+    }                                                                          \
+    template <class T>                                                         \
+    SIMT_CONSTEXPR auto operator>>(T left, counted count)->decltype(left >> 1) \
+    {                                                                          \
+        return simt_shift_right<decltype(left >> 1)>(left, (unsigned)count);   \
+    }                                                                          \
+    template <class T>                                                         \
+    SIMT_CONSTEXPR T &operator<<=(T &left, counted count)                      \
+    {                                                                          \
+        return left = (T)(left << count);                                      \
+    }                                                                          \
+    template <class T>                                                         \
+    SIMT_CONSTEXPR T &operator>>=(T &left, counted count)                      \
+    {                                                                          \
+        return left = (T)(left >> count);                                      \
+    }
+
+/* Without a branch: by all places and more a shift leaves nothing, or the sign. */
+template <class T>
+SIMT_CONSTEXPR T simt_shift_left(T value, unsigned places)
+{
+    constexpr unsigned bits = 8 * sizeof(T);
+
+    return (T)((unsigned long long)value << (places & (bits - 1)) & (0 - (unsigned long long)(places < bits)));
+}
+template <class T>
+SIMT_CONSTEXPR T simt_shift_right(T value, unsigned places)
+{
+    constexpr unsigned bits = 8 * sizeof(T);
+    const unsigned all = 0 - (unsigned)(places >= bits);
+
+    if constexpr ((T)-1 < (T)1)
+        return value >> ((places | all) & (bits - 1));
+    else
+        return (value >> (places & (bits - 1))) & (T) ~(0 - (unsigned long long)(all & 1));
+}
+
+SIMT_COUNTED(simt_counted_int, int)
+SIMT_COUNTED(simt_counted_unsigned, unsigned)
+SIMT_COUNTED(simt_counted_long, long)
+SIMT_COUNTED(simt_counted_unsigned_long, unsigned long)
+SIMT_COUNTED(simt_counted_long_long, long long)
+SIMT_COUNTED(simt_counted_unsigned_long_long, unsigned long long)
+#define SIMT_COUNTED_ALL(op)                                             \
+    SIMT_COUNTED_OPERATOR(simt_counted_int, int, op)                     \
+    SIMT_COUNTED_OPERATOR(simt_counted_unsigned, unsigned, op)           \
+    SIMT_COUNTED_OPERATOR(simt_counted_long, long, op)                   \
+    SIMT_COUNTED_OPERATOR(simt_counted_unsigned_long, unsigned long, op) \
+    SIMT_COUNTED_OPERATOR(simt_counted_long_long, long long, op)         \
+    SIMT_COUNTED_OPERATOR(simt_counted_unsigned_long_long, unsigned long long, op)
+SIMT_COUNTED_ALL(*)
+SIMT_COUNTED_ALL(/)
+SIMT_COUNTED_ALL(%)
+SIMT_COUNTED_ALL(+)
+SIMT_COUNTED_ALL(-)
+#undef SIMT_COUNTED
+#undef SIMT_COUNTED_OPERATOR
+#undef SIMT_COUNTED_ALL
+
+template <class T>
+struct simt_to {
+};
+/* Out of range is the nearest integer that there is. */
+template <class T>
+constexpr bool simt_is_real = false;
+template <>
+constexpr bool simt_is_real<float> = true;
+template <>
+constexpr bool simt_is_real<double> = true;
+template <class To, class From>
+SIMT_CONSTEXPR To simt_cast(From value)
+{
+    if constexpr (simt_is_real<From>) {
+        if (!__builtin_is_constant_evaluated()) {
+            if constexpr ((To)-1 < (To)1)
+                return (To)simt_to_signed(value, sizeof(To), sizeof(From));
+            else
+                return (To)simt_to_unsigned(value, sizeof(To), sizeof(From));
+        }
+    }
+    return (To)value;
+}
+template <class To, class From>
+SIMT_CONSTEXPR To operator->*(simt_to<To>, From value)
+{
+    return simt_cast<To>(value);
+}
+
 /* --- bits --------------------------------------------------------------------------------------------------------- */
 
 #define SIMT_DEVICE static inline __attribute__((always_inline))
@@ -244,23 +358,20 @@ SIMT_DEVICE float __saturatef(float x)
 {
     return fminf(fmaxf(x, 0.0f), 1.0f);
 }
-/* Out of range is the nearest integer that there is, NaN is 0. */
-#define SIMT_FLOAT_TO_INTEGER(name, type, low, high, round)             \
-    SIMT_DEVICE type name(float x)                                      \
-    {                                                                   \
-        const double limited = fmin(fmax((double)round(x), low), high); \
-                                                                        \
-        return (type)(x == x ? limited : 0.0);                          \
+#define SIMT_FLOAT_TO_INTEGERS(suffix, round)           \
+    SIMT_DEVICE int __float2int_##suffix(float x)       \
+    {                                                   \
+        return simt_cast<int>(round(x));                \
+    }                                                   \
+    SIMT_DEVICE unsigned __float2uint_##suffix(float x) \
+    {                                                   \
+        return simt_cast<unsigned>(round(x));           \
     }
-#define SIMT_FLOAT_TO_INTEGERS(suffix, round)                                            \
-    SIMT_FLOAT_TO_INTEGER(__float2int_##suffix, int, -2147483648.0, 2147483647.0, round) \
-    SIMT_FLOAT_TO_INTEGER(__float2uint_##suffix, unsigned, 0.0, 4294967295.0, round)
 SIMT_FLOAT_TO_INTEGERS(rn, rintf)
 SIMT_FLOAT_TO_INTEGERS(rz, truncf)
 SIMT_FLOAT_TO_INTEGERS(rd, floorf)
 SIMT_FLOAT_TO_INTEGERS(ru, ceilf)
 #undef SIMT_FLOAT_TO_INTEGERS
-#undef SIMT_FLOAT_TO_INTEGER
 SIMT_DEVICE float __uint2float_rn(unsigned x)
 {
     return (float)x;
@@ -362,7 +473,12 @@ SIMT_DEVICE double max(double x, double y)
         *address = value;                      \
     }
 
-SIMT_CACHED_LOAD(__ldg)
+template <class T>
+SIMT_DEVICE T __ldg(const T *address)
+{
+    simt_read_only(address, sizeof(T));
+    return *address;
+}
 SIMT_CACHED_LOAD(__ldca)
 SIMT_CACHED_LOAD(__ldcg)
 SIMT_CACHED_LOAD(__ldcs)

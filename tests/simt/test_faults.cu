@@ -10,6 +10,9 @@
 #include <cooperative_groups.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 struct fault {
     const char *group;
@@ -26,6 +29,14 @@ static int add_fault(const char *group, const char *name, const char *text, void
 {
     faults[fault_count++] = {group, name, text, run};
     return 0;
+}
+
+static void *kept[8];
+static int kept_count;
+
+static void keep(void *memory)
+{
+    kept[kept_count++] = memory;
 }
 
 static int *device_x; /* counts from 0 */
@@ -506,6 +517,282 @@ FAULT("memory", memset_past_end, 1, 1, "out-of-bounds")
 FAULT("memory", memcpy_race, 2, 1, "wrote")
 {
     memcpy(y, x, 64); // [memcpy_race]
+}
+
+/* --- memory that nobody wrote --------------------------------------------------------------------------------------- */
+
+static const char first_word[] = "reads 4 bytes that nobody has written, 0 bytes into an allocation of 256 bytes";
+static const char second_half[] =
+    "thread (16,0,0) of block (0,0,0) reads 4 bytes that nobody has written, 64 bytes into";
+
+/** Device memory that holds nothing; the tests free it together. */
+static void *fresh(size_t bytes)
+{
+    void *memory = NULL;
+
+    assert_int_equal(cudaMalloc(&memory, bytes), cudaSuccess);
+    keep(memory);
+    return memory;
+}
+
+static __global__ void half_kernel(int *to)
+{
+    if (threadIdx.x < 16)
+        to[threadIdx.x] = 1;
+}
+
+/* Each has a kernel of its own: the line is the kernel's. */
+#define READS(name) static __global__ void name##_reads(const int *from, int *to)
+
+READS(nothing)
+{
+    to[threadIdx.x] = from[threadIdx.x]; // [nothing]
+}
+
+FAULT_LAUNCH("unwritten", nothing, first_word)
+{
+    (void)nothing_added;
+    nothing_reads<<<1, 32>>>((int *)fresh(256), device_y);
+}
+
+READS(after_short_copy)
+{
+    to[threadIdx.x] = from[threadIdx.x]; // [after_short_copy]
+}
+
+FAULT_LAUNCH("unwritten", after_short_copy, second_half)
+{
+    int *words = (int *)fresh(256);
+
+    (void)after_short_copy_added;
+    cudaMemcpy(words, host_words, 64, cudaMemcpyHostToDevice);
+    after_short_copy_reads<<<1, 32>>>(words, device_y);
+}
+
+READS(after_half)
+{
+    to[threadIdx.x] = from[threadIdx.x]; // [after_half]
+}
+
+FAULT_LAUNCH("unwritten", after_half, second_half)
+{
+    int *words = (int *)fresh(256);
+
+    (void)after_half_added;
+    half_kernel<<<1, 32>>>(words);
+    after_half_reads<<<1, 32>>>(words, device_y);
+}
+
+READS(last_byte)
+{
+    to[threadIdx.x] = ((const unsigned char *)from)[threadIdx.x]; // [last_byte]
+}
+
+FAULT_LAUNCH("unwritten", last_byte, "thread (31,0,0) of block (0,0,0) reads 1 byte that nobody has written")
+{
+    int *words = (int *)fresh(256);
+
+    (void)last_byte_added;
+    cudaMemset(words, 0, 31);
+    last_byte_reads<<<1, 32>>>(words, device_y);
+}
+
+READS(every_other_half)
+{
+    ((short *)to)[threadIdx.x * 2] = 1;
+    __syncthreads();
+    to[threadIdx.x + 32] = from[0] + to[threadIdx.x]; // [every_other_half]
+}
+
+FAULT_LAUNCH("unwritten", every_other_half, "reads 2 bytes that nobody has written, 2 bytes into")
+{
+    (void)every_other_half_added;
+    every_other_half_reads<<<1, 32>>>(device_x, (int *)fresh(256));
+}
+
+READS(sum_from_nothing)
+{
+    atomicAdd(to, from[threadIdx.x]); // [sum_from_nothing]
+}
+
+FAULT_LAUNCH("unwritten", sum_from_nothing, first_word)
+{
+    (void)sum_from_nothing_added;
+    sum_from_nothing_reads<<<1, 32>>>(device_x, (int *)fresh(256));
+}
+
+READS(handed_out_again)
+{
+    to[threadIdx.x] = from[threadIdx.x]; // [handed_out_again]
+}
+
+FAULT_LAUNCH("unwritten", handed_out_again, "reads 4 bytes that nobody has written")
+{
+    (void)handed_out_again_added;
+    for (int i = 0; i < 100; i++)
+        assert_int_equal(cudaFree(device_iota()), cudaSuccess);
+    handed_out_again_reads<<<1, 32>>>((int *)fresh(sizeof(int[WORDS])), device_y);
+}
+
+READS(copied_unwritten)
+{
+    to[threadIdx.x] = from[threadIdx.x]; // [copied_unwritten]
+}
+
+FAULT_LAUNCH("unwritten", copied_unwritten, second_half)
+{
+    int *words = (int *)fresh(256);
+    int *others = (int *)fresh(256);
+
+    (void)copied_unwritten_added;
+    cudaMemset(words, 0, 64);
+    cudaMemcpy(others, words, 256, cudaMemcpyDeviceToDevice);
+    copied_unwritten_reads<<<1, 32>>>(others, device_y);
+}
+
+READS(poisoned)
+{
+    to[threadIdx.x] = from[threadIdx.x]; // [poisoned]
+}
+
+FAULT_LAUNCH("unwritten", poisoned, "reads 4 bytes that nobody has written, 128 bytes into")
+{
+    int *words = (int *)fresh(256);
+
+    (void)poisoned_added;
+    cudaMemset(words, 0, 256);
+    simt_unwrite(words + 32, 128);
+    cudaMemcpy(host_words, words, 256, cudaMemcpyDeviceToHost);
+    poisoned_reads<<<1, 64>>>(words, device_y);
+}
+
+FAULT_LAUNCH("unwritten", copied_to_host, "copies 256 bytes to the host that nobody has written, from 0 bytes into")
+{
+    (void)copied_to_host_added;
+    cudaMemcpy(host_words, fresh(256), 256, cudaMemcpyDeviceToHost); // [copied_to_host]
+}
+
+FAULT_LAUNCH("unwritten", half_copied_to_host,
+             "copies 64 bytes to the host that nobody has written, from 64 bytes into")
+{
+    int *words = (int *)fresh(256);
+
+    (void)half_copied_to_host_added;
+    half_kernel<<<1, 32>>>(words);
+    cudaMemcpyAsync(host_words, words, 128, cudaMemcpyDeviceToHost, 0); // [half_copied_to_host]
+}
+
+/* --- data that a launch only reads ---------------------------------------------------------------------------------- */
+
+FAULT("read_only", written_before, 1, 32, "reads by __ldg() 4 bytes that thread (0,0,0) of block (0,0,0) wrote")
+{
+    y[threadIdx.x] = x[threadIdx.x];
+    y[threadIdx.x + 32] = __ldg(&y[threadIdx.x]); // [written_before]
+}
+
+FAULT("read_only", written_before_barrier, 1, 64,
+      "reads by __ldg() 4 bytes that thread (32,0,0) of block (0,0,0) wrote")
+{
+    y[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    y[threadIdx.x + 64] = __ldg(&y[threadIdx.x ^ 32]); // [written_before_barrier]
+}
+
+FAULT("read_only", added_before, 1, 32, "reads by __ldg() 4 bytes that thread")
+{
+    atomicAdd(&y[0], x[1]);
+    __threadfence();
+    __syncthreads();
+    y[threadIdx.x + 32] = __ldg(&y[0]); // [added_before]
+}
+
+FAULT("read_only", told_by_another_block, 2, 1, "reads by __ldg() 4 bytes that thread (0,0,0) of block (0,0,0) wrote")
+{
+    if (blockIdx.x == 0) {
+        y[0] = x[1];
+        __threadfence();
+        atomicExch(&y[1], 1);
+    } else if (atomicAdd(&y[1], 0) == 1) {
+        __threadfence();
+        y[2] = __ldg(&y[0]); // [told_by_another_block]
+    }
+}
+
+FAULT("read_only", in_device_variable, 1, 32, "reads by __ldg() 4 bytes that thread")
+{
+    device_words_32[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    y[threadIdx.x] = __ldg(&device_words_32[31 - threadIdx.x]); // [in_device_variable]
+}
+
+FAULT("read_only", written_after, 1, 32, "writes 4 bytes that the same launch has read by __ldg()")
+{
+    const int mine = __ldg(&y[threadIdx.x]);
+
+    __syncthreads();
+    y[threadIdx.x] = mine + x[threadIdx.x]; // [written_after]
+}
+
+FAULT("read_only", of_shared_memory, 1, 32, "reads 4 bytes of shared memory by __ldg()")
+{
+    __shared__ int words[32];
+
+    words[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    y[threadIdx.x] = __ldg(&words[31 - threadIdx.x]); // [of_shared_memory]
+}
+
+/* --- the host touches device memory --------------------------------------------------------------------------------- */
+
+#define HOST_FAULT(name, text)                                                  \
+    static void name##_run(void);                                               \
+    static const int name##_added = add_fault("host", #name, text, name##_run); \
+    static void name##_run(void)
+
+static volatile int seen;
+
+HOST_FAULT(host_reads, "the host reads device memory, 20 bytes into an allocation of 16384 bytes")
+{
+    (void)host_reads_added;
+    seen = ((volatile int *)device_x)[5]; // [host_reads]
+}
+
+HOST_FAULT(host_writes, "the host writes device memory, 0 bytes into")
+{
+    (void)host_writes_added;
+    *(volatile int *)device_y = 1; // [host_writes]
+}
+
+HOST_FAULT(host_copies, "the host reads device memory, 0 bytes into")
+{
+    (void)host_copies_added;
+    seen = (int)strnlen((const char *)device_x, 64); // [host_copies]
+}
+
+HOST_FAULT(host_after_launch, "the host reads device memory, 0 bytes into")
+{
+    (void)host_after_launch_added;
+    copy_kernel<<<1, 32>>>(device_x, device_y);
+    seen = *(volatile int *)device_y; // [host_after_launch]
+}
+
+HOST_FAULT(host_freed, "the host reads device memory")
+{
+    (void)host_freed_added;
+    cudaFree(device_y);
+    seen = *(volatile int *)device_y; // [host_freed]
+}
+
+HOST_FAULT(host_device_variable, "the host writes device memory, the variable 'device_other'")
+{
+    (void)host_device_variable_added;
+    device_other[3] = 1; // [host_device_variable]
+}
+
+HOST_FAULT(host_constant_variable, "the host reads device memory, the variable 'constant_words'")
+{
+    (void)host_constant_variable_added;
+    seen = constant_words[1]; // [host_constant_variable]
 }
 
 /* --- convergence ---------------------------------------------------------------------------------------------------- */
@@ -1154,6 +1441,46 @@ STREAM_FAULT(event_for_a_stream, "the stream was destroyed, or never made")
 
 /* --- all of them ---------------------------------------------------------------------------------------------------- */
 
+/** What a process of its own says where it dies of what the test does. */
+static void last_words(const struct fault *fault, char *text, size_t size)
+{
+    int ends[2];
+    int status;
+    size_t length = 0;
+
+    assert_int_equal(pipe(ends), 0);
+    fflush(NULL);
+    const pid_t child = fork();
+
+    assert_true(child >= 0);
+    if (child == 0) {
+        dup2(ends[1], STDERR_FILENO);
+        signal(SIGSEGV, SIG_DFL); /* cmocka has a handler of its own, and puts it there anew for each test */
+        device_x = device_iota();
+        fault->run();
+        _exit(0);
+    }
+    close(ends[1]);
+    for (ssize_t got = 1; got > 0 && length<size - 1; length += got> 0 ? (size_t)got : 0)
+        got = read(ends[0], text + length, size - 1 - length);
+    text[length] = 0;
+    close(ends[0]);
+    assert_int_equal(waitpid(child, &status, 0), child);
+    assert_true(WIFSIGNALED(status));
+    assert_int_equal(WTERMSIG(status), SIGSEGV);
+}
+
+static void expect_line(const struct fault *fault, const char *said)
+{
+    char place[300];
+
+    if (!strstr(said, fault->text))
+        fail_msg("%s: \"%s\" does not say \"%s\"", fault->name, said, fault->text);
+    snprintf(place, sizeof place, "%s:%d: ", __FILE__, line_of(__FILE__, fault->name));
+    if (lines_known(said, __FILE__) && strncmp(said, place, strlen(place)) != 0)
+        fail_msg("%s: \"%s\" is not at %s", fault->name, said, place);
+}
+
 static void refused(void **state)
 {
     const struct fault *fault = (const struct fault *)*state;
@@ -1162,23 +1489,29 @@ static void refused(void **state)
     device_y = device_words(0);
     if (strcmp(fault->group, "streams") == 0)
         make_streams();
+    if (strcmp(fault->group, "host") == 0) {
+        char said[1000];
+
+        last_words(fault, said, sizeof said);
+        expect_line(fault, said);
+        cudaFree(device_x);
+        cudaFree(device_y);
+        return;
+    }
     fault->run();
     const cudaError_t error = cudaGetLastError();
     const char *said = simt_fault();
-    char place[300];
 
     if (error == cudaSuccess || !said)
         fail_msg("%s: not refused", fault->name);
-    if (!strstr(said, fault->text))
-        fail_msg("%s: \"%s\" does not say \"%s\"", fault->name, said, fault->text);
-    snprintf(place, sizeof place, "%s:%d: ", __FILE__, line_of(__FILE__, fault->name));
-    if (lines_known(said, __FILE__) && strncmp(said, place, strlen(place)) != 0)
-        fail_msg("%s: \"%s\" is not at %s", fault->name, said, place);
+    expect_line(fault, said);
     for (int i = 0; i < 3; i++)
         cudaStreamDestroy(streams[i]);
     for (int i = 0; i < 2; i++)
         cudaEventDestroy(events[i]);
     cudaGetLastError();
+    while (kept_count > 0)
+        assert_int_equal(cudaFree(kept[--kept_count]), cudaSuccess);
     cudaFree(device_x);
     device_x = device_iota();
     copy_kernel<<<1, 32>>>(device_x, device_y);

@@ -23,6 +23,7 @@ static void expect_error(cudaError_t got, cudaError_t expected)
 static void allocations_are_aligned_and_apart(void **state)
 {
     unsigned char *memory[20];
+    unsigned char host[20 * 97];
 
     (void)state;
     for (int i = 0; i < 20; i++) {
@@ -31,8 +32,10 @@ static void allocations_are_aligned_and_apart(void **state)
         for (int j = 0; j < i; j++)
             assert_true(memory[i] >= memory[j] + j * 97 + 1 + 256 || memory[i] + i * 97 + 1 + 256 <= memory[j]);
         /* Nothing to rely on, and no zeros. */
+        simt_unwrite(memory[i], (size_t)i * 97 + 1);
+        assert_int_equal(cudaMemcpy(host, memory[i], (size_t)i * 97 + 1, cudaMemcpyDeviceToHost), cudaSuccess);
         for (int j = 0; j <= i * 97; j++)
-            assert_int_equal(memory[i][j], 0xff);
+            assert_int_equal(host[j], 0xff);
     }
     for (int i = 0; i < 20; i++)
         assert_int_equal(cudaFree(memory[(i * 7 + 3) % 20]), cudaSuccess);

@@ -217,6 +217,63 @@ refused 'two arrays at once' 'extern __shared__ int s[], t[];' 1 "$not_dynamic"
 refused 'a macro that stops short' '#define S extern __shared__
 S int s[];' 1 "$not_dynamic"
 
+# in_device NAME CODE EXPECTED: in a function of the device; in one of the host, nothing changes
+in_device() {
+    becomes "$1" "__device__ int f() { if (x) { $2 } }" "__device__ int f() { if (x) { $3 } }"
+    unchanged "$1, on the host" "__host__ int f() { if (x) { $2 } } __device__ int g();"
+}
+
+in_device 'a shift' 'a << b; a>>b * 2;' 'a << simt_count * b; a>> simt_count *b * 2;'
+in_device 'shifts in a row' '(a) << b << c[i];' '(a) << simt_count * b << simt_count * c[i];'
+in_device 'a shift by a number' 'a << 3; a >> 0x1f; a << 3 + b;' 'a << 3; a >> 0x1f; a << simt_count * 3 + b;'
+in_device 'a compound shift' 'a <<= b; a >>= p->c[i + 1];' 'a <<= simt_count * b; a >>= simt_count * p->c[i + 1];'
+in_device 'a compound shift of what may be a bit field' 's.a <<= b; p->a >>= b;' 's.a <<= b; p->a >>= b;'
+in_device 'a compound shift by an expression' 'a <<= b | c; a >>= b ? 1 : 2;' 'a <<= b | c; a >>= b ? 1 : 2;'
+in_device 'what closes template arguments' 'A<B<int>> a; b = f<g<3>>(x); c < (d >> e);' \
+    'A<B<int>> a; b = f<g<3>>(x); c < (d >> simt_count * e);'
+in_device 'a cast' 'a = (int)b + (unsigned long long) (c);' 'a = simt_to<int>()->* b + simt_to<unsigned long long>()->*  (c);'
+in_device 'a cast after an operator' 'return (int)a * (int)b - (long)-c && (int)!d;' \
+    'return simt_to<int>()->* a * simt_to<int>()->* b - simt_to<long>()->* -c && simt_to<int>()->* !d;'
+in_device 'a cast of a cast' '(int)(unsigned)a; (float)(int)b; (int)(float)c;' \
+    '(int)(unsigned)a; (float)(int)b; simt_to<int>()->* (float)c;'
+in_device 'a cast that an operator takes' 'a = -(int)b; a = b * -(int)c; a = !(int)d; a = ~(int)e;' \
+    'a = -(int)b; a = b * -(int)c; a = !(int)d; a = ~(int)e;'
+in_device 'what is no cast' 'sizeof(int); f(int); (int)[3]; (int *)p; (short)a; (int); g((int x));' \
+    'sizeof(int); f(int); (int)[3]; (int *)p; (short)a; (int); g((int x));'
+in_device 'an assertion' 'assert((int)a < b << c); (int)d;' 'assert((int)a < b << c); simt_to<int>()->* d;'
+in_device 'a static_cast' 'static_cast<int>(a); static_cast< unsigned >(b); static_cast<float>(c);' \
+    'simt_cast<int>(a); simt_cast< unsigned >(b); static_cast<float>(c);'
+becomes 'a member function of the device' 'struct s { __device__ int f() { return (int)a; } int g() { return (int)a; } };' \
+    'struct s { __device__ int f() { return simt_to<int>()->* a; } int g() { return (int)a; } };'
+becomes 'the architecture' '#if __CUDA_ARCH__ < 600
+#elif defined __CUDA_ARCH__
+#endif
+' '#if SIMT_CUDA_ARCH < 600
+#elif defined SIMT_CUDA_ARCH
+#endif'
+unchanged 'the architecture in a host function' 'int f() {
+#ifdef __CUDA_ARCH__
+#endif
+}'
+unchanged 'the architecture for inline assembly' '__device__ int f() {
+#ifndef __CUDA_ARCH__
+    return 1;
+#else
+#if 1
+    asm("a");
+#endif
+#endif
+}'
+becomes 'the architecture beside inline assembly' '#if 1
+asm("a");
+#endif
+#ifdef __CUDA_ARCH__
+#endif' '#if 1
+asm("a");
+#endif
+#ifdef SIMT_CUDA_ARCH
+#endif'
+
 message=$("$tool" "$scratch/none.cu" 2>&1)
 equal 'no such file' "1 $scratch/none.cu: No such file or directory" "$? $message"
 message=$("$tool" "$scratch" 2>&1 >/dev/null)

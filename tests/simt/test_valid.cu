@@ -800,6 +800,229 @@ static void what_ends_while_it_works(void **)
     destroy_streams();
 }
 
+/* --- memory that somebody wrote ------------------------------------------------------------------------------------- */
+
+struct padded_record {
+    char kind; /* 3 bytes of padding */
+    int number;
+    double value;
+    short last; /* 6 bytes of padding */
+};
+
+static __global__ void write_records(padded_record *records)
+{
+    padded_record mine;
+
+    mine.kind = 1;
+    mine.number = (int)threadIdx.x;
+    mine.value = 0.5;
+    mine.last = 2;
+    records[threadIdx.x].kind = mine.kind;
+    records[threadIdx.x].number = mine.number;
+    records[threadIdx.x].value = mine.value;
+    records[threadIdx.x].last = mine.last;
+}
+
+static __global__ void copy_records(const padded_record *from, padded_record *to)
+{
+    to[threadIdx.x] = from[31 - threadIdx.x];
+}
+
+static void padding_that_nobody_writes(void **)
+{
+    static padded_record host[32];
+    padded_record *from, *to;
+
+    assert_int_equal(cudaMalloc(&from, sizeof host), cudaSuccess);
+    assert_int_equal(cudaMalloc(&to, sizeof host), cudaSuccess);
+    write_records<<<1, 32>>>(from);
+    copy_records<<<1, 32>>>(from, to);
+    expect_good();
+    assert_int_equal(cudaMemcpy(host, from, sizeof host, cudaMemcpyDeviceToHost), cudaSuccess);
+    assert_int_equal(host[5].number, 5);
+    assert_int_equal(cudaMemcpy(host, to, sizeof host, cudaMemcpyDeviceToHost), cudaSuccess);
+    assert_int_equal(host[5].number, 26);
+    assert_int_equal(cudaFree(from), cudaSuccess);
+    assert_int_equal(cudaFree(to), cudaSuccess);
+}
+
+static __global__ void write_pieces(short *halves, unsigned char *bytes, int *words)
+{
+    halves[threadIdx.x] = (short)threadIdx.x;
+    bytes[threadIdx.x * 2] = 1;
+    __syncthreads();
+    bytes[threadIdx.x * 2 + 1] = 2;
+    if (atomicExch(&words[0], 7) == 12345)
+        words[1] = 0;
+}
+
+static __global__ void read_pieces(const int *halves, const int *bytes, const int *words, int *y)
+{
+    if (threadIdx.x < 16)
+        y[threadIdx.x] = (halves[threadIdx.x] >> 16) + bytes[threadIdx.x] * 0 + words[0] * 0;
+}
+
+static void memory_written_in_pieces(void **)
+{
+    short *halves;
+    unsigned char *bytes;
+    int *words;
+    int word = 0;
+
+    assert_int_equal(cudaMalloc(&halves, 64), cudaSuccess);
+    assert_int_equal(cudaMalloc(&bytes, 64), cudaSuccess);
+    assert_int_equal(cudaMalloc(&words, 64), cudaSuccess);
+    write_pieces<<<1, 32>>>(halves, bytes, words);
+    read_pieces<<<1, 32>>>((int *)halves, (int *)bytes, words, device_y);
+    assert_int_equal(result()[15], 31);
+    assert_int_equal(cudaMemcpy(&word, words, sizeof word, cudaMemcpyDeviceToHost), cudaSuccess);
+    assert_int_equal(word, 7);
+    assert_int_equal(cudaMemset(words + 1, 0, 60), cudaSuccess);
+    assert_int_equal(cudaMemcpy(device_y, words, 64, cudaMemcpyDeviceToDevice), cudaSuccess);
+    assert_int_equal(result()[0], 7);
+    assert_int_equal(cudaFree(halves), cudaSuccess);
+    assert_int_equal(cudaFree(bytes), cudaSuccess);
+    assert_int_equal(cudaFree(words), cudaSuccess);
+}
+
+static __global__ void read_only_kernel(const int *__restrict__ x, int *y)
+{
+    y[threadIdx.x] = __ldg(&x[threadIdx.x]) + __ldg(&x[0]) + __ldg((const short *)x + 2);
+}
+
+static void read_only_loads_launch_after_launch(void **)
+{
+    read_only_kernel<<<1, 32>>>(device_x, device_y);
+    read_only_kernel<<<1, 32>>>(device_y, device_x);
+    read_only_kernel<<<1, 32>>>(device_x, device_y);
+    assert_int_equal(result()[2], 2 + 13);
+}
+
+/* --- what C++ leaves open ------------------------------------------------------------------------------------------- */
+
+static __global__ void shift_kernel(const int *x, int *y)
+{
+    const long long wide = x[1];
+    unsigned all = 0xffffffffu;
+    int sign = -x[5];
+
+    y[0] = x[1] << x[32];
+    y[1] = x[1] << x[31];
+    y[2] = (int)(all >> x[32]);
+    y[3] = -x[5] >> x[40];
+    y[4] = x[1] << -x[1];
+    y[5] = (int)(wide << x[32] >> 16 * (x[3] - 1));
+    y[6] = wide << x[64] != 0;
+    y[7] = (int)(all >> (32 - x[4]));
+    y[8] = x[7] >> 7 % x[2] * x[1];
+    y[9] = -wide >> x[70] == -1;
+    all <<= x[32] - x[28];
+    sign >>= x[33];
+    y[10] = (int)all;
+    y[11] = sign;
+    y[12] = (int)(0xffu >> 2 * (threadIdx.x + 1));
+    y[13] = static_cast<int>((x[3] < x[4]) << x[2]);
+}
+
+static void shifts_by_all_bits_and_more(void **)
+{
+    shift_kernel<<<1, 1>>>(device_x, device_y);
+    const int expected[] = {0, INT32_MIN, 0, -1, 0, 1, 0, 15, 3, 1, -16, -1, 63, 4};
+
+    assert_memory_equal(result(), expected, sizeof expected);
+}
+
+enum { FIRST_CODE = 3, CODES = 1 << FIRST_CODE };
+template <int N>
+struct sized {
+    int words[N << 1];
+};
+
+static __global__ void cast_kernel(const float *f, long long *y)
+{
+    const double large = f[0], small = f[1], none = f[2];
+
+    y[0] = (int)f[0];
+    y[1] = (int)f[1];
+    y[2] = (int)f[2];
+    y[3] = (unsigned)f[0];
+    y[4] = (unsigned)f[1];
+    y[5] = (unsigned int)f[2];
+    y[6] = (long long)f[3];
+    y[7] = (long long)f[2];
+    y[8] = (long long)((unsigned long long)f[1] >> 1);
+    y[9] = (int)large + static_cast<int>(small);
+    y[10] = (int)none;
+    y[11] = (unsigned)none;
+    y[12] = y[0] - (int)f[4] * (int)-f[4];
+    y[13] = (int)2.9f + (int)sizeof(sized<(int)4.5>) + CODES;
+    y[14] = (unsigned char)(int)f[4];
+    y[15] = -(int)f[4];
+    y[16] = static_cast<int64_t>(f[4]) && (int)f[4];
+}
+
+static void casts_out_of_range_and_of_nan(void **)
+{
+    const float values[] = {5e9f, -5e9f, NAN, INFINITY, 2.75f};
+    float *device_values;
+
+    assert_int_equal(cudaMalloc(&device_values, sizeof values), cudaSuccess);
+    assert_int_equal(cudaMemcpy(device_values, values, sizeof values, cudaMemcpyHostToDevice), cudaSuccess);
+    cast_kernel<<<1, 1>>>(device_values, (long long *)device_y);
+    const long long expected[] = {INT32_MAX,       INT32_MIN,  0, UINT32_MAX, 0,         0,
+                                  INT64_MAX,       INT64_MIN,  0, -1,         INT32_MIN, 1u << 31,
+                                  INT32_MAX + 4ll, 2 + 32 + 8, 2, -2,         1};
+
+    assert_memory_equal(result(), expected, sizeof expected);
+    assert_int_equal(cudaFree(device_values), cudaSuccess);
+}
+
+#if __CUDA_ARCH__ < 600
+static __device__ int architecture_is_old = 1;
+#else
+static __device__ int architecture_is_old = 0;
+#endif
+
+static __host__ __device__ int either(void)
+{
+#ifdef __CUDA_ARCH__
+    return __CUDA_ARCH__;
+#else
+    return -1;
+#endif
+}
+
+static __global__ void architecture_kernel(int *y)
+{
+#ifdef __CUDA_ARCH__
+    y[0] = __CUDA_ARCH__;
+#endif
+#if __CUDA_ARCH__ >= 800 && defined(__CUDA_ARCH__)
+    y[1] = either();
+#endif
+#ifndef __CUDA_ARCH__
+    y[2] = 1;
+#else
+    y[2] = architecture_is_old;
+#endif
+#if defined __CUDA_ARCH__ && __CUDA_ARCH__ >= 700
+    asm("mov.u32 %0, 5;" : "=r"(y[3]));
+#else
+    y[3] = 4;
+#endif
+}
+
+static void the_architecture_of_device_code(void **)
+{
+    architecture_kernel<<<1, 1>>>(device_y);
+    const int expected[] = {900, 900, 0, 4};
+
+    assert_memory_equal(result(), expected, sizeof expected);
+#ifdef __CUDA_ARCH__
+    fail_msg("the host has an architecture");
+#endif
+}
+
 #define VALID(name) cmocka_unit_test_setup_teardown(name, make_buffers, free_buffers)
 
 int main(void)
@@ -837,6 +1060,12 @@ int main(void)
         VALID(copies_and_kernels_overlap),
         VALID(pageable_copies),
         VALID(what_ends_while_it_works),
+        VALID(shifts_by_all_bits_and_more),
+        VALID(casts_out_of_range_and_of_nan),
+        VALID(the_architecture_of_device_code),
+        VALID(padding_that_nobody_writes),
+        VALID(memory_written_in_pieces),
+        VALID(read_only_loads_launch_after_launch),
     };
 
     return cmocka_run_group_tests_name("valid", tests, NULL, NULL);

@@ -55,7 +55,10 @@ void device_buffer_free(struct device_buffer *buffer)
 
 bool device_buffer_fill(const struct device_buffer *buffer, int byte, struct error *error)
 {
-    return !buffer->bytes || is_done(cudaMemset(buffer->data, byte, buffer->bytes), "filling a buffer", error);
+    if (buffer->bytes && !is_done(cudaMemset(buffer->data, byte, buffer->bytes), "filling a buffer", error))
+        return false;
+    backend_unwrite(buffer->data, buffer->bytes);
+    return true;
 }
 
 bool device_buffer_upload(const struct device_buffer *buffer, const void *host, struct error *error)

@@ -21,7 +21,7 @@ struct device_buffer {
 bool device_buffer_allocate(struct device_buffer *buffer, size_t bytes, size_t misalign, struct error *error);
 void device_buffer_free(struct device_buffer *buffer);
 
-/** Fills the usable bytes with one byte value. */
+/** Fills the usable bytes with one byte value, which is for the host to find again: no kernel has written them yet. */
 bool device_buffer_fill(const struct device_buffer *buffer, int byte, struct error *error);
 
 /** Copies all usable bytes from or to host memory. */

@@ -65,6 +65,11 @@ void backend_forbid(const void *begin, size_t bytes)
     (void)begin, (void)bytes;
 }
 
+void backend_unwrite(const void *begin, size_t bytes)
+{
+    (void)begin, (void)bytes;
+}
+
 bool backend_share(void)
 {
     return false;

@@ -55,6 +55,11 @@ void backend_forbid(const void *begin, size_t bytes)
     simt_forbid(begin, bytes);
 }
 
+void backend_unwrite(const void *begin, size_t bytes)
+{
+    simt_unwrite(begin, bytes);
+}
+
 bool backend_share(void)
 {
     return simt_share();

@@ -14,6 +14,12 @@
  *     __launch_bounds__(n) name(T x) {   ->   __launch_bounds__(n) name(T x) { SIMT_LAUNCH_BOUNDS(n)
  *     __constant__ T name[size];         ->   __constant__ T name[size]; SIMT_CONSTANT_GAP
  *
+ * In functions of the device, what C++ leaves open and a GPU does not:
+ *
+ *     a << b   a >> b                    ->   a << simt_count * b         a >> simt_count * b
+ *     (int)x   static_cast<int>(x)       ->   simt_to<int>()->* x         simt_cast<int>(x)        and other integers of 4 or 8 bytes
+ *     #if __CUDA_ARCH__                  ->   #if SIMT_CUDA_ARCH          unless one of the branches has inline assembly
+ *
  * Anything it cannot rewrite is an error, one line: FILE:LINE: what is wrong. Exit 1.
  */
 #include <ctype.h>
@@ -533,6 +539,226 @@ static void rewrite_launch_bounds(struct source *source, size_t end)
     write_line(source, open, close + 1);
 }
 
+/* --- what device code computes -------------------------------------------------------------------------------------- */
+
+/** Whether one of some words stands in [begin, end). */
+static bool has_word(const char *code, size_t begin, size_t end, const char *const *words)
+{
+    for (size_t at = begin; at < end; at++)
+        for (size_t i = 0; words[i]; i++)
+            if (is_word_at(code, at, words[i]))
+                return true;
+    return false;
+}
+
+/** Whether `at` is inside a function that is the device's, or the host's too. */
+static bool in_device_function(const char *code, size_t at)
+{
+    static const char *const qualifiers[] = {"__global__", "__device__", NULL};
+    int closed = 0;
+
+    while (at-- > 0) {
+        if (code[at] == '}')
+            closed++;
+        else if (code[at] == '{' && closed > 0)
+            closed--;
+        else if (code[at] == '{') {
+            size_t head = at;
+
+            while (head > 0 && !is_one_of(code[head - 1], ";{}\n"))
+                head--;
+            if (has_word(code, head, at, qualifiers))
+                return true;
+        }
+    }
+    return false;
+}
+
+/** Whether the word that ends at `end` is followed by a value, as a name or a number is not. */
+static bool is_keyword_before_value(const char *code, size_t end)
+{
+    static const char *const words[] = {"return", "case", "else", "do"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (end >= strlen(words[i]) && is_word_at(code, end - strlen(words[i]), words[i]))
+            return true;
+    return false;
+}
+
+/** Whether what ends at `end` is a value: what follows is an operator between two, or nothing of it. */
+static bool ends_value(const char *code, size_t end)
+{
+    end = skip_space_back(code, end);
+    return end > 0 &&
+           (is_one_of(code[end - 1], ")]\"") || (is_word(code[end - 1]) && !is_keyword_before_value(code, end)));
+}
+
+/** Whether what stands alone at `at` is a number that no operator binds more closely than a shift does. */
+static bool is_lone_number(const char *code, size_t at)
+{
+    return isdigit((unsigned char)code[at]) && !is_one_of(code[skip_space(code, word_end(code, at))], "*/%+-");
+}
+
+/** Whether the >> at `at` may close two template argument lists: a < stands before it, in the same brackets. */
+static bool may_close_templates(const char *code, size_t at)
+{
+    while (at-- > 0 && !is_one_of(code[at], "([{;}\n")) {
+        if (is_one_of(code[at], ")]") && (at = partner(code, at, -1)) == NOWHERE)
+            return true;
+        if (code[at] == '<' && code[at - 1] != '<' && code[at + 1] != '<' && code[at + 1] != '=')
+            return true;
+    }
+    return false;
+}
+
+/** The end of the name at `at` with what follows it, such as a.b[i]->c(d); `at` if there is none. */
+static size_t named_value_end(const char *code, size_t at)
+{
+    size_t end = at;
+
+    for (;; at = skip_space(code, end)) {
+        if (is_word(code[at]))
+            end = word_end(code, at);
+        else if (code[at] == '.' || starts_with(code + at, "->"))
+            end = at + 1 + (code[at] == '-');
+        else if (is_one_of(code[at], "[(") && partner(code, at, 1) != NOWHERE)
+            end = partner(code, at, 1) + 1;
+        else
+            break;
+    }
+    return end;
+}
+
+/** Whether the compound shift at `at`, which ends at `end`, is of one variable, no bit field, by one value. */
+static bool shifts_variable(const char *code, size_t at, size_t end)
+{
+    const size_t count = skip_space(code, end);
+    const size_t name_end = at = skip_space_back(code, at);
+
+    while (at > 0 && is_word(code[at - 1]))
+        at--;
+    return at < name_end && is_one_of(code[skip_space_back(code, at) - 1], ";{}(),") && is_word(code[count]) &&
+           is_one_of(code[skip_space(code, named_value_end(code, count))], ";),");
+}
+
+/** Marks the count of the shift at `at`. */
+static void rewrite_shift(struct source *source, size_t at)
+{
+    const char *code = source->code;
+    const bool compound = code[at + 2] == '=';
+    const size_t end = at + 2 + compound;
+
+    if (!ends_value(code, at) || is_lone_number(code, skip_space(code, end)) ||
+        (compound && !shifts_variable(code, at, end)) || (code[at] == '>' && may_close_templates(code, at)) ||
+        !in_device_function(code, at))
+        return;
+    copy_to(source, end);
+    fputs(" simt_count *", stdout);
+}
+
+/** The end of the name of an integer type of 4 or 8 bytes; NOWHERE if there is none at `at`. */
+static size_t wide_integer_end(const char *code, size_t at)
+{
+    static const char *const words[] = {"unsigned", "signed",  "int",    "long",    "int32_t",
+                                        "uint32_t", "int64_t", "size_t", "uint64_t"};
+    size_t end = NOWHERE;
+
+    for (at = skip_space(code, at); is_word(code[at]); at = skip_space(code, end)) {
+        bool known = false;
+
+        for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+            known = known || is_word_at(code, at, words[i]);
+        if (!known)
+            return NOWHERE;
+        end = word_end(code, at);
+    }
+    return end;
+}
+
+/** Whether a cast at `at` would be the operand of an operator that binds as closely as it does. */
+static bool is_operand_of_unary(const char *code, size_t at)
+{
+    at = skip_space_back(code, at);
+    if (at == 0 || is_one_of(code[at - 1], "!~"))
+        return true;
+    if (!is_one_of(code[at - 1], "+-*&"))
+        return false;
+    if (code[at - 1] == '&' && code[at - 2] == '&')
+        return false;
+    return !ends_value(code, at - 1);
+}
+
+/** Rewrites the cast whose ( is at `at`, if it is one to a wide integer. */
+static void rewrite_cast(struct source *source, size_t at)
+{
+    const char *code = source->code;
+    const size_t end = wide_integer_end(code, at + 1);
+
+    if (end == NOWHERE || code[skip_space(code, end)] != ')' || ends_value(code, at) || is_operand_of_unary(code, at))
+        return;
+    const size_t operand = skip_space(code, skip_space(code, end) + 1);
+
+    if (!(is_word(code[operand]) || is_one_of(code[operand], "(-+~!*&\"")) ||
+        (code[operand] == '(' && wide_integer_end(code, operand + 1) != NOWHERE) || !in_device_function(code, at))
+        return;
+    replace(source, at, at + 1, "simt_to<");
+    copy_to(source, end);
+    replace(source, end, skip_space(code, end) + 1, ">()->* ");
+}
+
+static void rewrite_static_cast(struct source *source, size_t at, size_t end)
+{
+    const char *code = source->code;
+    const size_t open = skip_space(code, end);
+    const size_t close = code[open] == '<' ? wide_integer_end(code, open + 1) : NOWHERE;
+
+    if (close != NOWHERE && code[skip_space(code, close)] == '>' && in_device_function(code, at))
+        replace(source, at, end, "simt_cast");
+}
+
+/** An assertion is quoted where it fails, so it stays as it is. */
+static size_t skip_assertion(const char *code, size_t end)
+{
+    const size_t open = skip_space(code, end);
+    const size_t close = code[open] == '(' ? partner(code, open, 1) : NOWHERE;
+
+    return close == NOWHERE ? end : close + 1;
+}
+
+/** Where the directive that begins last before `at`, and has a word such as "if", does; its nesting is counted by `step`. */
+static size_t conditional_edge(const char *code, size_t at, int step)
+{
+    static const char *const begin[] = {"if", "ifdef", "ifndef", NULL};
+    static const char *const end[] = {"endif", NULL};
+    int depth = 0;
+
+    for (at += step; code[at] && at > 0; at += step) {
+        if (code[at] != '#')
+            continue;
+        const size_t word = skip_space(code, at + 1);
+        const bool begins = has_word(code, word, word + 1, begin);
+        const bool ends = has_word(code, word, word + 1, end);
+
+        if ((step > 0 ? ends : begins) && depth-- == 0)
+            return at;
+        depth += step > 0 ? begins : ends;
+    }
+    return at;
+}
+
+/** Defines __CUDA_ARCH__ for a directive; host functions do not see it, nor does what is there to choose inline assembly. */
+static void rewrite_architecture(struct source *source, size_t at, size_t end)
+{
+    static const char *const assembly[] = {"asm", "__asm__", "__asm", NULL};
+    const char *code = source->code;
+
+    if (in_function(code, at) && !in_device_function(code, at))
+        return;
+    if (has_word(code, conditional_edge(code, at, -1), conditional_edge(code, at, 1), assembly))
+        return;
+    replace(source, at, end, "SIMT_CUDA_ARCH");
+}
+
 /* --- the file ------------------------------------------------------------------------------------------------------- */
 
 static bool rewrite(struct source *source)
@@ -549,8 +775,18 @@ static bool rewrite(struct source *source)
             rewrite_variable(source, at, end, "__constant__", " SIMT_CONSTANT_GAP");
         else if (end - at == strlen("__launch_bounds__") && starts_with(source->code + at, "__launch_bounds__"))
             rewrite_launch_bounds(source, end);
+        else if (end - at == strlen("__CUDA_ARCH__") && starts_with(source->code + at, "__CUDA_ARCH__"))
+            rewrite_architecture(source, at, end);
+        else if (end - at == strlen("assert") && starts_with(source->code + at, "assert"))
+            end = skip_assertion(source->code, end);
+        else if (end - at == strlen("static_cast") && starts_with(source->code + at, "static_cast"))
+            rewrite_static_cast(source, at, end);
         else if (starts_with(source->code + at, "<<<"))
             good = rewrite_launch(source, at);
+        else if (starts_with(source->code + at, "<<") || starts_with(source->code + at, ">>"))
+            rewrite_shift(source, at);
+        else if (source->code[at] == '(')
+            rewrite_cast(source, at);
         if (!good)
             return false;
         if (end < source->copied)

@@ -1,0 +1,100 @@
+/**
+ * @file host_accesses.c
+ * @brief The host reads or writes the device's memory, as no GPU lets it: one line that says where, and then the process ends.
+ *
+ * While no kernel runs, the arena's pages are there for nobody. Variables of the device are the program's own; what is compiled as a
+ * kernel file says when its host code touches them.
+ */
+#include "host_accesses.h"
+
+#include "program_image.h"
+#include "source_lines.h"
+
+#include <execinfo.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <ucontext.h>
+
+/** Gets all signals that are not ours. */
+static struct sigaction before;
+static bool (*describe)(uintptr_t address, char *text, size_t size);
+
+static bool in_program(uintptr_t pc)
+{
+    return pc - simt_program.text_low < simt_program.text_high - simt_program.text_low;
+}
+
+/** The place in the program where the interrupted code was, or was called from: it may be memcpy or printf that was there. */
+static uintptr_t place_in_program(uintptr_t interrupted)
+{
+    enum { CALLERS = 32 };
+    void *callers[CALLERS];
+
+    if (in_program(interrupted))
+        return interrupted + 1;
+    const int count = backtrace(callers, CALLERS);
+
+    /* The first are this file's, up to the signal's own frame, which is not the program's. */
+    bool below = false;
+    for (int i = 0; i < count; i++) {
+        const uintptr_t pc = (uintptr_t)callers[i];
+
+        below = below || !in_program(pc);
+        if (below && in_program(pc))
+            return pc;
+    }
+    return 0;
+}
+
+static void say(uintptr_t pc, const char *does, const char *what)
+{
+    char place[PLACE_TEXT];
+
+    simt_source_line(pc, place);
+    fprintf(stderr, "%s: illegal address: the host %s device memory, %s; it has to be copied\n", place, does, what);
+}
+
+static void on_signal(int signal, siginfo_t *info, void *context)
+{
+    const ucontext_t *interrupted = context;
+    const char *does = "uses";
+    uintptr_t pc = 0;
+    char where[160];
+
+    sigaction(signal, &before, NULL);
+    if (!describe((uintptr_t)info->si_addr, where, sizeof where))
+        return; /* it happens again, without us */
+#if defined __x86_64__
+    pc = (uintptr_t)interrupted->uc_mcontext.gregs[REG_RIP];
+    does = interrupted->uc_mcontext.gregs[REG_ERR] & 2 ? "writes" : "reads";
+#elif defined __aarch64__
+    pc = (uintptr_t)interrupted->uc_mcontext.pc;
+#endif
+    say(place_in_program(pc), does, where);
+}
+
+bool simt_host_watch(bool (*describe_device)(uintptr_t address, char *text, size_t size))
+{
+    struct sigaction last;
+    struct sigaction action = {.sa_sigaction = on_signal, .sa_flags = SA_SIGINFO};
+
+    describe = describe_device;
+    sigemptyset(&action.sa_mask);
+    if (sigaction(SIGSEGV, &action, &last) != 0)
+        return false;
+    if (!(last.sa_flags & SA_SIGINFO) || last.sa_sigaction != on_signal)
+        before = last;
+    return true;
+}
+
+_Noreturn void simt_host_touches(const char *variable, bool store, uintptr_t pc)
+{
+    char what[160];
+
+    snprintf(what, sizeof what, "the variable '%s'", variable);
+    say(pc, store ? "writes" : "reads", what);
+    signal(SIGSEGV, SIG_DFL);
+    raise(SIGSEGV);
+    abort();
+}
