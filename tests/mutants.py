@@ -25,7 +25,7 @@ import tempfile
 SECONDS = 30  # of processor time
 # After --check-all: the real data; indices of more than 15 bits, past the end of a row and of an array.
 RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 --topk-group 1 --topk 2 --dist normal"],
-        "align": ["", "--num-tokens 5000 --num-experts 2048 --dist uniform --block-size 48",
+        "align": ["", "--num-tokens 5000 --num-experts 8192 --dist uniform --block-size 3",
                   "--num-tokens 5000 --num-experts 32 --dist uniform --kernel small"]}
 
 # A rule: what it does, what it looks for in code without comments, what it puts there.
@@ -196,7 +196,7 @@ class Chapter:
                                     env={**os.environ, "OMP_NUM_THREADS": "1"})
             if result.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
                 return "does not end", arguments
-            if result.returncode:
+            if result.returncode not in (0, 2):  # 2: the chapter does not take this problem
                 said = (result.stderr.strip() or f"exit {result.returncode}").splitlines()[0]
                 return ("crash" if result.returncode < 0 else "fault" if re.search(r"\.cuh?:\d+: ", said) else
                         "wrong answer" if "; expected " in said else "refused otherwise"), said
