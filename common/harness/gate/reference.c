@@ -93,14 +93,12 @@ static int larger_first(const void *a, const void *b)
  */
 static double sum_error(double *terms, int count, double grain, double shared_error)
 {
-    double sum = 0.0, dust = 0.0, so_far = 0.0, error = 0.0;
-    double half_unit, larger;
+    const double larger = 1.0 + count * 0x1p-22 + shared_error; /* sums on the way are computed, of terms that were */
+    double sum = 0.0, dust = 0.0, so_far = 0.0, error = 0.0, half_unit;
 
     qsort(terms, count, sizeof *terms, larger_first);
     for (int i = 0; i < count; i++)
         sum += terms[i];
-    larger = 1.0 + count * 0x1p-22 +
-             shared_error; /* sums on the way are computed ones, of terms that are off as well */
     if (sum * larger <= grain * 0x1p24)
         return 0.0;
     half_unit = 0.5 * float_unit(sum * larger);
@@ -128,6 +126,7 @@ static void compute_softmax(const struct gate_problem *problem, const void *gati
                             struct gate_row *row)
 {
     const int count = problem->num_experts;
+    const double rounding = 0x1p-22 + 0x1p-24; /* the quotient's; and where the ends of intervals become floats */
     double sum = 0.0, error = 0.0;
 
     for (int e = 0; e < count; e++) {
@@ -140,8 +139,6 @@ static void compute_softmax(const struct gate_problem *problem, const void *gati
     for (int e = 0; e < count; e++) {
         const double power = power_of(dtype_load(problem->dtype, gating_output, first + e), largest);
         const double value = power / sum;
-        const double rounding = 0x1p-22 +
-                                0x1p-24; /* of the quotient; and of the interval's ends, which become floats */
         const double own = power > 0.0 ? (2.0 * float_unit(power) / power + rounding) * SECOND_ORDER : 0.0;
         const double least = power > 0.0 ? 2.0 * FLT_TRUE_MIN : 0.0; /* of a unit */
 
@@ -154,27 +151,29 @@ static void compute_softmax(const struct gate_problem *problem, const void *gati
 static void compute_scores(const struct gate_problem *problem, const void *gating_output, size_t first,
                            struct gate_row *row)
 {
-    const struct interval nan = {NAN, NAN, NAN};
+    const bool softmax = problem->score == GATE_SCORE_SOFTMAX;
     float largest = -INFINITY;
     bool has_nan = false;
 
-    row->shared_error = 0.0;
     for (int e = 0; e < problem->num_experts; e++) {
         const float logit = dtype_load(problem->dtype, gating_output, first + e);
-        struct interval *const score = &row->experts[e].score;
 
         has_nan |= isnan(logit);
         largest = fmaxf(largest, logit);
-        *score = isnan(logit)                           ? nan
-                 : problem->score == GATE_SCORE_SIGMOID ? sigmoid_interval(logit, problem->dtype)
-                                                        : (struct interval){logit, logit, logit};
-        row->experts[e].own_score = *score;
     }
-    if (problem->score == GATE_SCORE_SOFTMAX && !has_nan && !isinf(largest))
+    row->shared_error = 0.0;
+    if (softmax && !has_nan && !isinf(largest)) {
         compute_softmax(problem, gating_output, first, largest, row);
-    for (int e = 0; problem->score == GATE_SCORE_SOFTMAX && (has_nan || isinf(largest)) && e < problem->num_experts;
-         e++)
-        row->experts[e].score = nan;
+        return;
+    }
+    for (int e = 0; e < problem->num_experts; e++) {
+        const float logit = softmax ? NAN : dtype_load(problem->dtype, gating_output, first + e);
+        const bool sigmoid = problem->score == GATE_SCORE_SIGMOID && !isnan(logit);
+
+        row->experts[e].score = sigmoid ? sigmoid_interval(logit, problem->dtype)
+                                        : (struct interval){logit, logit, logit};
+        row->experts[e].own_score = row->experts[e].score;
+    }
 }
 
 /** The sum as float arithmetic gives it (a double holds the sum of two floats well enough), in the type. */
