@@ -4,11 +4,14 @@
 
 A mutant is a kernel with one change: a barrier removed, < for <=, a statement lost (RULES has all). It is compiled by the
 commands that built the chapter's program (Ninja tells them) and run: --check-all, then what RUNS has. It is refused if it
-does not compile, if the simulator finds a fault, if the checker finds a wrong answer, or if it does not end. What is left
-must stand in tests/mutants_equivalent.txt, which says why it is no wrong kernel. Prints each survivor and, for each chapter,
-what refused how many; exits 1 if one survived. WORDs choose: only mutants whose path, rule and line contain them all. A
-header of common/kernels counts for the first chapter that reads it. --list shows the mutants, --all runs those that are
-listed as equivalent too: one that is refused is listed wrongly.
+does not compile, if the simulator finds a fault, if the checker finds a wrong answer, if it does not end, or, after all
+that, if the compiler warns with -O2 (of an index past the end of a thread's own array, say). What is left must stand in
+tests/mutants_equivalent.txt, which says why it is no wrong kernel.
+
+Prints each survivor and, for each chapter, what refused how many; exits 1 if one survived. WORDs choose: only mutants whose
+path, rule and line contain them all. A header of common/kernels counts for the first chapter that reads it. --list shows the
+mutants; --new leaves out lines that a chapter before has as well; --all runs those too that are listed as equivalent: one
+that is refused is listed wrongly.
 """
 import argparse
 import concurrent.futures
@@ -161,35 +164,35 @@ class Chapter:
 
     def __init__(self, build, name, kernel):
         program, target = f"{build}/cpu/{name}", pathlib.Path(kernel).stem
-        self.name, self.kernel, self.target = name, kernel, target
+        self.name, self.kernel, self.target, self.file = name, kernel, target, pathlib.Path(kernel).name
         self.object, self.program = f"{build}/cpu/obj/{name}/{target}.o", program
         commands = subprocess.run(["ninja", "-t", "commands", program], capture_output=True, text=True, check=True).stdout
         self.commands = [line for line in commands.splitlines() if self.object in line]
 
-    def build(self, mutant, folder):
-        """Writes the mutant into the folder and builds DIR/program there; what the compiler said, or None."""
-        kernel = folder / pathlib.Path(self.kernel).name
-        kernel.write_text(mutant.text if mutant.path == self.kernel else pathlib.Path(self.kernel).read_text())
-        headers = folder / "kernels"
-        headers.mkdir(exist_ok=True)
-        for header in headers.iterdir():
-            header.unlink()
-        if mutant.path != self.kernel:
-            (headers / pathlib.Path(mutant.path).name).write_text(mutant.text)
-        for command in self.commands:
-            command = re.sub(r"-iquote \S+( \S+\))?", "", command).replace(self.kernel, str(kernel))
-            command = command.replace(self.object, str(folder / "kernel.o")).replace(f"-o {self.program} ", f"-o {folder}/program ")
+    def compile(self, folder, commands):
+        """Runs commands that built the chapter's program, on the folder's kernel: whether they could, and what was said."""
+        for command in commands:
+            command = re.sub(r"-iquote \S+( \S+\))?", "", command).replace(self.kernel, f"{folder}/{self.file}")
+            command = command.replace(self.object, f"{folder}/kernel.o").replace(f"-o {self.program} ", f"-o {folder}/program ")
             command = command.replace("-Icommon/simt", f"-I{folder} -Icommon/simt", 1)
             result = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
             if result.returncode:
-                return result.stderr or "it does not compile"
-        return None
+                return False, result.stderr
+        return True, result.stderr
+
+    def write(self, mutant, folder):
+        """Writes the mutant's files into the folder."""
+        (folder / "kernels").mkdir()
+        (folder / self.file).write_text(pathlib.Path(self.kernel).read_text())
+        (folder / self.file if mutant.path == self.kernel else folder / "kernels" / pathlib.Path(mutant.path).name
+         ).write_text(mutant.text)
 
     def verdict(self, mutant, folder, runs):
         """What refused the mutant, and its first line; None if nothing did."""
-        error = self.build(mutant, folder)
-        if error:
-            return "does not compile", error.splitlines()[0]
+        self.write(mutant, folder)
+        done, said = self.compile(folder, self.commands)
+        if not done:
+            return "does not compile", said.splitlines()[0]
         for arguments in runs or ["--check-all", *RUNS[self.target]]:
             result = subprocess.run(["sh", "-c", f"ulimit -t {SECONDS}; exec {folder}/program {arguments}"], text=True,
                                     stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False,
@@ -200,7 +203,9 @@ class Chapter:
                 said = (result.stderr.strip() or f"exit {result.returncode}").splitlines()[0]
                 return ("crash" if result.returncode < 0 else "fault" if re.search(r"\.cuh?:\d+: ", said) else
                         "wrong answer" if "; expected " in said else "refused otherwise"), said
-        return None
+        said = self.compile(folder, [self.commands[0].replace(" -O1 ", " -O2 ")])[1]
+        warning = re.search(r"[^\n]*warning:[^\n]*", said)
+        return ("warning", warning[0]) if warning else None
 
 
 def read_equivalents(path):

@@ -11,7 +11,7 @@
 static const struct gate_problem shapes[] = {
     SHAPE(256, 8, 4, 8),     SHAPE(256, 16, 4, 8), SHAPE(128, 4, 2, 6),  SHAPE(128, 8, 8, 8), SHAPE(160, 8, 3, 6),
     SHAPE(384, 16, 5, 7),    SHAPE(64, 1, 1, 6),   SHAPE(32, 1, 1, 32),  SHAPE(6, 3, 3, 1),   SHAPE(12, 12, 5, 5),
-    SHAPE(1024, 32, 32, 32), SHAPE(512, 8, 4, 8),  SHAPE(96, 32, 7, 11), SHAPE(1, 1, 1, 1),
+    SHAPE(1024, 32, 32, 32), SHAPE(512, 8, 4, 8),  SHAPE(96, 32, 7, 11), SHAPE(1, 1, 1, 1),   SHAPE(64, 4, 3, 5),
 };
 
 /* The last of three rows of NaN has nothing else: what is read past its end is past the array's. */
