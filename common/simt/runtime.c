@@ -55,7 +55,14 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
         .major = 9,
         .minor = 0,
         .multiProcessorCount = PROCESSORS,
+        .regsPerMultiprocessor = 65536,
+        .maxBlocksPerMultiProcessor = PROCESSOR_BLOCKS,
         .cooperativeLaunch = 1,
+        .concurrentKernels = 1,
+        .asyncEngineCount = 1,
+        .canMapHostMemory = 1,
+        .unifiedAddressing = 1,
+        .managedMemory = 1,
     };
     return cudaSuccess;
 }
@@ -90,6 +97,17 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
         {cudaDevAttrMaxThreadsPerMultiProcessor, properties.maxThreadsPerMultiProcessor},
         {cudaDevAttrComputeCapabilityMajor, properties.major},
         {cudaDevAttrComputeCapabilityMinor, properties.minor},
+        {cudaDevAttrTotalConstantMemory, (int)properties.totalConstMem},
+        {cudaDevAttrMaxPitch, (int)properties.memPitch},
+        {cudaDevAttrMaxRegistersPerBlock, properties.regsPerBlock},
+        {cudaDevAttrIntegrated, properties.integrated},
+        {cudaDevAttrCanMapHostMemory, properties.canMapHostMemory},
+        {cudaDevAttrConcurrentKernels, properties.concurrentKernels},
+        {cudaDevAttrUnifiedAddressing, properties.unifiedAddressing},
+        {cudaDevAttrMaxSharedMemoryPerMultiprocessor, (int)properties.sharedMemPerMultiprocessor},
+        {cudaDevAttrMaxRegistersPerMultiprocessor, properties.regsPerMultiprocessor},
+        {cudaDevAttrManagedMemory, properties.managedMemory},
+        {cudaDevAttrMaxBlocksPerMultiprocessor, properties.maxBlocksPerMultiProcessor},
     };
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -112,4 +130,87 @@ cudaError_t cudaRuntimeGetVersion(int *version)
 cudaError_t cudaDriverGetVersion(int *version)
 {
     return cudaRuntimeGetVersion(version);
+}
+
+/* What a GPU would be told is looked at, and changes nothing. */
+
+static cudaError_t is_device(int device)
+{
+    return device == 0 ? cudaSuccess : simt_set_error(cudaErrorInvalidDevice);
+}
+
+cudaError_t cudaInitDevice(int device, unsigned device_flags, unsigned flags)
+{
+    (void)device_flags, (void)flags;
+    return is_device(device);
+}
+
+cudaError_t cudaSetDeviceFlags(unsigned flags)
+{
+    (void)flags;
+    return cudaSuccess;
+}
+
+static size_t limits[cudaLimitPersistingL2CacheSize + 1] = {1024, 1 << 20, 8 << 20, 2, 2048, 64, 0};
+
+cudaError_t cudaDeviceGetLimit(size_t *value, enum cudaLimit limit)
+{
+    if (!value)
+        return simt_set_error(cudaErrorInvalidValue);
+    if ((unsigned)limit > cudaLimitPersistingL2CacheSize)
+        return simt_set_error(cudaErrorUnsupportedLimit);
+    *value = limits[limit];
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
+{
+    if ((unsigned)limit > cudaLimitPersistingL2CacheSize)
+        return simt_set_error(cudaErrorUnsupportedLimit);
+    limits[limit] = value;
+    return cudaSuccess;
+}
+
+cudaError_t cudaDeviceSetCacheConfig(enum cudaFuncCache config)
+{
+    return (unsigned)config <= cudaFuncCachePreferEqual ? cudaSuccess : simt_set_error(cudaErrorInvalidValue);
+}
+
+cudaError_t cudaFuncSetCacheConfig(const void *kernel, enum cudaFuncCache config)
+{
+    return kernel ? cudaDeviceSetCacheConfig(config) : simt_set_error(cudaErrorInvalidDeviceFunction);
+}
+
+/** A device is no peer of its own. */
+cudaError_t cudaDeviceCanAccessPeer(int *can, int device, int peer)
+{
+    if (!can)
+        return simt_set_error(cudaErrorInvalidValue);
+    *can = 0;
+    return is_device(device) == cudaSuccess ? is_device(peer) : cudaErrorInvalidDevice;
+}
+
+cudaError_t cudaDeviceGetStreamPriorityRange(int *least, int *greatest)
+{
+    if (least)
+        *least = 0;
+    if (greatest)
+        *greatest = -5;
+    return cudaSuccess;
+}
+
+cudaError_t cudaProfilerStart(void)
+{
+    return cudaSuccess;
+}
+
+cudaError_t cudaProfilerStop(void)
+{
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamCreateWithPriority(cudaStream_t *stream, unsigned flags, int priority)
+{
+    (void)priority;
+    return cudaStreamCreateWithFlags(stream, flags);
 }
