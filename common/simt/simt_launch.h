@@ -323,6 +323,46 @@ static inline cudaError_t cudaMalloc(T **pointer, size_t bytes)
     return cudaMalloc((void **)pointer, bytes);
 }
 template <class T>
+static inline cudaError_t cudaMallocAsync(T **pointer, size_t bytes, cudaStream_t stream)
+{
+    return cudaMallocAsync((void **)pointer, bytes, stream);
+}
+template <class T>
+static inline cudaError_t cudaMallocPitch(T **pointer, size_t *pitch, size_t width, size_t height)
+{
+    return cudaMallocPitch((void **)pointer, pitch, width, height);
+}
+static inline cudaError_t cudaEventRecord(cudaEvent_t event)
+{
+    return cudaEventRecord(event, 0);
+}
+static inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+{
+    return cudaMemcpyAsync(to, from, bytes, kind, 0);
+}
+static inline cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes)
+{
+    return cudaMemsetAsync(to, value, bytes, 0);
+}
+static inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event)
+{
+    return cudaStreamWaitEvent(stream, event, 0);
+}
+static inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph)
+{
+    return cudaGraphInstantiate(exec, graph, 0);
+}
+/* As CUDA 11 had it. */
+static inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphNode_t *, char *,
+                                               size_t)
+{
+    return cudaGraphInstantiate(exec, graph, 0);
+}
+static inline cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth)
+{
+    return {width, height, depth};
+}
+template <class T>
 static inline cudaError_t cudaMallocHost(T **pointer, size_t bytes, unsigned = 0)
 {
     return cudaMallocHost((void **)pointer, bytes);
