@@ -2120,6 +2120,162 @@ static __global__ void clocks_kernel(int *y)
 }
 RIGHT(clocks_asserts_and_prints, (clocks_kernel<<<1, 1>>>(device_y)), 0, 1)
 
+/* --- what the host calls ------------------------------------------------------------------------------------------------ */
+
+static __global__ void increment_kernel(int *y)
+{
+    y[threadIdx.x]++;
+}
+
+static void a_graph(void **)
+{
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    cudaStreamCaptureStatus status;
+    size_t nodes;
+
+    assert_int_equal(cudaStreamCreate(&stream), cudaSuccess);
+    assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+    for (int i = 0; i < 3; i++)
+        increment_kernel<<<1, 32, 0, stream>>>(device_y);
+    assert_int_equal(cudaMemsetAsync(device_y + 5, 0, 4, stream), cudaSuccess);
+    assert_int_equal(cudaStreamIsCapturing(stream, &status), cudaSuccess);
+    assert_int_equal(status, cudaStreamCaptureStatusActive);
+    assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    assert_int_equal(result()[0], 0);
+    assert_int_equal(cudaGraphGetNodes(graph, NULL, &nodes), cudaSuccess);
+    assert_int_equal(nodes, 4);
+    assert_int_equal(cudaGraphInstantiate(&exec, graph, NULL, NULL, 0), cudaSuccess);
+    assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(cudaGraphLaunch(exec, stream), cudaSuccess);
+    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+    assert_int_equal(result()[0], 12);
+    assert_int_equal(result()[5], 0);
+    assert_int_equal(cudaGraphExecDestroy(exec), cudaSuccess);
+    assert_int_equal(cudaStreamDestroy(stream), cudaSuccess);
+}
+
+/** Two streams, forked and joined by events; the arguments are those of the capture. */
+static void a_graph_of_two_streams(void **)
+{
+    cudaStream_t first, second;
+    cudaEvent_t event;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    int *pinned;
+
+    assert_int_equal(cudaMallocHost(&pinned, 128), cudaSuccess);
+    assert_int_equal(cudaStreamCreateWithFlags(&first, cudaStreamNonBlocking), cudaSuccess);
+    assert_int_equal(cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking), cudaSuccess);
+    assert_int_equal(cudaEventCreate(&event), cudaSuccess);
+    for (int i = 0; i < 32; i++)
+        pinned[i] = i;
+    assert_int_equal(cudaStreamBeginCapture(first, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    {
+        int factor = 2;
+        size_t count = 32;
+
+        cudaMemcpyAsync(device_y, pinned, 128, cudaMemcpyHostToDevice, first);
+        cudaEventRecord(event, first);
+        cudaStreamWaitEvent(second, event);
+        scale_kernel<<<1, 32, 0, second>>>(device_y, device_y + 32, factor, count);
+        cudaEventRecord(event, second);
+        cudaStreamWaitEvent(first, event, 0);
+        cudaMemcpyAsync(pinned, device_y + 32, 128, cudaMemcpyDeviceToHost, first);
+        factor = 3;
+    }
+    assert_int_equal(cudaStreamEndCapture(first, &graph), cudaSuccess);
+    assert_int_equal(cudaGraphInstantiateWithFlags(&exec, graph, 0), cudaSuccess);
+    assert_int_equal(cudaEventDestroy(event), cudaSuccess);
+    assert_int_equal(cudaGraphLaunch(exec, first), cudaSuccess);
+    assert_int_equal(cudaGraphLaunch(exec, first), cudaSuccess);
+    assert_int_equal(cudaStreamSynchronize(first), cudaSuccess);
+    expect_good();
+    assert_int_equal(pinned[7], 28);
+    assert_int_equal(cudaGraphExecDestroy(exec), cudaSuccess);
+    assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
+    assert_int_equal(cudaStreamDestroy(second), cudaSuccess);
+    assert_int_equal(cudaStreamDestroy(first), cudaSuccess);
+    assert_int_equal(cudaFreeHost(pinned), cudaSuccess);
+}
+
+static __global__ void pitched_kernel(float *matrix, size_t pitch, int width, int height)
+{
+    const int column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
+
+    if (row < height && column < width)
+        ((float *)((char *)matrix + row * pitch))[column] *= 2;
+}
+
+static void memory_in_rows(void **)
+{
+    enum { WIDTH = 50, HEIGHT = 20 };
+    float in[HEIGHT][WIDTH], out[HEIGHT][WIDTH], *matrix;
+    size_t pitch;
+
+    for (int i = 0; i < WIDTH * HEIGHT; i++)
+        in[i / WIDTH][i % WIDTH] = (float)i;
+    assert_int_equal(cudaMallocPitch(&matrix, &pitch, sizeof in[0], HEIGHT), cudaSuccess);
+    assert_true(pitch >= sizeof in[0]);
+    assert_int_equal(cudaMemcpy2D(matrix, pitch, in, sizeof in[0], sizeof in[0], HEIGHT, cudaMemcpyHostToDevice),
+                     cudaSuccess);
+    pitched_kernel<<<dim3(4, 2), dim3(16, 16)>>>(matrix, pitch, WIDTH, HEIGHT);
+    expect_good();
+    assert_int_equal(cudaMemcpy2D(out, sizeof in[0], matrix, pitch, sizeof in[0], HEIGHT, cudaMemcpyDeviceToHost),
+                     cudaSuccess);
+    for (int i = 0; i < WIDTH * HEIGHT; i++)
+        assert_true(out[i / WIDTH][i % WIDTH] == 2 * (float)i);
+    assert_int_equal(cudaMemset2D(matrix, pitch, 0, sizeof in[0], HEIGHT), cudaSuccess);
+    assert_int_equal(cudaFree(matrix), cudaSuccess);
+}
+
+static void CUDART_CB count_up(void *data)
+{
+    ++*(int *)data;
+}
+
+static void memory_and_functions_in_a_stream(void **)
+{
+    cudaStream_t stream;
+    int *words, host[32], calls = 0;
+
+    assert_int_equal(cudaStreamCreate(&stream), cudaSuccess);
+    assert_int_equal(cudaMallocAsync(&words, sizeof host, stream), cudaSuccess);
+    assert_int_equal(cudaMemsetAsync(words, 0, sizeof host, stream), cudaSuccess);
+    increment_kernel<<<1, 32, 0, stream>>>(words);
+    assert_int_equal(cudaMemcpyAsync(host, words, sizeof host, cudaMemcpyDeviceToHost, stream), cudaSuccess);
+    assert_int_equal(cudaLaunchHostFunc(stream, count_up, &calls), cudaSuccess);
+    assert_int_equal(cudaFreeAsync(words, stream), cudaSuccess);
+    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+    assert_int_equal(host[31] + calls, 2);
+    assert_int_equal(cudaStreamDestroy(stream), cudaSuccess);
+}
+
+static void how_many_blocks_fit(void **)
+{
+    int blocks = 0, grid = 0, block = 0;
+    size_t bytes = 0;
+    struct cudaDeviceProp properties;
+
+    assert_int_equal(cudaGetDeviceProperties(&properties, 0), cudaSuccess);
+    assert_int_equal(properties.warpSize, 32);
+    assert_int_equal(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, increment_kernel, 32, 0), cudaSuccess);
+    assert_int_equal(blocks, 32);
+    assert_int_equal(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, (const void *)increment_kernel, 1024, 40000),
+        cudaSuccess);
+    assert_int_equal(blocks, 2);
+    assert_int_equal(cudaOccupancyMaxPotentialBlockSize(&grid, &block, increment_kernel, 0, 0), cudaSuccess);
+    assert_int_equal(block, 1024);
+    assert_int_equal(grid, 2 * properties.multiProcessorCount);
+    assert_int_equal(cudaOccupancyMaxPotentialBlockSize(&grid, &block, increment_kernel, 0, 100), cudaSuccess);
+    assert_int_equal(block, 64); /* 32 blocks, of 100 threads only 16 */
+    assert_int_equal(cudaOccupancyAvailableDynamicSMemPerBlock(&bytes, increment_kernel, 2, 128), cudaSuccess);
+    assert_int_equal(bytes, 113 * 1024);
+}
+
 #define VALID(name) cmocka_unit_test_setup_teardown(name, make_buffers, free_buffers)
 
 int main(void)
@@ -2212,6 +2368,11 @@ int main(void)
         VALID(bfloats),
         VALID(atomics_of_16_bits),
         VALID(clocks_asserts_and_prints),
+        VALID(a_graph),
+        VALID(a_graph_of_two_streams),
+        VALID(memory_in_rows),
+        VALID(memory_and_functions_in_a_stream),
+        VALID(how_many_blocks_fit),
     };
 
     return cmocka_run_group_tests_name("valid", tests, NULL, NULL);
