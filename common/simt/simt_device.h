@@ -21,7 +21,6 @@
 #define __device__
 #define __host__
 #define __grid_constant__
-#define __managed__
 #define __launch_bounds__(...)
 /* The rewriter puts one at the beginning of a kernel's body: a line, in a section of their own, of where it stands and how many
    threads a block may have. */
@@ -119,6 +118,14 @@ static constexpr int warpSize = 32;
     SIMT_REFUSED("inline PTX is not supported by the simulator: put it under #ifdef __CUDA_ARCH__, C under #else") \
     __asm__
 #endif
+/* Memory that the host and kernels have together. */
+#define SIMT_NO_SHARED_WITH_HOST \
+    SIMT_REFUSED(                \
+        "memory of both the host and the device is not supported by the simulator: cudaMalloc() and cudaMemcpy()")
+#define __managed__              SIMT_NO_SHARED_WITH_HOST
+#define cudaMallocManaged        SIMT_NO_SHARED_WITH_HOST cudaMallocManaged
+#define cudaHostAllocMapped      SIMT_NO_SHARED_WITH_HOST 2
+#define cudaHostGetDevicePointer SIMT_NO_SHARED_WITH_HOST cudaHostGetDevicePointer
 #define __cluster_dims__(...) \
     SIMT_REFUSED("thread block clusters are not supported by the simulator: let blocks meet in global memory")
 #define SIMT_NO_TEXTURES(type)                                                                                         \

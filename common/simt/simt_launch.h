@@ -328,6 +328,11 @@ static inline cudaError_t cudaMallocAsync(T **pointer, size_t bytes, cudaStream_
     return cudaMallocAsync((void **)pointer, bytes, stream);
 }
 template <class T>
+static inline cudaError_t cudaHostAlloc(T **pointer, size_t bytes, unsigned flags)
+{
+    return cudaHostAlloc((void **)pointer, bytes, flags);
+}
+template <class T>
 static inline cudaError_t cudaMallocPitch(T **pointer, size_t *pitch, size_t width, size_t height)
 {
     return cudaMallocPitch((void **)pointer, pitch, width, height);

@@ -177,9 +177,6 @@ becomes 'names that only look like it' 'extern int my__shared__[]; my_extern __s
 
 becomes 'a shared variable that says static' 'void k() { static __shared__ int s[2], t; __shared__ static A u;' \
     "void k() {  __shared__ int s[2], t;$gap __shared__  A u;$gap"
-becomes 'a managed variable' '__managed__ int a; __device__ __managed__ int b; __managed__ __device__ int c;' \
-    "SIMT_DEVICE_VARIABLE int a; SIMT_DEVICE_GAP SIMT_DEVICE_VARIABLE __managed__ int b; SIMT_DEVICE_GAP __managed__ \
-SIMT_DEVICE_VARIABLE int c; SIMT_DEVICE_GAP"
 becomes 'a kernel as a void pointer' 'cudaLaunchKernel((void *)k<1>, g, b, a); cudaLaunchKernel( (const void*) &k, g);' \
     'cudaLaunchKernel(k<1>, g, b, a); cudaLaunchKernel(  &k, g);'
 becomes 'a kernel as a void pointer in C++' 'cudaLaunchCooperativeKernel(reinterpret_cast<void const *>(k), g, b, a);' \

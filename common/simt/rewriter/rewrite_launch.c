@@ -550,13 +550,6 @@ static bool declares_variable(const char *code, size_t at)
     return false;
 }
 
-/** Whether this is `__managed__` in a declaration that does not say `__device__` too. */
-static bool is_managed_alone(const char *code, size_t at, size_t end)
-{
-    return is_word_at(code, at, "__managed__") && find_before(code, at, "__device__") == NOWHERE &&
-           !is_word_at(code, skip_space(code, end), "__device__");
-}
-
 /** Puts a variable of a kernel's where no host variable is, and a gap behind it. */
 static void rewrite_variable(struct source *source, size_t at, size_t end, const char *attribute, const char *gap)
 {
@@ -693,8 +686,6 @@ static bool rewrite(struct source *source)
             rewrite_variable(source, at, end, "SIMT_DEVICE_VARIABLE", " SIMT_DEVICE_GAP");
         else if (end - at == strlen("__constant__") && starts_with(source->code + at, "__constant__"))
             rewrite_variable(source, at, end, "__constant__", " SIMT_CONSTANT_GAP");
-        else if (is_managed_alone(source->code, at, end))
-            rewrite_variable(source, at, end, "SIMT_DEVICE_VARIABLE", " SIMT_DEVICE_GAP");
         else if (is_word_at(source->code, at, "cudaLaunchKernel") ||
                  is_word_at(source->code, at, "cudaLaunchCooperativeKernel"))
             rewrite_launch_call(source, end);
