@@ -263,4 +263,27 @@ fi
 awk 'BEGIN { for (i = 0; i < 20000; i++) print "k<<<1, 2>>>(a); // " i }' >"$source"
 equal 'a long file' 20000 "$("$tool" "$source" | grep -c '^simt_launch(SIMT_KERNEL((k)), "k", 1, 2)(a); //')"
 
+# compiled TEXT: the first error of the compiler, without its place
+compiled() {
+    printf '#include <cooperative_groups.h>\n%s\n' "$1" >"$scratch/a.cc"
+    g++ -std=c++17 -O1 -Icommon/simt -Icommon -c -o "$scratch/a.o" "$scratch/a.cc" 2>&1 | sed -n 's/.*error: //p' | head -n 1
+}
+
+# What the headers refuse: a line of the compiler's that names it.
+if command -v g++ >/dev/null; then
+    equal 'inline PTX' \
+        'inline PTX is not supported by the simulator: put it under #ifdef __CUDA_ARCH__, C under #else' \
+        "$(compiled '__device__ void f() { asm volatile("bar.sync 0;"); }')"
+    matches 'clusters' 'thread block clusters are not supported by the simulator: *' \
+        "$(compiled '__global__ void __cluster_dims__(2, 1, 1) k() { }')"
+    matches 'managed memory' 'memory of both the host and the device is not supported *' "$(compiled '__managed__ int x;')"
+    matches 'textures' 'textures, surfaces and arrays are not supported *' \
+        "$(compiled '__global__ void k(cudaTextureObject_t t) { }')"
+    matches 'asynchronous copies' 'asynchronous copies are not supported *' \
+        "$(compiled '__device__ void f(int *a) { cooperative_groups::memcpy_async(0, a, a, 4); }')"
+    matches 'a kernel behind a void pointer' '*void pointer does not tell the simulator*' \
+        "$(compiled 'void f(void *k) { cudaLaunchKernel(k, dim3(1), dim3(1), (void **)0); }')"
+else
+    skip 'what the headers refuse' 'no g++'
+fi
 finish
