@@ -677,6 +677,18 @@ cudaError_t cudaFreeHost(void *pointer)
     return cudaSuccess;
 }
 
+cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *pointer)
+{
+    if (!attributes)
+        return simt_set_error(cudaErrorInvalidValue);
+    *attributes = (struct cudaPointerAttributes){.device = -2};
+    if (is_device(pointer) ? device_range(pointer, 1) : in_program_data(pointer, 1))
+        *attributes = (struct cudaPointerAttributes){cudaMemoryTypeDevice, 0, (void *)pointer, NULL};
+    else if (is_pinned(pointer))
+        *attributes = (struct cudaPointerAttributes){cudaMemoryTypeHost, 0, NULL, (void *)pointer};
+    return cudaSuccess;
+}
+
 cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
 {
     if (!available || !total)

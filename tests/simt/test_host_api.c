@@ -313,8 +313,14 @@ static void pinned_memory(void **state)
     int *memory;
 
     (void)state;
+    struct cudaPointerAttributes attributes;
+
     assert_int_equal(cudaMallocHost((void **)&memory, 4000), cudaSuccess);
     memory[999] = 1;
+    assert_int_equal(cudaPointerGetAttributes(&attributes, memory + 999), cudaSuccess);
+    assert_int_equal(attributes.type, cudaMemoryTypeHost);
+    assert_int_equal(cudaPointerGetAttributes(&attributes, &attributes), cudaSuccess);
+    assert_int_equal(attributes.type, cudaMemoryTypeUnregistered);
     assert_int_equal(cudaFreeHost(memory), cudaSuccess);
     expect_error(cudaFreeHost(memory), cudaErrorInvalidValue);
     assert_int_equal(cudaFreeHost(NULL), cudaSuccess);
