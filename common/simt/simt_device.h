@@ -37,8 +37,8 @@ constexpr int simt_threads_bound(unsigned threads, unsigned = 0, unsigned = 0)
 #define __noinline__    __attribute__((noinline))
 #define __align__(n)    __attribute__((aligned(n)))
 #ifdef __clang__
-#define __shared__           static __thread
-#define SIMT_SHARED_GAP_KEEP used
+#define __shared__            static __thread
+#define SIMT_SHARED_GAP_KEEP  used
 #define SIMT_SHARED_GAP_ORDER used, /* or it comes later than its gap */
 #else
 #define __shared__                                                                                           \
