@@ -331,4 +331,12 @@ cp "$scratch/good.npy" "$scratch/q/a \$HOME 'b';.npy"
 "$host" --logits "$scratch/q/a \$HOME 'b';.npy" --format json >"$scratch/once.json"
 eval "$(sed -n 's/^  "command": "\(.*\)",$/\1/p' "$scratch/once.json" | sed 's/\\\\/\\/g') --format json" >"$scratch/again.json"
 succeeds "the same report, whatever the file is called" cmp "$scratch/once.json" "$scratch/again.json"
+# --- how far a long launch is, on a terminal and nowhere else ---
+if command -v script >/dev/null; then
+    matches "progress on a terminal" "*gate_kernel*: block [1-9]*,[0-9]* of 8,192*" \
+        "$(script -qec "$simulated --num-tokens 8192 --format csv >/dev/null" /dev/null)"
+else
+    skip "progress on a terminal" "no script"
+fi
+equal "no progress elsewhere" "" "$("$simulated" --num-tokens 4096 --format csv 2>&1 >/dev/null)"
 finish

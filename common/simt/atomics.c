@@ -5,12 +5,33 @@
 #include "device_calls.h"
 #include "happens_before.h"
 #include "kernel_calls.h"
+#include "small_floats.h"
 
 #include <string.h>
 
 static float add_float(float a, float b)
 {
     return a + b;
+}
+
+static uint16_t apply16(enum simt_atomic_op op, uint16_t old, uint16_t operand, uint16_t compare)
+{
+    switch (op) {
+    case SIMT_ATOMIC_ADD_HALF:
+        return float_to_half_bits(half_bits_to_float(old) + half_bits_to_float(operand));
+    case SIMT_ATOMIC_ADD_BFLOAT16:
+        return float_to_bfloat16_bits(bfloat16_bits_to_float(old) + bfloat16_bits_to_float(operand));
+    case SIMT_ATOMIC_COMPARE:
+        return old == compare ? operand : old;
+    default:
+        return old;
+    }
+}
+
+static uint32_t add_pair(enum simt_atomic_op op, uint32_t old, uint32_t operand)
+{
+    return apply16(op, (uint16_t)old, (uint16_t)operand, 0) |
+           (uint32_t)apply16(op, (uint16_t)(old >> 16), (uint16_t)(operand >> 16), 0) << 16;
 }
 
 static uint32_t apply32(enum simt_atomic_op op, uint32_t old, uint32_t operand, uint32_t compare)
@@ -49,7 +70,11 @@ static uint32_t apply32(enum simt_atomic_op op, uint32_t old, uint32_t operand, 
         a = add_float(a, b);
         memcpy(&old, &a, sizeof old);
         return old;
-    case SIMT_ATOMIC_ADD_DOUBLE:
+    case SIMT_ATOMIC_ADD_HALF2:
+        return add_pair(SIMT_ATOMIC_ADD_HALF, old, operand);
+    case SIMT_ATOMIC_ADD_BFLOAT162:
+        return add_pair(SIMT_ATOMIC_ADD_BFLOAT16, old, operand);
+    default:
         break;
     }
     return old;
@@ -87,9 +112,7 @@ static uint64_t apply64(enum simt_atomic_op op, uint64_t old, uint64_t operand, 
         a += b;
         memcpy(&old, &a, sizeof old);
         return old;
-    case SIMT_ATOMIC_INCREMENT:
-    case SIMT_ATOMIC_DECREMENT:
-    case SIMT_ATOMIC_ADD_FLOAT:
+    default:
         break;
     }
     return old;
@@ -102,33 +125,24 @@ static void pass_on(const void *address, unsigned bytes, enum simt_atomic_op op,
         simt_order_message((uintptr_t)address, bytes, op != SIMT_ATOMIC_COMPARE || !failed, true);
 }
 
-uint32_t simt_atomic32(void *address, enum simt_atomic_op op, int in_block, uint32_t operand, uint32_t compare)
-{
-    uint32_t *word = address;
-
-    if (op == SIMT_ATOMIC_COMPARE)
-        simt_forgive_load(address, sizeof *word);
-    simt_access_atomic(address, sizeof *word, in_block, op != SIMT_ATOMIC_EXCHANGE, SIMT_CALLER());
-    const uint32_t old = *word;
-
-    *word = apply32(op, old, operand, compare);
-    pass_on(address, sizeof *word, op, old != compare);
-    return old;
-}
-
-uint64_t simt_atomic64(void *address, enum simt_atomic_op op, int in_block, uint64_t operand, uint64_t compare)
-{
-    uint64_t *word = address;
-
-    if (op == SIMT_ATOMIC_COMPARE)
-        simt_forgive_load(address, sizeof *word);
-    simt_access_atomic(address, sizeof *word, in_block, op != SIMT_ATOMIC_EXCHANGE, SIMT_CALLER());
-    const uint64_t old = *word;
-
-    *word = apply64(op, old, operand, compare);
-    pass_on(address, sizeof *word, op, old != compare);
-    return old;
-}
+#define ATOMIC(bits)                                                                                              \
+    uint##bits##_t simt_atomic##bits(void *address, enum simt_atomic_op op, int in_block, uint##bits##_t operand, \
+                                     uint##bits##_t compare)                                                      \
+    {                                                                                                             \
+        uint##bits##_t *word = address;                                                                           \
+                                                                                                                  \
+        if (op == SIMT_ATOMIC_COMPARE)                                                                            \
+            simt_forgive_load(address, sizeof *word);                                                             \
+        simt_access_atomic(address, sizeof *word, in_block, op != SIMT_ATOMIC_EXCHANGE, SIMT_CALLER());           \
+        const uint##bits##_t old = *word;                                                                         \
+                                                                                                                  \
+        *word = apply##bits(op, old, operand, compare);                                                           \
+        pass_on(address, sizeof *word, op, old != compare);                                                       \
+        return old;                                                                                               \
+    }
+ATOMIC(16)
+ATOMIC(32)
+ATOMIC(64)
 
 void simt_fence(int in_block)
 {
@@ -168,4 +182,9 @@ unsigned long long simt_to_unsigned(double value, unsigned to, unsigned from)
     if (value != value)
         return of_nan(to, from);
     return value >= limit ? (to == 4 ? UINT32_MAX : UINT64_MAX) : value <= 0 ? 0 : (unsigned long long)value;
+}
+
+long long simt_clock_or(long long of_host)
+{
+    return simt_now.lane ? simt_clock() : of_host;
 }

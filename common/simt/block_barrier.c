@@ -56,6 +56,11 @@ void simt_grid_sync(void)
     barrier_wait(0, SIMT_CALLER());
 }
 
+int simt_grid_is_together(void)
+{
+    return simt_current.cooperative;
+}
+
 /* --- completion --------------------------------------------------------------------------------------------------- */
 
 /** Threads that came to different __syncthreads: refused unless both are copies of one call in the source. */

@@ -144,6 +144,23 @@ uint32_t simt_activemask(void)
     return self ? (uint32_t)meet(self, COLLECTIVE_ACTIVE, 0, 0, SIMT_CALLER()) : 0;
 }
 
+unsigned simt_nth_bit(uint32_t bits, unsigned n)
+{
+    for (; n > 0 && bits; n--)
+        bits &= bits - 1;
+    return bits ? (unsigned)__builtin_ctz(bits) : 32;
+}
+
+uint32_t simt_gather_bits(uint32_t bits, uint32_t mask)
+{
+    uint32_t gathered = 0;
+    unsigned place = 0;
+
+    FOR_EACH_LANE (i, mask)
+        gathered |= (bits >> i & 1) << place++;
+    return gathered;
+}
+
 /* --- completion --------------------------------------------------------------------------------------------------- */
 
 /** The lane that `lane` reads, or -1: it is beyond the segment, and the lane keeps its own value. */

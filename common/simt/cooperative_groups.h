@@ -1,14 +1,35 @@
 /**
  * @file cooperative_groups.h
- * @brief CUDA's groups of threads, as far as the course uses them: the grid, the block, tiles of a warp.
+ * @brief CUDA's groups of threads: the grid, the block, tiles of a warp, lanes that are together; reductions and scans over them.
+ *
+ * It has what CUDA keeps in cooperative_groups/reduce.h and scan.h too. Groups larger than a warp but smaller than a block, clusters
+ * and asynchronous copies are not there.
  */
 #ifndef SIMT_COOPERATIVE_GROUPS_H
 #define SIMT_COOPERATIVE_GROUPS_H
 
 #include "cuda_runtime.h"
 
+#define memcpy_async SIMT_REFUSED("asynchronous copies are not supported by the simulator: copy by loads and stores")
+#define this_cluster \
+    SIMT_REFUSED("thread block clusters are not supported by the simulator: let blocks meet in global memory")
+
 namespace cooperative_groups
 {
+
+/** What a thread is in its block, and where the lane stands in its warp. */
+SIMT_DEVICE unsigned simt_thread_rank()
+{
+    return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+}
+SIMT_DEVICE unsigned simt_block_size()
+{
+    return blockDim.x * blockDim.y * blockDim.z;
+}
+SIMT_DEVICE unsigned simt_lane()
+{
+    return simt_thread_rank() % 32;
+}
 
 /** All threads of a launch by cudaLaunchCooperativeKernel. */
 class grid_group
@@ -18,129 +39,222 @@ class grid_group
     {
         simt_grid_sync();
     }
-    SIMT_METHOD unsigned long long num_blocks() const
+    SIMT_METHOD bool is_valid() const
+    {
+        return simt_grid_is_together();
+    }
+    static SIMT_METHOD unsigned long long num_blocks()
     {
         return (unsigned long long)gridDim.x * gridDim.y * gridDim.z;
     }
-    SIMT_METHOD unsigned long long block_rank() const
+    static SIMT_METHOD dim3 dim_blocks()
+    {
+        return gridDim;
+    }
+    static SIMT_METHOD dim3 group_dim()
+    {
+        return gridDim;
+    }
+    static SIMT_METHOD unsigned long long block_rank()
     {
         return blockIdx.x + (unsigned long long)gridDim.x * (blockIdx.y + (unsigned long long)gridDim.y * blockIdx.z);
     }
-    SIMT_METHOD unsigned long long size() const
+    static SIMT_METHOD dim3 block_index()
     {
-        return num_blocks() * blockDim.x * blockDim.y * blockDim.z;
+        return blockIdx;
     }
-    SIMT_METHOD unsigned long long num_threads() const
+    static SIMT_METHOD unsigned long long size()
+    {
+        return num_blocks() * simt_block_size();
+    }
+    static SIMT_METHOD unsigned long long num_threads()
     {
         return size();
     }
-    SIMT_METHOD unsigned long long thread_rank() const
+    static SIMT_METHOD unsigned long long thread_rank()
     {
-        return block_rank() * blockDim.x * blockDim.y * blockDim.z + threadIdx.x +
-               blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+        return block_rank() * simt_block_size() + simt_thread_rank();
+    }
+};
+
+/** Any group of threads of a block: the block, which has no mask, or lanes of a warp. */
+class thread_group
+{
+    unsigned mask;
+
+  public:
+    SIMT_METHOD explicit thread_group(unsigned lanes) : mask(lanes)
+    {
+    }
+    SIMT_METHOD void sync() const
+    {
+        if (mask)
+            simt_syncwarp(mask);
+        else
+            simt_syncthreads();
+    }
+    SIMT_METHOD unsigned size() const
+    {
+        return simt_select(mask != 0, (unsigned)__popc(mask), simt_block_size());
+    }
+    SIMT_METHOD unsigned num_threads() const
+    {
+        return size();
+    }
+    SIMT_METHOD unsigned thread_rank() const
+    {
+        return simt_select(mask != 0, (unsigned)__popc(mask & ((1u << simt_lane()) - 1)), simt_thread_rank());
     }
 };
 
 class thread_block
 {
   public:
-    SIMT_METHOD void sync() const
+    SIMT_METHOD operator thread_group() const
+    {
+        return thread_group(0);
+    }
+    static SIMT_METHOD void sync()
     {
         simt_syncthreads();
     }
-    SIMT_METHOD unsigned size() const
+    static SIMT_METHOD unsigned size()
     {
-        return blockDim.x * blockDim.y * blockDim.z;
+        return simt_block_size();
     }
-    SIMT_METHOD unsigned num_threads() const
+    static SIMT_METHOD unsigned num_threads()
     {
         return size();
     }
-    SIMT_METHOD unsigned thread_rank() const
+    static SIMT_METHOD unsigned thread_rank()
     {
-        return threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z);
+        return simt_thread_rank();
     }
-    SIMT_METHOD dim3 group_index() const
+    static SIMT_METHOD dim3 group_index()
     {
         return blockIdx;
     }
-    SIMT_METHOD dim3 thread_index() const
+    static SIMT_METHOD dim3 thread_index()
     {
         return threadIdx;
     }
+    static SIMT_METHOD dim3 dim_threads()
+    {
+        return blockDim;
+    }
+    static SIMT_METHOD dim3 group_dim()
+    {
+        return blockDim;
+    }
 };
+
+template <unsigned tile_size, class Parent = void>
+class thread_block_tile;
 
 /** `tile_size` neighbouring lanes of a warp: 1, 2, 4, 8, 16 or 32. */
 template <unsigned tile_size>
-class thread_block_tile
+class thread_block_tile<tile_size, void>
 {
     static_assert(tile_size >= 1 && tile_size <= 32 && (tile_size & (tile_size - 1)) == 0, "a tile is part of a warp");
 
-    static SIMT_METHOD unsigned lane()
-    {
-        return (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 32;
-    }
     static SIMT_METHOD unsigned first()
     {
-        return lane() / tile_size * tile_size;
-    }
-    static SIMT_METHOD unsigned mask()
-    {
-        return (unsigned)((1ull << tile_size) - 1) << first();
+        return simt_lane() / tile_size * tile_size;
     }
 
   public:
+    static SIMT_METHOD unsigned simt_mask()
+    {
+        return (unsigned)((1ull << tile_size) - 1) << first();
+    }
+    SIMT_METHOD operator thread_group() const
+    {
+        return thread_group(simt_mask());
+    }
     SIMT_METHOD void sync() const
     {
-        __syncwarp(mask());
+        __syncwarp(simt_mask());
     }
-    SIMT_METHOD unsigned size() const
+    static constexpr SIMT_METHOD unsigned size()
     {
         return tile_size;
     }
-    SIMT_METHOD unsigned num_threads() const
+    static constexpr SIMT_METHOD unsigned num_threads()
     {
         return tile_size;
     }
-    SIMT_METHOD unsigned thread_rank() const
+    static SIMT_METHOD unsigned thread_rank()
     {
-        return lane() % tile_size;
+        return simt_lane() % tile_size;
     }
-    SIMT_METHOD unsigned meta_group_rank() const
+    static SIMT_METHOD unsigned meta_group_rank()
     {
-        return (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) / tile_size;
+        return simt_thread_rank() / tile_size;
+    }
+    static SIMT_METHOD unsigned meta_group_size()
+    {
+        return (simt_block_size() + tile_size - 1) / tile_size;
     }
     template <class T>
     SIMT_METHOD T shfl(T value, int rank) const
     {
-        return __shfl_sync(mask(), value, rank, tile_size);
+        return __shfl_sync(simt_mask(), value, rank, tile_size);
     }
     template <class T>
     SIMT_METHOD T shfl_up(T value, unsigned delta) const
     {
-        return __shfl_up_sync(mask(), value, delta, tile_size);
+        return __shfl_up_sync(simt_mask(), value, delta, tile_size);
     }
     template <class T>
     SIMT_METHOD T shfl_down(T value, unsigned delta) const
     {
-        return __shfl_down_sync(mask(), value, delta, tile_size);
+        return __shfl_down_sync(simt_mask(), value, delta, tile_size);
     }
     template <class T>
     SIMT_METHOD T shfl_xor(T value, unsigned lane_mask) const
     {
-        return __shfl_xor_sync(mask(), value, (int)lane_mask, tile_size);
+        return __shfl_xor_sync(simt_mask(), value, (int)lane_mask, tile_size);
     }
     SIMT_METHOD int any(int predicate) const
     {
-        return __any_sync(mask(), predicate);
+        return __any_sync(simt_mask(), predicate);
     }
     SIMT_METHOD int all(int predicate) const
     {
-        return __all_sync(mask(), predicate);
+        return __all_sync(simt_mask(), predicate);
     }
     SIMT_METHOD unsigned ballot(int predicate) const
     {
-        return __ballot_sync(mask(), predicate) >> first();
+        return __ballot_sync(simt_mask(), predicate) >> first();
+    }
+    template <class T>
+    SIMT_METHOD unsigned match_any(T value) const
+    {
+        return __match_any_sync(simt_mask(), value) >> first();
+    }
+    template <class T>
+    SIMT_METHOD unsigned match_all(T value, int &all) const
+    {
+        return __match_all_sync(simt_mask(), value, &all) >> first();
+    }
+};
+
+/** The same, of a block or of a larger tile. */
+template <unsigned tile_size, class Parent>
+class thread_block_tile : public thread_block_tile<tile_size>
+{
+  public:
+    thread_block_tile() = default;
+    SIMT_METHOD thread_block_tile(const thread_block_tile<tile_size> &)
+    {
+    }
+    static SIMT_METHOD unsigned meta_group_rank()
+    {
+        return Parent::thread_rank() / tile_size;
+    }
+    static SIMT_METHOD unsigned meta_group_size()
+    {
+        return (Parent::size() + tile_size - 1) / tile_size;
     }
 };
 
@@ -149,23 +263,25 @@ class coalesced_group
 {
     unsigned mask;
 
-    static SIMT_METHOD unsigned lane()
-    {
-        return (threadIdx.x + blockDim.x * (threadIdx.y + blockDim.y * threadIdx.z)) % 32;
-    }
-    /** The lane whose rank in the group is this. */
+    /** The lane whose rank in the group is this; itself if there is none. */
     SIMT_METHOD int lane_of(unsigned rank) const
     {
-        unsigned left = mask;
+        const unsigned lane = simt_nth_bit(mask, rank);
 
-        for (; rank > 0 && left; rank--)
-            left &= left - 1;
-        return left ? __ffs((int)left) - 1 : (int)lane();
+        return (int)simt_select(lane == 32, simt_lane(), lane);
     }
 
   public:
     SIMT_METHOD explicit coalesced_group(unsigned lanes) : mask(lanes)
     {
+    }
+    SIMT_METHOD unsigned simt_mask() const
+    {
+        return mask;
+    }
+    SIMT_METHOD operator thread_group() const
+    {
+        return thread_group(mask);
     }
     SIMT_METHOD void sync() const
     {
@@ -181,12 +297,22 @@ class coalesced_group
     }
     SIMT_METHOD unsigned thread_rank() const
     {
-        return (unsigned)__popc(mask & ((1u << lane()) - 1));
+        return (unsigned)__popc(mask & ((1u << simt_lane()) - 1));
     }
     template <class T>
     SIMT_METHOD T shfl(T value, unsigned rank) const
     {
         return __shfl_sync(mask, value, lane_of(rank));
+    }
+    template <class T>
+    SIMT_METHOD T shfl_up(T value, unsigned delta) const
+    {
+        return __shfl_sync(mask, value, lane_of(thread_rank() - delta));
+    }
+    template <class T>
+    SIMT_METHOD T shfl_down(T value, unsigned delta) const
+    {
+        return __shfl_sync(mask, value, lane_of(thread_rank() + delta));
     }
     SIMT_METHOD int any(int predicate) const
     {
@@ -196,12 +322,24 @@ class coalesced_group
     {
         return __all_sync(mask, predicate);
     }
+    SIMT_METHOD unsigned ballot(int predicate) const
+    {
+        return simt_gather_bits(__ballot_sync(mask, predicate), mask);
+    }
+    template <class T>
+    SIMT_METHOD unsigned match_any(T value) const
+    {
+        return simt_gather_bits(__match_any_sync(mask, value), mask);
+    }
+    template <class T>
+    SIMT_METHOD unsigned match_all(T value, int &all) const
+    {
+        return simt_gather_bits(__match_all_sync(mask, value, &all), mask);
+    }
 };
 
-SIMT_DEVICE coalesced_group coalesced_threads()
-{
-    return coalesced_group(__activemask());
-}
+/* --- where groups come from --------------------------------------------------------------------------------------- */
+
 SIMT_DEVICE grid_group this_grid()
 {
     return grid_group();
@@ -210,15 +348,151 @@ SIMT_DEVICE thread_block this_thread_block()
 {
     return thread_block();
 }
-template <unsigned tile_size>
-SIMT_DEVICE thread_block_tile<tile_size> tiled_partition(const thread_block &)
+SIMT_DEVICE thread_group this_thread()
 {
-    return thread_block_tile<tile_size>();
+    return thread_group(1u << simt_lane());
 }
-template <class group>
-SIMT_DEVICE void sync(const group &whose)
+SIMT_DEVICE coalesced_group coalesced_threads()
 {
-    whose.sync();
+    return coalesced_group(__activemask());
+}
+template <unsigned tile_size>
+SIMT_DEVICE thread_block_tile<tile_size, thread_block> tiled_partition(const thread_block &)
+{
+    return thread_block_tile<tile_size, thread_block>();
+}
+template <unsigned tile_size, unsigned size, class Parent>
+SIMT_DEVICE thread_block_tile<tile_size, thread_block_tile<size>> tiled_partition(
+    const thread_block_tile<size, Parent> &)
+{
+    static_assert(tile_size <= size, "a tile of a tile is not larger");
+    return thread_block_tile<tile_size, thread_block_tile<size>>();
+}
+/** Tiles of a size that is known when the kernel runs. */
+template <class Group>
+SIMT_DEVICE thread_group tiled_partition(const Group &, unsigned size)
+{
+    return thread_group((unsigned)((1ull << size) - 1) << simt_lane() / size * size);
+}
+template <class Group>
+SIMT_DEVICE coalesced_group binary_partition(const Group &group, bool predicate)
+{
+    const unsigned yes = __ballot_sync(group.simt_mask(), predicate);
+
+    return coalesced_group(simt_select(predicate, yes, group.simt_mask() & ~yes));
+}
+template <class Group, class Label>
+SIMT_DEVICE coalesced_group labeled_partition(const Group &group, Label label)
+{
+    return coalesced_group(__match_any_sync(group.simt_mask(), label));
+}
+
+template <class Group>
+SIMT_DEVICE void sync(const Group &group)
+{
+    group.sync();
+}
+template <class Group>
+SIMT_DEVICE auto thread_rank(const Group &group)
+{
+    return group.thread_rank();
+}
+template <class Group>
+SIMT_DEVICE auto group_size(const Group &group)
+{
+    return group.size();
+}
+
+/* --- reductions and scans ------------------------------------------------------------------------------------------- */
+
+/** An operation; `whole` is what one instruction does for a warp, of signed or of unsigned integers. */
+#define SIMT_GROUP_OPERATION(name, value, for_signed, for_unsigned)                            \
+    template <class T>                                                                         \
+    struct name {                                                                              \
+        static constexpr enum simt_reduction whole = (T)-1 < (T)0 ? for_signed : for_unsigned; \
+        SIMT_METHOD T operator()(T x, T y) const                                               \
+        {                                                                                      \
+            return value;                                                                      \
+        }                                                                                      \
+    };
+SIMT_GROUP_OPERATION(plus, x + y, SIMT_REDUCE_ADD, SIMT_REDUCE_ADD)
+SIMT_GROUP_OPERATION(less, y < x ? y : x, SIMT_REDUCE_MIN_SIGNED, SIMT_REDUCE_MIN)
+SIMT_GROUP_OPERATION(greater, x < y ? y : x, SIMT_REDUCE_MAX_SIGNED, SIMT_REDUCE_MAX)
+SIMT_GROUP_OPERATION(bit_and, x &y, SIMT_REDUCE_AND, SIMT_REDUCE_AND)
+SIMT_GROUP_OPERATION(bit_or, x | y, SIMT_REDUCE_OR, SIMT_REDUCE_OR)
+SIMT_GROUP_OPERATION(bit_xor, x ^ y, SIMT_REDUCE_XOR, SIMT_REDUCE_XOR)
+#undef SIMT_GROUP_OPERATION
+
+/** Whether one instruction reduces T by the operation. */
+template <class T, class Operation>
+struct simt_in_one : std::false_type {
+};
+template <class T, template <class> class Operation>
+struct simt_in_one<T, Operation<T>> : std::integral_constant<bool, std::is_integral<T>::value && sizeof(T) <= 4> {
+};
+
+template <class Group, class T, class Operation>
+SIMT_DEVICE T inclusive_scan(const Group &group, T value, Operation operation)
+{
+    for (unsigned distance = 1; distance < group.size(); distance *= 2) {
+        const T before = group.shfl_up(value, distance);
+
+        if (group.thread_rank() >= distance)
+            value = operation(value, before);
+    }
+    return value;
+}
+template <class Group, class T>
+SIMT_DEVICE T inclusive_scan(const Group &group, T value)
+{
+    return inclusive_scan(group, value, plus<T>());
+}
+/** The first thread gets T(). */
+template <class Group, class T, class Operation>
+SIMT_DEVICE T exclusive_scan(const Group &group, T value, Operation operation)
+{
+    const T upto = inclusive_scan(group, value, operation);
+
+    if constexpr (std::is_same<Operation, plus<T>>::value && std::is_integral<T>::value) {
+        return upto - value;
+    } else {
+        const T before = group.shfl_up(upto, 1);
+
+        return group.thread_rank() == 0 ? T() : before;
+    }
+}
+template <class Group, class T>
+SIMT_DEVICE T exclusive_scan(const Group &group, T value)
+{
+    return exclusive_scan(group, value, plus<T>());
+}
+
+/** As CUDA does it: by one instruction if there is one and the tile is not small, else by a tree of shuffles. */
+template <class T, class Operation, unsigned tile_size>
+SIMT_DEVICE T simt_reduce_tile(const thread_block_tile<tile_size> &tile, T value, Operation operation)
+{
+    if constexpr (tile_size >= 16 && simt_in_one<T, Operation>::value) {
+        return (T)simt_reduce(tile.simt_mask(), Operation::whole, (uint32_t)value);
+    } else {
+        for (unsigned distance = tile_size / 2; distance > 0; distance /= 2)
+            value = operation(value, tile.shfl_xor(value, distance));
+        return value;
+    }
+}
+template <unsigned tile_size, class Parent, class T, class Operation>
+SIMT_DEVICE T reduce(const thread_block_tile<tile_size, Parent> &tile, T value, Operation operation)
+{
+    return simt_reduce_tile<T, Operation, tile_size>(tile, value, operation);
+}
+template <class T, class Operation>
+SIMT_DEVICE T reduce(const coalesced_group &group, T value, Operation operation)
+{
+    if constexpr (simt_in_one<T, Operation>::value)
+        return (T)simt_reduce(group.simt_mask(), Operation::whole, (uint32_t)value);
+    else if (group.size() == 32)
+        return simt_reduce_tile<T, Operation, 32>({}, value, operation);
+    else
+        return group.shfl(inclusive_scan(group, value, operation), group.size() - 1);
 }
 
 } // namespace cooperative_groups

@@ -29,28 +29,7 @@ typedef simt_small_float2<simt_bfloat16_format> __nv_bfloat162;
 #define CUDART_INF_BF16 __ushort_as_bfloat16((unsigned short)0x7f80)
 #define CUDART_NAN_BF16 __ushort_as_bfloat16((unsigned short)0x7fff)
 
-SIMT_INLINE float __bfloat162float(__nv_bfloat16 value) { return value; }
-SIMT_INLINE __nv_bfloat16 __float2bfloat16(float value) { return value; }
-SIMT_INLINE __nv_bfloat16 __float2bfloat16_rn(float value) { return value; }
-SIMT_INLINE __nv_bfloat16 __double2bfloat16(double value) { return value; }
-SIMT_INLINE __nv_bfloat16 __int2bfloat16_rn(int value) { return value; }
-SIMT_INLINE __nv_bfloat16 __uint2bfloat16_rn(unsigned int value) { return value; }
-
-SIMT_INLINE unsigned short __bfloat16_as_ushort(__nv_bfloat16 value) { return value.__x; }
-SIMT_INLINE short __bfloat16_as_short(__nv_bfloat16 value) { return (short)value.__x; }
-SIMT_INLINE __nv_bfloat16 __ushort_as_bfloat16(unsigned short bits) { return __nv_bfloat16::from_bits(bits); }
-SIMT_INLINE __nv_bfloat16 __short_as_bfloat16(short bits) { return __nv_bfloat16::from_bits((unsigned short)bits); }
-
-SIMT_INLINE float2 __bfloat1622float2(__nv_bfloat162 pair) { return make_float2(pair.x, pair.y); }
-SIMT_INLINE __nv_bfloat162 __float22bfloat162_rn(float2 pair) { return __nv_bfloat162(pair.x, pair.y); }
-SIMT_INLINE __nv_bfloat162 __floats2bfloat162_rn(float x, float y) { return __nv_bfloat162(x, y); }
-SIMT_INLINE __nv_bfloat162 __float2bfloat162_rn(float value) { return __nv_bfloat162(value, value); }
-SIMT_INLINE __nv_bfloat162 __bfloat162bfloat162(__nv_bfloat16 value) { return __nv_bfloat162(value, value); }
-SIMT_INLINE __nv_bfloat162 __halves2bfloat162(__nv_bfloat16 x, __nv_bfloat16 y) { return __nv_bfloat162(x, y); }
-SIMT_INLINE __nv_bfloat162 make_bfloat162(__nv_bfloat16 x, __nv_bfloat16 y) { return __nv_bfloat162(x, y); }
-SIMT_INLINE __nv_bfloat16 __low2bfloat16(__nv_bfloat162 pair) { return pair.x; }
-SIMT_INLINE __nv_bfloat16 __high2bfloat16(__nv_bfloat162 pair) { return pair.y; }
-
+SIMT_SMALL_FLOAT_FUNCTIONS(bfloat16, __nv_bfloat16, bfloat162, __nv_bfloat162)
 // clang-format on
 
 #endif

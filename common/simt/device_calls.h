@@ -39,7 +39,11 @@ enum simt_atomic_op {
     SIMT_ATOMIC_INCREMENT,
     SIMT_ATOMIC_DECREMENT,
     SIMT_ATOMIC_ADD_FLOAT,
-    SIMT_ATOMIC_ADD_DOUBLE
+    SIMT_ATOMIC_ADD_DOUBLE,
+    SIMT_ATOMIC_ADD_HALF,
+    SIMT_ATOMIC_ADD_BFLOAT16,
+    SIMT_ATOMIC_ADD_HALF2, /* each half of the word by itself */
+    SIMT_ATOMIC_ADD_BFLOAT162
 };
 
 uint64_t simt_shuffle(uint32_t mask, enum simt_shuffle kind, uint64_t value, int argument, int width, unsigned bytes);
@@ -57,8 +61,11 @@ int simt_syncthreads_count(int predicate);
 int simt_syncthreads_and(int predicate);
 int simt_syncthreads_or(int predicate);
 void simt_grid_sync(void);
+/* Whether it may be called: the launch is a cooperative one. */
+int simt_grid_is_together(void);
 
 /* `in_block`: for the threads of the block only. */
+uint16_t simt_atomic16(void *address, enum simt_atomic_op op, int in_block, uint16_t operand, uint16_t compare);
 uint32_t simt_atomic32(void *address, enum simt_atomic_op op, int in_block, uint32_t operand, uint32_t compare);
 uint64_t simt_atomic64(void *address, enum simt_atomic_op op, int in_block, uint64_t operand, uint64_t compare);
 void simt_fence(int in_block);
@@ -68,6 +75,12 @@ __attribute__((const)) long long simt_to_signed(double value, unsigned to, unsig
 __attribute__((const)) unsigned long long simt_to_unsigned(double value, unsigned to, unsigned from);
 /* It is about to be loaded, and the launch writes it neither before nor after. */
 void simt_read_only(const void *pointer, unsigned bytes);
+/* The same in a kernel; outside, `of_host`. */
+long long simt_clock_or(long long of_host);
+/* The place of the n-th bit that is set, from 0 on; 32 if there are fewer. */
+unsigned simt_nth_bit(uint32_t bits, unsigned n);
+/* The bits that stand where `mask` has bits, side by side. */
+uint32_t simt_gather_bits(uint32_t bits, uint32_t mask);
 /* What memcpy and its kin are about to do. */
 void simt_touch_range(const void *pointer, size_t bytes, int store);
 

@@ -10,6 +10,7 @@
 #include "base/available_memory.h"
 #include "errors.h"
 #include "fault.h"
+#include "graphs.h"
 #include "host_accesses.h"
 #include "program_image.h"
 #include "simt.h"
@@ -499,9 +500,22 @@ cudaError_t cudaMalloc(void **pointer, size_t bytes)
 
 cudaError_t cudaFree(void *pointer)
 {
+    if (pointer)
+        simt_host_waits_for_all();
+    return cudaFreeAsync(pointer, NULL);
+}
+
+cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream)
+{
+    return simt_captures(stream) ? simt_set_error(cudaErrorNotSupported) : cudaMalloc(pointer, bytes);
+}
+
+cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
+{
+    if (simt_captures(stream))
+        return simt_set_error(cudaErrorNotSupported);
     if (!pointer)
         return cudaSuccess;
-    simt_host_waits_for_all();
     const size_t offset = (uintptr_t)pointer - (uintptr_t)arena.base;
     const size_t index = arena.base ? find_after(offset) : 0;
 
@@ -784,8 +798,30 @@ cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpy
     return error;
 }
 
+/** A copy that a graph does, or a memset. */
+struct graph_copy {
+    void *to;
+    const void *from;
+    size_t bytes;
+    enum cudaMemcpyKind kind;
+    int value;
+    uintptr_t caller;
+};
+
+static cudaError_t copy_again(const void *operand, cudaStream_t stream)
+{
+    const struct graph_copy *copy = operand;
+
+    return copy_in_stream("cudaMemcpyAsync", copy->to, copy->from, copy->bytes, copy->kind, stream, copy->caller);
+}
+
 cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
+    if (simt_captures(stream)) {
+        const struct graph_copy copy = {to, from, bytes, kind, 0, SIMT_CALLER()};
+
+        return simt_capture(stream, copy_again, &copy, sizeof copy, NULL, 0);
+    }
     const cudaError_t error = copy_in_stream("cudaMemcpyAsync", to, from, bytes, kind, stream, SIMT_CALLER());
 
     /* What is not pinned is copied to where it is before this returns, or from where it is to where it waits. */
@@ -831,8 +867,20 @@ void simt_unwrite(const void *begin, size_t bytes)
     allocation->host_checks = allocation->is_new = arena.any_new = true;
 }
 
+static cudaError_t set_again(const void *operand, cudaStream_t stream)
+{
+    const struct graph_copy *set = operand;
+
+    return set_in_stream("cudaMemsetAsync", set->to, set->value, set->bytes, stream, set->caller);
+}
+
 cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream)
 {
+    if (simt_captures(stream)) {
+        const struct graph_copy set = {.to = to, .value = value, .bytes = bytes, .caller = SIMT_CALLER()};
+
+        return simt_capture(stream, set_again, &set, sizeof set, NULL, 0);
+    }
     return set_in_stream("cudaMemsetAsync", to, value, bytes, stream, SIMT_CALLER());
 }
 
@@ -887,6 +935,18 @@ cudaError_t cudaFreeHost(void *pointer)
     simt_host_waits_for_all();
     pinned[i] = pinned[--pinned_count];
     free(pointer);
+    return cudaSuccess;
+}
+
+cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *pointer)
+{
+    if (!attributes)
+        return simt_set_error(cudaErrorInvalidValue);
+    *attributes = (struct cudaPointerAttributes){.device = -2};
+    if (is_device(pointer) ? device_range(pointer, 1) : in_program_data(pointer, 1))
+        *attributes = (struct cudaPointerAttributes){cudaMemoryTypeDevice, 0, (void *)pointer, NULL};
+    else if (is_pinned(pointer))
+        *attributes = (struct cudaPointerAttributes){cudaMemoryTypeHost, 0, NULL, (void *)pointer};
     return cudaSuccess;
 }
 

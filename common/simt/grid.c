@@ -168,17 +168,35 @@ static bool start_ticks(uint64_t blocks, bool together)
 
 /* --- one after another -------------------------------------------------------------------------------------------- */
 
-/** On a terminal, how far a launch is that takes long: once a second. */
+enum { NUMBER_TEXT = 32 };
+
+/** A number with its thousands apart. */
+static const char *in_thousands(uint64_t number, char text[NUMBER_TEXT])
+{
+    char *at = text + NUMBER_TEXT - 1;
+
+    *at = '\0';
+    for (int digits = 0; digits == 0 || number > 0; digits++, number /= 10) {
+        if (digits > 0 && digits % 3 == 0)
+            *--at = ',';
+        *--at = (char)('0' + number % 10);
+    }
+    return at;
+}
+
+/** On a terminal, how far a launch is that takes long: one line, written anew each second and taken away in the end. */
 static void show_progress(uint64_t done, uint64_t blocks)
 {
     static time_t shown;
     static bool anything;
     const time_t now = time(NULL);
+    char first[NUMBER_TEXT], second[NUMBER_TEXT];
 
     if (done == 0)
         shown = now + 1;
     if (now > shown && isatty(STDERR_FILENO)) {
-        fprintf(stderr, "\r%s: %d %% of its blocks have run", simt_current.name, (int)(done * 100 / blocks));
+        fprintf(stderr, "\r%s: block %s of %s\033[K", simt_current.name, in_thousands(done, first),
+                in_thousands(blocks, second));
         anything = true;
         shown = now;
     }

@@ -7,6 +7,7 @@
 #include "device_memory.h"
 #include "errors.h"
 #include "fault.h"
+#include "graphs.h"
 #include "kernel_calls.h"
 #include "occupancy.h"
 #include "shadow.h"
@@ -189,6 +190,49 @@ static cudaError_t refuse(const struct launch *launch, cudaError_t error, const 
     return simt_set_error(error);
 }
 
+/** Launches in a stream what the host asked for at `caller`. */
+static cudaError_t launch_in(const struct launch *launch, cudaStream_t stream, uintptr_t caller)
+{
+    const char *why = "";
+
+    if (simt_sticky_error() != cudaSuccess)
+        return simt_sticky_error();
+    simt_fault_clear();
+    if (!simt_program_find() || !simt_arena_reserve() || !simt_grid_prepare())
+        return simt_fault_no_room();
+    cudaError_t error = check(launch, &why);
+
+    if (error != cudaSuccess)
+        return refuse(launch, error, why, caller);
+    error = simt_work_begin(stream, launch->name, caller);
+    if (error != cudaSuccess)
+        return error;
+    if (!simt_signals_catch())
+        return simt_set_error(cudaErrorInitializationError);
+    error = run(launch);
+    simt_signals_release();
+    if (error != cudaSuccess)
+        return simt_set_sticky_error(error);
+    /* What its functions have is known only now. */
+    error = check_shared(launch, simt_static_shared_used(launch->dynamic_shared), &why);
+    return error == cudaSuccess ? error : refuse(launch, error, why, caller);
+}
+
+/** A launch in a graph; its arguments lie behind it. */
+struct graph_launch {
+    struct launch launch;
+    uintptr_t caller;
+};
+
+static cudaError_t launch_again(const void *operand, cudaStream_t stream)
+{
+    const struct graph_launch *captured = operand;
+    struct launch launch = captured->launch;
+
+    launch.arguments = (const unsigned char *)operand + GRAPH_PART(sizeof *captured);
+    return launch_in(&launch, stream, captured->caller);
+}
+
 cudaError_t simt_launch_kernel(const void *kernel, const char *name, const dim3 *grid, const dim3 *block,
                                size_t dynamic_shared, bool cooperative, void (*call)(const void *),
                                const void *arguments, size_t bytes, size_t parameter_bytes, cudaStream_t stream)
@@ -204,26 +248,10 @@ cudaError_t simt_launch_kernel(const void *kernel, const char *name, const dim3 
                                   .parameter_bytes = parameter_bytes,
                                   .cooperative = cooperative};
 
-    if (simt_sticky_error() != cudaSuccess)
-        return simt_sticky_error();
-    simt_fault_clear();
-    if (!simt_program_find() || !simt_arena_reserve() || !simt_grid_prepare())
-        return simt_fault_no_room();
-    const char *why = "";
-    cudaError_t error = check(&launch, &why);
+    if (simt_captures(stream)) {
+        const struct graph_launch captured = {launch, SIMT_CALLER()};
 
-    if (error != cudaSuccess)
-        return refuse(&launch, error, why, SIMT_CALLER());
-    error = simt_work_begin(stream, name, SIMT_CALLER());
-    if (error != cudaSuccess)
-        return error;
-    if (!simt_signals_catch())
-        return simt_set_error(cudaErrorInitializationError);
-    error = run(&launch);
-    simt_signals_release();
-    if (error != cudaSuccess)
-        return simt_set_sticky_error(error);
-    /* What its functions have is known only now. */
-    error = check_shared(&launch, simt_static_shared_used(dynamic_shared), &why);
-    return error == cudaSuccess ? error : refuse(&launch, error, why, SIMT_CALLER());
+        return simt_capture(stream, launch_again, &captured, sizeof captured, arguments, bytes);
+    }
+    return launch_in(&launch, stream, SIMT_CALLER());
 }

@@ -4,6 +4,7 @@
  */
 #include "occupancy.h"
 
+#include "blocks.h"
 #include "device_limits.h"
 #include "errors.h"
 
@@ -75,14 +76,44 @@ unsigned simt_blocks_per_processor(unsigned threads, size_t dynamic_shared)
     return blocks < PROCESSOR_BLOCKS ? blocks : PROCESSOR_BLOCKS;
 }
 
-cudaError_t simt_occupancy(int *blocks, const void *kernel, int block_size, size_t dynamic_shared)
+/** With the kernel's variables of fixed size. */
+static unsigned blocks_of_kernel(const void *kernel, int block_size, size_t dynamic_shared)
+{
+    const size_t fixed = simt_kernel_limits(kernel).static_shared;
+
+    if (block_size > BLOCK_THREADS || dynamic_shared > simt_shared_limit(kernel) ||
+        fixed + dynamic_shared > SHARED_BYTES_LIMIT)
+        return 0;
+    return simt_blocks_per_processor((unsigned)block_size, fixed + dynamic_shared);
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel, int block_size,
+                                                          size_t dynamic_shared)
 {
     if (!blocks || block_size < 1)
         return simt_set_error(cudaErrorInvalidValue);
     if (!kernel)
         return simt_set_error(cudaErrorInvalidDeviceFunction);
-    const bool fits = block_size <= BLOCK_THREADS && dynamic_shared <= simt_shared_limit(kernel);
+    if (!simt_program_find() || !simt_grid_prepare())
+        return simt_set_error(cudaErrorInitializationError);
+    *blocks = (int)blocks_of_kernel(kernel, block_size, dynamic_shared);
+    return cudaSuccess;
+}
 
-    *blocks = fits ? (int)simt_blocks_per_processor((unsigned)block_size, dynamic_shared) : 0;
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *kernel, int blocks, int block_size)
+{
+    if (!bytes || blocks < 1 || block_size < 1 || block_size > BLOCK_THREADS)
+        return simt_set_error(cudaErrorInvalidValue);
+    if (!kernel)
+        return simt_set_error(cudaErrorInvalidDeviceFunction);
+    if ((unsigned)blocks > simt_blocks_per_processor((unsigned)block_size, 0))
+        return simt_set_error(cudaErrorInvalidValue);
+    if (!simt_program_find() || !simt_grid_prepare())
+        return simt_set_error(cudaErrorInitializationError);
+    const size_t each = PROCESSOR_SHARED_BYTES / (size_t)blocks - SHARED_BYTES_RESERVED;
+    const size_t most = each < SHARED_BYTES_LIMIT ? each : SHARED_BYTES_LIMIT;
+    const size_t fixed = simt_kernel_limits(kernel).static_shared;
+
+    *bytes = most > fixed ? most - fixed : 0;
     return cudaSuccess;
 }

@@ -10,6 +10,8 @@
 
 #include <assert.h>
 #include <cstring>
+#include <ctime>
+#include <type_traits>
 
 #include "device_calls.h"
 
@@ -35,8 +37,8 @@ constexpr int simt_threads_bound(unsigned threads, unsigned = 0, unsigned = 0)
 #define __noinline__    __attribute__((noinline))
 #define __align__(n)    __attribute__((aligned(n)))
 #ifdef __clang__
-#define __shared__           static __thread
-#define SIMT_SHARED_GAP_KEEP used
+#define __shared__            static __thread
+#define SIMT_SHARED_GAP_KEEP  used
 #define SIMT_SHARED_GAP_ORDER used, /* or it comes later than its gap */
 #else
 #define __shared__                                                                                           \
@@ -96,7 +98,7 @@ extern __thread unsigned char simt_dynamic_shared[]; /* whatever kernels call it
 #define blockIdx  simt_block_idx
 #define blockDim  simt_block_dim
 #define gridDim   simt_grid_dim
-#define warpSize  32
+static constexpr int warpSize = 32;
 
 /* --- what C++ leaves open and a GPU does not ------------------------------------------------------------------------ */
 
@@ -216,247 +218,42 @@ SIMT_CONSTEXPR To operator->*(simt_to<To>, From value)
 
 #define SIMT_DEVICE static inline __attribute__((always_inline))
 
-#ifndef __clang__ /* which has a warning for that */
-/* Of the spellings of inline assembly, CUDA's own. */
-#define asm \
-    _Pragma("GCC error \"inline PTX is not supported by the simulator: put it under #ifdef __CUDA_ARCH__\"") __asm__
+#ifndef __clang__
+#define __builtin_assume(condition) ((void)0)
 #endif
 
-SIMT_DEVICE unsigned __float_as_uint(float value)
-{
-    return __builtin_bit_cast(unsigned, value);
-}
-SIMT_DEVICE int __float_as_int(float value)
-{
-    return __builtin_bit_cast(int, value);
-}
-SIMT_DEVICE float __uint_as_float(unsigned bits)
-{
-    return __builtin_bit_cast(float, bits);
-}
-SIMT_DEVICE float __int_as_float(int bits)
-{
-    return __builtin_bit_cast(float, bits);
-}
-SIMT_DEVICE long long __double_as_longlong(double value)
-{
-    return __builtin_bit_cast(long long, value);
-}
-SIMT_DEVICE double __longlong_as_double(long long bits)
-{
-    return __builtin_bit_cast(double, bits);
-}
-SIMT_DEVICE int __popc(unsigned x)
-{
-    return __builtin_popcount(x);
-}
-SIMT_DEVICE int __popcll(unsigned long long x)
-{
-    return __builtin_popcountll(x);
-}
-/* A 1 below the lowest bit makes zero an ordinary case. */
-SIMT_DEVICE int __clz(int x)
-{
-    return __builtin_clzll((unsigned long long)(unsigned)x << 32 | 0x80000000u);
-}
-SIMT_DEVICE int __clzll(long long x)
-{
-    return __builtin_clzll((unsigned long long)x | 1) + (x == 0);
-}
-SIMT_DEVICE int __ffs(int x)
-{
-    return __builtin_ffs(x);
-}
-SIMT_DEVICE int __ffsll(long long x)
-{
-    return __builtin_ffsll(x);
-}
-SIMT_DEVICE unsigned __brev(unsigned x)
-{
-    x = (x >> 1 & 0x55555555u) | (x & 0x55555555u) << 1;
-    x = (x >> 2 & 0x33333333u) | (x & 0x33333333u) << 2;
-    x = (x >> 4 & 0x0f0f0f0fu) | (x & 0x0f0f0f0fu) << 4;
-    return __builtin_bswap32(x);
-}
-SIMT_DEVICE unsigned long long __brevll(unsigned long long x)
-{
-    return (unsigned long long)__brev((unsigned)x) << 32 | __brev((unsigned)(x >> 32));
-}
-SIMT_DEVICE unsigned simt_byte_of(unsigned x, unsigned y, unsigned selector)
-{
-    const unsigned long long bytes = (unsigned long long)y << 32 | x;
-    const unsigned byte = (unsigned)(bytes >> 8 * (selector & 7)) & 0xff;
-    const unsigned sign = 0xff & (0 - (byte >> 7));
-    const unsigned spread = 0 - (selector >> 3 & 1);
+/* --- what there is not -------------------------------------------------------------------------------------------- */
 
-    return (sign & spread) | (byte & ~spread);
-}
-SIMT_DEVICE unsigned __byte_perm(unsigned x, unsigned y, unsigned selector)
-{
-    return simt_byte_of(x, y, selector) | simt_byte_of(x, y, selector >> 4) << 8 |
-           simt_byte_of(x, y, selector >> 8) << 16 | simt_byte_of(x, y, selector >> 12) << 24;
-}
-SIMT_DEVICE unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift)
-{
-    return (unsigned)(((unsigned long long)high << 32 | low) << (shift & 31) >> 32);
-}
-SIMT_DEVICE unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift)
-{
-    return (unsigned)(((unsigned long long)high << 32 | low) >> (shift & 31));
-}
+/* One line for each name, at the place that uses it. */
+#define SIMT_REFUSED(text)  SIMT_REFUSED_(GCC error text)
+#define SIMT_REFUSED_(text) _Pragma(#text)
 
-/* --- arithmetic --------------------------------------------------------------------------------------------------- */
+#ifndef __clang__ /* which has a warning for a macro of this name */
+/* Of the spellings of inline assembly, CUDA's own. */
+#define asm                                                                                                        \
+    SIMT_REFUSED("inline PTX is not supported by the simulator: put it under #ifdef __CUDA_ARCH__, C under #else") \
+    __asm__
+#endif
+/* Memory that the host and kernels have together. */
+#define SIMT_NO_SHARED_WITH_HOST \
+    SIMT_REFUSED(                \
+        "memory of both the host and the device is not supported by the simulator: cudaMalloc() and cudaMemcpy()")
+#define __managed__              SIMT_NO_SHARED_WITH_HOST
+#define cudaMallocManaged        SIMT_NO_SHARED_WITH_HOST cudaMallocManaged
+#define cudaHostAllocMapped      SIMT_NO_SHARED_WITH_HOST 2
+#define cudaHostGetDevicePointer SIMT_NO_SHARED_WITH_HOST cudaHostGetDevicePointer
+#define __cluster_dims__(...) \
+    SIMT_REFUSED("thread block clusters are not supported by the simulator: let blocks meet in global memory")
+#define SIMT_NO_TEXTURES(type)                                                                                         \
+    SIMT_REFUSED("textures, surfaces and arrays are not supported by the simulator: read global memory, by a pointer") \
+    type
+#define cudaTextureObject_t SIMT_NO_TEXTURES(unsigned long long)
+#define cudaSurfaceObject_t SIMT_NO_TEXTURES(unsigned long long)
+#define cudaArray_t         SIMT_NO_TEXTURES(void *)
 
-/* glibc declares functions of these names, so ours are macros. */
-#define __expf(x)    expf(x)
-#define __exp10f(x)  exp10f(x)
-#define __logf(x)    logf(x)
-#define __log2f(x)   log2f(x)
-#define __log10f(x)  log10f(x)
-#define __powf(x, y) powf(x, y)
-#define __sinf(x)    sinf(x)
-#define __cosf(x)    cosf(x)
-#define __tanf(x)    tanf(x)
+/* --- arithmetic ----------------------------------------------------------------------------------------------------- */
 
-SIMT_DEVICE float __fdividef(float x, float y)
-{
-    return x / y;
-}
-SIMT_DEVICE float __fadd_rn(float x, float y)
-{
-    return x + y;
-}
-SIMT_DEVICE float __fsub_rn(float x, float y)
-{
-    return x - y;
-}
-SIMT_DEVICE float __fmul_rn(float x, float y)
-{
-    return x * y;
-}
-SIMT_DEVICE float __fdiv_rn(float x, float y)
-{
-    return x / y;
-}
-SIMT_DEVICE float __frcp_rn(float x)
-{
-    return 1.0f / x;
-}
-SIMT_DEVICE float __fsqrt_rn(float x)
-{
-    return sqrtf(x);
-}
-SIMT_DEVICE float __fmaf_rn(float x, float y, float z)
-{
-    return fmaf(x, y, z);
-}
-SIMT_DEVICE float rsqrtf(float x)
-{
-    return 1.0f / sqrtf(x);
-}
-SIMT_DEVICE float __saturatef(float x)
-{
-    return fminf(fmaxf(x, 0.0f), 1.0f);
-}
-#define SIMT_FLOAT_TO_INTEGERS(suffix, round)           \
-    SIMT_DEVICE int __float2int_##suffix(float x)       \
-    {                                                   \
-        return simt_cast<int>(round(x));                \
-    }                                                   \
-    SIMT_DEVICE unsigned __float2uint_##suffix(float x) \
-    {                                                   \
-        return simt_cast<unsigned>(round(x));           \
-    }
-SIMT_FLOAT_TO_INTEGERS(rn, rintf)
-SIMT_FLOAT_TO_INTEGERS(rz, truncf)
-SIMT_FLOAT_TO_INTEGERS(rd, floorf)
-SIMT_FLOAT_TO_INTEGERS(ru, ceilf)
-#undef SIMT_FLOAT_TO_INTEGERS
-SIMT_DEVICE float __uint2float_rn(unsigned x)
-{
-    return (float)x;
-}
-SIMT_DEVICE int __dp4a(int a, int b, int sum)
-{
-    for (int i = 0; i < 4; i++)
-        sum += (signed char)(a >> 8 * i) * (signed char)(b >> 8 * i);
-    return sum;
-}
-SIMT_DEVICE unsigned __dp4a(unsigned a, unsigned b, unsigned sum)
-{
-    for (int i = 0; i < 4; i++)
-        sum += (unsigned char)(a >> 8 * i) * (unsigned char)(b >> 8 * i);
-    return sum;
-}
-/* There is no time here: it goes on by one with each call. */
-SIMT_DEVICE long long clock64(void)
-{
-    return simt_clock();
-}
-SIMT_DEVICE float __int2float_rn(int x)
-{
-    return (float)x;
-}
-SIMT_DEVICE unsigned __umulhi(unsigned x, unsigned y)
-{
-    return (unsigned)((unsigned long long)x * y >> 32);
-}
-SIMT_DEVICE int __mulhi(int x, int y)
-{
-    return (int)((long long)x * y >> 32);
-}
-
-#define SIMT_MIN_MAX(type)               \
-    SIMT_DEVICE type min(type x, type y) \
-    {                                    \
-        return y < x ? y : x;            \
-    }                                    \
-    SIMT_DEVICE type max(type x, type y) \
-    {                                    \
-        return x < y ? y : x;            \
-    }
-
-SIMT_MIN_MAX(int)
-SIMT_MIN_MAX(unsigned)
-SIMT_MIN_MAX(long)
-SIMT_MIN_MAX(unsigned long)
-SIMT_MIN_MAX(long long)
-SIMT_MIN_MAX(unsigned long long)
-#undef SIMT_MIN_MAX
-
-/* Mixed signs compare unsigned, as in CUDA. */
-SIMT_DEVICE unsigned min(int x, unsigned y)
-{
-    return min((unsigned)x, y);
-}
-SIMT_DEVICE unsigned min(unsigned x, int y)
-{
-    return min(x, (unsigned)y);
-}
-SIMT_DEVICE unsigned max(int x, unsigned y)
-{
-    return max((unsigned)x, y);
-}
-SIMT_DEVICE unsigned max(unsigned x, int y)
-{
-    return max(x, (unsigned)y);
-}
-SIMT_DEVICE float min(float x, float y)
-{
-    return fminf(x, y);
-}
-SIMT_DEVICE float max(float x, float y)
-{
-    return fmaxf(x, y);
-}
-SIMT_DEVICE double min(double x, double y)
-{
-    return fmin(x, y);
-}
-SIMT_DEVICE double max(double x, double y)
-{
-    return fmax(x, y);
-}
+#include "simt_intrinsics.h"
 
 /* --- memory ------------------------------------------------------------------------------------------------------- */
 
@@ -519,6 +316,25 @@ using ::simt_memset;
 #define memmove(to, from, bytes) simt_memmove(to, from, bytes)
 #define memset(to, value, bytes) simt_memset(to, value, bytes)
 
+/* There is no time here: it goes on by one with each call. */
+SIMT_DEVICE long long clock64(void)
+{
+    return simt_clock();
+}
+SIMT_DEVICE void __nanosleep(unsigned)
+{
+}
+/* The C library has one for the host: a kernel's is another. */
+SIMT_DEVICE clock_t simt_clock_of_either(void)
+{
+    return (clock_t)simt_clock_or(clock());
+}
+namespace std
+{
+using ::simt_clock_of_either;
+}
+#define clock() simt_clock_of_either()
+
 SIMT_DEVICE void __threadfence(void)
 {
     simt_fence(0);
@@ -534,31 +350,51 @@ SIMT_DEVICE void __threadfence_system(void)
 
 /* --- warps and blocks --------------------------------------------------------------------------------------------- */
 
+/** The unsigned type of so many bytes. */
+template <size_t bytes>
+struct simt_bits;
+template <>
+struct simt_bits<1> {
+    typedef uint8_t type;
+};
+template <>
+struct simt_bits<2> {
+    typedef uint16_t type;
+};
+template <>
+struct simt_bits<4> {
+    typedef uint32_t type;
+};
+template <>
+struct simt_bits<8> {
+    typedef uint64_t type;
+};
+
 /** Any value of 1, 2, 4 or 8 bytes as a word, and back. */
 template <class T>
 SIMT_DEVICE uint64_t simt_to_word(T value)
 {
-    static_assert(sizeof(T) == 1 || sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8, "no such shuffle");
-    if constexpr (sizeof(T) == 8)
-        return __builtin_bit_cast(uint64_t, value);
-    else if constexpr (sizeof(T) == 4)
-        return __builtin_bit_cast(uint32_t, value);
-    else if constexpr (sizeof(T) == 2)
-        return __builtin_bit_cast(uint16_t, value);
+    typename simt_bits<sizeof(T)>::type bits;
+
+    if constexpr (std::is_trivially_copyable<T>::value)
+        bits = __builtin_bit_cast(decltype(bits), value);
     else
-        return __builtin_bit_cast(uint8_t, value);
+        __builtin_memcpy(&bits, (const void *)&value, sizeof bits);
+    return bits;
 }
 template <class T>
 SIMT_DEVICE T simt_from_word(uint64_t word)
 {
-    if constexpr (sizeof(T) == 8)
-        return __builtin_bit_cast(T, word);
-    else if constexpr (sizeof(T) == 4)
-        return __builtin_bit_cast(T, (uint32_t)word);
-    else if constexpr (sizeof(T) == 2)
-        return __builtin_bit_cast(T, (uint16_t)word);
-    else
-        return __builtin_bit_cast(T, (uint8_t)word);
+    const auto bits = (typename simt_bits<sizeof(T)>::type)word;
+
+    if constexpr (std::is_trivially_copyable<T>::value) {
+        return __builtin_bit_cast(T, bits);
+    } else {
+        T value;
+
+        __builtin_memcpy((void *)&value, &bits, sizeof bits);
+        return value;
+    }
 }
 
 template <class T>
@@ -676,8 +512,11 @@ SIMT_DEVICE void __trap(void)
 template <class T>
 SIMT_DEVICE T simt_atomic(T *address, enum simt_atomic_op op, int in_block, T operand, T compare = T())
 {
-    static_assert(sizeof(T) == 4 || sizeof(T) == 8, "no such atomic");
-    if constexpr (sizeof(T) == 8)
+    static_assert(sizeof(T) == 2 || sizeof(T) == 4 || sizeof(T) == 8, "no such atomic");
+    if constexpr (sizeof(T) == 2)
+        return simt_from_word<T>(simt_atomic16((void *)address, op, in_block, (uint16_t)simt_to_word(operand),
+                                               (uint16_t)simt_to_word(compare)));
+    else if constexpr (sizeof(T) == 8)
         return simt_from_word<T>(
             simt_atomic64((void *)address, op, in_block, simt_to_word(operand), simt_to_word(compare)));
     else
@@ -747,6 +586,22 @@ SIMT_ATOMIC(atomicDec, unsigned, SIMT_ATOMIC_DECREMENT)
 SIMT_ATOMIC_CAS(int)
 SIMT_ATOMIC_CAS(unsigned)
 SIMT_ATOMIC_CAS(unsigned long long)
+SIMT_ATOMIC_CAS(unsigned short)
+
+template <class format>
+SIMT_DEVICE simt_small_float<format> atomicAdd(simt_small_float<format> *address, simt_small_float<format> operand)
+{
+    const bool half = format::INFINITE == 0x7c00;
+
+    return simt_atomic(address, half ? SIMT_ATOMIC_ADD_HALF : SIMT_ATOMIC_ADD_BFLOAT16, 0, operand);
+}
+template <class format>
+SIMT_DEVICE simt_small_float2<format> atomicAdd(simt_small_float2<format> *address, simt_small_float2<format> operand)
+{
+    const bool half = format::INFINITE == 0x7c00;
+
+    return simt_atomic(address, half ? SIMT_ATOMIC_ADD_HALF2 : SIMT_ATOMIC_ADD_BFLOAT162, 0, operand);
+}
 #undef SIMT_ATOMIC
 #undef SIMT_ATOMIC_SCOPE
 #undef SIMT_ATOMIC_CAS

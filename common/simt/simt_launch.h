@@ -12,7 +12,6 @@ extern "C" {
 cudaError_t simt_launch_kernel(const void *kernel, const char *name, const dim3 *grid, const dim3 *block,
                                size_t dynamic_shared, bool cooperative, void (*call)(const void *),
                                const void *arguments, size_t bytes, size_t parameter_bytes, cudaStream_t stream);
-cudaError_t simt_occupancy(int *blocks, const void *kernel, int block_size, size_t dynamic_shared);
 cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, size_t symbol_bytes, size_t offset,
                              size_t bytes);
 }
@@ -61,20 +60,20 @@ struct simt_pack<First, Rest...> {
     }
 };
 
-template <class... Parameters>
+/** A kernel, or what calls one, and its parameters. */
+template <class Kernel, class... Parameters>
 struct simt_call {
-    void (*kernel)(Parameters...);
+    Kernel kernel;
     simt_parameters<Parameters...> parameters;
 
     /** Unpacks one parameter after another, then calls the kernel. */
     template <class... Unpacked>
-    SIMT_UNTRACED static void unpack(void (*kernel)(Parameters...), const simt_parameters<> &,
-                                     const Unpacked &...unpacked)
+    SIMT_UNTRACED static void unpack(const Kernel &kernel, const simt_parameters<> &, const Unpacked &...unpacked)
     {
         kernel(unpacked...);
     }
     template <class First, class... Rest, class... Unpacked>
-    SIMT_UNTRACED static void unpack(void (*kernel)(Parameters...), const simt_parameters<First, Rest...> &left,
+    SIMT_UNTRACED static void unpack(const Kernel &kernel, const simt_parameters<First, Rest...> &left,
                                      const Unpacked &...unpacked)
     {
         unpack(kernel, left.rest, unpacked..., left.first);
@@ -87,31 +86,95 @@ struct simt_call {
     }
 };
 
-template <class... Parameters>
-struct simt_launcher {
-    void (*kernel)(Parameters...);
+/** How a kernel is launched. */
+struct simt_configuration {
     const char *name;
     dim3 grid, block;
     size_t dynamic_shared;
     cudaStream_t stream;
+    bool cooperative;
 
-    __attribute__((always_inline)) cudaError_t operator()(Parameters... arguments) const
+    template <class... Parameters>
+    __attribute__((always_inline)) cudaError_t launch(void (*kernel)(Parameters...), Parameters... arguments) const
     {
-        const simt_call<Parameters...> call = {kernel, simt_pack<Parameters...>::pack(arguments...)};
+        const simt_call<void (*)(Parameters...), Parameters...> call = {kernel,
+                                                                        simt_pack<Parameters...>::pack(arguments...)};
 
-        return simt_launch_kernel((const void *)kernel, name, &grid, &block, dynamic_shared, false,
-                                  simt_call<Parameters...>::as_thread, &call, sizeof call,
-                                  simt_parameter_bytes<Parameters...>(), stream);
+        return simt_launch_kernel((const void *)kernel, name, &grid, &block, dynamic_shared, cooperative,
+                                  call.as_thread, &call, sizeof call, simt_parameter_bytes<Parameters...>(), stream);
     }
 };
 
-/** kernel<<<grid, block, dynamic_shared, stream>>>(arguments) is simt_launch((kernel), "kernel", ...)(arguments). */
 template <class... Parameters>
-static inline simt_launcher<Parameters...> simt_launch(void (*kernel)(Parameters...), const char *name, dim3 grid,
-                                                       dim3 block, size_t dynamic_shared = 0, cudaStream_t stream = 0)
+struct simt_launcher {
+    void (*kernel)(Parameters...);
+    simt_configuration configuration;
+
+    __attribute__((always_inline)) cudaError_t operator()(Parameters... arguments) const
+    {
+        return configuration.launch<Parameters...>(kernel, arguments...);
+    }
+};
+
+/* What a kernel's name stands for, if it is one function; or if it is a template or has overloads, the one of these types. */
+struct simt_only {
+    template <class... Parameters>
+    auto operator()(void (*kernel)(Parameters...)) const
+    {
+        return kernel;
+    }
+};
+template <class... Parameters>
+struct simt_with {
+    auto operator()(void (*kernel)(Parameters...)) const
+    {
+        return kernel;
+    }
+};
+
+/** Finds the kernel by the types of its arguments. If they are not just the parameters', a call does, in each thread. */
+template <class Find, class Call>
+struct simt_finder {
+    Find find;
+    Call call;
+    simt_configuration configuration;
+
+    template <class... Given>
+    __attribute__((always_inline)) cudaError_t operator()(Given... given) const
+    {
+        if constexpr (std::is_invocable<Find, simt_with<Given...>>::value) {
+            return configuration.launch<Given...>(find(simt_with<Given...>()), given...);
+        } else {
+            const simt_call<Call, Given...> all = {call, simt_pack<Given...>::pack(given...)};
+
+            return simt_launch_kernel((const void *)all.as_thread, configuration.name, &configuration.grid,
+                                      &configuration.block, configuration.dynamic_shared, configuration.cooperative,
+                                      all.as_thread, &all, sizeof all, simt_parameter_bytes<Given...>(),
+                                      configuration.stream);
+        }
+    }
+};
+
+/* A kernel's name, which may be a template's without arguments: what finds the function, and what calls it. */
+#define SIMT_KERNEL(...)                                                                     \
+    [=](auto simt_how) -> decltype(simt_how(__VA_ARGS__)) { return simt_how(__VA_ARGS__); }, \
+        [=](const auto &...simt_given) SIMT_UNTRACED { __VA_ARGS__(simt_given...); }
+
+/** kernel<<<grid, block, dynamic_shared, stream>>>(arguments) is simt_launch(SIMT_KERNEL((kernel)), "kernel", ...)(arguments). */
+template <class Find, class Call>
+static inline __attribute__((always_inline)) auto simt_launch(const Find &find, const Call &call, const char *name,
+                                                              dim3 grid, dim3 block, size_t dynamic_shared = 0,
+                                                              cudaStream_t stream = 0)
 {
-    return {kernel, name, grid, block, dynamic_shared, stream};
+    const simt_configuration configuration = {name, grid, block, dynamic_shared, stream, false};
+
+    if constexpr (std::is_invocable<Find, simt_only>::value)
+        return simt_launcher{find(simt_only()), configuration};
+    else
+        return simt_finder<Find, Call>{find, call, configuration};
 }
+template <class... Parameters>
+simt_launcher(void (*)(Parameters...), simt_configuration) -> simt_launcher<Parameters...>;
 
 /** A parameter list of which nothing is known yet but its types, filled from addresses, first to last. */
 static inline void simt_fill(simt_parameters<> *, void **)
@@ -130,16 +193,15 @@ static inline __attribute__((always_inline)) cudaError_t simt_launch_addresses(v
                                                                                void **addresses, size_t dynamic_shared,
                                                                                bool cooperative, cudaStream_t stream)
 {
-    simt_call<Parameters...> call;
+    simt_call<void (*)(Parameters...), Parameters...> call;
 
     call.kernel = kernel;
     simt_fill(&call.parameters, addresses);
-    return simt_launch_kernel((const void *)kernel, name, &grid, &block, dynamic_shared, cooperative,
-                              simt_call<Parameters...>::as_thread, &call, sizeof call,
-                              simt_parameter_bytes<Parameters...>(), stream);
+    return simt_launch_kernel((const void *)kernel, name, &grid, &block, dynamic_shared, cooperative, call.as_thread,
+                              &call, sizeof call, simt_parameter_bytes<Parameters...>(), stream);
 }
 
-/* The kernel by its own type, not as a void pointer: that is where the parameters' types come from. */
+/* The kernel by its own type: that is where the parameters' types come from. The rewriter takes casts to a void pointer away. */
 template <class... Parameters>
 static inline __attribute__((always_inline)) cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid,
                                                                           dim3 block, void **arguments,
@@ -158,11 +220,101 @@ static inline __attribute__((always_inline)) cudaError_t cudaLaunchCooperativeKe
     return simt_launch_addresses(kernel, "cudaLaunchCooperativeKernel", grid, block, arguments, dynamic_shared, true,
                                  stream);
 }
+#define SIMT_NO_KERNEL                                                                                             \
+    __attribute__((error("a void pointer does not tell the simulator the kernel's parameters: write the kernel's " \
+                         "own name in the call")))
+SIMT_NO_KERNEL cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 block, void **arguments,
+                                            size_t dynamic_shared = 0, cudaStream_t stream = 0);
+SIMT_NO_KERNEL cudaError_t cudaLaunchCooperativeKernel(const void *kernel, dim3 grid, dim3 block, void **arguments,
+                                                       size_t dynamic_shared = 0, cudaStream_t stream = 0);
+
+/* --- launches with attributes ----------------------------------------------------------------------------------------- */
+
+enum cudaLaunchAttributeID { cudaLaunchAttributeIgnore = 0, cudaLaunchAttributeCooperative = 2 };
+union cudaLaunchAttributeValue {
+    int cooperative;
+};
+struct cudaLaunchAttribute {
+    enum cudaLaunchAttributeID id;
+    union cudaLaunchAttributeValue val;
+};
+struct cudaLaunchConfig_t {
+    dim3 gridDim;
+    dim3 blockDim;
+    size_t dynamicSmemBytes;
+    cudaStream_t stream;
+    struct cudaLaunchAttribute *attrs;
+    unsigned numAttrs;
+};
+
+template <class... Parameters, class... Given>
+static inline __attribute__((always_inline)) cudaError_t cudaLaunchKernelEx(const cudaLaunchConfig_t *how,
+                                                                            void (*kernel)(Parameters...),
+                                                                            Given &&...arguments)
+{
+    simt_configuration configuration = {"cudaLaunchKernelEx",  how->gridDim, how->blockDim,
+                                        how->dynamicSmemBytes, how->stream,  false};
+
+    for (unsigned i = 0; i < how->numAttrs; i++)
+        configuration.cooperative |= how->attrs[i].id == cudaLaunchAttributeCooperative &&
+                                     how->attrs[i].val.cooperative;
+    return configuration.launch<Parameters...>(kernel, (Parameters)arguments...);
+}
+
+/* --- what else takes a kernel or a variable by its own type ----------------------------------------------------------- */
+
 template <class... Parameters>
 static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void (*kernel)(Parameters...),
                                                                         int block_size, size_t dynamic_shared)
 {
-    return simt_occupancy(blocks, (const void *)kernel, block_size, dynamic_shared);
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (const void *)kernel, block_size, dynamic_shared);
+}
+template <class Kernel>
+static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, Kernel kernel,
+                                                                                 int block_size, size_t dynamic_shared,
+                                                                                 unsigned)
+{
+    return cudaOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (const void *)kernel, block_size, dynamic_shared);
+}
+template <class... Parameters>
+static inline cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, void (*kernel)(Parameters...),
+                                                                    int blocks, int block_size)
+{
+    return cudaOccupancyAvailableDynamicSMemPerBlock(bytes, (const void *)kernel, blocks, block_size);
+}
+/** The block size that fills a processor best, the largest of several; `shared_of` says how much a block of some size takes. */
+template <class Kernel, class Shared>
+static inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid_size, int *block_size, Kernel kernel,
+                                                                         Shared shared_of, int limit = 0)
+{
+    const int largest = limit > 0 && limit < 1024 ? limit : 1024;
+    int best = 0, processors = 0;
+
+    if (!grid_size || !block_size)
+        return cudaErrorInvalidValue;
+    cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, 0);
+    for (int size = (largest + 31) / 32 * 32; size > 0; size -= 32) {
+        const int threads = size < largest ? size : largest;
+        int blocks = 0;
+        const cudaError_t error = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, (const void *)kernel, threads,
+                                                                                (size_t)shared_of(threads));
+
+        if (error != cudaSuccess)
+            return error;
+        if (blocks * threads > best) {
+            best = blocks * threads;
+            *block_size = threads;
+            *grid_size = blocks * processors;
+        }
+    }
+    return best > 0 ? cudaSuccess : cudaErrorInvalidValue;
+}
+template <class Kernel>
+static inline cudaError_t cudaOccupancyMaxPotentialBlockSize(int *grid_size, int *block_size, Kernel kernel,
+                                                             size_t dynamic_shared = 0, int limit = 0)
+{
+    return cudaOccupancyMaxPotentialBlockSizeVariableSMem(
+        grid_size, block_size, kernel, [=](int) { return dynamic_shared; }, limit);
 }
 
 template <class T>
@@ -171,7 +323,52 @@ static inline cudaError_t cudaMalloc(T **pointer, size_t bytes)
     return cudaMalloc((void **)pointer, bytes);
 }
 template <class T>
-static inline cudaError_t cudaMallocHost(T **pointer, size_t bytes)
+static inline cudaError_t cudaMallocAsync(T **pointer, size_t bytes, cudaStream_t stream)
+{
+    return cudaMallocAsync((void **)pointer, bytes, stream);
+}
+template <class T>
+static inline cudaError_t cudaHostAlloc(T **pointer, size_t bytes, unsigned flags)
+{
+    return cudaHostAlloc((void **)pointer, bytes, flags);
+}
+template <class T>
+static inline cudaError_t cudaMallocPitch(T **pointer, size_t *pitch, size_t width, size_t height)
+{
+    return cudaMallocPitch((void **)pointer, pitch, width, height);
+}
+static inline cudaError_t cudaEventRecord(cudaEvent_t event)
+{
+    return cudaEventRecord(event, 0);
+}
+static inline cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+{
+    return cudaMemcpyAsync(to, from, bytes, kind, 0);
+}
+static inline cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes)
+{
+    return cudaMemsetAsync(to, value, bytes, 0);
+}
+static inline cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event)
+{
+    return cudaStreamWaitEvent(stream, event, 0);
+}
+static inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph)
+{
+    return cudaGraphInstantiate(exec, graph, 0);
+}
+/* As CUDA 11 had it. */
+static inline cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, cudaGraphNode_t *, char *,
+                                               size_t)
+{
+    return cudaGraphInstantiate(exec, graph, 0);
+}
+static inline cudaExtent make_cudaExtent(size_t width, size_t height, size_t depth)
+{
+    return {width, height, depth};
+}
+template <class T>
+static inline cudaError_t cudaMallocHost(T **pointer, size_t bytes, unsigned = 0)
 {
     return cudaMallocHost((void **)pointer, bytes);
 }
@@ -188,10 +385,33 @@ static inline cudaError_t cudaMemcpyFromSymbol(void *to, const T &symbol, size_t
     return simt_copy_symbol(to, (const char *)&symbol + offset, &symbol, sizeof(T), offset, bytes);
 }
 template <class T>
-static inline cudaError_t cudaGetSymbolAddress(void **pointer, const T &symbol)
+static inline cudaError_t cudaMemcpyToSymbolAsync(const T &symbol, const void *from, size_t bytes, size_t offset = 0,
+                                                  enum cudaMemcpyKind = cudaMemcpyHostToDevice, cudaStream_t = 0)
 {
-    *pointer = (void *)&symbol;
+    return cudaMemcpyToSymbol(symbol, from, bytes, offset);
+}
+template <class T>
+static inline cudaError_t cudaMemcpyFromSymbolAsync(void *to, const T &symbol, size_t bytes, size_t offset = 0,
+                                                    enum cudaMemcpyKind = cudaMemcpyDeviceToHost, cudaStream_t = 0)
+{
+    return cudaMemcpyFromSymbol(to, symbol, bytes, offset);
+}
+template <class Pointer, class T>
+static inline cudaError_t cudaGetSymbolAddress(Pointer **pointer, const T &symbol)
+{
+    *pointer = (Pointer *)&symbol;
     return cudaSuccess;
+}
+template <class T>
+static inline cudaError_t cudaGetSymbolSize(size_t *bytes, const T &symbol)
+{
+    *bytes = sizeof symbol;
+    return cudaSuccess;
+}
+template <class... Parameters>
+static inline cudaError_t cudaFuncSetCacheConfig(void (*kernel)(Parameters...), enum cudaFuncCache config)
+{
+    return cudaFuncSetCacheConfig((const void *)kernel, config);
 }
 template <class... Parameters>
 static inline cudaError_t cudaFuncSetAttribute(void (*kernel)(Parameters...), enum cudaFuncAttribute attribute,

@@ -2,8 +2,9 @@
  * @file small_float_type.h
  * @brief The 16-bit number types of CUDA, and pairs of them, given how their bits convert: for cuda_fp16.h and cuda_bf16.h.
  *
- * Arithmetic is float's, rounded once more. Float has more than twice the digits, so sums, differences, products and
- * quotients come out as if rounded once. No function has a branch, and all are inlined.
+ * Sums, differences, products and quotients are float's, rounded once more: float has more than twice the digits, so they come
+ * out as if rounded once. What double does not hold exactly is made odd (see simt_odd), for the same end. No function has a
+ * branch, and all are inlined.
  */
 #ifndef SIMT_SMALL_FLOAT_TYPE_H
 #define SIMT_SMALL_FLOAT_TYPE_H
@@ -11,7 +12,73 @@
 #include "small_floats.h"
 #include "vector_types.h"
 
+#include <math.h>
+
 #ifdef __cplusplus
+
+/* --- rounding ----------------------------------------------------------------------------------------------------- */
+
+enum simt_rounding { SIMT_NEAREST, SIMT_TO_ZERO, SIMT_DOWN, SIMT_UP };
+
+/** `yes` if the condition holds, without a branch. */
+template <class Integer>
+SIMT_INLINE Integer simt_select(bool condition, Integer yes, Integer no)
+{
+    return (Integer)(no ^ ((yes ^ no) & (Integer)(0 - (Integer)condition)));
+}
+
+/**
+ * The bits of the number that a mode rounds to, given the nearest one and whether the exact value lies above or below that: the
+ * nearest or a neighbour. The nearest has the exact value's sign, also if it is 0.
+ */
+template <simt_rounding mode, class Bits>
+SIMT_INLINE Bits simt_step(Bits nearest, bool above, bool below)
+{
+    const bool negative = nearest >> (sizeof(Bits) * 8 - 1);
+    const bool up = above & ((mode == SIMT_UP) | ((mode == SIMT_TO_ZERO) & negative));
+    const bool down = below & ((mode == SIMT_DOWN) | ((mode == SIMT_TO_ZERO) & !negative));
+
+    return (Bits)(nearest + ((up & !negative) | (down & negative)) - ((up & negative) | (down & !negative)));
+}
+
+/** A double from which rounding goes on as if from the exact value: the next one towards 0, and odd unless that is exact. */
+SIMT_INLINE double simt_odd(double nearest, bool above, bool below)
+{
+    const uint64_t bits = __builtin_bit_cast(uint64_t, nearest);
+
+    return __builtin_bit_cast(double, simt_step<SIMT_TO_ZERO>(bits, above, below) | (uint64_t)(above | below));
+}
+
+SIMT_INLINE double simt_sum_odd(double x, double y)
+{
+    const double sum = x + y, taken = sum - x, lost = (x - (sum - taken)) + (y - taken);
+
+    return simt_odd(sum, lost > 0, lost < 0);
+}
+
+template <class Integer>
+SIMT_INLINE double simt_integer_odd(Integer value)
+{
+    const double nearest = (double)value;
+
+    return simt_odd(nearest, (long double)value > nearest, (long double)value < nearest);
+}
+
+/** Of a double that is an integer or a NaN. Out of range is the nearest that there is. */
+template <class Integer>
+SIMT_INLINE Integer simt_to_integer(double rounded, Integer nan)
+{
+    const bool is_signed = (Integer)-1 < (Integer)0;
+    const int digits = sizeof(Integer) * 8 - is_signed;
+    const double beyond = 2.0 * (double)(1ull << (digits - 1));
+    const double largest = digits > 53 ? beyond * (1 - 0x1p-53) : beyond - 1;
+    const Integer most = (Integer)(((1ull << (digits - 1)) - 1) * 2 + 1);
+    const Integer within = (Integer)fmin(fmax(rounded, is_signed ? -beyond : 0.0), largest);
+
+    return simt_select(rounded != rounded, nan, simt_select(rounded >= beyond, most, within));
+}
+
+/* --- one number ----------------------------------------------------------------------------------------------------- */
 
 // clang-format off
 
@@ -27,6 +94,8 @@ struct simt_small_float {
     SIMT_METHOD simt_small_float(double value) : __x(format::from_float(double_to_float_odd(value))) {}
     SIMT_METHOD simt_small_float(int value) : simt_small_float((double)value) {}
     SIMT_METHOD simt_small_float(unsigned int value) : simt_small_float((double)value) {}
+    SIMT_METHOD simt_small_float(long long value) : simt_small_float(simt_integer_odd(value)) {}
+    SIMT_METHOD simt_small_float(unsigned long long value) : simt_small_float(simt_integer_odd(value)) {}
     SIMT_METHOD operator float() const { return format::to_float(__x); }
 
     static SIMT_METHOD self from_bits(uint32_t bits)
@@ -34,6 +103,15 @@ struct simt_small_float {
         self value;
         value.__x = (uint16_t)bits;
         return value;
+    }
+
+    /** Of a double that is exact, or odd. */
+    template <simt_rounding mode>
+    static SIMT_METHOD self rounded(double value)
+    {
+        const self nearest = value;
+        const double back = format::to_float(nearest.__x);
+        return from_bits(simt_step<mode>(nearest.__x, value > back, value < back));
     }
 
     SIMT_METHOD uint32_t is_nan() const { return (__x & 0x7fffu) > format::INFINITE; }
@@ -54,6 +132,10 @@ struct simt_small_float {
     friend SIMT_METHOD self &operator-=(self &a, self b) { return a = a - b; }
     friend SIMT_METHOD self &operator*=(self &a, self b) { return a = a * b; }
     friend SIMT_METHOD self &operator/=(self &a, self b) { return a = a / b; }
+    friend SIMT_METHOD self &operator++(self &a) { return a = a + self(1); }
+    friend SIMT_METHOD self &operator--(self &a) { return a = a - self(1); }
+    friend SIMT_METHOD self operator++(self &a, int) { const self old = a; ++a; return old; }
+    friend SIMT_METHOD self operator--(self &a, int) { const self old = a; --a; return old; }
     friend SIMT_METHOD bool operator==(self a, self b) { return (float)a == (float)b; }
     friend SIMT_METHOD bool operator!=(self a, self b) { return (float)a != (float)b; }
     friend SIMT_METHOD bool operator<(self a, self b) { return (float)a < (float)b; }
@@ -61,20 +143,70 @@ struct simt_small_float {
     friend SIMT_METHOD bool operator>(self a, self b) { return (float)a > (float)b; }
     friend SIMT_METHOD bool operator>=(self a, self b) { return (float)a >= (float)b; }
 
-    friend SIMT_METHOD self __hadd(self a, self b) { return a + b; }
-    friend SIMT_METHOD self __hsub(self a, self b) { return a - b; }
-    friend SIMT_METHOD self __hmul(self a, self b) { return a * b; }
-    friend SIMT_METHOD self __hdiv(self a, self b) { return a / b; }
     friend SIMT_METHOD self __hneg(self a) { return -a; }
     friend SIMT_METHOD self __habs(self a) { return from_bits(a.__x & 0x7fffu); }
+    friend SIMT_METHOD self __hfma(self a, self b, self c) { return simt_sum_odd((double)(float)a * (double)(float)b, (float)c); }
+    friend SIMT_METHOD self __hfma_relu(self a, self b, self c)
+    {
+        const self sum = __hfma(a, b, c);
+        return from_bits(sum.__x & (0u - ((uint32_t)(sum.__x >> 15 == 0) | sum.is_nan())));
+    }
 
-    /* As in CUDA, a comparison with a NaN is false, "not equal" too. */
-    friend SIMT_METHOD bool __heq(self a, self b) { return a == b; }
-    friend SIMT_METHOD bool __hne(self a, self b) { return __builtin_islessgreater((float)a, (float)b); }
-    friend SIMT_METHOD bool __hlt(self a, self b) { return a < b; }
-    friend SIMT_METHOD bool __hle(self a, self b) { return a <= b; }
-    friend SIMT_METHOD bool __hgt(self a, self b) { return a > b; }
-    friend SIMT_METHOD bool __hge(self a, self b) { return a >= b; }
+    /** Between 0 and 1; 0 for a NaN. */
+    SIMT_METHOD self saturated() const
+    {
+        const self one = 1;
+        const uint32_t positive = __x & (0u - (uint32_t)(!(__x >> 15) & !is_nan()));
+        return from_bits(select_bits(positive > one.__x, one.__x, positive));
+    }
+    friend SIMT_METHOD self __hfma_sat(self a, self b, self c) { return __hfma(a, b, c).saturated(); }
+
+#define SIMT_SMALL_FLOAT_OPERATION(name, operation) \
+    friend SIMT_METHOD self __h##name(self a, self b) { return a operation b; } \
+    friend SIMT_METHOD self __h##name##_rn(self a, self b) { return a operation b; } \
+    friend SIMT_METHOD self __h##name##_sat(self a, self b) { return (a operation b).saturated(); }
+    SIMT_SMALL_FLOAT_OPERATION(add, +)
+    SIMT_SMALL_FLOAT_OPERATION(sub, -)
+    SIMT_SMALL_FLOAT_OPERATION(mul, *)
+    SIMT_SMALL_FLOAT_OPERATION(div, /)
+#undef SIMT_SMALL_FLOAT_OPERATION
+
+/* Of double, whose error is too small to matter, rounded. */
+#define SIMT_SMALL_FLOAT_FUNCTION(name, value) \
+    friend SIMT_METHOD self h##name(self a) \
+    { \
+        const double x = (float)a; \
+        return value; \
+    }
+    SIMT_SMALL_FLOAT_FUNCTION(sqrt, __builtin_sqrt(x))
+    SIMT_SMALL_FLOAT_FUNCTION(rsqrt, 1 / __builtin_sqrt(x))
+    SIMT_SMALL_FLOAT_FUNCTION(rcp, 1 / x)
+    SIMT_SMALL_FLOAT_FUNCTION(exp, __builtin_exp(x))
+    SIMT_SMALL_FLOAT_FUNCTION(exp2, __builtin_exp2(x))
+    SIMT_SMALL_FLOAT_FUNCTION(exp10, __builtin_pow(10, x))
+    SIMT_SMALL_FLOAT_FUNCTION(log, __builtin_log(x))
+    SIMT_SMALL_FLOAT_FUNCTION(log2, __builtin_log2(x))
+    SIMT_SMALL_FLOAT_FUNCTION(log10, __builtin_log10(x))
+    SIMT_SMALL_FLOAT_FUNCTION(sin, __builtin_sin(x))
+    SIMT_SMALL_FLOAT_FUNCTION(cos, __builtin_cos(x))
+    SIMT_SMALL_FLOAT_FUNCTION(tanh, __builtin_tanh(x))
+    SIMT_SMALL_FLOAT_FUNCTION(floor, __builtin_floor(x))
+    SIMT_SMALL_FLOAT_FUNCTION(ceil, __builtin_ceil(x))
+    SIMT_SMALL_FLOAT_FUNCTION(trunc, __builtin_trunc(x))
+    SIMT_SMALL_FLOAT_FUNCTION(rint, __builtin_rint(x))
+#undef SIMT_SMALL_FLOAT_FUNCTION
+
+    /* As in CUDA, a comparison with a NaN is false, "not equal" too; with u behind its name it is true. */
+#define SIMT_SMALL_FLOAT_COMPARISON(name, condition) \
+    friend SIMT_METHOD bool __h##name(self a, self b) { return condition; } \
+    friend SIMT_METHOD bool __h##name##u(self a, self b) { return (condition) | a.is_nan() | b.is_nan(); }
+    SIMT_SMALL_FLOAT_COMPARISON(eq, a == b)
+    SIMT_SMALL_FLOAT_COMPARISON(ne, __builtin_islessgreater((float)a, (float)b))
+    SIMT_SMALL_FLOAT_COMPARISON(lt, a < b)
+    SIMT_SMALL_FLOAT_COMPARISON(le, a <= b)
+    SIMT_SMALL_FLOAT_COMPARISON(gt, a > b)
+    SIMT_SMALL_FLOAT_COMPARISON(ge, a >= b)
+#undef SIMT_SMALL_FLOAT_COMPARISON
     friend SIMT_METHOD bool __hisnan(self a) { return a.is_nan(); }
     friend SIMT_METHOD int __hisinf(self a)
     {
@@ -92,7 +224,12 @@ struct simt_small_float {
         const uint32_t number = select_bits(a.order(0x10000u) <= b.order(0x10000u), a.__x, b.__x);
         return from_bits(select_bits(a.is_nan() & b.is_nan(), 0x7fffu, number));
     }
+    /* CUDA's NaN where one is a NaN. */
+    friend SIMT_METHOD self __hmax_nan(self a, self b) { return from_bits(select_bits(a.is_nan() | b.is_nan(), 0x7fffu, __hmax(a, b).__x)); }
+    friend SIMT_METHOD self __hmin_nan(self a, self b) { return from_bits(select_bits(a.is_nan() | b.is_nan(), 0x7fffu, __hmin(a, b).__x)); }
 };
+
+/* --- two numbers ---------------------------------------------------------------------------------------------------- */
 
 /** Two of them in one 4-byte access. */
 template <typename format>
@@ -116,15 +253,136 @@ struct __attribute__((aligned(4))) simt_small_float2 {
     friend SIMT_METHOD self operator*(self a, self b) { return self(a.x * b.x, a.y * b.y); }
     friend SIMT_METHOD self operator/(self a, self b) { return self(a.x / b.x, a.y / b.y); }
 
-    friend SIMT_METHOD self __hadd2(self a, self b) { return a + b; }
-    friend SIMT_METHOD self __hsub2(self a, self b) { return a - b; }
-    friend SIMT_METHOD self __hmul2(self a, self b) { return a * b; }
-    friend SIMT_METHOD self __h2div(self a, self b) { return a / b; }
-    friend SIMT_METHOD self __hmax2(self a, self b) { return self(__hmax(a.x, b.x), __hmax(a.y, b.y)); }
-    friend SIMT_METHOD self __hmin2(self a, self b) { return self(__hmin(a.x, b.x), __hmin(a.y, b.y)); }
+    friend SIMT_METHOD self operator+(self a) { return a; }
+    friend SIMT_METHOD self operator-(self a) { return self(-a.x, -a.y); }
+    friend SIMT_METHOD self &operator+=(self &a, self b) { return a = a + b; }
+    friend SIMT_METHOD self &operator-=(self &a, self b) { return a = a - b; }
+    friend SIMT_METHOD self &operator*=(self &a, self b) { return a = a * b; }
+    friend SIMT_METHOD self &operator/=(self &a, self b) { return a = a / b; }
+    friend SIMT_METHOD self &operator++(self &a) { return a = a + self(1, 1); }
+    friend SIMT_METHOD self &operator--(self &a) { return a = a - self(1, 1); }
+
+/* What is done to both, named as CUDA names it and as it is named for one. */
+#define SIMT_BOTH(name, one) friend SIMT_METHOD self name(self a) { return self(one(a.x), one(a.y)); }
+#define SIMT_BOTH_OF_TWO(name, one) friend SIMT_METHOD self name(self a, self b) { return self(one(a.x, b.x), one(a.y, b.y)); }
+#define SIMT_BOTH_OF_THREE(name, one) \
+    friend SIMT_METHOD self name(self a, self b, self c) { return self(one(a.x, b.x, c.x), one(a.y, b.y, c.y)); }
+#define SIMT_BOTH_COMPARED(name) \
+    friend SIMT_METHOD self __h##name##2(self a, self b) { return self((int)__h##name(a.x, b.x), (int)__h##name(a.y, b.y)); } \
+    friend SIMT_METHOD bool __hb##name##2(self a, self b) { return (int)__h##name(a.x, b.x) & (int)__h##name(a.y, b.y); } \
+    friend SIMT_METHOD unsigned __h##name##2_mask(self a, self b) \
+    { \
+        return (0u - __h##name(a.x, b.x)) >> 16 | (0u - __h##name(a.y, b.y)) << 16; \
+    }
+    SIMT_BOTH(__hneg2, __hneg)
+    SIMT_BOTH(__habs2, __habs)
+    SIMT_BOTH(h2sqrt, hsqrt)
+    SIMT_BOTH(h2rsqrt, hrsqrt)
+    SIMT_BOTH(h2rcp, hrcp)
+    SIMT_BOTH(h2exp, hexp)
+    SIMT_BOTH(h2exp2, hexp2)
+    SIMT_BOTH(h2exp10, hexp10)
+    SIMT_BOTH(h2log, hlog)
+    SIMT_BOTH(h2log2, hlog2)
+    SIMT_BOTH(h2log10, hlog10)
+    SIMT_BOTH(h2sin, hsin)
+    SIMT_BOTH(h2cos, hcos)
+    SIMT_BOTH(h2tanh, htanh)
+    SIMT_BOTH(h2floor, hfloor)
+    SIMT_BOTH(h2ceil, hceil)
+    SIMT_BOTH(h2trunc, htrunc)
+    SIMT_BOTH(h2rint, hrint)
+    SIMT_BOTH_OF_TWO(__hadd2, __hadd)
+    SIMT_BOTH_OF_TWO(__hsub2, __hsub)
+    SIMT_BOTH_OF_TWO(__hmul2, __hmul)
+    SIMT_BOTH_OF_TWO(__h2div, __hdiv)
+    SIMT_BOTH_OF_TWO(__hadd2_rn, __hadd)
+    SIMT_BOTH_OF_TWO(__hsub2_rn, __hsub)
+    SIMT_BOTH_OF_TWO(__hmul2_rn, __hmul)
+    SIMT_BOTH_OF_TWO(__hadd2_sat, __hadd_sat)
+    SIMT_BOTH_OF_TWO(__hsub2_sat, __hsub_sat)
+    SIMT_BOTH_OF_TWO(__hmul2_sat, __hmul_sat)
+    SIMT_BOTH_OF_TWO(__hmax2, __hmax)
+    SIMT_BOTH_OF_TWO(__hmin2, __hmin)
+    SIMT_BOTH_OF_TWO(__hmax2_nan, __hmax_nan)
+    SIMT_BOTH_OF_TWO(__hmin2_nan, __hmin_nan)
+    SIMT_BOTH_OF_THREE(__hfma2, __hfma)
+    SIMT_BOTH_OF_THREE(__hfma2_sat, __hfma_sat)
+    SIMT_BOTH_OF_THREE(__hfma2_relu, __hfma_relu)
+    SIMT_BOTH_COMPARED(eq)
+    SIMT_BOTH_COMPARED(ne)
+    SIMT_BOTH_COMPARED(lt)
+    SIMT_BOTH_COMPARED(le)
+    SIMT_BOTH_COMPARED(gt)
+    SIMT_BOTH_COMPARED(ge)
+    SIMT_BOTH_COMPARED(equ)
+    SIMT_BOTH_COMPARED(neu)
+    SIMT_BOTH_COMPARED(ltu)
+    SIMT_BOTH_COMPARED(leu)
+    SIMT_BOTH_COMPARED(gtu)
+    SIMT_BOTH_COMPARED(geu)
+#undef SIMT_BOTH
+#undef SIMT_BOTH_OF_TWO
+#undef SIMT_BOTH_OF_THREE
+#undef SIMT_BOTH_COMPARED
+    friend SIMT_METHOD self __hisnan2(self a) { return self((int)a.x.is_nan(), (int)a.y.is_nan()); }
+    friend SIMT_METHOD bool operator==(self a, self b) { return __hbeq2(a, b); }
+    friend SIMT_METHOD bool operator!=(self a, self b) { return __hbneu2(a, b); }
+    friend SIMT_METHOD bool operator<(self a, self b) { return __hblt2(a, b); }
+    friend SIMT_METHOD bool operator<=(self a, self b) { return __hble2(a, b); }
+    friend SIMT_METHOD bool operator>(self a, self b) { return __hbgt2(a, b); }
+    friend SIMT_METHOD bool operator>=(self a, self b) { return __hbge2(a, b); }
+    friend SIMT_METHOD self __lowhigh2highlow(self a) { return self(a.y, a.x); }
     friend SIMT_METHOD float __low2float(self a) { return a.x; }
     friend SIMT_METHOD float __high2float(self a) { return a.y; }
 };
+
+/* --- names ---------------------------------------------------------------------------------------------------------- */
+
+/** The conversions of `type`, which CUDA's functions call `name`, in one mode. */
+#define SIMT_SMALL_FLOAT_CONVERSIONS(name, type, suffix, mode, round) \
+    SIMT_INLINE type __float2##name##_##suffix(float value) { return type::rounded<mode>(value); } \
+    SIMT_SMALL_FLOAT_INTEGERS(name, type, int, int, suffix, mode, round) \
+    SIMT_SMALL_FLOAT_INTEGERS(name, type, uint, unsigned, suffix, mode, round) \
+    SIMT_SMALL_FLOAT_INTEGERS(name, type, short, short, suffix, mode, round) \
+    SIMT_SMALL_FLOAT_INTEGERS(name, type, ushort, unsigned short, suffix, mode, round) \
+    SIMT_SMALL_FLOAT_INTEGERS(name, type, ll, long long, suffix, mode, round) \
+    SIMT_SMALL_FLOAT_INTEGERS(name, type, ull, unsigned long long, suffix, mode, round)
+#define SIMT_SMALL_FLOAT_INTEGERS(name, type, integer_name, integer, suffix, mode, round) \
+    SIMT_INLINE type __##integer_name##2##name##_##suffix(integer value) { return type::rounded<mode>(simt_integer_odd(value)); } \
+    SIMT_INLINE integer __##name##2##integer_name##_##suffix(type value) \
+    { \
+        return simt_to_integer<integer>(__builtin_##round((float)value), (integer)(sizeof(integer) == 8 ? 1ull << 63 : 0)); \
+    }
+
+/** The functions of `type` and of pairs of it, which CUDA's functions call `name` and `pair_name`. */
+#define SIMT_SMALL_FLOAT_FUNCTIONS(name, type, pair_name, pair) \
+    SIMT_SMALL_FLOAT_CONVERSIONS(name, type, rn, SIMT_NEAREST, rint) \
+    SIMT_SMALL_FLOAT_CONVERSIONS(name, type, rz, SIMT_TO_ZERO, trunc) \
+    SIMT_SMALL_FLOAT_CONVERSIONS(name, type, rd, SIMT_DOWN, floor) \
+    SIMT_SMALL_FLOAT_CONVERSIONS(name, type, ru, SIMT_UP, ceil) \
+    SIMT_INLINE float __##name##2float(type value) { return value; } \
+    SIMT_INLINE type __float2##name(float value) { return value; } \
+    SIMT_INLINE type __double2##name(double value) { return value; } \
+    SIMT_INLINE signed char __##name##2char_rz(type value) { return simt_to_integer<signed char>(__builtin_trunc((float)value), 0); } \
+    SIMT_INLINE unsigned char __##name##2uchar_rz(type value) { return simt_to_integer<unsigned char>(__builtin_trunc((float)value), 0); } \
+    SIMT_INLINE unsigned short __##name##_as_ushort(type value) { return value.__x; } \
+    SIMT_INLINE short __##name##_as_short(type value) { return (short)value.__x; } \
+    SIMT_INLINE type __ushort_as_##name(unsigned short bits) { return type::from_bits(bits); } \
+    SIMT_INLINE type __short_as_##name(short bits) { return type::from_bits((unsigned short)bits); } \
+    SIMT_INLINE float2 __##pair_name##2float2(pair two) { return make_float2(two.x, two.y); } \
+    SIMT_INLINE pair __float22##pair_name##_rn(float2 two) { return pair(two.x, two.y); } \
+    SIMT_INLINE pair __floats2##pair_name##_rn(float x, float y) { return pair(x, y); } \
+    SIMT_INLINE pair __float2##pair_name##_rn(float value) { return pair(value, value); } \
+    SIMT_INLINE pair __##name##2##pair_name(type value) { return pair(value, value); } \
+    SIMT_INLINE pair __halves2##pair_name(type x, type y) { return pair(x, y); } \
+    SIMT_INLINE pair make_##pair_name(type x, type y) { return pair(x, y); } \
+    SIMT_INLINE type __low2##name(pair two) { return two.x; } \
+    SIMT_INLINE type __high2##name(pair two) { return two.y; } \
+    SIMT_INLINE pair __low2##pair_name(pair two) { return pair(two.x, two.x); } \
+    SIMT_INLINE pair __high2##pair_name(pair two) { return pair(two.y, two.y); } \
+    SIMT_INLINE pair __lows2##pair_name(pair a, pair b) { return pair(a.x, b.x); } \
+    SIMT_INLINE pair __highs2##pair_name(pair a, pair b) { return pair(a.y, b.y); }
 
 // clang-format on
 

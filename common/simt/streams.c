@@ -7,6 +7,7 @@
 #include "device_limits.h"
 #include "errors.h"
 #include "fault.h"
+#include "graphs.h"
 #include "source_lines.h"
 
 #include <stdlib.h>
@@ -565,6 +566,8 @@ cudaError_t cudaStreamSynchronize(cudaStream_t stream)
 {
     if (stream_number(stream) == NUMBERS)
         return refuse("cudaStreamSynchronize", "stream", SIMT_CALLER());
+    if (simt_captures(stream))
+        return simt_set_error(cudaErrorStreamCaptureUnsupported);
     simt_host_waits(stream);
     return simt_sticky_error();
 }
@@ -588,6 +591,8 @@ cudaError_t cudaStreamQuery(cudaStream_t stream)
 
     if (number == NUMBERS)
         return refuse("cudaStreamQuery", "stream", SIMT_CALLER());
+    if (simt_captures(stream))
+        return simt_set_error(cudaErrorStreamCaptureUnsupported);
     return query(publish(number), &streams[number].asked);
 }
 
@@ -601,6 +606,8 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
         return refuse("cudaStreamWaitEvent", "stream", SIMT_CALLER());
     if (!awaited)
         return refuse("cudaStreamWaitEvent", "event", SIMT_CALLER());
+    if (simt_captures(stream) || simt_is_captured_event(event))
+        return simt_capture_wait(stream, event);
     enter(number);
     join_clock(&streams[number].clock, &awaited->clock);
     return cudaSuccess;
@@ -652,6 +659,8 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
         return refuse("cudaEventRecord", "event", SIMT_CALLER());
     if (number == NUMBERS)
         return refuse("cudaEventRecord", "stream", SIMT_CALLER());
+    if (simt_captures(stream))
+        return simt_capture_record(event, stream);
     clock_gettime(CLOCK_MONOTONIC, &recorded->time);
     recorded->recorded = true;
     recorded->asked = false;
@@ -666,6 +675,8 @@ cudaError_t cudaEventSynchronize(cudaEvent_t event)
 
     if (!awaited)
         return refuse("cudaEventSynchronize", "event", SIMT_CALLER());
+    if (simt_is_captured_event(event))
+        return simt_set_error(cudaErrorCapturedEvent);
     host_knows(&awaited->clock);
     return simt_sticky_error();
 }

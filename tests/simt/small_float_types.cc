@@ -2,6 +2,7 @@
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
 #include <initializer_list>
+#include <vector>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -84,6 +85,123 @@ static void arithmetic(const char *name, uint16_t infinity, as_bits bits_of, fro
            (unsigned long)products.value, (unsigned long)order.value, (unsigned long)extremes.value);
 }
 
+/** The other modes, where CUDA's headers have them for the host. */
+template <class number, class as_bits, class from_bits, class all_from_float, class all_from_int, class all_to_int>
+static void modes(const char *name, uint16_t infinity, as_bits bits_of, from_bits number_of, all_from_float from_float,
+                  all_from_int from_int, all_to_int to_int)
+{
+    digest floats, integers, back, limited;
+    uint64_t state = 3;
+
+    for (int i = 0; i < 300000; i++) {
+        const uint32_t random = (uint32_t)next_random(&state);
+        const uint64_t wide = (next_random(&state) << 32 | next_random(&state)) >> (i & 63);
+        const number a = number_of((uint16_t)random), b = number_of((uint16_t)(random >> 16));
+        float value;
+
+        memcpy(&value, &random, sizeof value);
+        for (const number &rounded : from_float(value))
+            floats.add_number(bits_of(rounded), infinity);
+        for (const number &rounded : from_int(wide))
+            integers.add_number(bits_of(rounded), infinity);
+        for (const long long integer : to_int(a)) {
+            back.add((uint32_t)integer);
+            back.add((uint32_t)((uint64_t)integer >> 32));
+        }
+        limited.add(bits_of(__hadd_sat(a, b)));
+        limited.add(bits_of(__hmul_sat(a, b)));
+        limited.add_number(bits_of(__hmax_nan(a, b)), infinity);
+        limited.add_number(bits_of(__hmin_nan(a, b)), infinity);
+        limited.add(__hequ(a, b) | __hneu(a, b) << 1 | __hltu(a, b) << 2 | __hleu(a, b) << 3 | __hgtu(a, b) << 4 |
+                    __hgeu(a, b) << 5);
+    }
+    printf("%s modes %016lx integers %016lx back %016lx limited %016lx\n", name, (unsigned long)floats.value,
+           (unsigned long)integers.value, (unsigned long)back.value, (unsigned long)limited.value);
+}
+
+template <class pair, class number, class from_bits, class pair_of>
+static void both(const char *name, uint16_t infinity, from_bits number_of, pair_of make)
+{
+    digest arithmetic, order;
+    uint64_t state = 4;
+    const auto add = [&](digest *sum, pair value) {
+        uint16_t bits[2];
+
+        memcpy(bits, &value, sizeof bits);
+        sum->add_number(bits[0], infinity);
+        sum->add_number(bits[1], infinity);
+    };
+
+    for (int i = 0; i < 300000; i++) {
+        const uint32_t first = (uint32_t)next_random(&state), second = i & 3 ? (uint32_t)next_random(&state) : first;
+        const pair a = make(number_of((uint16_t)first), number_of((uint16_t)(first >> 16))),
+                   b = make(number_of((uint16_t)second), number_of((uint16_t)(second >> 16)));
+        pair c = a;
+
+        c += b;
+        c *= a;
+        for (const pair &value : {a + b, a - b, a * b, a / b, -a, c, __hneg2(a), __habs2(a), __hmax2(a, b),
+                                  __hmin2(a, b), __hadd2_sat(a, b), __lowhigh2highlow(a)})
+            add(&arithmetic, value);
+        for (const pair &value : {__heq2(a, b), __hne2(a, b), __hlt2(a, b), __hgeu2(a, b), __hisnan2(a)})
+            add(&order, value);
+        order.add(__hbeq2(a, b) | __hbne2(a, b) << 1 | __hblt2(a, b) << 2 | __hbgeu2(a, b) << 3 | (a == b) << 4 |
+                  (a != b) << 5 | (a < b) << 6 | (a >= b) << 7);
+        order.add(__hgt2_mask(a, b));
+        order.add(__hleu2_mask(a, b));
+    }
+    printf("%s pairs %016lx order %016lx\n", name, (unsigned long)arithmetic.value, (unsigned long)order.value);
+}
+
+#ifdef SIMT_SMALL_FLOAT_TYPE_H
+
+/** Whether no other number of the type is nearer to a x b + c, which 113 bits hold, and an even one as near. */
+template <class number>
+static bool is_nearest(number got, number a, number b, number c, uint16_t infinity)
+{
+    const __float128 exact = (__float128)(float)a * (float)b + (float)c;
+    const __float128 error = (float)got > exact ? (float)got - exact : exact - (float)got;
+
+    for (int step = -1; step <= 1; step += 2) {
+        const uint16_t bits = (uint16_t)(got.__x + step);
+
+        if ((got.__x & 0x7fff) == 0 || (bits & 0x7fff) >= infinity)
+            continue;
+        const __float128 other = (float)number::from_bits(bits);
+        const __float128 its = other > exact ? other - exact : exact - other;
+
+        if (its < error || (its == error && got.__x & 1))
+            return false;
+    }
+    return true;
+}
+
+template <class number>
+static void fused(const char *name, uint16_t infinity, int exponent_at)
+{
+    uint64_t state = 5;
+    int wrong = 0, differs = 0;
+
+    for (int i = 0; i < 2000000; i++) {
+        number of[3];
+
+        /* Exponents from -6 to 6; the last term is often a tie's neighbour. */
+        for (number &term : of) {
+            const unsigned bits = (unsigned)next_random(&state);
+
+            term = number::from_bits(((infinity >> exponent_at) / 2 - 6 + bits % 13) << exponent_at |
+                                     (bits >> 8 & ((1u << exponent_at) - 1)) | (bits >> 16 & 0x8000));
+        }
+        const number got = __hfma(of[0], of[1], of[2]);
+
+        wrong += !is_nearest(got, of[0], of[1], of[2], infinity);
+        differs += got.__x != (of[0] * of[1] + of[2]).__x;
+    }
+    printf("%s fused: %d wrong, %s rounding twice\n", name, wrong, differs ? "not as when" : "as when");
+}
+
+#endif
+
 static void pairs(void)
 {
     const __half2 h = __floats2half2_rn(1.5f, -2.25f), g = __float22half2_rn(__half22float2(h));
@@ -95,17 +213,57 @@ static void pairs(void)
            __low2float(b), __high2float(__hmul2(b, c)), alignof(__nv_bfloat162));
 }
 
-int main()
+int main(int argc, char **)
 {
     auto half_bits = [](__half x) { return __half_as_ushort(x); };
     auto bfloat16_bits = [](__nv_bfloat16 x) { return __bfloat16_as_ushort(x); };
     auto half_from = [](uint16_t bits) { return __ushort_as_half(bits); };
     auto bfloat16_from = [](uint16_t bits) { return __ushort_as_bfloat16(bits); };
 
+#ifdef SIMT_SMALL_FLOAT_TYPE_H
+    if (argc > 1) {
+        fused<__half>("half", 0x7c00, 10);
+        fused<__nv_bfloat16>("bfloat16", 0x7f80, 7);
+        return 0;
+    }
+#endif
+    (void)argc;
     narrow<__half>("half", 0x7c00, half_bits, [](uint16_t bits) { return __half2float(__ushort_as_half(bits)); });
     narrow<__nv_bfloat16>("bfloat16", 0x7f80, bfloat16_bits,
                           [](uint16_t bits) { return __bfloat162float(__ushort_as_bfloat16(bits)); });
     arithmetic<__half>("half", 0x7c00, half_bits, half_from);
     arithmetic<__nv_bfloat16>("bfloat16", 0x7f80, bfloat16_bits, bfloat16_from);
+    modes<__half>(
+        "half", 0x7c00, half_bits, half_from,
+        [](float x) {
+            return std::vector<__half>{__float2half_rd(x), __float2half_ru(x), __float2half_rz(x)};
+        },
+        [](uint64_t x) {
+            return std::vector<__half>{__int2half_rd((int)x),       __int2half_ru((int)x),      __int2half_rz((int)x),
+                                       __uint2half_ru((unsigned)x), __ll2half_rn((long long)x), __ull2half_rn(x),
+                                       __short2half_rn((short)x)};
+        },
+        [](__half x) {
+            return std::vector<long long>{__half2int_rz(x),    __half2uint_rz(x), __half2short_rz(x),
+                                          __half2ushort_rz(x), __half2ll_rz(x),   (long long)__half2ull_rz(x),
+                                          __half2char_rz(x),   __half2uchar_rz(x)};
+        });
+    modes<__nv_bfloat16>(
+        "bfloat16", 0x7f80, bfloat16_bits, bfloat16_from,
+        [](float x) {
+            return std::vector<__nv_bfloat16>{__float2bfloat16_rd(x), __float2bfloat16_ru(x), __float2bfloat16_rz(x)};
+        },
+        [](uint64_t x) {
+            return std::vector<__nv_bfloat16>{__int2bfloat16_rn((int)x), __uint2bfloat16_rn((unsigned)x),
+                                              __ll2bfloat16_rn((long long)x), __ull2bfloat16_rn(x)};
+        },
+        [](__nv_bfloat16 x) {
+            return std::vector<long long>{
+                __bfloat162int_rz(x), __bfloat162uint_rz(x),           __bfloat162short_rz(x), __bfloat162ushort_rz(x),
+                __bfloat162ll_rz(x),  (long long)__bfloat162ull_rz(x), __bfloat162char_rz(x),  __bfloat162uchar_rz(x)};
+        });
+    both<__half2, __half>("half", 0x7c00, half_from, [](__half x, __half y) { return __halves2half2(x, y); });
+    both<__nv_bfloat162, __nv_bfloat16>("bfloat16", 0x7f80, bfloat16_from,
+                                        [](__nv_bfloat16 x, __nv_bfloat16 y) { return __halves2bfloat162(x, y); });
     pairs();
 }

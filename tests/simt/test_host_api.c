@@ -266,13 +266,64 @@ static void many_streams(void **state)
     assert_int_equal(cudaFree(memory), cudaSuccess);
 }
 
+static void captures_that_go_wrong(void **state)
+{
+    cudaStream_t first, second;
+    cudaEvent_t event;
+    cudaGraph_t graph = NULL;
+    cudaGraphExec_t exec;
+    int *memory;
+
+    (void)state;
+    assert_int_equal(cudaMalloc((void **)&memory, 4096), cudaSuccess);
+    assert_int_equal(cudaStreamCreate(&first), cudaSuccess);
+    assert_int_equal(cudaStreamCreate(&second), cudaSuccess);
+    assert_int_equal(cudaEventCreate(&event), cudaSuccess);
+    expect_error(cudaStreamBeginCapture(NULL, cudaStreamCaptureModeGlobal), cudaErrorStreamCaptureUnsupported);
+    expect_error(cudaStreamEndCapture(first, &graph), cudaErrorIllegalState);
+    assert_int_equal(cudaStreamBeginCapture(first, cudaStreamCaptureModeGlobal), cudaSuccess);
+    expect_error(cudaStreamBeginCapture(first, cudaStreamCaptureModeGlobal), cudaErrorIllegalState);
+    expect_error(cudaStreamSynchronize(first), cudaErrorStreamCaptureUnsupported);
+    expect_error(cudaStreamEndCapture(second, &graph), cudaErrorStreamCaptureUnmatched);
+    expect_error(cudaStreamWaitEvent(first, event, 0), cudaErrorStreamCaptureIsolation);
+    assert_int_equal(cudaEventRecord(event, first), cudaSuccess);
+    assert_int_equal(cudaStreamWaitEvent(second, event, 0), cudaSuccess);
+    expect_error(cudaEventSynchronize(event), cudaErrorCapturedEvent);
+    assert_int_equal(cudaMemsetAsync(memory, 0, 4, second), cudaSuccess);
+    expect_error(cudaStreamEndCapture(first, &graph), cudaErrorStreamCaptureUnjoined);
+    assert_null(graph);
+    expect_error(cudaGraphInstantiate(&exec, graph, 0), cudaErrorInvalidValue);
+    expect_error(cudaGraphDestroy(graph), cudaErrorInvalidValue);
+
+    /* What is wrong with a step is found when it is done. */
+    assert_int_equal(cudaStreamBeginCapture(first, cudaStreamCaptureModeRelaxed), cudaSuccess);
+    assert_int_equal(cudaMemsetAsync(memory, 0, 4097, first), cudaSuccess);
+    assert_int_equal(cudaStreamEndCapture(first, &graph), cudaSuccess);
+    assert_int_equal(cudaGraphInstantiate(&exec, graph, 0), cudaSuccess);
+    expect_error(cudaGraphLaunch(exec, first), cudaErrorInvalidValue);
+    assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
+    expect_error(cudaGraphDestroy(graph), cudaErrorInvalidValue);
+    assert_int_equal(cudaGraphExecDestroy(exec), cudaSuccess);
+    expect_error(cudaGraphLaunch(exec, first), cudaErrorInvalidValue);
+    assert_int_equal(cudaEventDestroy(event), cudaSuccess);
+    assert_int_equal(cudaStreamDestroy(second), cudaSuccess);
+    assert_int_equal(cudaStreamDestroy(first), cudaSuccess);
+    assert_int_equal(cudaFree(memory), cudaSuccess);
+}
+
 static void pinned_memory(void **state)
 {
     int *memory;
 
     (void)state;
+    struct cudaPointerAttributes attributes;
+
     assert_int_equal(cudaMallocHost((void **)&memory, 4000), cudaSuccess);
     memory[999] = 1;
+    assert_int_equal(cudaPointerGetAttributes(&attributes, memory + 999), cudaSuccess);
+    assert_int_equal(attributes.type, cudaMemoryTypeHost);
+    assert_int_equal(cudaPointerGetAttributes(&attributes, &attributes), cudaSuccess);
+    assert_int_equal(attributes.type, cudaMemoryTypeUnregistered);
     assert_int_equal(cudaFreeHost(memory), cudaSuccess);
     expect_error(cudaFreeHost(memory), cudaErrorInvalidValue);
     assert_int_equal(cudaFreeHost(NULL), cudaSuccess);
@@ -292,6 +343,7 @@ int main(void)
         cmocka_unit_test(streams_and_events),
         cmocka_unit_test(what_is_not_done_yet),
         cmocka_unit_test(many_streams),
+        cmocka_unit_test(captures_that_go_wrong),
         cmocka_unit_test(pinned_memory),
     };
 

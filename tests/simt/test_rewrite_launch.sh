@@ -38,32 +38,32 @@ equal 'the first line names the source' "#line 1 \"$source\"" "$("$tool" "$sourc
 : >"$source"
 equal 'an empty file' "#line 1 \"$source\"" "$("$tool" "$source")"
 
-becomes 'two arguments' 'k<<<1, 32>>>(a, b);' 'simt_launch((k), "k", 1, 32)(a, b);'
-becomes 'four arguments' 'k<<<g, b, 8, s>>>();' 'simt_launch((k), "k", g, b, 8, s)();'
-becomes 'template arguments' 'k<float, 4><<<1, 2>>>(a);' 'simt_launch((k<float, 4>), "k<float, 4>", 1, 2)(a);'
-becomes 'nested templates' 'k<A<B<int>>><<<1, 2>>>(a);' 'simt_launch((k<A<B<int>>>), "k<A<B<int>>>", 1, 2)(a);'
-becomes 'a comparison in template arguments' 'k<(a > b)><<<1, 2>>>(a);' 'simt_launch((k<(a > b)>), "k<(a > b)>", 1, 2)(a);'
-becomes 'a shift in template arguments' 'k<1 << 3><<<1, 2>>>(a);' 'simt_launch((k<1 << 3>), "k<1 << 3>", 1, 2)(a);'
-becomes 'a string in template arguments' "k<'\"'><<<1, 2>>>(a);" "simt_launch((k<'\"'>), \"k<'\\\"'>\", 1, 2)(a);"
-becomes 'scopes' 'a::b<1>::k<2><<<1, 2>>>();' 'simt_launch((a::b<1>::k<2>), "a::b<1>::k<2>", 1, 2)();'
-becomes 'the global scope' 'x = 1; ::k<<<1, 2>>>();' 'x = 1; simt_launch((::k), "::k", 1, 2)();'
-becomes 'an expression' '(k<int>)<<<1, 2>>>();' 'simt_launch(((k<int>)), "(k<int>)", 1, 2)();'
+becomes 'two arguments' 'k<<<1, 32>>>(a, b);' 'simt_launch(SIMT_KERNEL((k)), "k", 1, 32)(a, b);'
+becomes 'four arguments' 'k<<<g, b, 8, s>>>();' 'simt_launch(SIMT_KERNEL((k)), "k", g, b, 8, s)();'
+becomes 'template arguments' 'k<float, 4><<<1, 2>>>(a);' 'simt_launch(SIMT_KERNEL((k<float, 4>)), "k<float, 4>", 1, 2)(a);'
+becomes 'nested templates' 'k<A<B<int>>><<<1, 2>>>(a);' 'simt_launch(SIMT_KERNEL((k<A<B<int>>>)), "k<A<B<int>>>", 1, 2)(a);'
+becomes 'a comparison in template arguments' 'k<(a > b)><<<1, 2>>>(a);' 'simt_launch(SIMT_KERNEL((k<(a > b)>)), "k<(a > b)>", 1, 2)(a);'
+becomes 'a shift in template arguments' 'k<1 << 3><<<1, 2>>>(a);' 'simt_launch(SIMT_KERNEL((k<1 << 3>)), "k<1 << 3>", 1, 2)(a);'
+becomes 'a string in template arguments' "k<'\"'><<<1, 2>>>(a);" "simt_launch(SIMT_KERNEL((k<'\"'>)), \"k<'\\\"'>\", 1, 2)(a);"
+becomes 'scopes' 'a::b<1>::k<2><<<1, 2>>>();' 'simt_launch(SIMT_KERNEL((a::b<1>::k<2>)), "a::b<1>::k<2>", 1, 2)();'
+becomes 'the global scope' 'x = 1; ::k<<<1, 2>>>();' 'x = 1; simt_launch(SIMT_KERNEL((::k)), "::k", 1, 2)();'
+becomes 'an expression' '(k<int>)<<<1, 2>>>();' 'simt_launch(SIMT_KERNEL(((k<int>))), "(k<int>)", 1, 2)();'
 becomes 'parentheses and braces inside' 'k<<<dim3(f(1), 2), dim3{3, {4}}>>>(a);' \
-    'simt_launch((k), "k", dim3(f(1), 2), dim3{3, {4}})(a);'
-becomes 'less than inside' 'k<<<a < b ? 1 : 2, n<m>>>(a);' 'simt_launch((k), "k", a < b ? 1 : 2, n<m)(a);'
-becomes 'templates inside' 'k<<<f<g<h<int>>>(3), f<1>()>>>(a);' 'simt_launch((k), "k", f<g<h<int>>>(3), f<1>())(a);'
-becomes 'a template just before the end' 'k<<<1, n<int>>>>(a);' 'simt_launch((k), "k", 1, n<int>)(a);'
-becomes 'a member inside' 'k<<<p->grid, q.block>>>(p->a);' 'simt_launch((k), "k", p->grid, q.block)(p->a);'
-becomes 'an arrow in template arguments' 'k<p->n><<<1, 2>>>(a);' 'simt_launch((k<p->n>), "k<p->n>", 1, 2)(a);'
+    'simt_launch(SIMT_KERNEL((k)), "k", dim3(f(1), 2), dim3{3, {4}})(a);'
+becomes 'less than inside' 'k<<<a < b ? 1 : 2, n<m>>>(a);' 'simt_launch(SIMT_KERNEL((k)), "k", a < b ? 1 : 2, n<m)(a);'
+becomes 'templates inside' 'k<<<f<g<h<int>>>(3), f<1>()>>>(a);' 'simt_launch(SIMT_KERNEL((k)), "k", f<g<h<int>>>(3), f<1>())(a);'
+becomes 'a template just before the end' 'k<<<1, n<int>>>>(a);' 'simt_launch(SIMT_KERNEL((k)), "k", 1, n<int>)(a);'
+becomes 'a member inside' 'k<<<p->grid, q.block>>>(p->a);' 'simt_launch(SIMT_KERNEL((k)), "k", p->grid, q.block)(p->a);'
+becomes 'an arrow in template arguments' 'k<p->n><<<1, 2>>>(a);' 'simt_launch(SIMT_KERNEL((k<p->n>)), "k<p->n>", 1, 2)(a);'
 becomes 'a string over two lines' '(k("a\
-b"))<<<1, 2>>>();' 'simt_launch(((k("a\
-b"))), "(k(\"ab\"))", 1, 2)();'
+b"))<<<1, 2>>>();' 'simt_launch(SIMT_KERNEL(((k("a\
+b")))), "(k(\"ab\"))", 1, 2)();'
 becomes 'a raw string over two lines' '(k(R"(a
-b)"))<<<1, 2>>>();' 'simt_launch(((k(R"(a
-b)"))), "(k(R\"(a\nb)\"))", 1, 2)();'
+b)"))<<<1, 2>>>();' 'simt_launch(SIMT_KERNEL(((k(R"(a
+b)")))), "(k(R\"(a\nb)\"))", 1, 2)();'
 becomes 'two launches in a line' 'j<<<1, 2>>>(a); k<<<3, 4>>>(b);' \
-    'simt_launch((j), "j", 1, 2)(a); simt_launch((k), "k", 3, 4)(b);'
-becomes 'brackets in literals inside' 'k<<<f(")"), g('"')'"')>>>("(");' 'simt_launch((k), "k", f(")"), g('"')'"'))("(");'
+    'simt_launch(SIMT_KERNEL((j)), "j", 1, 2)(a); simt_launch(SIMT_KERNEL((k)), "k", 3, 4)(b);'
+becomes 'brackets in literals inside' 'k<<<f(")"), g('"')'"')>>>("(");' 'simt_launch(SIMT_KERNEL((k)), "k", f(")"), g('"')'"'))("(");'
 becomes 'several lines' 'k<int,
   2>
   <<<1, // grid >>>(
@@ -71,8 +71,8 @@ becomes 'several lines' 'k<int,
  */ >>>
   (a,
    b);
-end' 'simt_launch((k<int,
-  2>), "k<int, 2>", 
+end' 'simt_launch(SIMT_KERNEL((k<int,
+  2>)), "k<int, 2>", 
   1, // grid >>>(
      2 /* block
  */ )
@@ -85,7 +85,7 @@ becomes 'a macro over several lines' '#define LAUNCH(T) \
            2>>>(a, \
     b)
 k' '#define LAUNCH(T) \
-    simt_launch((k<T>), "k<T>",  \
+    simt_launch(SIMT_KERNEL((k<T>)), "k<T>",  \
         1, \
            2)(a, \
     b)
@@ -101,14 +101,14 @@ unchanged 'a string' 'f("k<<<1, 2>>>(a) \" // /*"); x'
 unchanged 'characters' "'\"' '\\'' '<'"
 unchanged 'a raw string' 'R"x(k<<<1, 2>>>(a) )" " )x" x'
 unchanged 'a quote in a string' 'f("\"<<<", "\\");'
-becomes 'a macro that only ends like a raw string' 'BAR"(" k<<<1, 2>>>(a)' 'BAR"(" simt_launch((k), "k", 1, 2)(a)'
-becomes 'code after a raw string' 'R"(")" k<<<1, 2>>>(u8R"-(")-")' 'R"(")" simt_launch((k), "k", 1, 2)(u8R"-(")-")'
-becomes 'digit separators' "k<<<1'000, 0x1'f>>>(a);" "simt_launch((k), \"k\", 1'000, 0x1'f)(a);"
+becomes 'a macro that only ends like a raw string' 'BAR"(" k<<<1, 2>>>(a)' 'BAR"(" simt_launch(SIMT_KERNEL((k)), "k", 1, 2)(a)'
+becomes 'code after a raw string' 'R"(")" k<<<1, 2>>>(u8R"-(")-")' 'R"(")" simt_launch(SIMT_KERNEL((k)), "k", 1, 2)(u8R"-(")-")'
+becomes 'digit separators' "k<<<1'000, 0x1'f>>>(a);" "simt_launch(SIMT_KERNEL((k)), \"k\", 1'000, 0x1'f)(a);"
 becomes 'one digit separator' "k<<<1'000, 32>>>(a); k<<<1, 2>>>(b);" \
-    "simt_launch((k), \"k\", 1'000, 32)(a); simt_launch((k), \"k\", 1, 2)(b);"
+    "simt_launch(SIMT_KERNEL((k)), \"k\", 1'000, 32)(a); simt_launch(SIMT_KERNEL((k)), \"k\", 1, 2)(b);"
 becomes "an apostrophe in a directive" "#error don't
 k<<<1, 2>>>(a);" "#error don't
-simt_launch((k), \"k\", 1, 2)(a);"
+simt_launch(SIMT_KERNEL((k)), \"k\", 1, 2)(a);"
 unchanged 'templates that close with three brackets' 'a<b<c<int>>> x(1 << 2 >> 1);'
 
 thread='__asm__("simt_dynamic_shared")'
@@ -175,6 +175,36 @@ unchanged 'a qualifier that goes into a macro' 'f(__shared__); x;'
 becomes 'names that only look like it' 'extern int my__shared__[]; my_extern __shared__ x[1]; externs __shared__ y[3]; int __shared__s[];' \
     "extern int my__shared__[]; my_extern __shared__ x[1];$gap externs __shared__ y[3];$gap int __shared__s[];"
 
+becomes 'a shared variable that says static' 'void k() { static __shared__ int s[2], t; __shared__ static A u;' \
+    "void k() {  __shared__ int s[2], t;$gap __shared__  A u;$gap"
+becomes 'a kernel as a void pointer' 'cudaLaunchKernel((void *)k<1>, g, b, a); cudaLaunchKernel( (const void*) &k, g);' \
+    'cudaLaunchKernel(k<1>, g, b, a); cudaLaunchKernel(  &k, g);'
+becomes 'a kernel as a void pointer in C++' 'cudaLaunchCooperativeKernel(reinterpret_cast<void const *>(k), g, b, a);' \
+    'cudaLaunchCooperativeKernel((k), g, b, a);'
+unchanged 'a kernel by its type' 'cudaLaunchKernel(k, g); cudaLaunchKernel((K)k, g); cudaLaunchKernel<int>((void *)k);'
+becomes 'headers that are others here' '#include <cooperative_groups/reduce.h>
+# include "math_constants.h"' '#include <cooperative_groups.h>
+# include "cuda_runtime.h"'
+unchanged 'a header that there is none of, under a condition' '#ifdef __CUDA_ARCH__
+#include <mma.h>
+#endif'
+becomes 'a launch behind a kernel with two beginnings' '#if A
+__global__ void k() {
+#else
+__global__ void k(int) {
+#endif
+} void f() { k<<<1, 2>>>(); }' '#if A
+__global__ void k() {
+#else
+__global__ void k(int) {
+#endif
+} void f() { simt_launch(SIMT_KERNEL((k)), "k", 1, 2)(); }'
+becomes 'a launch from both sides' '__host__ __device__ void f() { k<<<1, 2>>>(); }' \
+    '__host__ __device__ void f() { simt_launch(SIMT_KERNEL((k)), "k", 1, 2)(); }'
+refused 'a launch in a kernel' '__global__ void k(int *a) { if (a) {
+k<<<1, 2>>>(a); } }' 2 'a kernel cannot launch kernels on the simulator: launch this one from the host, afterwards'
+refused 'a header that there is none of' 'int a;
+#include <thrust/sort.h>' 2 'thrust/sort.h is not supported by the simulator: write a kernel'
 becomes 'launch bounds' '__global__ void __launch_bounds__(f(2), // two
   1) k(int (*a)[2]) { a[0] = 1; }' '__global__ void __launch_bounds__(f(2), // two
   1) k(int (*a)[2]) { SIMT_LAUNCH_BOUNDS(f(2),          1) a[0] = 1; }'
@@ -288,6 +318,29 @@ else
     skip 'a full disk' 'no /dev/full here'
 fi
 awk 'BEGIN { for (i = 0; i < 20000; i++) print "k<<<1, 2>>>(a); // " i }' >"$source"
-equal 'a long file' 20000 "$("$tool" "$source" | grep -c '^simt_launch((k), "k", 1, 2)(a); //')"
+equal 'a long file' 20000 "$("$tool" "$source" | grep -c '^simt_launch(SIMT_KERNEL((k)), "k", 1, 2)(a); //')"
 
+# compiled TEXT: the first error of the compiler, without its place
+compiled() {
+    printf '#include <cooperative_groups.h>\n%s\n' "$1" >"$scratch/a.cc"
+    g++ -std=c++17 -O1 -Icommon/simt -Icommon -c -o "$scratch/a.o" "$scratch/a.cc" 2>&1 | sed -n 's/.*error: //p' | head -n 1
+}
+
+# What the headers refuse: a line of the compiler's that names it.
+if command -v g++ >/dev/null; then
+    equal 'inline PTX' \
+        'inline PTX is not supported by the simulator: put it under #ifdef __CUDA_ARCH__, C under #else' \
+        "$(compiled '__device__ void f() { asm volatile("bar.sync 0;"); }')"
+    matches 'clusters' 'thread block clusters are not supported by the simulator: *' \
+        "$(compiled '__global__ void __cluster_dims__(2, 1, 1) k() { }')"
+    matches 'managed memory' 'memory of both the host and the device is not supported *' "$(compiled '__managed__ int x;')"
+    matches 'textures' 'textures, surfaces and arrays are not supported *' \
+        "$(compiled '__global__ void k(cudaTextureObject_t t) { }')"
+    matches 'asynchronous copies' 'asynchronous copies are not supported *' \
+        "$(compiled '__device__ void f(int *a) { cooperative_groups::memcpy_async(0, a, a, 4); }')"
+    matches 'a kernel behind a void pointer' '*void pointer does not tell the simulator*' \
+        "$(compiled 'void f(void *k) { cudaLaunchKernel(k, dim3(1), dim3(1), (void **)0); }')"
+else
+    skip 'what the headers refuse' 'no g++'
+fi
 finish

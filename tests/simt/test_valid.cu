@@ -1,9 +1,13 @@
 /** @file test_valid.cu  Kernels as course readers write them, all of them right: each runs, and gives what it should. */
 #include "simt_test.h"
 
+#include <algorithm>
 #include <cooperative_groups.h>
+#include <cooperative_groups/reduce.h>
+#include <cooperative_groups/scan.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <math_constants.h>
 
 namespace cg = cooperative_groups;
 
@@ -31,6 +35,14 @@ static const int *result(void)
     assert_int_equal(cudaMemcpy(host, device_y, sizeof host, cudaMemcpyDeviceToHost), cudaSuccess);
     return host;
 }
+
+/** A test that launches once and looks at one word. */
+#define RIGHT(name, launch, index, expected)         \
+    static void name(void **)                        \
+    {                                                \
+        launch;                                      \
+        assert_int_equal(result()[index], expected); \
+    }
 
 /* --- locks, tickets, flags ------------------------------------------------------------------------------------------ */
 
@@ -1023,6 +1035,1470 @@ static void the_architecture_of_device_code(void **)
 #endif
 }
 
+/* --- sums, scans, sorting ------------------------------------------------------------------------------------------- */
+
+static __global__ void tree_kernel(const int *x, int *y)
+{
+    extern __shared__ int words[];
+
+    words[threadIdx.x] = x[blockIdx.x * blockDim.x * 2 + threadIdx.x] +
+                         x[(blockIdx.x * 2 + 1) * blockDim.x + threadIdx.x];
+    __syncthreads();
+    for (unsigned half = blockDim.x / 2; half > 0; half >>= 1) {
+        if (threadIdx.x < half)
+            words[threadIdx.x] += words[threadIdx.x + half];
+        __syncthreads();
+    }
+    if (threadIdx.x == 0)
+        y[blockIdx.x] = words[0];
+}
+RIGHT(a_tree_of_sums, (tree_kernel<<<4, 128, 128 * sizeof(int)>>>(device_x, device_y)), 3, 229248)
+
+__inline__ __device__ int sum_of_warp(int value)
+{
+    for (int offset = warpSize / 2; offset > 0; offset /= 2)
+        value += __shfl_down_sync(0xffffffff, value, offset);
+    return value;
+}
+
+__inline__ __device__ int sum_of_block(int value)
+{
+    static __shared__ int sums[32];
+    const int lane = threadIdx.x % warpSize;
+    const int warp = threadIdx.x / warpSize;
+
+    value = sum_of_warp(value);
+    if (lane == 0)
+        sums[warp] = value;
+    __syncthreads();
+    value = threadIdx.x < blockDim.x / warpSize ? sums[lane] : 0;
+    return warp == 0 ? sum_of_warp(value) : value;
+}
+
+static __global__ void sum_by_shuffles_kernel(const int *x, int *y, int count)
+{
+    int sum = 0;
+
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += blockDim.x * gridDim.x)
+        sum += x[i];
+    sum = sum_of_block(sum);
+    if (threadIdx.x == 0)
+        y[blockIdx.x] = sum;
+}
+
+static void sums_in_two_launches(void **)
+{
+    sum_by_shuffles_kernel<<<3, 128>>>(device_x, device_y, 1000);
+    sum_by_shuffles_kernel<<<1, 1024>>>(device_y, device_y, 3);
+    assert_int_equal(result()[0], 499500);
+}
+
+static __device__ void finish_in_warp(volatile int *words, unsigned thread)
+{
+    int sum = words[thread];
+
+#pragma unroll
+    for (int distance = 32; distance > 0; distance /= 2) {
+        sum += words[thread + distance];
+        __syncwarp();
+        words[thread] = sum;
+        __syncwarp();
+    }
+}
+
+template <unsigned threads>
+static __global__ void unrolled_tree_kernel(const int *x, int *y)
+{
+    __shared__ int words[threads + 32];
+
+    words[threadIdx.x] = x[threadIdx.x];
+    if (threadIdx.x < 32)
+        words[threads + threadIdx.x] = 0;
+    __syncthreads();
+    if (threads >= 256) {
+        if (threadIdx.x < 128)
+            words[threadIdx.x] += words[threadIdx.x + 128];
+        __syncthreads();
+    }
+    if (threads >= 128) {
+        if (threadIdx.x < 64)
+            words[threadIdx.x] += words[threadIdx.x + 64];
+        __syncthreads();
+    }
+    if (threadIdx.x < 32)
+        finish_in_warp(words, threadIdx.x);
+    if (threadIdx.x == 0)
+        *y = words[0];
+}
+RIGHT(a_tree_for_one_size, (unrolled_tree_kernel<256><<<1, 256>>>(device_x, device_y)), 0, 32640)
+
+static __global__ void scan_kernel(const int *x, int *y)
+{
+    extern __shared__ int words[];
+    const int count = blockDim.x, thread = threadIdx.x;
+    int out = 0, in = 1;
+
+    words[thread] = thread > 0 ? x[thread - 1] : 0;
+    __syncthreads();
+    for (int offset = 1; offset < count; offset *= 2) {
+        out = 1 - out;
+        in = 1 - out;
+        if (thread >= offset)
+            words[out * count + thread] = words[in * count + thread] + words[in * count + thread - offset];
+        else
+            words[out * count + thread] = words[in * count + thread];
+        __syncthreads();
+    }
+    y[thread] = words[out * count + thread];
+}
+RIGHT(a_scan_by_two_buffers, (scan_kernel<<<1, 512, 1024 * sizeof(int)>>>(device_x, device_y)), 511, 130305)
+
+#define PADDED(i) ((i) + ((i) >> 5))
+
+static __global__ void up_and_down_kernel(const int *x, int *y, int count)
+{
+    extern __shared__ int tree[];
+    const int thread = threadIdx.x;
+    int offset = 1;
+
+    tree[PADDED(thread)] = x[thread];
+    tree[PADDED(thread + count / 2)] = x[thread + count / 2];
+    for (int pairs = count >> 1; pairs > 0; pairs >>= 1, offset *= 2) {
+        __syncthreads();
+        if (thread < pairs)
+            tree[PADDED(offset * (2 * thread + 2) - 1)] += tree[PADDED(offset * (2 * thread + 1) - 1)];
+    }
+    if (thread == 0)
+        tree[PADDED(count - 1)] = 0;
+    for (int pairs = 1; pairs < count; pairs *= 2) {
+        offset >>= 1;
+        __syncthreads();
+        if (thread < pairs) {
+            const int low = PADDED(offset * (2 * thread + 1) - 1), high = PADDED(offset * (2 * thread + 2) - 1);
+            const int left = tree[low];
+
+            tree[low] = tree[high];
+            tree[high] += left;
+        }
+    }
+    __syncthreads();
+    y[thread] = tree[PADDED(thread)];
+    y[thread + count / 2] = tree[PADDED(thread + count / 2)];
+}
+RIGHT(a_scan_up_and_down, (up_and_down_kernel<<<1, 128, PADDED(256) * sizeof(int)>>>(device_x, device_y, 256)), 255,
+      32385)
+
+static __global__ void warp_scans_kernel(const int *x, int *y)
+{
+    __shared__ int sums[32];
+    const int lane = threadIdx.x & 31;
+    int sum = x[threadIdx.x];
+
+    for (int distance = 1; distance < 32; distance <<= 1) {
+        const int before = __shfl_up_sync(0xffffffffu, sum, distance);
+
+        if (lane >= distance)
+            sum += before;
+    }
+    if (lane == 31)
+        sums[threadIdx.x >> 5] = sum;
+    __syncthreads();
+    if (threadIdx.x < 32) {
+        int all = threadIdx.x < blockDim.x / 32 ? sums[threadIdx.x] : 0;
+
+        for (int distance = 1; distance < 32; distance <<= 1) {
+            const int before = __shfl_up_sync(0xffffffffu, all, distance);
+
+            all += lane >= distance ? before : 0;
+        }
+        sums[threadIdx.x] = all;
+    }
+    __syncthreads();
+    y[threadIdx.x] = sum + (threadIdx.x >= 32 ? sums[threadIdx.x / 32 - 1] : 0);
+}
+RIGHT(scans_of_warps, (warp_scans_kernel<<<1, 256>>>(device_x, device_y)), 255, 32640)
+
+static __global__ void tiles_look_back_kernel(const int *x, int *y, unsigned long long *states, int *next, int count)
+{
+    __shared__ int words[128], tile, before;
+    const int thread = threadIdx.x;
+
+    if (thread == 0)
+        tile = atomicAdd(next, 1);
+    __syncthreads();
+    const int i = tile * 128 + thread;
+
+    words[thread] = i < count ? x[i] : 0;
+    __syncthreads();
+    for (int distance = 1; distance < 128; distance *= 2) {
+        const int other = thread >= distance ? words[thread - distance] : 0;
+
+        __syncthreads();
+        words[thread] += other;
+        __syncthreads();
+    }
+    if (thread == 0) {
+        const unsigned total = words[127];
+        unsigned sum = 0;
+
+        atomicExch(&states[tile], (tile == 0 ? 2ull : 1ull) << 32 | total);
+        for (int other = tile - 1; other >= 0; other--) {
+            unsigned long long state;
+
+            do
+                state = *(volatile unsigned long long *)&states[other];
+            while (state >> 32 == 0);
+            sum += (unsigned)state;
+            if (state >> 32 == 2)
+                break;
+        }
+        atomicExch(&states[tile], 2ull << 32 | (sum + total));
+        before = sum;
+    }
+    __syncthreads();
+    if (i < count)
+        y[i] = words[thread] + before;
+}
+RIGHT(tiles_that_look_back,
+      (tiles_look_back_kernel<<<8, 128>>>(device_x, device_y, (unsigned long long *)(device_y + 2000), device_y + 3000,
+                                          1000)),
+      999, 499500)
+
+static __device__ inline void put_in_order(unsigned &a, unsigned &b, bool up)
+{
+    if ((a > b) == up) {
+        const unsigned old = a;
+
+        a = b;
+        b = old;
+    }
+}
+
+static __global__ void bitonic_kernel(const int *x, int *y)
+{
+    __shared__ unsigned words[256];
+
+    words[threadIdx.x] = (unsigned)x[threadIdx.x] * 77 % 256;
+    words[threadIdx.x + 128] = (unsigned)x[threadIdx.x + 128] * 77 % 256;
+    for (unsigned size = 2; size <= 256; size <<= 1) {
+        const bool up = size == 256 || (threadIdx.x & (size / 2)) == 0;
+
+        for (unsigned stride = size / 2; stride > 0; stride >>= 1) {
+            const unsigned place = 2 * threadIdx.x - (threadIdx.x & (stride - 1));
+
+            __syncthreads();
+            put_in_order(words[place], words[place + stride], up);
+        }
+    }
+    __syncthreads();
+    y[threadIdx.x] = words[threadIdx.x];
+    y[threadIdx.x + 128] = words[threadIdx.x + 128];
+}
+RIGHT(a_bitonic_sort, (bitonic_kernel<<<1, 128>>>(device_x, device_y)), 200, 200)
+
+static __global__ void split_kernel(const int *x, int *y)
+{
+    __shared__ unsigned words[32];
+    const unsigned below = (1u << threadIdx.x) - 1;
+    unsigned value = (unsigned)x[threadIdx.x] * 7 % 32;
+
+    for (int bit = 0; bit < 5; bit++) {
+        const unsigned ones = __ballot_sync(~0u, value >> bit & 1);
+        const unsigned place = value >> bit & 1 ? __popc(~ones) + __popc(ones & below) : __popc(~ones & below);
+
+        words[place] = value;
+        __syncwarp();
+        value = words[threadIdx.x];
+        __syncwarp();
+    }
+    y[threadIdx.x] = value;
+}
+RIGHT(a_sort_by_bits, (split_kernel<<<1, 32>>>(device_x, device_y)), 21, 21)
+
+/* --- tiles of matrices ------------------------------------------------------------------------------------------------ */
+
+static __global__ void transpose_kernel(const int *x, int *y)
+{
+    __shared__ int tile[32][33];
+    const int width = gridDim.x * 32;
+
+    for (int row = 0; row < 32; row += 8)
+        tile[threadIdx.y + row][threadIdx.x] =
+            x[(blockIdx.y * 32 + threadIdx.y + row) * width + blockIdx.x * 32 + threadIdx.x];
+    __syncthreads();
+    for (int row = 0; row < 32; row += 8)
+        y[(blockIdx.x * 32 + threadIdx.y + row) * width + blockIdx.y * 32 + threadIdx.x] =
+            tile[threadIdx.x][threadIdx.y + row];
+}
+RIGHT(a_transpose, (transpose_kernel<<<dim3(2, 2), dim3(32, 8)>>>(device_x, device_y)), 40 * 64 + 3, 3 * 64 + 40)
+
+struct matrix {
+    int width, stride;
+    const int *elements;
+};
+
+static __device__ matrix part(const matrix &whole, int row, int column)
+{
+    matrix some = whole;
+
+    some.width = 16;
+    some.elements = &whole.elements[whole.stride * 16 * row + 16 * column];
+    return some;
+}
+
+static __global__ void product_kernel(matrix a, matrix b, int *y)
+{
+    const int row = threadIdx.y, column = threadIdx.x;
+    int sum = 0;
+
+    for (int m = 0; m < a.width / 16; m++) {
+        const matrix left = part(a, blockIdx.y, m), right = part(b, m, blockIdx.x);
+        __shared__ int lefts[16][16];
+        __shared__ int rights[16][16];
+
+        lefts[row][column] = left.elements[row * left.stride + column] % 3;
+        rights[row][column] = right.elements[row * right.stride + column] % 5;
+        __syncthreads();
+        for (int e = 0; e < 16; e++)
+            sum += lefts[row][e] * rights[e][column];
+        __syncthreads();
+    }
+    y[(blockIdx.y * 16 + row) * 32 + blockIdx.x * 16 + column] = sum;
+}
+
+static void a_product_of_matrices(void **)
+{
+    const matrix a = {32, 32, device_x};
+    int sum = 0;
+
+    product_kernel<<<dim3(2, 2), dim3(16, 16)>>>(a, a, device_y);
+    for (int e = 0; e < 32; e++)
+        sum += (20 * 32 + e) % 3 * ((e * 32 + 7) % 5);
+    assert_int_equal(result()[20 * 32 + 7], sum);
+}
+
+static __global__ void life_kernel(const int *x, int *y, int width, int height)
+{
+    __shared__ unsigned char cells[10][18];
+
+    for (int i = threadIdx.y * 16 + threadIdx.x; i < 180; i += 128) {
+        const int column = (blockIdx.x * 16 + i % 18 - 1 + width) % width;
+        const int row = (blockIdx.y * 8 + i / 18 - 1 + height) % height;
+
+        cells[i / 18][i % 18] = x[row * width + column] % 3 == 0;
+    }
+    __syncthreads();
+    int alive = -cells[threadIdx.y + 1][threadIdx.x + 1];
+
+    for (int down = 0; down < 3; down++)
+        for (int right = 0; right < 3; right++)
+            alive += cells[threadIdx.y + down][threadIdx.x + right];
+    y[(blockIdx.y * 8 + threadIdx.y) * width + blockIdx.x * 16 + threadIdx.x] = alive;
+}
+RIGHT(a_stencil_with_a_border, (life_kernel<<<dim3(2, 2), dim3(16, 8)>>>(device_x, device_y, 32, 16)), 5 * 32 + 4, 3)
+
+static __global__ void two_buffers_kernel(const int *x, int *y, int tiles)
+{
+    __shared__ int words[2][64];
+    int sum = 0;
+
+    words[0][threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    for (int i = 0; i < tiles; i++) {
+        if (i + 1 < tiles)
+            words[(i + 1) & 1][threadIdx.x] = x[(i + 1) * 64 + threadIdx.x];
+        sum += words[i & 1][63 - threadIdx.x];
+        __syncthreads();
+    }
+    y[threadIdx.x] = sum;
+}
+RIGHT(two_buffers_in_turn, (two_buffers_kernel<<<1, 64>>>(device_x, device_y, 8)), 0, 8 * 63 + 64 * 28)
+
+static __global__ void rows_kernel(int rows, const int *first, const int *x, int *y)
+{
+    const int row = (blockIdx.x * blockDim.x + threadIdx.x) / 32, lane = threadIdx.x & 31;
+
+    if (row < rows) {
+        int sum = 0;
+
+        for (int j = first[row * 20] + lane; j < first[row * 20 + 20]; j += 32)
+            sum += x[j];
+        sum = sum_of_warp(sum);
+        if (lane == 0)
+            y[row] = sum;
+    }
+}
+RIGHT(a_warp_for_each_row, (rows_kernel<<<2, 64>>>(3, device_x, device_x, device_y)), 2, 990)
+
+static __global__ void softmax_kernel(const int *x, float *y)
+{
+    float most = -INFINITY, sum = 0;
+
+    for (int i = threadIdx.x; i < 100; i += 32) {
+        const float value = (float)(x[i] % 7), larger = fmaxf(most, value);
+
+        sum = sum * expf(most - larger) + expf(value - larger);
+        most = larger;
+    }
+    for (int lanes = 16; lanes > 0; lanes >>= 1) {
+        const float other = __shfl_xor_sync(0xffffffff, most, lanes);
+        const float its_sum = __shfl_xor_sync(0xffffffff, sum, lanes);
+        const float larger = max(most, other);
+
+        sum = sum * __expf(most - larger) + its_sum * __expf(other - larger);
+        most = larger;
+    }
+    for (int i = threadIdx.x; i < 100; i += 32)
+        y[i] = __fdividef(__expf((float)(x[i] % 7) - most), sum);
+}
+
+static void a_softmax_in_one_pass(void **)
+{
+    float sum = 0;
+
+    softmax_kernel<<<1, 32>>>(device_x, (float *)device_y);
+    for (int i = 0; i < 100; i++)
+        sum += ((const float *)result())[i];
+    assert_true(fabsf(sum - 1) < 1e-5f);
+}
+
+/* --- counting, tables, queues ----------------------------------------------------------------------------------------- */
+
+static __global__ void histogram_kernel(const int *x, int count, int *y)
+{
+    __shared__ int bins[64];
+
+    if (threadIdx.x < 64)
+        bins[threadIdx.x] = 0;
+    __syncthreads();
+    for (int i = blockIdx.x * blockDim.x + threadIdx.x; i < count; i += blockDim.x * gridDim.x)
+        atomicAdd(&bins[x[i] * x[i] % 64], 1);
+    __syncthreads();
+    if (threadIdx.x < 64)
+        atomicAdd(&y[threadIdx.x], bins[threadIdx.x]);
+}
+RIGHT(a_histogram, (histogram_kernel<<<4, 128>>>(device_x, 4096, device_y)), 1, 256)
+
+static __global__ void private_histogram_kernel(const int *x, int *y)
+{
+    __shared__ int bins[4][64];
+
+    for (int i = threadIdx.x; i < 256; i += blockDim.x)
+        (&bins[0][0])[i] = 0;
+    __syncthreads();
+    for (int i = threadIdx.x; i < 1000; i += blockDim.x)
+        atomicAdd_block(&bins[threadIdx.x / 32][x[i] & 63], 1);
+    __syncthreads();
+    if (threadIdx.x < 64)
+        y[threadIdx.x] = bins[0][threadIdx.x] + bins[1][threadIdx.x] + bins[2][threadIdx.x] + bins[3][threadIdx.x];
+}
+RIGHT(a_histogram_for_each_warp, (private_histogram_kernel<<<1, 128>>>(device_x, device_y)), 39, 16)
+
+static __global__ void insert_kernel(const int *x, unsigned *keys, unsigned *values, int *kinds)
+{
+    const unsigned key = (unsigned)x[blockIdx.x * blockDim.x + threadIdx.x] % 100 + 1;
+    unsigned slot = key * 2654435761u % 256;
+
+    for (;;) {
+        const unsigned before = atomicCAS(&keys[slot], 0u, key);
+
+        if (before == 0)
+            atomicAdd(kinds, 1);
+        if (before == 0 || before == key) {
+            atomicAdd(&values[slot], 1u);
+            return;
+        }
+        slot = (slot + 1) % 256;
+    }
+}
+RIGHT(a_hash_table,
+      (insert_kernel<<<4, 100>>>(device_x, (unsigned *)device_y + 1, (unsigned *)device_y + 300, device_y)), 0, 100)
+
+static __global__ void frontier_kernel(const int *in, const int *in_count, int *levels, int *out, int *out_count,
+                                       int level)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+
+    if (i < *in_count)
+        for (int edge = 1; edge <= 2; edge++) {
+            const int node = (in[i] * 2 + edge) % 100;
+
+            if (atomicCAS(&levels[node], 0, level) == 0)
+                out[atomicAdd(out_count, 1)] = node;
+        }
+}
+
+static void a_search_by_levels(void **)
+{
+    int *const levels = device_y, *const counts = device_y + 200, *const queues = device_y + 300;
+
+    assert_int_equal(cudaMemset(levels, 1, 4), cudaSuccess); /* node 0 is the first of the queue */
+    assert_int_equal(cudaMemset(counts, 1, 1), cudaSuccess);
+    for (int level = 1; level <= 6; level++)
+        frontier_kernel<<<4, 32>>>(queues + 200 * (level - 1), counts + level - 1, levels, queues + 200 * level,
+                                   counts + level, level);
+    assert_int_equal(result()[99], 6);
+}
+
+static __global__ void best_kernel(const int *x, unsigned long long *best)
+{
+    const int i = blockIdx.x * blockDim.x + threadIdx.x;
+    const float value = (float)(x[i] * 37 % 256) - 200;
+    unsigned bits = __float_as_uint(value);
+
+    bits = bits & 0x80000000u ? ~bits : bits | 0x80000000u;
+    atomicMax(best, (unsigned long long)bits << 32 | (unsigned)~i);
+}
+RIGHT(the_place_of_the_largest, (best_kernel<<<2, 128>>>(device_x, (unsigned long long *)device_y)), 0, ~83)
+
+static __device__ __forceinline__ float atomic_min_of_floats(float *place, float value)
+{
+    return value >= 0 ? __int_as_float(atomicMin((int *)place, __float_as_int(value)))
+                      : __uint_as_float(atomicMax((unsigned *)place, __float_as_uint(value)));
+}
+
+static __global__ void smallest_kernel(const int *x, float *y)
+{
+    atomic_min_of_floats(y, (float)(x[threadIdx.x] - 32) * 0.5f);
+}
+RIGHT(a_minimum_of_floats, (smallest_kernel<<<1, 64>>>(device_x, (float *)device_y)), 0, (int)0xc1800000)
+
+static __global__ void lock_for_each_kernel(int *lock, int *count)
+{
+    bool done = false;
+
+    while (!done) {
+        if (atomicCAS(lock, 0, 1) == 0) {
+            __threadfence();
+            *count = *count + 1;
+            __threadfence();
+            atomicExch(lock, 0);
+            done = true;
+        }
+    }
+}
+RIGHT(a_lock_that_each_thread_takes, (lock_for_each_kernel<<<4, 64>>>(device_y, device_y + 1)), 1, 256)
+
+struct guard {
+    int *place;
+
+    __device__ guard(int *lock) : place(lock)
+    {
+        while (atomicExch(place, 1) == 1)
+            ;
+        __threadfence_block();
+    }
+    __device__ ~guard()
+    {
+        __threadfence_block();
+        atomicExch(place, 0);
+    }
+};
+
+static __global__ void guarded_kernel(int *y)
+{
+    __shared__ int lock, count;
+
+    if (threadIdx.x == 0) {
+        atomicExch(&lock, 0);
+        count = 0;
+    }
+    __syncthreads();
+    if (threadIdx.x % 32 == 0) {
+        guard held(&lock);
+
+        count++;
+    }
+    __syncthreads();
+    if (threadIdx.x == 0)
+        *y = count;
+}
+RIGHT(a_lock_in_shared_memory, (guarded_kernel<<<1, 128>>>(device_y)), 0, 4)
+
+static __global__ void flag_of_block_kernel(int *y)
+{
+    __shared__ volatile int ready;
+    __shared__ int data;
+
+    if (threadIdx.x == 0)
+        ready = 0;
+    __syncthreads();
+    if (threadIdx.x == 0) {
+        data = 42;
+        __threadfence_block();
+        ready = 1;
+    }
+    if (threadIdx.x == 32) {
+        while (!ready)
+            ;
+        __threadfence_block();
+        *y = data;
+    }
+}
+RIGHT(a_flag_in_shared_memory, (flag_of_block_kernel<<<1, 64>>>(device_y)), 0, 42)
+
+static __global__ void first_block_tells_kernel(volatile int *flag, int *data, int *y)
+{
+    if (blockIdx.x == 0) {
+        data[threadIdx.x] = threadIdx.x * 3;
+        __threadfence();
+        __syncthreads();
+        if (threadIdx.x == 0)
+            *flag = 1;
+    } else {
+        if (threadIdx.x == 0)
+            while (*flag == 0)
+                ;
+        __syncthreads();
+        __threadfence();
+        y[threadIdx.x] = data[threadIdx.x];
+    }
+}
+RIGHT(a_block_that_waits_for_another, (first_block_tells_kernel<<<2, 32>>>(device_y + 100, device_y + 200, device_y)),
+      31, 93)
+
+/* --- warps ------------------------------------------------------------------------------------------------------------- */
+
+static __global__ void peers_kernel(const int *x, int *counts)
+{
+    const int key = x[threadIdx.x] * x[threadIdx.x] % 8, lane = threadIdx.x % 32;
+    const unsigned peers = __match_any_sync(0xffffffffu, key);
+    const int leader = __ffs((int)peers) - 1;
+    int base = 0;
+
+    if (lane == leader)
+        base = atomicAdd(&counts[key], __popc(peers));
+    base = __shfl_sync(peers, base, leader);
+    counts[8 + 128 * key + base + __popc(peers & ((1u << lane) - 1))] = threadIdx.x;
+}
+RIGHT(lanes_with_the_same_key, (peers_kernel<<<1, 128>>>(device_x, device_y)), 1, 64)
+
+static __global__ void reductions_kernel(int *y)
+{
+    const int lane = threadIdx.x;
+    const unsigned half = lane < 16 ? __reduce_add_sync(0xffffu, 1u) : __reduce_add_sync(0xffff0000u, 2u);
+    int all;
+
+    __match_all_sync(~0u, 5.0f, &all);
+    y[lane] = __reduce_max_sync(~0u, -lane) + (int)__reduce_or_sync(~0u, 1u << lane) + (int)half + all;
+}
+RIGHT(reductions_of_half_a_warp, (reductions_kernel<<<1, 32>>>(device_y)), 20, 0 - 1 + 32 + 1)
+
+static __global__ void counting_barriers_kernel(int *y)
+{
+    const int thread = threadIdx.x;
+
+    y[thread] = __syncthreads_count(thread % 3 == 0) + 100 * __syncthreads_and(thread < 100) +
+                1000 * __syncthreads_or(thread == 99);
+}
+RIGHT(barriers_with_answers, (counting_barriers_kernel<<<1, 100>>>(device_y)), 99, 1134)
+
+static __global__ void ballot_mask_kernel(const int *x, int *y, int count)
+{
+    const unsigned mask = __ballot_sync(0xffffffffu, (int)threadIdx.x < count);
+
+    if ((int)threadIdx.x < count) {
+        const int mine = x[threadIdx.x];
+        int sum = 0;
+
+        for (int lane = 0; lane < __popc(mask); lane++)
+            sum += __shfl_sync(mask, mine, lane);
+        y[threadIdx.x] = sum;
+    }
+}
+RIGHT(the_lanes_that_have_work, (ballot_mask_kernel<<<1, 64>>>(device_x, device_y, 40)), 39, 284)
+
+static __global__ void forty_kernel(const int *x, int *y)
+{
+    const unsigned mask = threadIdx.x < 32 ? 0xffffffffu : 0xffu;
+    int sum = x[threadIdx.x];
+
+    for (int lanes = 4; lanes > 0; lanes /= 2)
+        sum += __shfl_xor_sync(mask, sum, lanes);
+    y[threadIdx.x] = sum;
+}
+RIGHT(a_block_of_40_threads, (forty_kernel<<<1, 40>>>(device_x, device_y)), 39, 284)
+
+/* --- cooperative groups ----------------------------------------------------------------------------------------------- */
+
+static __device__ int sum_of_group(cg::thread_group group, int *words, int value)
+{
+    const int rank = group.thread_rank();
+
+    for (int half = group.size() / 2; half > 0; half /= 2) {
+        words[rank] = value;
+        group.sync();
+        if (rank < half)
+            value += words[rank + half];
+        group.sync();
+    }
+    return value;
+}
+
+static __global__ void groups_kernel(int *y)
+{
+    extern __shared__ int words[];
+    const auto block = cg::this_thread_block();
+    const auto warp = cg::tiled_partition<32>(block);
+    const auto quad = cg::tiled_partition<4>(warp);
+    const cg::thread_group some = cg::tiled_partition(block, 16);
+    const int sum = sum_of_group(block, words, 1) + sum_of_group(some, words + threadIdx.x / 16 * 16, 1);
+
+    cg::sync(warp);
+    y[threadIdx.x] = sum * (block.thread_rank() == 0) + 1000 * quad.meta_group_rank() + 10000 * quad.meta_group_size() +
+                     100000 * warp.meta_group_size();
+}
+RIGHT(groups_of_every_size, (groups_kernel<<<1, 64, 256>>>(device_y)), 36, 1000 + 80000 + 200000)
+
+template <unsigned size, class Parent>
+static __device__ int sum_of_tile(const cg::thread_block_tile<size, Parent> &tile, int value)
+{
+    for (int half = tile.size() / 2; half > 0; half /= 2)
+        value += tile.shfl_down(value, half);
+    return tile.shfl(value, 0);
+}
+
+static __global__ void tile_calls_kernel(int *y)
+{
+    const auto tile = cg::tiled_partition<8>(cg::this_thread_block());
+    const int rank = tile.thread_rank(), sum = sum_of_tile(tile, (int)threadIdx.x);
+    int all;
+
+    tile.match_all(sum, all);
+    y[threadIdx.x] = sum + tile.shfl_up(rank, 1) - rank + tile.shfl_xor(rank, 1) - rank +
+                     100 * (int)tile.ballot(rank < 3) + 1000 * (int)tile.match_any(rank % 4) + all +
+                     tile.any(rank == 3);
+}
+RIGHT(what_tiles_do, (tile_calls_kernel<<<1, 64>>>(device_y)), 9, 92 - 1 - 1 + 700 + 34000 + 2)
+
+static __global__ void group_reductions_kernel(int *y)
+{
+    const auto warp = cg::tiled_partition<32>(cg::this_thread_block());
+    const auto small = cg::tiled_partition<8>(warp);
+    const int lane = threadIdx.x;
+
+    y[lane] = cg::reduce(warp, lane, cg::plus<int>()) + cg::reduce(small, lane, cg::greater<int>()) +
+              cg::reduce(small, lane, [](int a, int b) { return a < b ? a : b; }) +
+              (int)cg::reduce(warp, 0.5, cg::plus<double>()) + cg::exclusive_scan(warp, 2) +
+              cg::inclusive_scan(small, 1, cg::plus<int>()) + (int)cg::exclusive_scan(small, 1.0f, cg::plus<float>());
+    if (lane % 3 == 0) {
+        const auto some = cg::coalesced_threads();
+
+        y[lane] += 1000 * cg::reduce(some, 1, cg::plus<int>()) +
+                   100000 * (int)cg::reduce(some, 1.0f, cg::plus<float>());
+    }
+}
+RIGHT(reductions_and_scans_of_groups, (group_reductions_kernel<<<1, 32>>>(device_y)), 9,
+      496 + 15 + 8 + 16 + 18 + 2 + 1 + 11000 + 1100000)
+
+static __global__ void parts_of_a_warp_kernel(int *y)
+{
+    const auto warp = cg::tiled_partition<32>(cg::this_thread_block());
+    const cg::coalesced_group odd = cg::binary_partition(warp, threadIdx.x & 1);
+    const cg::coalesced_group third = cg::labeled_partition(warp, threadIdx.x % 3);
+
+    y[threadIdx.x] = odd.size() * 100 + third.size() + 10000 * odd.shfl_down((int)odd.thread_rank(), 1) +
+                     1000000 * third.shfl_up((int)third.thread_rank(), 2);
+    if (threadIdx.x % 2)
+        y[threadIdx.x] += (int)(cg::coalesced_threads().ballot(threadIdx.x == 5) << 30);
+}
+RIGHT(lanes_by_their_labels, (parts_of_a_warp_kernel<<<1, 32>>>(device_y)), 8, 1610 + 50000)
+
+static __global__ void whole_grid_kernel(int *x, int *y, int count)
+{
+    const cg::grid_group grid = cg::this_grid();
+    const int i = (int)grid.thread_rank();
+
+    if (i < count)
+        x[i] = i * 2;
+    grid.sync();
+    if (i < count)
+        y[i] = x[count - 1 - i] + (int)(grid.is_valid() && grid.num_blocks() == 4 && grid.dim_blocks().x == gridDim.x);
+}
+
+static void a_grid_that_waits(void **)
+{
+    int count = 200, blocks;
+    void *arguments[] = {&device_x, &device_y, &count};
+
+    assert_int_equal(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, whole_grid_kernel, 64, 0), cudaSuccess);
+    assert_true(blocks > 0);
+    assert_int_equal(cudaLaunchCooperativeKernel((void *)whole_grid_kernel, dim3(4), dim3(64), arguments), cudaSuccess);
+    assert_int_equal(result()[199], 1);
+}
+
+/* --- memory ------------------------------------------------------------------------------------------------------------ */
+
+struct best {
+    float value;
+    int place;
+    unsigned char kind;
+};
+
+static __global__ void best_in_tree_kernel(const int *x, best *y)
+{
+    __shared__ best all[64];
+    const int thread = threadIdx.x;
+    const best mine = {(float)(x[thread] * 37 % 64), thread, 1};
+
+    all[thread] = mine;
+    __syncthreads();
+    for (int half = 32; half > 0; half /= 2) {
+        if (thread < half && all[thread + half].value > all[thread].value)
+            all[thread] = all[thread + half];
+        __syncthreads();
+    }
+    if (thread == 0)
+        *y = all[0];
+}
+RIGHT(structures_in_a_tree, (best_in_tree_kernel<<<1, 64>>>(device_x, (best *)device_y)), 1, 19)
+
+static __global__ void union_kernel(int *y)
+{
+    __shared__ union {
+        float reals[64];
+        int words[64];
+    } either;
+
+    either.reals[threadIdx.x] = (float)threadIdx.x;
+    __syncthreads();
+    const float other = either.reals[63 - threadIdx.x];
+
+    __syncthreads();
+    either.words[threadIdx.x] = (int)other + 1;
+    __syncthreads();
+    y[threadIdx.x] = either.words[threadIdx.x ^ 1];
+}
+RIGHT(a_union_in_shared_memory, (union_kernel<<<1, 64>>>(device_y)), 9, 63 - 8 + 1)
+
+static __global__ void carved_kernel(int *y, int count)
+{
+    extern __shared__ __align__(16) unsigned char raw[];
+    float *reals = reinterpret_cast<float *>(raw);
+    int *words = (int *)&reals[count];
+    char *bytes = (char *)&words[count];
+    const int other = count - 1 - threadIdx.x;
+
+    reals[threadIdx.x] = (float)threadIdx.x;
+    words[threadIdx.x] = -2 * (int)threadIdx.x;
+    bytes[threadIdx.x] = 1;
+    __syncthreads();
+    y[threadIdx.x] = (int)reals[other] + words[other] + bytes[other];
+}
+RIGHT(three_arrays_in_one, (carved_kernel<<<1, 64, 64 * 9>>>(device_y, 64)), 9, 1 - 54)
+
+template <class T>
+struct dynamic_array {
+    __device__ operator T *()
+    {
+        extern __shared__ int of_any[];
+
+        return (T *)of_any;
+    }
+};
+template <>
+struct dynamic_array<double> {
+    __device__ operator double *()
+    {
+        extern __shared__ double of_doubles[];
+
+        return of_doubles;
+    }
+};
+
+template <class T>
+static __global__ void dynamic_array_kernel(T *y)
+{
+    T *words = dynamic_array<T>();
+
+    words[threadIdx.x] = (T)threadIdx.x;
+    __syncthreads();
+    y[threadIdx.x] = words[31 - threadIdx.x];
+}
+
+static void a_dynamic_array_of_any_type(void **)
+{
+    dynamic_array_kernel<double><<<1, 32, 256>>>((double *)device_y);
+    expect_good();
+    dynamic_array_kernel<<<1, 32, 128>>>(device_y);
+    assert_int_equal(result()[1], 30);
+}
+
+static __global__ void copies_kernel(const int *x, int *y)
+{
+    __shared__ int words[64];
+    float value;
+    int bits;
+
+    memset(&words[threadIdx.x], 0, sizeof(int));
+    memcpy(&bits, &x[threadIdx.x], sizeof bits);
+    value = (float)bits;
+    memcpy(&words[threadIdx.x], &value, sizeof value);
+    y[threadIdx.x] = words[threadIdx.x];
+}
+RIGHT(memcpy_and_memset, (copies_kernel<<<1, 64>>>(device_x, device_y)), 1, 0x3f800000)
+
+static __global__ void vectors_kernel(const float4 *x, float4 *y)
+{
+    const float4 mine = __ldg(x + threadIdx.x);
+    const uchar4 bytes = make_uchar4(threadIdx.x, 1, 2, 3);
+
+    y[threadIdx.x] = make_float4(mine.x, mine.y, mine.z + (float)bytes.z, 0);
+    y[threadIdx.x].w = (float)bytes.x;
+    reinterpret_cast<long2 *>(y + 32)[threadIdx.x] = make_long2(threadIdx.x, -1);
+}
+RIGHT(vectors, (vectors_kernel<<<1, 32>>>((const float4 *)device_x, (float4 *)device_y)), 4 * 32 + 4 * 3, 3)
+
+/* --- C++ ---------------------------------------------------------------------------------------------------------------- */
+
+static __device__ int fibonacci(int n)
+{
+    return n < 2 ? n : fibonacci(n - 1) + fibonacci(n - 2);
+}
+
+static __global__ void recursion_kernel(int *y)
+{
+    y[threadIdx.x] = fibonacci((int)threadIdx.x % 10);
+}
+RIGHT(recursion, (recursion_kernel<<<1, 32>>>(device_y)), 19, 34)
+
+typedef int (*operation)(int, int);
+static __device__ int add(int a, int b)
+{
+    return a + b;
+}
+static __device__ int multiply(int a, int b)
+{
+    return a * b;
+}
+static __device__ operation operations[2] = {add, multiply};
+
+static __global__ void pointers_kernel(int *y, int which)
+{
+    const operation one = threadIdx.x & 1 ? add : multiply;
+
+    y[threadIdx.x] = operations[which](threadIdx.x, 3) + one(2, 3);
+}
+RIGHT(pointers_to_functions, (pointers_kernel<<<1, 32>>>(device_y, 1)), 5, 20)
+
+struct shape {
+    __device__ virtual int area() const = 0;
+};
+struct square : shape {
+    int side;
+
+    __device__ square(int length) : side(length)
+    {
+    }
+    __device__ int area() const override
+    {
+        return side * side;
+    }
+};
+struct strip : square {
+    using square::square;
+
+    __device__ int area() const override
+    {
+        return side;
+    }
+};
+
+static __global__ void shapes_kernel(int *y)
+{
+    const square a(3);
+    const strip b(5);
+    const shape *some = threadIdx.x % 2 ? (const shape *)&a : (const shape *)&b;
+
+    y[threadIdx.x] = some->area();
+}
+RIGHT(virtual_functions, (shapes_kernel<<<1, 32>>>(device_y)), 1, 9)
+
+template <typename... Terms>
+static __device__ int sum_of(Terms... terms)
+{
+    return (0 + ... + terms);
+}
+
+static __global__ void modern_kernel(const int *x, int *y)
+{
+    const int base = x[7];
+    auto more = [=](int a, int b) { return a + b + base; };
+    auto swap = [](auto &a, auto &b) {
+        const auto old = a;
+
+        a = b;
+        b = old;
+    };
+    int some[] = {1, 2, 3}, a = (int)threadIdx.x, b = 100, sum = 0;
+
+    swap(a, b);
+    for (int value : some)
+        sum += value;
+    switch (threadIdx.x % 3) {
+    case 0:
+        sum++;
+        break;
+    default:
+        sum += 2;
+    }
+    auto [first, second, third] = some;
+    y[threadIdx.x] = more(a, b) + sum + sum_of(first, second, third) + std::max(1, 2);
+}
+RIGHT(lambdas_and_templates, (modern_kernel<<<1, 32>>>(device_x, device_y)), 3, 110 + 7 + 6 + 2)
+
+template <typename T>
+static __global__ void scale_kernel(const T *x, T *y, T factor, size_t count)
+{
+    const size_t i = blockIdx.x * blockDim.x + threadIdx.x;
+
+    if (i < count)
+        y[i] = x[i] * factor;
+}
+
+template <typename T, int rows>
+static __global__ void rows_of_kernel(T (*y)[rows])
+{
+    y[blockIdx.x][threadIdx.x] += rows;
+}
+
+namespace inside
+{
+template <class T, class Function>
+static __global__ void apply_kernel(T *y, Function function)
+{
+    y[threadIdx.x] = function(y[threadIdx.x]);
+}
+} // namespace inside
+
+struct twice {
+    int more;
+
+    __host__ __device__ int operator()(int value) const
+    {
+        return 2 * value + more;
+    }
+};
+
+static void arguments_of_templates_are_found(void **)
+{
+    const int count = 64;
+    void (*by_pointer)(int *, twice) = inside::apply_kernel<int, twice>;
+
+    scale_kernel<<<2, 32>>>(device_x, device_y, 3, count); /* int is not size_t, int * no const int * */
+    rows_of_kernel<<<2, 32>>>((int(*)[32])device_y);
+    inside::apply_kernel<<<1, 64>>>(device_y, twice{1});
+    inside::apply_kernel<int><<<1, 64>>>(device_y, twice());
+    by_pointer<<<1, 64>>>(device_y, twice{0});
+    assert_int_equal(result()[63], ((63 * 3 + 32) * 2 + 1) * 4);
+}
+
+static __global__ void set_kernel(int *y, int first, float more)
+{
+    y[threadIdx.x] = first + (int)threadIdx.x + (int)more;
+}
+
+static void launches_by_address(void **)
+{
+    int first = 10;
+    float more = 2.5f;
+    void *arguments[] = {&device_y, &first, &more};
+    cudaLaunchConfig_t how = {};
+    cudaLaunchAttribute together[1];
+
+    assert_int_equal(cudaLaunchKernel((void *)set_kernel, dim3(1), dim3(32), arguments, 0, 0), cudaSuccess);
+    assert_int_equal(result()[5], 17);
+    first = 20;
+    assert_int_equal(cudaLaunchKernel((const void *)set_kernel, 1, 32, arguments), cudaSuccess);
+    assert_int_equal(result()[5], 27);
+    together[0].id = cudaLaunchAttributeCooperative;
+    together[0].val.cooperative = 1;
+    how.gridDim = 1;
+    how.blockDim = 32;
+    how.attrs = together;
+    how.numAttrs = 1;
+    assert_int_equal(cudaLaunchKernelEx(&how, set_kernel, device_y, 30, 1), cudaSuccess);
+    assert_int_equal(result()[5], 36);
+}
+
+/* --- numbers ------------------------------------------------------------------------------------------------------------ */
+
+/** Each kernel writes 1 for a thing that is so. */
+static void all_hold(int count)
+{
+    const int *y = result();
+
+    for (int i = 0; i < count; i++) {
+        if (y[i] != 1)
+            fail_msg("check %d", i);
+    }
+    assert_int_equal(y[count], 0);
+}
+
+static __global__ void integers_kernel(int *y, unsigned x, unsigned long long wide)
+{
+    *y++ = __funnelshift_lc(x, 1, 40) == x && __funnelshift_rc(x, 1, 40) == 1 && __funnelshift_lc(x, 1, 4) == 0x10;
+    *y++ = __umul64hi(wide, wide) == 1u << 16 && __mul64hi((long long)wide, -1) == -1;
+    *y++ = __mul24((int)x, 3) == (int)0xffd0369c && __umul24(0xff000002u, 3) == 6;
+    *y++ = __sad(-5, 5, 1) == 11 && __usad(1, 0xffffffffu, 1) == 0xffffffffu;
+    *y++ = __hadd(7, 4) == 5 && __rhadd(7, 4) == 6 && __hadd(-1, -2) == -2 && __uhadd(~0u, ~0u) == ~0u &&
+           __urhadd(3, 4) == 4;
+    *y++ = __dp4a(0x01ff7f80, 0x01010101, 1) == 0 && __dp4a(0x01ff7f80u, 0x01010101u, 1u) == 1 + 1 + 255 + 127 + 128;
+    *y++ = __dp2a_lo(0x0002ffff, 0x04030201, 5) == 5 - 1 + 4 &&
+           __dp2a_hi(0x0002ffffu, 0x04030201u, 5u) == 5 + 65535 * 3 + 8;
+    *y++ = __vadd4(0x01ff7f80u, 0x01010101u) == 0x02008081u && __vsub2(0x00010000u, 0x00020001u) == 0xffffffffu;
+    *y++ = __vmaxu4(0x01ff7f80u, 0x02020202u) == 0x02ff7f80u && __vmaxs4(0x01ff7f80u, 0x02020202u) == 0x02027f02u;
+    *y++ = __vcmpeq4(0x01020304u, 0x01000300u) == 0xff00ff00u && __vsetltu2(0x00010002u, 0x00020001u) == 0x00010000u;
+    *y++ = __vavgu4(0x01030507u, 0x02030508u) == 0x02030508u && __vabsdiffu4(0x01ff0500u, 0x02010505u) == 0x01fe0005u;
+    *y++ = umin(3u, 4u) == 3 && llmax(-1, 2) == 2 && ullmin(5ull, 6ull) == 5 && max(1.5f, 2.0) == 2.0;
+    *y++ = __hiloint2double(__double2hiint(1.5), __double2loint(1.5)) == 1.5;
+}
+
+static void integer_functions(void **)
+{
+    integers_kernel<<<1, 1>>>(device_y, 0x00f01234u, 1ull << 40);
+    all_hold(13);
+}
+
+static __global__ void rounding_kernel(int *y, float third, float tiny, double fifth)
+{
+    *y++ = __fadd_ru(3, tiny) == 0x1.800002p+1f && __fadd_rd(3, tiny) == 3 && __fadd_rz(-3, -tiny) == -3 &&
+           __fadd_rd(-3, -tiny) == -0x1.800002p+1f && __fsub_rz(3, tiny) == 0x1.7ffffep+1f;
+    *y++ = __fdiv_rn(1, 3) == third && __fdiv_rz(1, 3) == 0x1.555554p-2f && __fdiv_rd(1, -3) == -third &&
+           __fdiv_ru(1, -3) == -0x1.555554p-2f && __frcp_rd(3) == 0x1.555554p-2f;
+    *y++ = __fmul_rz(third, third) == 0x1.c71c72p-4f && __fmul_ru(third, third) == 0x1.c71c74p-4f &&
+           __fmul_ru(1e-40f, 1e-40f) == 0x1p-149f && __fmul_rd(1e-40f, 1e-40f) == 0;
+    *y++ = __fsqrt_rd(2) == 0x1.6a09e6p+0f && __fsqrt_ru(2) == 0x1.6a09e8p+0f && __fsqrt_rz(4) == 2 &&
+           __frsqrt_rn(4) == 0.5f;
+    *y++ = __fmaf_ru(third, 3, -1) == 0x1p-25f && __fmaf_rn(3, 3, tiny) == 9 && __fmaf_ru(3, 3, tiny) == 0x1.200002p+3f;
+    *y++ = __fmul_rz(3e38f, 3e38f) == 0x1.fffffep+127f && isinf(__fmul_ru(3e38f, 3e38f)) && isinf(__fdiv_rz(1, 0));
+    *y++ = signbit(__fadd_rd(1, -1)) && !signbit(__fadd_rn(1, -1)) && isnan(__fadd_ru(NAN, 1));
+    *y++ = __dadd_ru(3, 1e-30) == 0x1.8000000000001p+1 && __dadd_rz(-3, 1e-30) == -0x1.7ffffffffffffp+1;
+    *y++ = __ddiv_rd(1, 5) == 0x1.9999999999999p-3 && __ddiv_rn(1, 5) == fifth && __dsqrt_rz(2) == 0x1.6a09e667f3bccp+0;
+    *y++ = __dmul_ru(fifth, fifth) == 0x1.47ae147ae147cp-5 && __fma_rd(fifth, 5, -1) > 0 && __fma_rz(3, 3, 1e-30) == 9;
+    *y++ = __double2float_ru(0.1) == 0x1.99999ap-4f && __double2float_rd(0.1) == 0x1.999998p-4f;
+}
+
+static void arithmetic_in_every_mode(void **)
+{
+    rounding_kernel<<<1, 1>>>(device_y, 0x1.555556p-2f, 1e-8f, 0x1.999999999999ap-3);
+    all_hold(11);
+}
+
+static __global__ void conversions_kernel(int *y, float half, double large)
+{
+    *y++ = __float2int_rn(half) == 2 && __float2int_ru(half) == 3 && __float2int_rd(-half) == -3 &&
+           __float2int_rz(-half) == -2;
+    *y++ = __float2uint_rn(-half) == 0 && __float2uint_rz(3e10f) == ~0u && __float2int_rn(NAN) == 0;
+    *y++ = __double2int_rn(large) == INT32_MAX && __double2int_rz(-large) == INT32_MIN &&
+           __double2int_rn(NAN) == INT32_MIN;
+    *y++ = __float2ll_rn(1e30f) == INT64_MAX && __float2ll_rz(-1e30f) == INT64_MIN &&
+           __float2ull_rz(1e30f) == UINT64_MAX && __float2ll_rn(0x1p62f) == 1ll << 62 &&
+           __float2ll_rn(NAN) == INT64_MIN && __float2ull_rd(-1) == 0;
+    *y++ = __int2float_rn(16777217) == 0x1p24f && __int2float_ru(16777217) == 16777218 &&
+           __int2float_rz(-16777217) == -0x1p24f && __int2float_rd(-16777217) == -16777218;
+    *y++ = __ull2float_rz(~0ull) == 0x1.fffffep63f && __ull2float_rn(~0ull) == 0x1p64f &&
+           __ll2double_rd(-1 - (1ll << 53)) < -0x1p53;
+    *y++ = __uint2double_rn(7) == 7 && __ull2double_ru((1ull << 53) + 1) == 0x1p53 + 2;
+    *y++ = sinpif(1) == 0 && cospif(1.5f) == 0 && sinpi(-0.5) == -1 && rhypotf(3, 4) == 0.2f && norm3df(1, 2, 2) == 3 &&
+           rcbrtf(8) == 0.5f && rsqrt(4.0) == 0.5 && CUDART_INF_F > 1;
+}
+
+static void conversions_in_every_mode(void **)
+{
+    conversions_kernel<<<1, 1>>>(device_y, 2.5f, 1e15);
+    all_hold(8);
+}
+
+static __device__ bool is(__half value, unsigned bits)
+{
+    return __half_as_ushort(value) == bits;
+}
+
+static __global__ void halves_kernel(int *y, __half a, __half b)
+{
+    __half c = a;
+
+    *y++ = is(__hadd(a, b), 0x4580) && is(__hsub(a, b), 0xc100) && is(__hmul(a, b), 0x4600) && is(__hdiv(a, b), 0x3600);
+    *y++ = is(__hfma(a, b, a), 0x4780) && is(a * b + a, 0x4780) && is(__hfma_sat(a, b, a), 0x3c00) &&
+           is(__hfma_relu(-a, b, a), 0);
+    /* (1 + 3 x 2^-10)^2 - 1 is 1.5 x 2^-8 + 9 x 2^-20, which a product that is rounded by itself loses. */
+    *y++ = is(__hfma(__ushort_as_half(0x3c03), __ushort_as_half(0x3c03), (__half)-1), 0x1e02);
+    c += b;
+    c *= b;
+    c -= a;
+    *y++ = is(c, 0x4d20) && is(-c, 0xcd20) && is(__habs(-c), 0x4d20) && is(c++, 0x4d20) && is(--c, 0x4d20);
+    *y++ = a < b && !(a == b) && __hne(a, b) && __hltu(a, CUDART_NAN_FP16) && !__hlt(a, CUDART_NAN_FP16);
+    *y++ = is(__hmax(a, b), 0x4400) && is(__hmin(a, CUDART_NAN_FP16), 0x3e00) &&
+           is(__hmin_nan(a, CUDART_NAN_FP16), 0x7fff);
+    *y++ = is(hsqrt(b), 0x4000) && is(hrcp(b), 0x3400) && is(hexp2(b), 0x4c00) && is(hexp(a), 0x447b) &&
+           is(hfloor(a), 0x3c00) && is(hrint(__half(2.5f)), 0x4000) && is(hlog2(b), 0x4000) && is(htanh(a), 0x3b3e);
+    *y++ = is(__float2half_rd(0.1f), 0x2e66) && is(__float2half_ru(0.1f), 0x2e67) &&
+           is(__float2half_rz(-70000), 0xfbff) && is(__float2half_rn(65520), 0x7c00) &&
+           is(__float2half_rd(-1e-9f), 0x8001) && is(__ll2half_rn(2049), 0x6800);
+    *y++ = __half2int_rn(a) == 2 && __half2int_rz(-a) == -1 && __half2uint_ru(a) == 2 && __half2short_rd(-a) == -2 &&
+           __half2ll_rn(CUDART_INF_FP16) == INT64_MAX && __half2uchar_rz(__half(300)) == 255;
+    *y++ = is(__int2half_rn(3), 0x4200) && is(__half(1ull << 40), 0x7c00) && is(__short2half_rn(-1), 0xbc00) &&
+           is(__ull2half_rz(~0ull), 0x7bff);
+}
+
+static void halves(void **)
+{
+    halves_kernel<<<1, 1>>>(device_y, __float2half(1.5f), __float2half(4.0f));
+    all_hold(10);
+}
+
+static __device__ bool is(__half2 value, float x, float y)
+{
+    return __low2float(value) == x && __high2float(value) == y;
+}
+
+static __global__ void pairs_kernel(int *y, const __half2 *x)
+{
+    const __half2 a = x[0], b = x[1];
+    __half2 c = a;
+
+    *y++ = is(__hadd2(a, b), 5.5f, -1.75f) && is(a - b, -2.5f, -2.25f) && is(__hmul2(a, b), 6, -0.5f) &&
+           is(-a, -1.5f, 2);
+    *y++ = is(__hfma2(a, b, a), 7.5f, -2.5f) && is(__h2div(a, b), 0.375f, -8) && is(__habs2(a), 1.5f, 2);
+    c += b;
+    c *= b;
+    *y++ = is(c, 22, -0.4375f) && is(__lowhigh2highlow(c), -0.4375f, 22) && is(__lows2half2(a, b), 1.5f, 4);
+    *y++ = is(__hgt2(a, b), 0, 0) && is(__hlt2(a, b), 1, 1) && __hblt2(a, b) && a < b && a == a && !__hbgt2(a, b) &&
+           __hlt2_mask(a, b) == ~0u;
+    *y++ = is(h2sqrt(b), 2, 0.5f) && is(h2exp2(b), 16, 0x1.308p+0f) && is(h2rcp(b), 0.25f, 4);
+    *y++ = is(__shfl_xor_sync(1u, a, 0), 1.5f, -2) && is(__ldg(x + 1), 4, 0.25f) && is(__half2half2(b.y), 0.25f, 0.25f);
+    *y++ = is(__hmax2(a, b), 4, 0.25f) && is(__hfma2_relu(a, b, a), 7.5f, 0) && is(__hadd2_sat(a, b), 1, 0);
+    *y++ = is(__floats2half2_rn(1, 2), 1, 2) && is(__float22half2_rn(__half22float2(a)), 1.5f, -2) &&
+           alignof(__half2) == 4;
+}
+
+static void pairs_of_halves(void **)
+{
+    const __half2 pairs[] = {__floats2half2_rn(1.5f, -2), __floats2half2_rn(4, 0.25f)};
+
+    assert_int_equal(cudaMemcpy(device_y + 100, pairs, sizeof pairs, cudaMemcpyHostToDevice), cudaSuccess);
+    pairs_kernel<<<1, 1>>>(device_y, (const __half2 *)(device_y + 100));
+    all_hold(8);
+}
+
+static __global__ void bfloats_kernel(int *y, __nv_bfloat16 a, __nv_bfloat16 b)
+{
+    const __nv_bfloat162 c = __halves2bfloat162(a, b), d = __floats2bfloat162_rn(1, 2);
+    const __nv_bfloat16 one = __ushort_as_bfloat16(0x3f83);
+
+    *y++ = __bfloat162float(a + b) == 5.5f && __bfloat162float(__hfma(a, b, a)) == 7.5f &&
+           __bfloat162float(hsqrt(b)) == 2;
+    /* (1 + 3 x 2^-7)^2 - 1 is 1.5 x 2^-5 + 9 x 2^-14. */
+    *y++ = __bfloat16_as_ushort(__hfma(one, one, (__nv_bfloat16)-1)) == 0x3d42;
+    *y++ = __bfloat16_as_ushort(__float2bfloat16(0x1.01p0f)) == 0x3f80 &&
+           __bfloat16_as_ushort(__float2bfloat16(0x1.03p0f)) == 0x3f82;
+    *y++ = __bfloat16_as_ushort(__float2bfloat16_ru(0.1f)) == 0x3dcd &&
+           __bfloat16_as_ushort(__float2bfloat16_rz(0.1f)) == 0x3dcc;
+    *y++ = __bfloat16_as_ushort(__ll2bfloat16_rn((1ll << 60) + (1ll << 52) + 1)) == 0x5d81; /* just beyond halfway */
+    *y++ = __low2float(__hfma2(c, d, c)) == 3 && __high2float(__hadd2(c, d)) == 6 && __high2float(c * d) == 8 &&
+           __hbgt2(c, d);
+    *y++ = __bfloat162int_rn(a) == 2 && __bfloat162uint_rd(a) == 1 && __low2float(__hmax2(c, d)) == 1.5f;
+}
+
+static void bfloats(void **)
+{
+    bfloats_kernel<<<1, 1>>>(device_y, __float2bfloat16(1.5f), __float2bfloat16(4.0f));
+    all_hold(7);
+}
+
+static __global__ void small_atomics_kernel(unsigned short *words, __half *half, __half2 *pair, __nv_bfloat16 *brain,
+                                            __nv_bfloat162 *both)
+{
+    atomicCAS(&words[1], (unsigned short)threadIdx.x, (unsigned short)(threadIdx.x + 1));
+    atomicAdd(half, __float2half(0.5f));
+    atomicAdd(pair, __floats2half2_rn(1, 0.25f));
+    atomicAdd(brain, __float2bfloat16(1));
+    atomicAdd(both, __floats2bfloat162_rn(8, 0.25f));
+}
+
+static void atomics_of_16_bits(void **)
+{
+    take_counters();
+    small_atomics_kernel<<<1, 64>>>((unsigned short *)device_y, (__half *)(device_y + 1), (__half2 *)(device_y + 2),
+                                    (__nv_bfloat16 *)(device_y + 3), (__nv_bfloat162 *)(device_y + 4));
+    const struct simt_counters counters = take_counters();
+    const int expected[] = {64 << 16, 0x5000, 0x4c005400, 0x4280, 0x41804400};
+
+    assert_memory_equal(result(), expected, sizeof expected);
+    assert_int_equal(counters.atomic_requests, 10);
+    assert_int_equal(counters.atomic_conflicts, 310);
+}
+
+static __global__ void clocks_kernel(int *y)
+{
+    const long long before = clock64();
+    const clock_t soon = clock();
+
+    __nanosleep(100);
+    y[0] = clock64() > before && clock() > soon;
+    assert(y != NULL && "never");
+    if (threadIdx.x == 99)
+        printf("never: %d\n", y[0]);
+}
+RIGHT(clocks_asserts_and_prints, (clocks_kernel<<<1, 1>>>(device_y)), 0, 1)
+
+/* --- what the host calls ------------------------------------------------------------------------------------------------ */
+
+static __global__ void increment_kernel(int *y)
+{
+    y[threadIdx.x]++;
+}
+
+static void a_graph(void **)
+{
+    cudaStream_t stream;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    cudaStreamCaptureStatus status;
+    size_t nodes;
+
+    assert_int_equal(cudaStreamCreate(&stream), cudaSuccess);
+    assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+    for (int i = 0; i < 3; i++)
+        increment_kernel<<<1, 32, 0, stream>>>(device_y);
+    assert_int_equal(cudaMemsetAsync(device_y + 5, 0, 4, stream), cudaSuccess);
+    assert_int_equal(cudaStreamIsCapturing(stream, &status), cudaSuccess);
+    assert_int_equal(status, cudaStreamCaptureStatusActive);
+    assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    assert_int_equal(result()[0], 0);
+    assert_int_equal(cudaGraphGetNodes(graph, NULL, &nodes), cudaSuccess);
+    assert_int_equal(nodes, 4);
+    assert_int_equal(cudaGraphInstantiate(&exec, graph, NULL, NULL, 0), cudaSuccess);
+    assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
+    for (int i = 0; i < 4; i++)
+        assert_int_equal(cudaGraphLaunch(exec, stream), cudaSuccess);
+    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+    assert_int_equal(result()[0], 12);
+    assert_int_equal(result()[5], 0);
+    assert_int_equal(cudaGraphExecDestroy(exec), cudaSuccess);
+    assert_int_equal(cudaStreamDestroy(stream), cudaSuccess);
+}
+
+/** Two streams, forked and joined by events; the arguments are those of the capture. */
+static void a_graph_of_two_streams(void **)
+{
+    cudaStream_t first, second;
+    cudaEvent_t event;
+    cudaGraph_t graph;
+    cudaGraphExec_t exec;
+    int *pinned;
+
+    assert_int_equal(cudaMallocHost(&pinned, 128), cudaSuccess);
+    assert_int_equal(cudaStreamCreateWithFlags(&first, cudaStreamNonBlocking), cudaSuccess);
+    assert_int_equal(cudaStreamCreateWithFlags(&second, cudaStreamNonBlocking), cudaSuccess);
+    assert_int_equal(cudaEventCreate(&event), cudaSuccess);
+    for (int i = 0; i < 32; i++)
+        pinned[i] = i;
+    assert_int_equal(cudaStreamBeginCapture(first, cudaStreamCaptureModeThreadLocal), cudaSuccess);
+    {
+        int factor = 2;
+        size_t count = 32;
+
+        cudaMemcpyAsync(device_y, pinned, 128, cudaMemcpyHostToDevice, first);
+        cudaEventRecord(event, first);
+        cudaStreamWaitEvent(second, event);
+        scale_kernel<<<1, 32, 0, second>>>(device_y, device_y + 32, factor, count);
+        cudaEventRecord(event, second);
+        cudaStreamWaitEvent(first, event, 0);
+        cudaMemcpyAsync(pinned, device_y + 32, 128, cudaMemcpyDeviceToHost, first);
+        factor = 3;
+    }
+    assert_int_equal(cudaStreamEndCapture(first, &graph), cudaSuccess);
+    assert_int_equal(cudaGraphInstantiateWithFlags(&exec, graph, 0), cudaSuccess);
+    assert_int_equal(cudaEventDestroy(event), cudaSuccess);
+    assert_int_equal(cudaGraphLaunch(exec, first), cudaSuccess);
+    assert_int_equal(cudaGraphLaunch(exec, first), cudaSuccess);
+    assert_int_equal(cudaStreamSynchronize(first), cudaSuccess);
+    expect_good();
+    assert_int_equal(pinned[7], 28);
+    assert_int_equal(cudaGraphExecDestroy(exec), cudaSuccess);
+    assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
+    assert_int_equal(cudaStreamDestroy(second), cudaSuccess);
+    assert_int_equal(cudaStreamDestroy(first), cudaSuccess);
+    assert_int_equal(cudaFreeHost(pinned), cudaSuccess);
+}
+
+static __global__ void pitched_kernel(float *matrix, size_t pitch, int width, int height)
+{
+    const int column = blockIdx.x * blockDim.x + threadIdx.x, row = blockIdx.y * blockDim.y + threadIdx.y;
+
+    if (row < height && column < width)
+        ((float *)((char *)matrix + row * pitch))[column] *= 2;
+}
+
+static void memory_in_rows(void **)
+{
+    enum { WIDTH = 50, HEIGHT = 20 };
+    float in[HEIGHT][WIDTH], out[HEIGHT][WIDTH], *matrix;
+    size_t pitch;
+
+    for (int i = 0; i < WIDTH * HEIGHT; i++)
+        in[i / WIDTH][i % WIDTH] = (float)i;
+    assert_int_equal(cudaMallocPitch(&matrix, &pitch, sizeof in[0], HEIGHT), cudaSuccess);
+    assert_true(pitch >= sizeof in[0]);
+    assert_int_equal(cudaMemcpy2D(matrix, pitch, in, sizeof in[0], sizeof in[0], HEIGHT, cudaMemcpyHostToDevice),
+                     cudaSuccess);
+    pitched_kernel<<<dim3(4, 2), dim3(16, 16)>>>(matrix, pitch, WIDTH, HEIGHT);
+    expect_good();
+    assert_int_equal(cudaMemcpy2D(out, sizeof in[0], matrix, pitch, sizeof in[0], HEIGHT, cudaMemcpyDeviceToHost),
+                     cudaSuccess);
+    for (int i = 0; i < WIDTH * HEIGHT; i++)
+        assert_true(out[i / WIDTH][i % WIDTH] == 2 * (float)i);
+    assert_int_equal(cudaMemset2D(matrix, pitch, 0, sizeof in[0], HEIGHT), cudaSuccess);
+    assert_int_equal(cudaFree(matrix), cudaSuccess);
+}
+
+static void CUDART_CB count_up(void *data)
+{
+    ++*(int *)data;
+}
+
+static void memory_and_functions_in_a_stream(void **)
+{
+    cudaStream_t stream;
+    int *words, host[32], calls = 0;
+
+    assert_int_equal(cudaStreamCreate(&stream), cudaSuccess);
+    assert_int_equal(cudaMallocAsync(&words, sizeof host, stream), cudaSuccess);
+    assert_int_equal(cudaMemsetAsync(words, 0, sizeof host, stream), cudaSuccess);
+    increment_kernel<<<1, 32, 0, stream>>>(words);
+    assert_int_equal(cudaMemcpyAsync(host, words, sizeof host, cudaMemcpyDeviceToHost, stream), cudaSuccess);
+    assert_int_equal(cudaLaunchHostFunc(stream, count_up, &calls), cudaSuccess);
+    assert_int_equal(cudaFreeAsync(words, stream), cudaSuccess);
+    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+    assert_int_equal(host[31] + calls, 2);
+    assert_int_equal(cudaStreamDestroy(stream), cudaSuccess);
+}
+
+static void how_many_blocks_fit(void **)
+{
+    int blocks = 0, grid = 0, block = 0;
+    size_t bytes = 0;
+    struct cudaDeviceProp properties;
+
+    assert_int_equal(cudaGetDeviceProperties(&properties, 0), cudaSuccess);
+    assert_int_equal(properties.warpSize, 32);
+    assert_int_equal(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, increment_kernel, 32, 0), cudaSuccess);
+    assert_int_equal(blocks, 32);
+    assert_int_equal(
+        cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, (const void *)increment_kernel, 1024, 40000),
+        cudaSuccess);
+    assert_int_equal(blocks, 2);
+    assert_int_equal(cudaOccupancyMaxPotentialBlockSize(&grid, &block, increment_kernel, 0, 0), cudaSuccess);
+    assert_int_equal(block, 1024);
+    assert_int_equal(grid, 2 * properties.multiProcessorCount);
+    assert_int_equal(cudaOccupancyMaxPotentialBlockSize(&grid, &block, increment_kernel, 0, 100), cudaSuccess);
+    assert_int_equal(block, 64); /* 32 blocks, of 100 threads only 16 */
+    assert_int_equal(cudaOccupancyAvailableDynamicSMemPerBlock(&bytes, increment_kernel, 2, 128), cudaSuccess);
+    assert_int_equal(bytes, 113 * 1024);
+}
+
 #define VALID(name) cmocka_unit_test_setup_teardown(name, make_buffers, free_buffers)
 
 int main(void)
@@ -1066,6 +2542,66 @@ int main(void)
         VALID(padding_that_nobody_writes),
         VALID(memory_written_in_pieces),
         VALID(read_only_loads_launch_after_launch),
+        VALID(a_tree_of_sums),
+        VALID(sums_in_two_launches),
+        VALID(a_tree_for_one_size),
+        VALID(a_scan_by_two_buffers),
+        VALID(a_scan_up_and_down),
+        VALID(scans_of_warps),
+        VALID(tiles_that_look_back),
+        VALID(a_bitonic_sort),
+        VALID(a_sort_by_bits),
+        VALID(a_transpose),
+        VALID(a_product_of_matrices),
+        VALID(a_stencil_with_a_border),
+        VALID(two_buffers_in_turn),
+        VALID(a_warp_for_each_row),
+        VALID(a_softmax_in_one_pass),
+        VALID(a_histogram),
+        VALID(a_histogram_for_each_warp),
+        VALID(a_hash_table),
+        VALID(a_search_by_levels),
+        VALID(the_place_of_the_largest),
+        VALID(a_minimum_of_floats),
+        VALID(a_lock_that_each_thread_takes),
+        VALID(a_lock_in_shared_memory),
+        VALID(a_flag_in_shared_memory),
+        VALID(a_block_that_waits_for_another),
+        VALID(lanes_with_the_same_key),
+        VALID(reductions_of_half_a_warp),
+        VALID(barriers_with_answers),
+        VALID(the_lanes_that_have_work),
+        VALID(a_block_of_40_threads),
+        VALID(groups_of_every_size),
+        VALID(what_tiles_do),
+        VALID(reductions_and_scans_of_groups),
+        VALID(lanes_by_their_labels),
+        VALID(a_grid_that_waits),
+        VALID(structures_in_a_tree),
+        VALID(a_union_in_shared_memory),
+        VALID(three_arrays_in_one),
+        VALID(a_dynamic_array_of_any_type),
+        VALID(memcpy_and_memset),
+        VALID(vectors),
+        VALID(recursion),
+        VALID(pointers_to_functions),
+        VALID(virtual_functions),
+        VALID(lambdas_and_templates),
+        VALID(arguments_of_templates_are_found),
+        VALID(launches_by_address),
+        VALID(integer_functions),
+        VALID(arithmetic_in_every_mode),
+        VALID(conversions_in_every_mode),
+        VALID(halves),
+        VALID(pairs_of_halves),
+        VALID(bfloats),
+        VALID(atomics_of_16_bits),
+        VALID(clocks_asserts_and_prints),
+        VALID(a_graph),
+        VALID(a_graph_of_two_streams),
+        VALID(memory_in_rows),
+        VALID(memory_and_functions_in_a_stream),
+        VALID(how_many_blocks_fit),
     };
 
     return cmocka_run_group_tests_name("valid", tests, NULL, NULL);

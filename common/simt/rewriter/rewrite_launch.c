@@ -6,13 +6,16 @@
  *
  *     rewrite_launch FILE.cu > FILE.cc
  *
- *     kernel<T><<<grid, block>>>(args)   ->   simt_launch((kernel<T>), "kernel<T>", grid, block)(args)
+ *     kernel<T><<<grid, block>>>(args)   ->   simt_launch(SIMT_KERNEL((kernel<T>)), "kernel<T>", grid, block)(args)
  *     extern __shared__ T name[];        ->   T *const name = (decltype(+name))simt_dynamic_shared;            in a function
  *     extern __shared__ T name[];        ->   extern __thread T name[] __asm__("simt_dynamic_shared");         elsewhere
  *     __shared__ T name[size];           ->   __shared__ T name[size]; SIMT_SHARED_GAP
  *     __device__ T name;                 ->   SIMT_DEVICE_VARIABLE T name; SIMT_DEVICE_GAP
  *     __launch_bounds__(n) name(T x) {   ->   __launch_bounds__(n) name(T x) { SIMT_LAUNCH_BOUNDS(n)
  *     __constant__ T name[size];         ->   __constant__ T name[size]; SIMT_CONSTANT_GAP
+ *
+ *     cudaLaunchKernel((void *)kernel,   ->   cudaLaunchKernel(kernel,
+ *     #include <math_constants.h>        ->   #include <cuda_runtime.h>                        and other headers of CUDA's
  *
  * In functions of the device, what C++ leaves open and a GPU does not:
  *
@@ -32,12 +35,18 @@
 
 #define NOWHERE SIZE_MAX
 
+enum { MAX_CONDITIONALS = 64 };
+
 struct source {
     const char *path;
     char *text;  /* a #line directive, then the file; ends with a 0 */
     char *code;  /* the text with comments and white space as ' ', literals as '"'; '\n' only where a directive ends */
     size_t size; /* characters, the same in both */
     size_t copied; /* how many of them are in the output */
+
+    /* Where the rewriting is: in how many braces, in a device function from which on, and in how many #if, begun in how many. */
+    int braces, device_braces;
+    int conditionals, braces_before[MAX_CONDITIONALS];
 };
 
 static bool fail(const struct source *source, size_t at, const char *what)
@@ -209,6 +218,20 @@ static size_t partner(const char *code, size_t at, int step)
     return NOWHERE;
 }
 
+static bool is_word_at(const char *code, size_t at, const char *word)
+{
+    return starts_with(code + at, word) && !is_word(code[at + strlen(word)]) && (at == 0 || !is_word(code[at - 1]));
+}
+
+/** The word among those before `at` in the same declaration, or NOWHERE. */
+static size_t find_before(const char *code, size_t at, const char *word)
+{
+    while (at > 0 && !is_one_of(code[at - 1], ";{}\n"))
+        if (is_word_at(code, --at, word))
+            return at;
+    return NOWHERE;
+}
+
 /* --- launches ------------------------------------------------------------------------------------------------------- */
 
 /** `at`, the start of a whole expression; NOWHERE if a call's function, an object or a pointer stands before it. */
@@ -276,6 +299,14 @@ static void copy_to(struct source *source, size_t end)
     source->copied = end;
 }
 
+/** Copies up to `begin` and leaves out what lies between that and `end`, `text` instead. */
+static void replace(struct source *source, size_t begin, size_t end, const char *text)
+{
+    copy_to(source, begin);
+    fputs(text, stdout);
+    source->copied = end;
+}
+
 /** Writes [begin, end) as the inside of a string: one space for comments and white space, quotes escaped. */
 static void write_quoted(const struct source *source, size_t begin, size_t end)
 {
@@ -319,11 +350,14 @@ static bool rewrite_launch(struct source *source, size_t at)
         return fail(source, at, "after <<< must follow, in the same statement, its >>> and an argument list");
     if (partner(code, skip_space(code, close + 3), 1) == NOWHERE)
         return fail(source, close, "the argument list after >>> has no end");
+    if (source->device_braces > 0)
+        return fail(source, at,
+                    "a kernel cannot launch kernels on the simulator: launch this one from the host, afterwards");
 
     copy_to(source, kernel);
-    fputs("simt_launch((", stdout);
+    fputs("simt_launch(SIMT_KERNEL((", stdout);
     copy_to(source, kernel_end);
-    fputs("), \"", stdout);
+    fputs(")), \"", stdout);
     write_quoted(source, kernel, kernel_end);
     fputs("\", ", stdout);
     copy_to(source, at);
@@ -332,6 +366,29 @@ static bool rewrite_launch(struct source *source, size_t at)
     putchar(')');
     source->copied = close + 3;
     return true;
+}
+
+/** Leaves out what makes a void pointer of the kernel in cudaLaunchKernel((void *)kernel, ...): the types come from it. */
+static void rewrite_launch_call(struct source *source, size_t end)
+{
+    const char *code = source->code;
+    const size_t open = skip_space(code, end);
+    size_t cast = skip_space(code, open + 1), cast_end = cast;
+
+    if (code[open] != '(')
+        return;
+    if (is_word_at(code, cast, "reinterpret_cast"))
+        cast_end = skip_space(code, cast + strlen("reinterpret_cast"));
+    const size_t close = is_one_of(code[cast_end], "(<") ? partner(code, cast_end, 1) : NOWHERE;
+
+    if (close == NOWHERE)
+        return;
+    for (size_t at = cast_end + 1, word; at < close; at = word) {
+        word = is_word(code[at]) ? word_end(code, at) : at + 1;
+        if (!is_one_of(code[at], " *") && !is_word_at(code, at, "void") && !is_word_at(code, at, "const"))
+            return;
+    }
+    replace(source, cast, close + 1, "");
 }
 
 /* --- dynamic shared memory ------------------------------------------------------------------------------------------ */
@@ -365,20 +422,6 @@ static bool find_unsized_array(const char *code, size_t at, struct dynamic_array
     return code[at] && array->open != NOWHERE;
 }
 
-static bool is_word_at(const char *code, size_t at, const char *word)
-{
-    return starts_with(code + at, word) && !is_word(code[at + strlen(word)]) && (at == 0 || !is_word(code[at - 1]));
-}
-
-/** The `extern` among the words before `at` in the same declaration, or NOWHERE. */
-static size_t find_extern(const char *code, size_t at)
-{
-    while (at > 0 && !is_one_of(code[at - 1], ";{}\n"))
-        if (is_word_at(code, --at, "extern"))
-            return at;
-    return NOWHERE;
-}
-
 /** Whether the `{` at `at` belongs to a namespace or to `extern "C"`. */
 static bool opens_namespace(const char *code, size_t at)
 {
@@ -402,14 +445,6 @@ static bool in_function(const char *code, size_t at)
             return true;
     }
     return false;
-}
-
-/** Copies up to `begin` and leaves out what lies between that and `end`, `text` instead. */
-static void replace(struct source *source, size_t begin, size_t end, const char *text)
-{
-    copy_to(source, begin);
-    fputs(text, stdout);
-    source->copied = end;
 }
 
 /** The array as a pointer to its first element: compilers forget a variable's other name inside templates. */
@@ -449,16 +484,28 @@ static void write_gap(struct source *source, size_t at, const char *gap)
     fputs(gap, stdout);
 }
 
+/** Shared variables are static; CUDA lets one say so. */
+static void leave_out_static(struct source *source, size_t at, size_t end)
+{
+    const size_t before = find_before(source->code, at, "static"), behind = skip_space(source->code, end);
+
+    if (before != NOWHERE)
+        replace(source, before, before + strlen("static"), "");
+    if (is_word_at(source->code, behind, "static"))
+        replace(source, behind, behind + strlen("static"), "");
+}
+
 /** Rewrites the declaration that has `__shared__` at `at` if its array has no size; else leaves a gap behind it. */
 static bool rewrite_shared(struct source *source, size_t at)
 {
-    struct dynamic_array array = {.extern_word = find_extern(source->code, at), .shared_word = at};
+    struct dynamic_array array = {.extern_word = find_before(source->code, at, "extern"), .shared_word = at};
     const size_t word = at + strlen("__shared__");
     const bool dynamic = array.extern_word != NOWHERE;
 
     if (dynamic != find_unsized_array(source->code, word, &array))
         return fail(source, at, "dynamic shared memory is declared as: extern __shared__ T name[];");
     if (!dynamic) {
+        leave_out_static(source, at, word);
         write_gap(source, word, " SIMT_SHARED_GAP");
         return true;
     }
@@ -512,10 +559,97 @@ static bool declares_variable(const char *code, size_t at)
 /** Puts a variable of a kernel's where no host variable is, and a gap behind it. */
 static void rewrite_variable(struct source *source, size_t at, size_t end, const char *attribute, const char *gap)
 {
-    if (!declares_variable(source->code, end) || find_extern(source->code, at) != NOWHERE)
+    if (!declares_variable(source->code, end) || find_before(source->code, at, "extern") != NOWHERE)
         return;
     replace(source, at, end, attribute);
     write_gap(source, end, gap);
+}
+
+/* --- headers of CUDA's ---------------------------------------------------------------------------------------------- */
+
+/** A header, or all whose names begin so: which header here has the same, or why there is none. */
+struct header {
+    const char *name, *here, *why;
+};
+
+static const struct header headers[] = {
+    {"cuda.h", "cuda_runtime.h", NULL},
+    {"cuda_profiler_api.h", "cuda_runtime.h", NULL},
+    {"device_launch_parameters.h", "cuda_runtime.h", NULL},
+    {"device_functions.h", "cuda_runtime.h", NULL},
+    {"math_constants.h", "cuda_runtime.h", NULL},
+    {"vector_functions.h", "cuda_runtime.h", NULL},
+    {"cooperative_groups/reduce.h", "cooperative_groups.h", NULL},
+    {"cooperative_groups/scan.h", "cooperative_groups.h", NULL},
+    {"cooperative_groups/memcpy_async.h", NULL, "copy by loads and stores, then wait for the block"},
+    {"cuda_pipeline", NULL, "copy by loads and stores, then wait for the block"},
+    {"mma.h", NULL, "there are no tensor cores: multiply and add, and keep mma.h under #ifdef __CUDA_ARCH__"},
+    {"cuda/", NULL, "use atomicAdd() and its kin, and __threadfence()"},
+    {"cub/", NULL, "write it by shuffles and shared memory, as the chapters do"},
+    {"thrust/", NULL, "write a kernel"},
+    {"curand", NULL, "make random numbers on the host, or from the thread's index"},
+    {"cublas", NULL, "write a kernel"},
+    {"cuda_fp8", NULL, "the small number types here are __half and __nv_bfloat16"},
+};
+
+/** Names the header here that has what is in one of CUDA's, or says why none has. */
+static bool rewrite_include(struct source *source, size_t at)
+{
+    const size_t word = skip_space(source->code, at + 1);
+    const size_t open = skip_space(source->code, word + strlen("include"));
+    const char *const text = source->text + open + 1;
+
+    if (!is_word_at(source->code, word, "include") || !is_one_of(source->text[open], "<\""))
+        return true;
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
+        const struct header *header = &headers[i];
+        const size_t length = strlen(header->name);
+        char what[200];
+
+        if (!starts_with(text, header->name) || (header->here && !is_one_of(text[length], ">\"")))
+            continue;
+        if (header->here) {
+            replace(source, open + 1, open + 1 + length, header->here);
+        } else if (source->conditionals == 0) {
+            snprintf(what, sizeof what, "%.*s is not supported by the simulator: %s", (int)strcspn(text, ">\""), text,
+                     header->why);
+            return fail(source, at, what);
+        }
+        return true;
+    }
+    return true;
+}
+
+/* --- where it is ---------------------------------------------------------------------------------------------------- */
+
+/** A function of the device's begins at the outermost `{` behind its qualifier. */
+static void count_brace(struct source *source, size_t at)
+{
+    const char *code = source->code;
+
+    if (code[at] == '{') {
+        source->braces++;
+        if (source->device_braces == 0 && find_before(code, at, "__host__") == NOWHERE &&
+            (find_before(code, at, "__global__") != NOWHERE || find_before(code, at, "__device__") != NOWHERE))
+            source->device_braces = source->braces;
+    } else if (code[at] == '}' && source->braces > 0) {
+        if (source->device_braces == source->braces)
+            source->device_braces = 0;
+        source->braces--;
+    }
+}
+
+/** Both sides of an #else begin in as many braces. */
+static void count_conditional(struct source *source, size_t at)
+{
+    const char *word = source->code + skip_space(source->code, at + 1);
+
+    if (starts_with(word, "if") && source->conditionals < MAX_CONDITIONALS)
+        source->braces_before[source->conditionals++] = source->braces;
+    else if (starts_with(word, "el") && source->conditionals > 0)
+        source->braces = source->braces_before[source->conditionals - 1];
+    else if (starts_with(word, "endif") && source->conditionals > 0)
+        source->conditionals--;
 }
 
 /* --- launch bounds -------------------------------------------------------------------------------------------------- */
@@ -534,6 +668,7 @@ static void rewrite_launch_bounds(struct source *source, size_t end)
     }
     if (at == NOWHERE || code[at] != '{')
         return;
+    count_brace(source, at);
     copy_to(source, at + 1);
     fputs(" SIMT_LAUNCH_BOUNDS", stdout);
     write_line(source, open, close + 1);
@@ -767,12 +902,21 @@ static bool rewrite(struct source *source)
         bool good = true;
 
         end = is_word(source->code[at]) ? word_end(source->code, at) : at + 1;
+        if (is_one_of(source->code[at], "{}"))
+            count_brace(source, at);
+        else if (source->code[at] == '#')
+            count_conditional(source, at);
         if (end - at == strlen("__shared__") && starts_with(source->code + at, "__shared__"))
             good = rewrite_shared(source, at);
         else if (end - at == strlen("__device__") && starts_with(source->code + at, "__device__"))
             rewrite_variable(source, at, end, "SIMT_DEVICE_VARIABLE", " SIMT_DEVICE_GAP");
         else if (end - at == strlen("__constant__") && starts_with(source->code + at, "__constant__"))
             rewrite_variable(source, at, end, "__constant__", " SIMT_CONSTANT_GAP");
+        else if (is_word_at(source->code, at, "cudaLaunchKernel") ||
+                 is_word_at(source->code, at, "cudaLaunchCooperativeKernel"))
+            rewrite_launch_call(source, end);
+        else if (source->code[at] == '#')
+            good = rewrite_include(source, at);
         else if (end - at == strlen("__launch_bounds__") && starts_with(source->code + at, "__launch_bounds__"))
             rewrite_launch_bounds(source, end);
         else if (end - at == strlen("__CUDA_ARCH__") && starts_with(source->code + at, "__CUDA_ARCH__"))

@@ -1,0 +1,586 @@
+/**
+ * @file simt_intrinsics.h
+ * @brief CUDA's arithmetic that a thread does alone: bits, integers, rounded arithmetic, conversions, bytes of a word.
+ *
+ * Written without branches, as all that is inlined into kernels. What rounds, rounds as CUDA says, in every mode; functions that
+ * CUDA computes roughly (__expf and its kin) are as good as the C library's here.
+ */
+#ifndef SIMT_INTRINSICS_H
+#define SIMT_INTRINSICS_H
+
+#include "simt_device.h"
+#include "small_float_type.h"
+
+/* --- bits --------------------------------------------------------------------------------------------------------- */
+
+SIMT_DEVICE unsigned __float_as_uint(float value)
+{
+    return __builtin_bit_cast(unsigned, value);
+}
+SIMT_DEVICE int __float_as_int(float value)
+{
+    return __builtin_bit_cast(int, value);
+}
+SIMT_DEVICE float __uint_as_float(unsigned bits)
+{
+    return __builtin_bit_cast(float, bits);
+}
+SIMT_DEVICE float __int_as_float(int bits)
+{
+    return __builtin_bit_cast(float, bits);
+}
+SIMT_DEVICE long long __double_as_longlong(double value)
+{
+    return __builtin_bit_cast(long long, value);
+}
+SIMT_DEVICE double __longlong_as_double(long long bits)
+{
+    return __builtin_bit_cast(double, bits);
+}
+SIMT_DEVICE int __double2hiint(double value)
+{
+    return (int)(__builtin_bit_cast(unsigned long long, value) >> 32);
+}
+SIMT_DEVICE int __double2loint(double value)
+{
+    return (int)__builtin_bit_cast(unsigned long long, value);
+}
+SIMT_DEVICE double __hiloint2double(int high, int low)
+{
+    return __builtin_bit_cast(double, (unsigned long long)(unsigned)high << 32 | (unsigned)low);
+}
+SIMT_DEVICE int __popc(unsigned x)
+{
+    return __builtin_popcount(x);
+}
+SIMT_DEVICE int __popcll(unsigned long long x)
+{
+    return __builtin_popcountll(x);
+}
+/* A 1 below the lowest bit makes zero an ordinary case. */
+SIMT_DEVICE int __clz(int x)
+{
+    return __builtin_clzll((unsigned long long)(unsigned)x << 32 | 0x80000000u);
+}
+SIMT_DEVICE int __clzll(long long x)
+{
+    return __builtin_clzll((unsigned long long)x | 1) + (x == 0);
+}
+SIMT_DEVICE int __ffs(int x)
+{
+    return __builtin_ffs(x);
+}
+SIMT_DEVICE int __ffsll(long long x)
+{
+    return __builtin_ffsll(x);
+}
+SIMT_DEVICE unsigned __brev(unsigned x)
+{
+    x = (x >> 1 & 0x55555555u) | (x & 0x55555555u) << 1;
+    x = (x >> 2 & 0x33333333u) | (x & 0x33333333u) << 2;
+    x = (x >> 4 & 0x0f0f0f0fu) | (x & 0x0f0f0f0fu) << 4;
+    return __builtin_bswap32(x);
+}
+SIMT_DEVICE unsigned long long __brevll(unsigned long long x)
+{
+    return (unsigned long long)__brev((unsigned)x) << 32 | __brev((unsigned)(x >> 32));
+}
+SIMT_DEVICE unsigned simt_byte_of(unsigned x, unsigned y, unsigned selector)
+{
+    const unsigned long long bytes = (unsigned long long)y << 32 | x;
+    const unsigned byte = (unsigned)(bytes >> 8 * (selector & 7)) & 0xff;
+    const unsigned sign = 0xff & (0 - (byte >> 7));
+    const unsigned spread = 0 - (selector >> 3 & 1);
+
+    return (sign & spread) | (byte & ~spread);
+}
+SIMT_DEVICE unsigned __byte_perm(unsigned x, unsigned y, unsigned selector)
+{
+    return simt_byte_of(x, y, selector) | simt_byte_of(x, y, selector >> 4) << 8 |
+           simt_byte_of(x, y, selector >> 8) << 16 | simt_byte_of(x, y, selector >> 12) << 24;
+}
+SIMT_DEVICE unsigned __funnelshift_l(unsigned low, unsigned high, unsigned shift)
+{
+    return (unsigned)(((unsigned long long)high << 32 | low) << (shift & 31) >> 32);
+}
+SIMT_DEVICE unsigned __funnelshift_r(unsigned low, unsigned high, unsigned shift)
+{
+    return (unsigned)(((unsigned long long)high << 32 | low) >> (shift & 31));
+}
+SIMT_DEVICE unsigned simt_at_most_32(unsigned shift)
+{
+    return ((shift & 31) & (0u - (shift < 32))) | (unsigned)(shift >= 32) << 5;
+}
+SIMT_DEVICE unsigned __funnelshift_lc(unsigned low, unsigned high, unsigned shift)
+{
+    return (unsigned)(((unsigned long long)high << 32 | low) << simt_at_most_32(shift) >> 32);
+}
+SIMT_DEVICE unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shift)
+{
+    return (unsigned)(((unsigned long long)high << 32 | low) >> simt_at_most_32(shift));
+}
+/* --- integers ------------------------------------------------------------------------------------------------------- */
+
+SIMT_DEVICE unsigned __umulhi(unsigned x, unsigned y)
+{
+    return (unsigned)((unsigned long long)x * y >> 32);
+}
+SIMT_DEVICE int __mulhi(int x, int y)
+{
+    return (int)((long long)x * y >> 32);
+}
+
+SIMT_DEVICE unsigned long long __umul64hi(unsigned long long x, unsigned long long y)
+{
+    __extension__ typedef unsigned __int128 wide;
+
+    return (unsigned long long)((wide)x * y >> 64);
+}
+SIMT_DEVICE long long __mul64hi(long long x, long long y)
+{
+    __extension__ typedef __int128 wide;
+
+    return (long long)((wide)x * y >> 64);
+}
+SIMT_DEVICE int __mul24(int x, int y)
+{
+    return (int)((unsigned)(x << 8 >> 8) * (unsigned)(y << 8 >> 8));
+}
+SIMT_DEVICE unsigned __umul24(unsigned x, unsigned y)
+{
+    return (x & 0xffffff) * (y & 0xffffff);
+}
+SIMT_DEVICE unsigned __sad(int x, int y, unsigned sum)
+{
+    return (unsigned)__builtin_llabs((long long)x - y) + sum;
+}
+SIMT_DEVICE unsigned __usad(unsigned x, unsigned y, unsigned sum)
+{
+    return (unsigned)__builtin_llabs((long long)x - y) + sum;
+}
+SIMT_DEVICE int __hadd(int x, int y)
+{
+    return (int)(((long long)x + y) >> 1);
+}
+SIMT_DEVICE int __rhadd(int x, int y)
+{
+    return (int)(((long long)x + y + 1) >> 1);
+}
+SIMT_DEVICE unsigned __uhadd(unsigned x, unsigned y)
+{
+    return (unsigned)(((unsigned long long)x + y) >> 1);
+}
+SIMT_DEVICE unsigned __urhadd(unsigned x, unsigned y)
+{
+    return (unsigned)(((unsigned long long)x + y + 1) >> 1);
+}
+
+#define SIMT_MIN_MAX(type)               \
+    SIMT_DEVICE type min(type x, type y) \
+    {                                    \
+        return y < x ? y : x;            \
+    }                                    \
+    SIMT_DEVICE type max(type x, type y) \
+    {                                    \
+        return x < y ? y : x;            \
+    }
+
+SIMT_MIN_MAX(int)
+SIMT_MIN_MAX(unsigned)
+SIMT_MIN_MAX(long)
+SIMT_MIN_MAX(unsigned long)
+SIMT_MIN_MAX(long long)
+SIMT_MIN_MAX(unsigned long long)
+#undef SIMT_MIN_MAX
+
+/* Mixed signs compare unsigned, as in CUDA. */
+SIMT_DEVICE unsigned min(int x, unsigned y)
+{
+    return min((unsigned)x, y);
+}
+SIMT_DEVICE unsigned min(unsigned x, int y)
+{
+    return min(x, (unsigned)y);
+}
+SIMT_DEVICE unsigned max(int x, unsigned y)
+{
+    return max((unsigned)x, y);
+}
+SIMT_DEVICE unsigned max(unsigned x, int y)
+{
+    return max(x, (unsigned)y);
+}
+SIMT_DEVICE float min(float x, float y)
+{
+    return fminf(x, y);
+}
+SIMT_DEVICE float max(float x, float y)
+{
+    return fmaxf(x, y);
+}
+SIMT_DEVICE double min(double x, double y)
+{
+    return fmin(x, y);
+}
+SIMT_DEVICE double max(double x, double y)
+{
+    return fmax(x, y);
+}
+SIMT_DEVICE double min(float x, double y)
+{
+    return fmin((double)x, y);
+}
+SIMT_DEVICE double min(double x, float y)
+{
+    return fmin(x, (double)y);
+}
+SIMT_DEVICE double max(float x, double y)
+{
+    return fmax((double)x, y);
+}
+SIMT_DEVICE double max(double x, float y)
+{
+    return fmax(x, (double)y);
+}
+#define SIMT_NAMED_MIN_MAX(prefix, type)         \
+    SIMT_DEVICE type prefix##min(type x, type y) \
+    {                                            \
+        return min(x, y);                        \
+    }                                            \
+    SIMT_DEVICE type prefix##max(type x, type y) \
+    {                                            \
+        return max(x, y);                        \
+    }
+SIMT_NAMED_MIN_MAX(u, unsigned)
+SIMT_NAMED_MIN_MAX(ll, long long)
+SIMT_NAMED_MIN_MAX(ull, unsigned long long)
+#undef SIMT_NAMED_MIN_MAX
+
+/* --- halves and bytes of a word --------------------------------------------------------------------------------------- */
+
+/** Part `i` of a word's sizeof(Part)-byte parts. */
+template <class Part>
+SIMT_DEVICE int simt_part(unsigned word, unsigned i)
+{
+    return (Part)(word >> 8 * sizeof(Part) * i);
+}
+template <class Part>
+SIMT_DEVICE unsigned simt_put_part(int value, unsigned i)
+{
+    return ((unsigned)value & (unsigned)((1ull << 8 * sizeof(Part)) - 1)) << 8 * sizeof(Part) * i;
+}
+template <class Operation, class Part>
+SIMT_DEVICE unsigned simt_by_parts(unsigned x, unsigned y)
+{
+    unsigned result = simt_put_part<Part>(Operation::of(simt_part<Part>(x, 0), simt_part<Part>(y, 0)), 0) |
+                      simt_put_part<Part>(Operation::of(simt_part<Part>(x, 1), simt_part<Part>(y, 1)), 1);
+
+    if constexpr (sizeof(Part) == 1)
+        result |= simt_put_part<Part>(Operation::of(simt_part<Part>(x, 2), simt_part<Part>(y, 2)), 2) |
+                  simt_put_part<Part>(Operation::of(simt_part<Part>(x, 3), simt_part<Part>(y, 3)), 3);
+    return result;
+}
+
+#define SIMT_PARTS(name, sign, value)                              \
+    struct simt_parts_##name {                                     \
+        static SIMT_METHOD int of(int x, int y)                    \
+        {                                                          \
+            return value;                                          \
+        }                                                          \
+    };                                                             \
+    SIMT_DEVICE unsigned __v##name##2(unsigned x, unsigned y)      \
+    {                                                              \
+        return simt_by_parts<simt_parts_##name, sign short>(x, y); \
+    }                                                              \
+    SIMT_DEVICE unsigned __v##name##4(unsigned x, unsigned y)      \
+    {                                                              \
+        return simt_by_parts<simt_parts_##name, sign char>(x, y);  \
+    }
+SIMT_PARTS(add, unsigned, x + y)
+SIMT_PARTS(sub, unsigned, x - y)
+SIMT_PARTS(avgu, unsigned, (x + y + 1) >> 1)
+SIMT_PARTS(avgs, signed, (x + y + (x + y >= 0)) >> 1)
+SIMT_PARTS(maxu, unsigned, x > y ? x : y)
+SIMT_PARTS(maxs, signed, x > y ? x : y)
+SIMT_PARTS(minu, unsigned, x < y ? x : y)
+SIMT_PARTS(mins, signed, x < y ? x : y)
+SIMT_PARTS(absdiffu, unsigned, __builtin_abs(x - y))
+SIMT_PARTS(absdiffs, signed, __builtin_abs(x - y))
+#define SIMT_PARTS_COMPARED(name, sign, condition) \
+    SIMT_PARTS(cmp##name, sign, -(condition))      \
+    SIMT_PARTS(set##name, sign, condition)
+SIMT_PARTS_COMPARED(eq, unsigned, x == y)
+SIMT_PARTS_COMPARED(ne, unsigned, x != y)
+SIMT_PARTS_COMPARED(gtu, unsigned, x > y)
+SIMT_PARTS_COMPARED(gts, signed, x > y)
+SIMT_PARTS_COMPARED(geu, unsigned, x >= y)
+SIMT_PARTS_COMPARED(ges, signed, x >= y)
+SIMT_PARTS_COMPARED(ltu, unsigned, x < y)
+SIMT_PARTS_COMPARED(lts, signed, x < y)
+SIMT_PARTS_COMPARED(leu, unsigned, x <= y)
+SIMT_PARTS_COMPARED(les, signed, x <= y)
+#undef SIMT_PARTS_COMPARED
+#undef SIMT_PARTS
+
+#define SIMT_DOT_PRODUCTS(type, sign)                                                                      \
+    SIMT_DEVICE type __dp4a(type x, type y, type sum)                                                      \
+    {                                                                                                      \
+        return sum + (type)(simt_part<sign char>((unsigned)x, 0) * simt_part<sign char>((unsigned)y, 0) +  \
+                            simt_part<sign char>((unsigned)x, 1) * simt_part<sign char>((unsigned)y, 1) +  \
+                            simt_part<sign char>((unsigned)x, 2) * simt_part<sign char>((unsigned)y, 2) +  \
+                            simt_part<sign char>((unsigned)x, 3) * simt_part<sign char>((unsigned)y, 3));  \
+    }                                                                                                      \
+    SIMT_DEVICE type __dp2a_lo(type x, type y, type sum)                                                   \
+    {                                                                                                      \
+        return sum + (type)(simt_part<sign short>((unsigned)x, 0) * simt_part<sign char>((unsigned)y, 0) + \
+                            simt_part<sign short>((unsigned)x, 1) * simt_part<sign char>((unsigned)y, 1)); \
+    }                                                                                                      \
+    SIMT_DEVICE type __dp2a_hi(type x, type y, type sum)                                                   \
+    {                                                                                                      \
+        return __dp2a_lo(x, (type)((unsigned)y >> 16), sum);                                               \
+    }
+SIMT_DOT_PRODUCTS(int, signed)
+SIMT_DOT_PRODUCTS(unsigned, unsigned)
+#undef SIMT_DOT_PRODUCTS
+
+/* --- rounded arithmetic ------------------------------------------------------------------------------------------- */
+
+/** A type that holds every product of two numbers of a type. */
+template <class Real>
+struct simt_wider;
+template <>
+struct simt_wider<float> {
+    typedef double type;
+    typedef uint32_t bits;
+};
+template <>
+struct simt_wider<double> {
+#if __LDBL_MANT_DIG__ == 113
+    typedef long double type;
+#else
+    __extension__ typedef __float128 type;
+#endif
+    typedef uint64_t bits;
+};
+
+template <class Real>
+SIMT_DEVICE int simt_is_negative(Real value)
+{
+    return __builtin_signbit(value) != 0;
+}
+
+/** What is just above or below `nearest`, if that is the way of the mode; above, below: the exact value lies there. */
+template <simt_rounding mode, class Real>
+SIMT_DEVICE Real simt_round(Real nearest, bool above, bool below)
+{
+    if constexpr (mode == SIMT_NEAREST)
+        return nearest;
+    return __builtin_bit_cast(
+        Real, simt_step<mode>(__builtin_bit_cast(typename simt_wider<Real>::bits, nearest), above, below));
+}
+
+/** `nearest` is term + other, rounded once. A sum that is exactly 0 is -0 when rounding down, unless both are +0. */
+template <simt_rounding mode, class Real>
+SIMT_DEVICE Real simt_sum(typename simt_wider<Real>::type term, Real other, Real nearest)
+{
+    typedef typename simt_wider<Real>::type wide;
+    const wide sum = term + other;
+    const wide taken = sum - term;
+    const wide lost = (term - (sum - taken)) + (other - taken);
+    const bool above = (sum > nearest) | ((sum == nearest) & (lost > 0));
+    const bool below = (sum < nearest) | ((sum == nearest) & (lost < 0));
+    const bool minus = (mode == SIMT_DOWN) & (nearest == 0) & !above & !below &
+                       (simt_is_negative((Real)term) | simt_is_negative(other));
+
+    return simt_round<mode>((Real)(1 - 2 * minus) * nearest, above, below);
+}
+template <simt_rounding mode, class Real>
+SIMT_DEVICE Real simt_product(Real x, Real y)
+{
+    const typename simt_wider<Real>::type exact = (typename simt_wider<Real>::type)x * y;
+    const Real nearest = x * y;
+
+    return simt_round<mode>(nearest, exact > nearest, exact < nearest);
+}
+template <simt_rounding mode, class Real>
+SIMT_DEVICE Real simt_quotient(Real x, Real y)
+{
+    const Real nearest = x / y;
+    const typename simt_wider<Real>::type back = (typename simt_wider<Real>::type)nearest * y;
+    const bool more = x > back, less = x < back;
+
+    return simt_round<mode>(nearest, (more & (y > 0)) | (less & (y < 0)), (less & (y > 0)) | (more & (y < 0)));
+}
+template <simt_rounding mode, class Real>
+SIMT_DEVICE Real simt_root(Real x, Real nearest)
+{
+    const typename simt_wider<Real>::type back = (typename simt_wider<Real>::type)nearest * nearest;
+
+    return simt_round<mode>(nearest, x > back, x < back);
+}
+
+#define SIMT_REAL_OPERATIONS(real, letter, fma_name, suffix, mode, fma, sqrt)           \
+    SIMT_DEVICE real __##letter##add_##suffix(real x, real y)                           \
+    {                                                                                   \
+        return simt_sum<mode>(x, y, x + y);                                             \
+    }                                                                                   \
+    SIMT_DEVICE real __##letter##sub_##suffix(real x, real y)                           \
+    {                                                                                   \
+        return simt_sum<mode>(x, -y, x - y);                                            \
+    }                                                                                   \
+    SIMT_DEVICE real __##letter##mul_##suffix(real x, real y)                           \
+    {                                                                                   \
+        return simt_product<mode>(x, y);                                                \
+    }                                                                                   \
+    SIMT_DEVICE real __##letter##div_##suffix(real x, real y)                           \
+    {                                                                                   \
+        return simt_quotient<mode>(x, y);                                               \
+    }                                                                                   \
+    SIMT_DEVICE real __##letter##rcp_##suffix(real x)                                   \
+    {                                                                                   \
+        return simt_quotient<mode>((real)1, x);                                         \
+    }                                                                                   \
+    SIMT_DEVICE real __##letter##sqrt_##suffix(real x)                                  \
+    {                                                                                   \
+        return simt_root<mode>(x, sqrt(x));                                             \
+    }                                                                                   \
+    SIMT_DEVICE real fma_name##_##suffix(real x, real y, real z)                        \
+    {                                                                                   \
+        return simt_sum<mode>((typename simt_wider<real>::type)x * y, z, fma(x, y, z)); \
+    }
+#define SIMT_ROUNDED(suffix, mode)                                     \
+    SIMT_REAL_OPERATIONS(float, f, __fmaf, suffix, mode, fmaf, sqrtf)  \
+    SIMT_REAL_OPERATIONS(double, d, __fma, suffix, mode, fma, sqrt)    \
+    SIMT_DEVICE float __double2float_##suffix(double x)                \
+    {                                                                  \
+        return simt_round<mode>((float)x, x > (float)x, x < (float)x); \
+    }
+SIMT_ROUNDED(rn, SIMT_NEAREST)
+SIMT_ROUNDED(rz, SIMT_TO_ZERO)
+SIMT_ROUNDED(rd, SIMT_DOWN)
+SIMT_ROUNDED(ru, SIMT_UP)
+#undef SIMT_ROUNDED
+#undef SIMT_REAL_OPERATIONS
+
+SIMT_DEVICE float __frsqrt_rn(float x)
+{
+    return (float)(1.0 / sqrt((double)x));
+}
+
+/* --- numbers to integers and back ----------------------------------------------------------------------------------- */
+
+#define SIMT_INTEGER_CONVERSIONS(name, type, suffix, mode, round)                                   \
+    SIMT_DEVICE type __float2##name##_##suffix(float x)                                             \
+    {                                                                                               \
+        return simt_to_integer<type>(round((double)x), sizeof(type) == 4 ? 0 : (type)(1ull << 63)); \
+    }                                                                                               \
+    SIMT_DEVICE type __double2##name##_##suffix(double x)                                           \
+    {                                                                                               \
+        return simt_to_integer<type>(round(x), (type)(1ull << (sizeof(type) * 8 - 1)));             \
+    }                                                                                               \
+    SIMT_DEVICE float __##name##2float_##suffix(type x)                                             \
+    {                                                                                               \
+        return simt_round<mode>((float)x, x > (long double)(float)x, x < (long double)(float)x);    \
+    }                                                                                               \
+    SIMT_DEVICE double __##name##2double_##suffix(type x)                                           \
+    {                                                                                               \
+        return simt_round<mode>((double)x, x > (long double)(double)x, x < (long double)(double)x); \
+    }
+#define SIMT_CONVERSIONS(suffix, mode, round)                     \
+    SIMT_INTEGER_CONVERSIONS(int, int, suffix, mode, round)       \
+    SIMT_INTEGER_CONVERSIONS(uint, unsigned, suffix, mode, round) \
+    SIMT_INTEGER_CONVERSIONS(ll, long long, suffix, mode, round)  \
+    SIMT_INTEGER_CONVERSIONS(ull, unsigned long long, suffix, mode, round)
+SIMT_CONVERSIONS(rn, SIMT_NEAREST, rint)
+SIMT_CONVERSIONS(rz, SIMT_TO_ZERO, trunc)
+SIMT_CONVERSIONS(rd, SIMT_DOWN, floor)
+SIMT_CONVERSIONS(ru, SIMT_UP, ceil)
+#undef SIMT_CONVERSIONS
+#undef SIMT_INTEGER_CONVERSIONS
+
+/* --- constants, as in math_constants.h ------------------------------------------------------------------------------ */
+
+#define CUDART_INF_F  __int_as_float(0x7f800000)
+#define CUDART_NAN_F  __int_as_float(0x7fffffff)
+#define CUDART_INF    __longlong_as_double(0x7ff0000000000000ll)
+#define CUDART_NAN    __longlong_as_double(0x7ff8000000000000ll)
+#define CUDART_PI_F   3.141592654f
+#define CUDART_PIO2_F 1.570796327f
+#define CUDART_PI     3.1415926535897931e+0
+#define CUDART_L2E_F  1.442695041f
+#define CUDART_LN2_F  0.693147181f
+
+/* --- functions --------------------------------------------------------------------------------------------------- */
+
+/* glibc declares functions of these names, so ours are macros. */
+#define __expf(x)    expf(x)
+#define __exp10f(x)  exp10f(x)
+#define __logf(x)    logf(x)
+#define __log2f(x)   log2f(x)
+#define __log10f(x)  log10f(x)
+#define __powf(x, y) powf(x, y)
+#define __sinf(x)    sinf(x)
+#define __cosf(x)    cosf(x)
+#define __tanf(x)    tanf(x)
+
+#define rsqrtf(x)          simt_rsqrt((float)(x))
+#define rsqrt(x)           simt_rsqrt(x)
+#define sinpif(x)          simt_turn((float)(x), 0)
+#define cospif(x)          simt_turn((float)(x), 1)
+#define sinpi(x)           simt_turn((double)(x), 0)
+#define cospi(x)           simt_turn((double)(x), 1)
+#define __sincosf(x, s, c) sincosf(x, s, c)
+#define fdividef(x, y)     __fdividef(x, y)
+
+template <class Real>
+SIMT_DEVICE Real simt_rsqrt(Real x)
+{
+    return (Real)1 / (Real)__builtin_sqrt(x);
+}
+/** sin(pi (x + quarters / 2)), exact where that is. */
+template <class Real>
+SIMT_DEVICE Real simt_turn(Real x, int quarters)
+{
+    const double part = remainder((double)x, 2.0), nearest = rint(2.0 * part), rest = M_PI * (part - nearest / 2);
+    const double side[] = {sin(rest), cos(rest), -sin(rest), -cos(rest)};
+
+    return (Real)(side[((int)nearest + quarters) & 3] + 0.0);
+}
+SIMT_DEVICE float rcbrtf(float x)
+{
+    return (float)(1.0 / cbrt((double)x));
+}
+SIMT_DEVICE double rcbrt(double x)
+{
+    return 1.0 / cbrt(x);
+}
+SIMT_DEVICE float rhypotf(float x, float y)
+{
+    return (float)(1.0 / hypot((double)x, (double)y));
+}
+SIMT_DEVICE double rhypot(double x, double y)
+{
+    return 1.0 / hypot(x, y);
+}
+SIMT_DEVICE float norm3df(float x, float y, float z)
+{
+    return (float)sqrt((double)x * x + (double)y * y + (double)z * z);
+}
+SIMT_DEVICE float rnorm3df(float x, float y, float z)
+{
+    return (float)(1.0 / sqrt((double)x * x + (double)y * y + (double)z * z));
+}
+SIMT_DEVICE float normcdff(float x)
+{
+    return (float)(0.5 * erfc(-(double)x * M_SQRT1_2));
+}
+SIMT_DEVICE float __fdividef(float x, float y)
+{
+    return x / y;
+}
+SIMT_DEVICE float __saturatef(float x)
+{
+    return fminf(fmaxf(x, 0.0f), 1.0f);
+}
+
+#endif
