@@ -184,7 +184,15 @@ printf '\000\000\300\177' >>"$scratch/bias_nan.npy"
 mkdir "$scratch/a 'b"
 cp "$scratch/good.npy" "$scratch/a 'b/$(printf 'c\n\001"\377').npy"
 mkfifo "$scratch/pipe"
+npy no_experts "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 0), }" 0
+npy halves "{'descr': '<f2', 'fortran_order': False, 'shape': (2, 256), }" 1024
 export scratch
+hostile "$host" <<'END'
+2|*/no_experts.npy: 0 experts|$P --logits "$scratch/no_experts.npy"
+2|*: common/data/router/layer2_logits.npy: not found above the program or here; name the input with --logits|p=$PWD/$P; cp "$p" "$scratch/copy"; cd "$scratch"; ./copy
+0||$P --logits "$scratch/halves.npy" | grep -q f16
+0||$P --num-tokens 4 --bench --format csv | grep -q median_us
+END
 hostile "$host" "$simulated" <<'END'
 2|*: standard output: cannot be written|$P --num-tokens 3 >/dev/full
 2|*: standard output: cannot be written|$P --num-tokens 3 >&-

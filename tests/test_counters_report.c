@@ -125,12 +125,67 @@ static void csv_has_totals_only(void **state)
     assert_string_equal(text, "launches,block_barriers\n4,12345\n");
 }
 
+/** A text in a report is what JSON and CSV take it for, whatever it holds. */
+static void any_text_is_a_text(void **state)
+{
+    static const struct {
+        const char *text, *json, *csv;
+    } cases[] = {
+        {"plain", "plain", "plain"},
+        {"a \"b\", c\\d", "a \\\"b\\\", c\\\\d", "\"a \"\"b\"\", c\\d\""},
+        {"e\nf\x01\x1b[31m\x7f", "e\\u000af\\u0001\\u001b[31m\x7f", "\"e\nf\x01\x1b[31m\x7f\""},
+        {"\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80",
+         "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80"},
+        {"\xff g\x80", "\\ufffd g\\ufffd", "\xff g\x80"},
+        {"\xc0\xaf", "\\ufffd\\ufffd", "\xc0\xaf"},                               /* longer than it need be */
+        {"\xed\xa0\x80", "\\ufffd\\ufffd\\ufffd", "\xed\xa0\x80"},                /* a surrogate */
+        {"\xf4\x90\x80\x80", "\\ufffd\\ufffd\\ufffd\\ufffd", "\xf4\x90\x80\x80"}, /* beyond U+10FFFF */
+        {"\xe2\x82", "\\ufffd\\ufffd", "\xe2\x82"},                               /* cut short */
+    };
+
+    (void)state;
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++)
+        for (enum record_format format = RECORD_JSON; format <= RECORD_CSV; format++) {
+            struct record report = {0};
+            struct error error = {0};
+            char *text, expected[256];
+            size_t size;
+            FILE *const stream = open_memstream(&text, &size);
+
+            record_text(&report, IN_DATA, "x", "%s", cases[i].text);
+            assert_true(record_write(&report, format, stream, &error));
+            assert_int_equal(fclose(stream), 0);
+            snprintf(expected, sizeof expected, format == RECORD_JSON ? "{\n  \"x\": \"%s\"\n}\n" : "x\n%s\n",
+                     format == RECORD_JSON ? cases[i].json : cases[i].csv);
+            assert_string_equal(text, expected);
+            free(text);
+            record_free(&report);
+        }
+}
+
+/** A long line loses its middle, control characters and the line end of what it quotes. */
+static void an_error_is_a_line(void **state)
+{
+    struct error error;
+    char path[2000];
+
+    (void)state;
+    memset(path, 'a', sizeof path - 1);
+    path[sizeof path - 1] = '\0';
+    error_set(&error, "--out: %s: no\tplace\n", path);
+    assert_memory_equal(error.text, "--out: aaa", 10);
+    assert_non_null(strstr(error.text, "aaa...aaa"));
+    assert_string_equal(error.text + strlen(error.text) - 13, "aaa: no?place");
+    assert_true(strlen(error.text) < sizeof error.text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_kernel_has_no_column),    cmocka_unit_test(several_kernels_have_a_column_each),
         cmocka_unit_test(nothing_counted_is_no_table), cmocka_unit_test(json_has_every_kernel),
-        cmocka_unit_test(csv_has_totals_only),
+        cmocka_unit_test(csv_has_totals_only),         cmocka_unit_test(any_text_is_a_text),
+        cmocka_unit_test(an_error_is_a_line),
     };
 
     return cmocka_run_group_tests_name("counters_report", tests, NULL, NULL);
