@@ -60,12 +60,13 @@ enum frames { FIRST_FRAME, FIRST_FRAME_OF_ALL, ALL_FRAMES };
 /** Takes a frame as "file:line", unless it is nobody's line, or in one of our headers. */
 static bool take_frame(char *line, enum frames which, char *text, size_t size)
 {
-    char *end = which == ALL_FRAMES ? NULL : strstr(line, " (discriminator");
     const size_t length = strlen(text);
+    char *end = strstr(line, " (discriminator"); /* which copies of one statement do not share */
 
-    end = end || which == ALL_FRAMES ? end : strchr(line, '\n');
+    if (!end)
+        end = strchr(line, '\n');
     if (end)
-        *end = 0;
+        snprintf(end, 2, "%s", which == ALL_FRAMES ? "\n" : "");
     if (line[0] == '?' || strstr(line, ":?") || strncmp(line, "/usr/", 5) == 0)
         return false;
     if (which != FIRST_FRAME_OF_ALL && strstr(line, OWN_DIRECTORY))

@@ -223,8 +223,9 @@ static void what_is_not_done_yet(void **state)
     assert_int_equal(cudaMemsetAsync(memory, 0, 64, stream), cudaSuccess);
     assert_int_equal(cudaEventRecord(end, stream), cudaSuccess);
     expect_error(cudaEventElapsedTime(&milliseconds, begin, end), cudaErrorNotReady);
-    expect_error(cudaStreamQuery(stream), cudaErrorNotReady);
-    expect_error(cudaEventQuery(end), cudaErrorNotReady);
+    assert_int_equal(cudaStreamQuery(stream), cudaErrorNotReady);
+    assert_int_equal(cudaEventQuery(end), cudaErrorNotReady);
+    assert_int_equal(cudaGetLastError(), cudaSuccess);
     assert_int_equal(cudaEventQuery(end), cudaSuccess);
     assert_int_equal(cudaStreamQuery(stream), cudaSuccess);
     assert_int_equal(cudaEventElapsedTime(&milliseconds, begin, end), cudaSuccess);
