@@ -74,6 +74,8 @@ static cudaError_t run(const struct kernel *kernel, int *in, int *out, int *resu
     for (int i = 0; i < INPUTS; i++)
         numbers[i] = i;
     error = cudaMemcpy(in, numbers, sizeof numbers, cudaMemcpyHostToDevice);
+    if (error == cudaSuccess)
+        error = cudaMemset(out, 0, OUTPUTS * sizeof *out); /* all of it is copied back, and few kernels write all */
     simt_counters_reset();
     if (error == cudaSuccess)
         error = kernel->launch(in, out);

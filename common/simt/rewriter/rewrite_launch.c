@@ -21,7 +21,7 @@
  *
  *     a << b   a >> b                    ->   a << simt_count * b         a >> simt_count * b
  *     (int)x   static_cast<int>(x)       ->   simt_to<int>()->* x         simt_cast<int>(x)        and other integers of 4 or 8 bytes
- *     #if __CUDA_ARCH__                  ->   #if SIMT_CUDA_ARCH          unless one of the branches has inline assembly
+ *     #if __CUDA_ARCH__                  ->   #if SIMT_CUDA_ARCH          unless one of the branches has inline assembly or #include
  *
  * Anything it cannot rewrite is an error, one line: FILE:LINE: what is wrong. Exit 1.
  */
@@ -881,15 +881,15 @@ static size_t conditional_edge(const char *code, size_t at, int step)
     return at;
 }
 
-/** Defines __CUDA_ARCH__ for a directive; host functions do not see it, nor does what is there to choose inline assembly. */
+/** Defines __CUDA_ARCH__ for a directive; host functions do not see it, nor does what is there to choose inline assembly or a header. */
 static void rewrite_architecture(struct source *source, size_t at, size_t end)
 {
-    static const char *const assembly[] = {"asm", "__asm__", "__asm", NULL};
+    static const char *const of_nvcc[] = {"asm", "__asm__", "__asm", "include", NULL};
     const char *code = source->code;
 
     if (in_function(code, at) && !in_device_function(code, at))
         return;
-    if (has_word(code, conditional_edge(code, at, -1), conditional_edge(code, at, 1), assembly))
+    if (has_word(code, conditional_edge(code, at, -1), conditional_edge(code, at, 1), of_nvcc))
         return;
     replace(source, at, end, "SIMT_CUDA_ARCH");
 }
