@@ -239,6 +239,7 @@ class thread_block_tile<tile_size, void>
     }
 };
 
+#ifndef DOXYGEN /* which takes a specialisation for its own base */
 /** The same, of a block or of a larger tile. */
 template <unsigned tile_size, class Parent>
 class thread_block_tile : public thread_block_tile<tile_size>
@@ -257,6 +258,7 @@ class thread_block_tile : public thread_block_tile<tile_size>
         return (Parent::size() + tile_size - 1) / tile_size;
     }
 };
+#endif
 
 /** The lanes of a warp that are together where it is made. */
 class coalesced_group

@@ -639,7 +639,7 @@ static void count_brace(struct source *source, size_t at)
     }
 }
 
-/** Both sides of an #else begin in as many braces. */
+/** Both sides of an `#else` begin in as many braces. */
 static void count_conditional(struct source *source, size_t at)
 {
     const char *word = source->code + skip_space(source->code, at + 1);
