@@ -28,12 +28,6 @@ compiler() {
     version=$("$1" -dumpversion) && [ "${version%%.*}" -ge 12 ]
 }
 
-# fuzzer: clang links libFuzzer and the sanitizers
-fuzzer() {
-    echo 'int LLVMFuzzerTestOneInput(const char *b, unsigned long n) { return b == 0 && n; }' |
-        clang -fsanitize=fuzzer,address,undefined -x c - -o /dev/null
-}
-
 # header FILE: the C compiler, or the usual place if there is none, has it
 header() {
     if command -v gcc; then
@@ -73,7 +67,6 @@ needs_of_docs() {
 
 needs_of_checks() {
     need clang clang command -v clang++
-    need libclang-rt-dev "clang's libFuzzer and sanitizers" fuzzer
     need clang-format clang-format command -v clang-format
     need qemu-user qemu-user command -v qemu-aarch64
     need gcc-aarch64-linux-gnu 'gcc for aarch64-linux-gnu' command -v aarch64-linux-gnu-gcc

@@ -1,6 +1,6 @@
 #!/bin/sh
 # Gives a reader of files or words as many inputs as asked for, made by libFuzzer, under AddressSanitizer and
-# UndefinedBehaviorSanitizer (clang and libclang-rt-dev; `sh common/setup.sh checks` installs them).
+# UndefinedBehaviorSanitizer (Debian's packages clang and libclang-rt-dev).
 #
 #   sh tests/fuzz.sh TARGET EXECUTIONS    npy, options, rewriter, maps or records (tests/test_fuzz.c); stops at the first fault
 #   sh tests/fuzz.sh --keep               makes tests/fuzz_inputs.txt of what was found: for each way through a reader an input

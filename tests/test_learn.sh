@@ -766,7 +766,7 @@ hostile "$b/learn" <<'END'
 0||cd "$tree"; env -i $P list
 2|learn: --seed: '?1' is not a whole number|cd "$tree"; $P run --seed "$(printf '\t1')"
 2|learn: 'a?[[]31m' is no command; *|$P "$(printf 'a\033[31m')"
-2|learn: exercises/mine/.progress: Too many open files|cd "$tree"; ulimit -n 6; $P run 02_w
+2|learn: exercises/*: Too many open files|cd "$tree"; ulimit -n 6; $P run 02_w
 0||cd "$tree"; grep -q "02_warp_maximum failed" "$mine/.progress"
 2||cd "$tree"; ulimit -f 0; $P run 02_w --seed 1
 0||cd "$tree"; grep -q "02_warp_maximum failed" "$mine/.progress"

@@ -192,9 +192,9 @@ struct simt_to {
 template <class T>
 constexpr bool simt_is_real = false;
 template <>
-constexpr bool simt_is_real<float> = true;
+inline constexpr bool simt_is_real<float> = true;
 template <>
-constexpr bool simt_is_real<double> = true;
+inline constexpr bool simt_is_real<double> = true;
 template <class To, class From>
 SIMT_CONSTEXPR To simt_cast(From value)
 {

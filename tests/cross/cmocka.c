@@ -57,6 +57,33 @@ void _assert_int_equal(const LargestIntegralType a, const LargestIntegralType b,
     }
 }
 
+void _assert_int_not_equal(const LargestIntegralType a, const LargestIntegralType b, const char *const file,
+                           const int line)
+{
+    if (a == b) {
+        printf("# both are %#jx\n", (uintmax_t)a);
+        _fail(file, line);
+    }
+}
+
+void _assert_in_range(const LargestIntegralType value, const LargestIntegralType minimum,
+                      const LargestIntegralType maximum, const char *const file, const int line)
+{
+    if (value < minimum || value > maximum) {
+        printf("# %#jx is not in %#jx to %#jx\n", (uintmax_t)value, (uintmax_t)minimum, (uintmax_t)maximum);
+        _fail(file, line);
+    }
+}
+
+void _assert_memory_equal(const void *const a, const void *const b, const size_t size, const char *const file,
+                          const int line)
+{
+    if (memcmp(a, b, size) != 0) {
+        printf("# %zu bytes differ\n", size);
+        _fail(file, line);
+    }
+}
+
 void _assert_string_equal(const char *const a, const char *const b, const char *const file, const int line)
 {
     if (strcmp(a, b) != 0) {
@@ -78,7 +105,11 @@ int _cmocka_run_group_tests(const char *name, const struct CMUnitTest *const tes
     }
     for (volatile size_t i = 0; i < count; i++) {
         if (setjmp(failed) == 0) {
+            if (tests[i].setup_func && tests[i].setup_func(&state) != 0)
+                _fail(tests[i].name, 0);
             tests[i].test_func(&state);
+            if (tests[i].teardown_func && tests[i].teardown_func(&state) != 0)
+                _fail(tests[i].name, 0);
             printf("ok %zu - %s\n", i + 1, tests[i].name);
         } else {
             printf("not ok %zu - %s\n", i + 1, tests[i].name);
