@@ -238,8 +238,7 @@ def _line(writer, line, following):
 
 def _is_open(line):
     """Whether code, or a link's text, goes on in the next line: Doxygen loses its way in such a link."""
-    is_fence = line.lstrip().startswith("```")
-    return line.rfind("[") > line.rfind("]") or (not is_fence and line.count("`") % 2 == 1)
+    return line.rfind("[") > line.rfind("]") or (line.lstrip()[:3] != "```" and line.count("`") % 2 == 1)
 
 
 def write(site, page, expand_marker):

@@ -145,8 +145,7 @@ def _chapter_list(site, recorded):
         found = [run for run in runs if run]
         host = "; chapter 01 on its CPU, up to 16 threads, and chapter 02 is compared to that" if part == 0 else ""
         text += "\n" + (f"Microseconds per call, median, {provenance.machines(found[-1:])} by `build/gpu/NAME --bench`"
-                        f"{host}. *Times as fast* as the chapter before, both in one run: below 1 is slower, "
-                        "and the chapter says why.\n"
+                        f"{host}. *Times as fast* as the chapter before, in one run: below 1 is slower, see the chapter.\n"
                         if found else "No times are recorded yet.\n")
     return text
 
