@@ -82,7 +82,8 @@ def compare(problem, ids, weights, their_ids, their_weights):
     close = numpy.isclose(weights, their_weights, rtol=ROUNDING[problem["dtype"]], atol=1e-6).all(axis=1)
     if not close[same].all():
         return f"weights of row {int(numpy.argmax(same & ~close))} differ"
-    if problem["dtype"] == "f32" and same.mean() < 0.98:
+    # Choices that differ by their last bits may be ranked otherwise: the checker has allowed these.
+    if problem["dtype"] == "f32" and (~same).sum() > max(1, 0.02 * len(same)):
         return f"only {same.mean():.1%} of the rows have PyTorch's ids"
     return ""
 
