@@ -157,33 +157,6 @@ long long simt_clock(void)
     return ++calls;
 }
 
-/* --- conversions -------------------------------------------------------------------------------------------------- */
-
-/* NaN is 0 only where neither the number nor the integer has 8 bytes; else it is the highest bit. */
-static unsigned long long of_nan(unsigned to, unsigned from)
-{
-    return to == 4 && from == 4 ? 0 : 1ull << (8 * to - 1);
-}
-
-long long simt_to_signed(double value, unsigned to, unsigned from)
-{
-    const double limit = to == 4 ? 0x1p31 : 0x1p63;
-    const long long least = to == 4 ? INT32_MIN : INT64_MIN;
-
-    if (value != value)
-        return (long long)(0 - of_nan(to, from));
-    return value >= limit ? -(least + 1) : value <= -limit ? least : (long long)value;
-}
-
-unsigned long long simt_to_unsigned(double value, unsigned to, unsigned from)
-{
-    const double limit = to == 4 ? 0x1p32 : 0x1p64;
-
-    if (value != value)
-        return of_nan(to, from);
-    return value >= limit ? (to == 4 ? UINT32_MAX : UINT64_MAX) : value <= 0 ? 0 : (unsigned long long)value;
-}
-
 long long simt_clock_or(long long of_host)
 {
     return simt_now.lane ? simt_clock() : of_host;

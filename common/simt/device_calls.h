@@ -70,9 +70,6 @@ uint32_t simt_atomic32(void *address, enum simt_atomic_op op, int in_block, uint
 uint64_t simt_atomic64(void *address, enum simt_atomic_op op, int in_block, uint64_t operand, uint64_t compare);
 void simt_fence(int in_block);
 long long simt_clock(void);
-/* A real number of `from` bytes, without its fraction, as an integer of `to` bytes: what there is nearest to it. */
-__attribute__((const)) long long simt_to_signed(double value, unsigned to, unsigned from);
-__attribute__((const)) unsigned long long simt_to_unsigned(double value, unsigned to, unsigned from);
 /* It is about to be loaded, and the launch writes it neither before nor after. */
 void simt_read_only(const void *pointer, unsigned bytes);
 /* The same in a kernel; outside, `of_host`. */

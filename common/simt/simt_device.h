@@ -14,6 +14,7 @@
 #include <type_traits>
 
 #include "device_calls.h"
+#include "small_float_type.h"
 
 /* --- qualifiers --------------------------------------------------------------------------------------------------- */
 
@@ -188,23 +189,15 @@ SIMT_COUNTED_ALL(-)
 template <class T>
 struct simt_to {
 };
-/* Out of range is the nearest integer that there is. */
-template <class T>
-constexpr bool simt_is_real = false;
-template <>
-inline constexpr bool simt_is_real<float> = true;
-template <>
-inline constexpr bool simt_is_real<double> = true;
+/* Of a real number, without its fraction. NaN is 0 only where neither it nor the integer has 8 bytes. */
 template <class To, class From>
 SIMT_CONSTEXPR To simt_cast(From value)
 {
-    if constexpr (simt_is_real<From>) {
-        if (!__builtin_is_constant_evaluated()) {
-            if constexpr ((To)-1 < (To)1)
-                return (To)simt_to_signed(value, sizeof(To), sizeof(From));
-            else
-                return (To)simt_to_unsigned(value, sizeof(To), sizeof(From));
-        }
+    if constexpr (std::is_floating_point_v<From>) {
+        const To nan = sizeof(To) == 4 && sizeof(From) == 4 ? 0 : (To)(1ull << (8 * sizeof(To) - 1));
+
+        if (!__builtin_is_constant_evaluated())
+            return simt_to_integer<To>(__builtin_trunc((double)value), nan);
     }
     return (To)value;
 }

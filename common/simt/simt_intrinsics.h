@@ -472,11 +472,11 @@ SIMT_DEVICE float __frsqrt_rn(float x)
 #define SIMT_INTEGER_CONVERSIONS(name, type, suffix, mode, round)                                   \
     SIMT_DEVICE type __float2##name##_##suffix(float x)                                             \
     {                                                                                               \
-        return simt_to_integer<type>(round((double)x), sizeof(type) == 4 ? 0 : (type)(1ull << 63)); \
+        return simt_cast<type>((float)round((double)x));                                            \
     }                                                                                               \
     SIMT_DEVICE type __double2##name##_##suffix(double x)                                           \
     {                                                                                               \
-        return simt_to_integer<type>(round(x), (type)(1ull << (sizeof(type) * 8 - 1)));             \
+        return simt_cast<type>(round(x));                                                           \
     }                                                                                               \
     SIMT_DEVICE float __##name##2float_##suffix(type x)                                             \
     {                                                                                               \

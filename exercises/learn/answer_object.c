@@ -49,7 +49,7 @@ static bool is_for_kernels(const char *name)
         " simt_copy_symbol simt_dynamic_shared simt_fence simt_gather_bits simt_grid_dim simt_grid_is_together"
         " simt_grid_sync simt_launch_kernel simt_match_all simt_match_any simt_nth_bit simt_occupancy simt_read_only"
         " simt_reduce simt_shuffle simt_syncthreads simt_syncthreads_and simt_syncthreads_count simt_syncthreads_or"
-        " simt_syncwarp simt_thread_idx simt_to_signed simt_to_unsigned simt_touch_range simt_trap ";
+        " simt_syncwarp simt_thread_idx simt_touch_range simt_trap ";
 
     return begins_with(name, hooks) || has_word(calls, name, strlen(name));
 }

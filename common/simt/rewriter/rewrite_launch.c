@@ -46,8 +46,15 @@ struct source {
 
     /* Where the rewriting is: in how many braces, in a device function from which on, and in how many #if, begun in how many. */
     int braces, device_braces;
+    bool host_too; /* the device function is the host's as well */
     int conditionals, braces_before[MAX_CONDITIONALS];
 };
+
+/** Whether the rewriting is inside a function that is the device's, or the host's too. */
+static bool in_device_function(const struct source *source)
+{
+    return source->device_braces > 0;
+}
 
 static bool fail(const struct source *source, size_t at, const char *what)
 {
@@ -350,7 +357,7 @@ static bool rewrite_launch(struct source *source, size_t at)
         return fail(source, at, "after <<< must follow, in the same statement, its >>> and an argument list");
     if (partner(code, skip_space(code, close + 3), 1) == NOWHERE)
         return fail(source, close, "the argument list after >>> has no end");
-    if (source->device_braces > 0)
+    if (in_device_function(source) && !source->host_too)
         return fail(source, at,
                     "a kernel cannot launch kernels on the simulator: launch this one from the host, afterwards");
 
@@ -629,9 +636,11 @@ static void count_brace(struct source *source, size_t at)
 
     if (code[at] == '{') {
         source->braces++;
-        if (source->device_braces == 0 && find_before(code, at, "__host__") == NOWHERE &&
-            (find_before(code, at, "__global__") != NOWHERE || find_before(code, at, "__device__") != NOWHERE))
+        if (source->device_braces == 0 &&
+            (find_before(code, at, "__global__") != NOWHERE || find_before(code, at, "__device__") != NOWHERE)) {
             source->device_braces = source->braces;
+            source->host_too = find_before(code, at, "__host__") != NOWHERE;
+        }
     } else if (code[at] == '}' && source->braces > 0) {
         if (source->device_braces == source->braces)
             source->device_braces = 0;
@@ -683,29 +692,6 @@ static bool has_word(const char *code, size_t begin, size_t end, const char *con
         for (size_t i = 0; words[i]; i++)
             if (is_word_at(code, at, words[i]))
                 return true;
-    return false;
-}
-
-/** Whether `at` is inside a function that is the device's, or the host's too. */
-static bool in_device_function(const char *code, size_t at)
-{
-    static const char *const qualifiers[] = {"__global__", "__device__", NULL};
-    int closed = 0;
-
-    while (at-- > 0) {
-        if (code[at] == '}')
-            closed++;
-        else if (code[at] == '{' && closed > 0)
-            closed--;
-        else if (code[at] == '{') {
-            size_t head = at;
-
-            while (head > 0 && !is_one_of(code[head - 1], ";{}\n"))
-                head--;
-            if (has_word(code, head, at, qualifiers))
-                return true;
-        }
-    }
     return false;
 }
 
@@ -785,7 +771,7 @@ static void rewrite_shift(struct source *source, size_t at)
 
     if (!ends_value(code, at) || is_lone_number(code, skip_space(code, end)) ||
         (compound && !shifts_variable(code, at, end)) || (code[at] == '>' && may_close_templates(code, at)) ||
-        !in_device_function(code, at))
+        !in_device_function(source))
         return;
     copy_to(source, end);
     fputs(" simt_count *", stdout);
@@ -834,7 +820,7 @@ static void rewrite_cast(struct source *source, size_t at)
     const size_t operand = skip_space(code, skip_space(code, end) + 1);
 
     if (!(is_word(code[operand]) || is_one_of(code[operand], "(-+~!*&\"")) ||
-        (code[operand] == '(' && wide_integer_end(code, operand + 1) != NOWHERE) || !in_device_function(code, at))
+        (code[operand] == '(' && wide_integer_end(code, operand + 1) != NOWHERE) || !in_device_function(source))
         return;
     replace(source, at, at + 1, "simt_to<");
     copy_to(source, end);
@@ -847,7 +833,7 @@ static void rewrite_static_cast(struct source *source, size_t at, size_t end)
     const size_t open = skip_space(code, end);
     const size_t close = code[open] == '<' ? wide_integer_end(code, open + 1) : NOWHERE;
 
-    if (close != NOWHERE && code[skip_space(code, close)] == '>' && in_device_function(code, at))
+    if (close != NOWHERE && code[skip_space(code, close)] == '>' && in_device_function(source))
         replace(source, at, end, "simt_cast");
 }
 
@@ -887,7 +873,7 @@ static void rewrite_architecture(struct source *source, size_t at, size_t end)
     static const char *const of_nvcc[] = {"asm", "__asm__", "__asm", "include", NULL};
     const char *code = source->code;
 
-    if (in_function(code, at) && !in_device_function(code, at))
+    if (in_function(code, at) && !in_device_function(source))
         return;
     if (has_word(code, conditional_edge(code, at, -1), conditional_edge(code, at, 1), of_nvcc))
         return;
