@@ -7,7 +7,10 @@
 #include <sys/resource.h>
 #include <unistd.h>
 
-/** Bytes that can be had without swapping, as Linux estimates them; all of the machine's where it does not say; the limit if less. */
+/**
+ * Bytes that can be had without swapping, as Linux estimates them; all of the machine's where it does not say; the
+ * limit if less.
+ */
 static inline size_t available_memory(void)
 {
     FILE *const file = fopen("/proc/meminfo", "r");

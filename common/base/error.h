@@ -27,8 +27,8 @@ struct error {
 typedef char error_words[96];
 
 /**
- * Formats the line, its middle left out if it does not fit, control characters as '?'; the result is RUN_BAD_INPUT, or the given one. Returns false, so that a function can
- * end with `return error_set(...)`.
+ * Formats the line, its middle left out if it does not fit, control characters as '?'; the result is RUN_BAD_INPUT, or
+ * the given one. Returns false, so that a function can end with `return error_set(...)`.
  */
 #define error_set(error, ...) error_set_as(error, RUN_BAD_INPUT, __VA_ARGS__)
 __attribute__((format(printf, 3, 4))) bool error_set_as(struct error *error, enum run_result result, const char *format,

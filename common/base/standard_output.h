@@ -10,8 +10,8 @@
 #include <unistd.h>
 
 /**
- * First of all in main(): a stream that is closed stays so, and no file that is opened later takes its place. And a file
- * that grows too large is an error to report, not a reason to die.
+ * First of all in main(): a stream that is closed stays so, and no file that is opened later takes its place. And a
+ * file that grows too large is an error to report, not a reason to die.
  */
 static inline void standard_streams_keep(void)
 {

@@ -2,8 +2,8 @@
  * @file base/whole_file.h
  * @brief A file that is written as a whole or not at all: to a temporary beside it, which then takes its place.
  *
- * A program that exits in between, or that a signal ends (SIGINT, SIGTERM, SIGHUP, where they are not ignored or caught),
- * removes the temporaries first. For one thread at a time.
+ * A program that exits in between, or that a signal ends (SIGINT, SIGTERM, SIGHUP, where they are not ignored or
+ * caught), removes the temporaries first. For one thread at a time.
  */
 #ifndef WHOLE_FILE_H
 #define WHOLE_FILE_H
@@ -20,7 +20,8 @@ struct whole_file {
 };
 
 /**
- * Makes a new file beside `path`, and its name, for whole_file_temporary_gone(). Returns the file, or -1 with errno set.
+ * Makes a new file beside `path`, and its name, for whole_file_temporary_gone(). Returns the file, or -1 with errno
+ * set.
  */
 int whole_file_temporary(const char *path, char **name);
 
@@ -31,8 +32,8 @@ void whole_file_temporary_gone(char *name);
 bool whole_file_open(struct whole_file *file, const char *flag, const char *path, struct error *error);
 
 /**
- * Puts the files in their places: all of them, or, with one line, none. Files that were never opened are left out. There
- * is nothing to drop afterwards.
+ * Puts the files in their places: all of them, or, with one line, none. Files that were never opened are left out.
+ * There is nothing to drop afterwards.
  */
 bool whole_files_keep(struct whole_file *files, int count, struct error *error);
 

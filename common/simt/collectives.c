@@ -300,7 +300,10 @@ static bool meet_at_one_place(uint32_t group)
     return true;
 }
 
-/** What lanes have done that this collective names and that have returned without it: the group must not come to the same. */
+/**
+ * What lanes have done that this collective names and that have returned without it: the group must not come to the
+ * same.
+ */
 static void note_missed(struct warp *warp, uint32_t group, const char *name)
 {
     const unsigned first = (unsigned)__builtin_ctz(group);

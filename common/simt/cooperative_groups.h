@@ -1,9 +1,10 @@
 /**
  * @file cooperative_groups.h
- * @brief CUDA's groups of threads: the grid, the block, tiles of a warp, lanes that are together; reductions and scans over them.
+ * @brief CUDA's groups of threads: the grid, the block, tiles of a warp, lanes that are together; reductions and scans
+ * over them.
  *
- * It has what CUDA keeps in cooperative_groups/reduce.h and scan.h too. Groups larger than a warp but smaller than a block, clusters
- * and asynchronous copies are not there.
+ * It has what CUDA keeps in cooperative_groups/reduce.h and scan.h too. Groups larger than a warp but smaller than a
+ * block, clusters and asynchronous copies are not there.
  */
 #ifndef SIMT_COOPERATIVE_GROUPS_H
 #define SIMT_COOPERATIVE_GROUPS_H
@@ -405,7 +406,9 @@ SIMT_DEVICE auto group_size(const Group &group)
     return group.size();
 }
 
-/* --- reductions and scans ------------------------------------------------------------------------------------------- */
+/*
+ * --- reductions and scans -------------------------------------------------------------------------------------------
+ */
 
 /** An operation; `whole` is what one instruction does for a warp, of signed or of unsigned integers. */
 #define SIMT_GROUP_OPERATION(name, value, for_signed, for_unsigned)                            \

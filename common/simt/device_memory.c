@@ -69,8 +69,9 @@ struct memory_ranges simt_memory;
 /* --- bytes that kernels may touch --------------------------------------------------------------------------------- */
 
 /*
- * The marks say what a byte is. A state bit in the shadow says that the marks are to be looked at: it is set wherever a mark is, from
- * the next launch on, and here and there where none is any more. Processes that are forked share the marks, but not the shadow.
+ * The marks say what a byte is. A state bit in the shadow says that the marks are to be looked at: it is set wherever a
+ * mark is, from the next launch on, and here and there where none is any more. Processes that are forked share the
+ * marks, but not the shadow.
  */
 
 /** Of one kind, at `kind` in struct marks: those of the bytes in [from, to). */
@@ -334,7 +335,10 @@ bool simt_arena_reserve(void)
     return false;
 }
 
-/** Lets this process touch a stretch of the arena, or no longer: the host may not, except to do what it asks the runtime for. */
+/**
+ * Lets this process touch a stretch of the arena, or no longer: the host may not, except to do what it asks the runtime
+ * for.
+ */
 static bool let(size_t from, size_t to, bool touch)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
@@ -681,7 +685,10 @@ static void note_use(enum use use, const void *pointer, size_t bytes)
         simt_work_uses_host(use, (uintptr_t)pointer, bytes);
 }
 
-/** A copy, or a memset if `from` is NULL, as work of a stream: refused if the stream is none, or it races with other work. */
+/**
+ * A copy, or a memset if `from` is NULL, as work of a stream: refused if the stream is none, or it races with other
+ * work.
+ */
 static cudaError_t give_work(const char *name, void *to, const void *from, size_t bytes, cudaStream_t stream,
                              uintptr_t caller)
 {

@@ -83,7 +83,9 @@ void simt_arena_share(void);
 
 /** Reserves the arena and its shadow, once. */
 bool simt_arena_reserve(void);
-/** Puts the arena as it is now into the ranges, and lets this process touch it; false: no memory. Until it is closed. */
+/**
+ * Puts the arena as it is now into the ranges, and lets this process touch it; false: no memory. Until it is closed.
+ */
 bool simt_arena_open(void);
 void simt_arena_close(void);
 
@@ -122,8 +124,8 @@ struct kernel_limits {
 };
 struct kernel_limits simt_kernel_limits(const void *kernel);
 /**
- * The bytes of the __shared__ variables of fixed size that the last launch has touched, its functions' too; 0 if all that there are
- * fit beside so many bytes of dynamic ones.
+ * The bytes of the __shared__ variables of fixed size that the last launch has touched, its functions' too; 0 if all
+ * that there are fit beside so many bytes of dynamic ones.
  */
 size_t simt_static_shared_used(size_t dynamic_bytes);
 /** The bytes of all __constant__ variables. */

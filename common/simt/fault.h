@@ -23,7 +23,9 @@ void simt_fault_thread(cudaError_t error, uint3 thread, uintptr_t pc, const char
 /** A launch that was refused before it began. */
 void simt_fault_launch(cudaError_t error, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/** There is less address space than the simulator reserves: says so, and returns what the call that needs it returns. */
+/**
+ * There is less address space than the simulator reserves: says so, and returns what the call that needs it returns.
+ */
 cudaError_t simt_fault_no_room(void);
 
 /**

@@ -2,7 +2,8 @@
  * @file graphs.c
  * @brief Capture: a stream writes down what it is given. Streams that wait for an event of it join it.
  *
- * One capture is under way at a time. A graph is the steps in the order in which they were given, which is one that a GPU may take.
+ * One capture is under way at a time. A graph is the steps in the order in which they were given, which is one that a
+ * GPU may take.
  */
 #include "graphs.h"
 
@@ -30,7 +31,9 @@ static struct capture {
 
 static cudaGraph_t graphs;
 
-/* --- graphs --------------------------------------------------------------------------------------------------------- */
+/*
+ * --- graphs ---------------------------------------------------------------------------------------------------------
+ */
 
 bool simt_is_graph(cudaGraph_t graph)
 {
@@ -68,7 +71,9 @@ static cudaGraph_t graph_new(void)
     return graph;
 }
 
-/* --- what is captured ----------------------------------------------------------------------------------------------- */
+/*
+ * --- what is captured -----------------------------------------------------------------------------------------------
+ */
 
 /** Which branch a stream is; MAX_BRANCHES if none. */
 static unsigned branch_of(cudaStream_t stream)
@@ -169,7 +174,9 @@ cudaError_t simt_capture_wait(cudaStream_t stream, cudaEvent_t event)
     return add_step((struct step){.kind = STEP_WAIT, .branch = branch, .event = number});
 }
 
-/* --- from where to where -------------------------------------------------------------------------------------------- */
+/*
+ * --- from where to where --------------------------------------------------------------------------------------------
+ */
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode)
 {

@@ -28,7 +28,9 @@ struct CUgraph_st {
 
 /** Whether what a stream is given is captured, and not done. */
 bool simt_captures(cudaStream_t stream);
-/** Captures a piece of work: what does it, and the two parts of its operand, of which the second begins at GRAPH_PART. */
+/**
+ * Captures a piece of work: what does it, and the two parts of its operand, of which the second begins at GRAPH_PART.
+ */
 cudaError_t simt_capture(cudaStream_t stream, graph_work work, const void *operand, size_t bytes, const void *more,
                          size_t more_bytes);
 #define GRAPH_PART(bytes) (((bytes) + 15) / 16 * 16)

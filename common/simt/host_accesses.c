@@ -1,9 +1,10 @@
 /**
  * @file host_accesses.c
- * @brief The host reads or writes the device's memory, as no GPU lets it: one line that says where, and then the process ends.
+ * @brief The host reads or writes the device's memory, as no GPU lets it: one line that says where, and then the
+ * process ends.
  *
- * While no kernel runs, the arena's pages are there for nobody. Variables of the device are the program's own; what is compiled as a
- * kernel file says when its host code touches them.
+ * While no kernel runs, the arena's pages are there for nobody. Variables of the device are the program's own; what is
+ * compiled as a kernel file says when its host code touches them.
  */
 #include "host_accesses.h"
 
@@ -25,7 +26,10 @@ static bool in_program(uintptr_t pc)
     return pc - simt_program.text_low < simt_program.text_high - simt_program.text_low;
 }
 
-/** The place in the program where the interrupted code was, or was called from: it may be memcpy or printf that was there. */
+/**
+ * The place in the program where the interrupted code was, or was called from: it may be memcpy or printf that was
+ * there.
+ */
 static uintptr_t place_in_program(uintptr_t interrupted)
 {
     enum { CALLERS = 32 };

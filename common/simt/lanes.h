@@ -164,7 +164,9 @@ extern struct running simt_now;
 extern struct launch simt_current;
 extern struct work simt_work;
 
-/** Whether two lanes of the block that runs, which wait, came to one call by the same calls, as far as addresses tell. */
+/**
+ * Whether two lanes of the block that runs, which wait, came to one call by the same calls, as far as addresses tell.
+ */
 static inline bool lanes_at_one_call(const struct lane *a, const struct lane *b)
 {
     const uint64_t kernel = (EVENT_DEPTH_NONE - EVENT_ONE_CALL) >> EVENT_DEPTH_SHIFT;
@@ -178,8 +180,8 @@ static inline bool lanes_at_one_call(const struct lane *a, const struct lane *b)
 }
 
 /**
- * The same by the source, where an inlined function or an unrolled loop has made copies of one call; false, and the launch has
- * ended, if two lanes that met at a `call` came to it from different places, or by different calls.
+ * The same by the source, where an inlined function or an unrolled loop has made copies of one call; false, and the
+ * launch has ended, if two lanes that met at a `call` came to it from different places, or by different calls.
  */
 bool simt_check_together(const struct lane *lane, const struct lane *other, const char *kind, const char *call);
 

@@ -51,7 +51,9 @@ static cudaError_t check_shape(const struct launch *launch, const char **why)
     return cudaSuccess;
 }
 
-/** Whether a GPU has so much shared memory for a launch: `fixed` bytes in variables of fixed size, and what is dynamic. */
+/**
+ * Whether a GPU has so much shared memory for a launch: `fixed` bytes in variables of fixed size, and what is dynamic.
+ */
 static cudaError_t check_shared(const struct launch *launch, size_t fixed, const char **why)
 {
     if (fixed > SHARED_BYTES_DEFAULT) {

@@ -241,9 +241,14 @@ cudaError_t cudaLaunchHostFunc(cudaStream_t stream, cudaHostFn_t function, void 
     return call_host(&host, stream);
 }
 
-/* --- graphs that can be launched ------------------------------------------------------------------------------------ */
+/*
+ * --- graphs that can be launched ------------------------------------------------------------------------------------
+ */
 
-/** A graph with streams for its branches, but for the first, which is the stream that it is launched in; and with its events. */
+/**
+ * A graph with streams for its branches, but for the first, which is the stream that it is launched in; and with its
+ * events.
+ */
 struct CUgraphExec_st {
     cudaGraph_t graph;
     cudaStream_t *stream;
@@ -391,7 +396,10 @@ cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags)
     return cudaMallocHost(pointer, bytes);
 }
 
-/* --- memory in rows --------------------------------------------------------------------------------------------------- */
+/*
+ * --- memory in rows
+ * ---------------------------------------------------------------------------------------------------
+ */
 
 enum { PITCH = 512 };
 

@@ -160,7 +160,10 @@ void simt_note_uninitialised(const struct shadow_cell *cell, uint32_t bytes, enu
                        "reads %d byte%s that no thread of the block has written", count, count == 1 ? "" : "s");
 }
 
-/** Looks at bytes of global memory; `reads` what is there. Returns which of the word's are unwritten; ends the launch for others. */
+/**
+ * Looks at bytes of global memory; `reads` what is there. Returns which of the word's are unwritten; ends the launch
+ * for others.
+ */
 static uint32_t look_closely(struct word_access access, bool reads)
 {
     const struct word_marks marks = simt_arena_marks(access.address);

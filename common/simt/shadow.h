@@ -67,8 +67,8 @@ void simt_races_forget(void);
 void simt_race_forgive(struct shadow_cell *cell, enum shadow_space space, unsigned bytes);
 
 /**
- * Which of a word's bytes the launch that ended last, if it ran at ticks from `first` to `last`, used how; false: none. And the end
- * of that launch: the use of the byte at an address raced with earlier work.
+ * Which of a word's bytes the launch that ended last, if it ran at ticks from `first` to `last`, used how; false: none.
+ * And the end of that launch: the use of the byte at an address raced with earlier work.
  */
 bool simt_word_uses(const struct shadow_cell *cell, uint32_t first, uint32_t last, uint8_t uses[NUM_USES]);
 void simt_fault_work_race(const struct shadow_cell *cell, uint32_t first, const struct work_race *race);

@@ -53,8 +53,8 @@ bool simt_share(void);
 void simt_forbid(const void *begin, size_t bytes);
 
 /**
- * Device bytes hold what nobody but the host looks for: a kernel that reads them before one has written them reads what nobody
- * wrote. The host may copy them from this allocation, unlike others that nobody wrote.
+ * Device bytes hold what nobody but the host looks for: a kernel that reads them before one has written them reads what
+ * nobody wrote. The host may copy them from this allocation, unlike others that nobody wrote.
  */
 void simt_unwrite(const void *begin, size_t bytes);
 

@@ -101,9 +101,14 @@ extern __thread unsigned char simt_dynamic_shared[]; /* whatever kernels call it
 #define gridDim   simt_grid_dim
 static constexpr int warpSize = 32;
 
-/* --- what C++ leaves open and a GPU does not ------------------------------------------------------------------------ */
+/*
+ * --- what C++ leaves open and a GPU does not ------------------------------------------------------------------------
+ */
 
-/* The rewriter's words for what it finds in functions of the device: a count of places to shift by, and a conversion to an integer. */
+/*
+ * The rewriter's words for what it finds in functions of the device: a count of places to shift by, and a conversion to
+ * an integer.
+ */
 #define SIMT_CONSTEXPR constexpr inline __attribute__((always_inline))
 #define SIMT_CUDA_ARCH 900
 
@@ -244,7 +249,9 @@ SIMT_CONSTEXPR To operator->*(simt_to<To>, From value)
 #define cudaSurfaceObject_t SIMT_NO_TEXTURES(unsigned long long)
 #define cudaArray_t         SIMT_NO_TEXTURES(void *)
 
-/* --- arithmetic ----------------------------------------------------------------------------------------------------- */
+/*
+ * --- arithmetic -----------------------------------------------------------------------------------------------------
+ */
 
 #include "simt_intrinsics.h"
 

@@ -2,8 +2,8 @@
  * @file simt_intrinsics.h
  * @brief CUDA's arithmetic that a thread does alone: bits, integers, rounded arithmetic, conversions, bytes of a word.
  *
- * Written without branches, as all that is inlined into kernels. What rounds, rounds as CUDA says, in every mode; functions that
- * CUDA computes roughly (__expf and its kin) are as good as the C library's here.
+ * Written without branches, as all that is inlined into kernels. What rounds, rounds as CUDA says, in every mode;
+ * functions that CUDA computes roughly (__expf and its kin) are as good as the C library's here.
  */
 #ifndef SIMT_INTRINSICS_H
 #define SIMT_INTRINSICS_H
@@ -119,7 +119,9 @@ SIMT_DEVICE unsigned __funnelshift_rc(unsigned low, unsigned high, unsigned shif
 {
     return (unsigned)(((unsigned long long)high << 32 | low) >> simt_at_most_32(shift));
 }
-/* --- integers ------------------------------------------------------------------------------------------------------- */
+/*
+ * --- integers -------------------------------------------------------------------------------------------------------
+ */
 
 SIMT_DEVICE unsigned __umulhi(unsigned x, unsigned y)
 {
@@ -256,7 +258,10 @@ SIMT_NAMED_MIN_MAX(ll, long long)
 SIMT_NAMED_MIN_MAX(ull, unsigned long long)
 #undef SIMT_NAMED_MIN_MAX
 
-/* --- halves and bytes of a word --------------------------------------------------------------------------------------- */
+/*
+ * --- halves and bytes of a word
+ * ---------------------------------------------------------------------------------------
+ */
 
 /** Part `i` of a word's sizeof(Part)-byte parts. */
 template <class Part>
@@ -467,7 +472,9 @@ SIMT_DEVICE float __frsqrt_rn(float x)
     return (float)(1.0 / sqrt((double)x));
 }
 
-/* --- numbers to integers and back ----------------------------------------------------------------------------------- */
+/*
+ * --- numbers to integers and back -----------------------------------------------------------------------------------
+ */
 
 #define SIMT_INTEGER_CONVERSIONS(name, type, suffix, mode, round)                                   \
     SIMT_DEVICE type __float2##name##_##suffix(float x)                                             \
@@ -498,7 +505,9 @@ SIMT_CONVERSIONS(ru, SIMT_UP, ceil)
 #undef SIMT_CONVERSIONS
 #undef SIMT_INTEGER_CONVERSIONS
 
-/* --- constants, as in math_constants.h ------------------------------------------------------------------------------ */
+/*
+ * --- constants, as in math_constants.h ------------------------------------------------------------------------------
+ */
 
 #define CUDART_INF_F  __int_as_float(0x7f800000)
 #define CUDART_NAN_F  __int_as_float(0x7fffffff)

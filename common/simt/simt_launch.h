@@ -116,7 +116,10 @@ struct simt_launcher {
     }
 };
 
-/* What a kernel's name stands for, if it is one function; or if it is a template or has overloads, the one of these types. */
+/*
+ * What a kernel's name stands for, if it is one function; or if it is a template or has overloads, the one of these
+ * types.
+ */
 struct simt_only {
     template <class... Parameters>
     auto operator()(void (*kernel)(Parameters...)) const
@@ -132,7 +135,9 @@ struct simt_with {
     }
 };
 
-/** Finds the kernel by the types of its arguments. If they are not just the parameters', a call does, in each thread. */
+/**
+ * Finds the kernel by the types of its arguments. If they are not just the parameters', a call does, in each thread.
+ */
 template <class Find, class Call>
 struct simt_finder {
     Find find;
@@ -160,7 +165,10 @@ struct simt_finder {
     [=](auto simt_how) -> decltype(simt_how(__VA_ARGS__)) { return simt_how(__VA_ARGS__); }, \
         [=](const auto &...simt_given) SIMT_UNTRACED { __VA_ARGS__(simt_given...); }
 
-/** kernel<<<grid, block, dynamic_shared, stream>>>(arguments) is simt_launch(SIMT_KERNEL((kernel)), "kernel", ...)(arguments). */
+/**
+ * kernel<<<grid, block, dynamic_shared, stream>>>(arguments) is simt_launch(SIMT_KERNEL((kernel)), "kernel",
+ * ...)(arguments).
+ */
 template <class Find, class Call>
 static inline __attribute__((always_inline)) auto simt_launch(const Find &find, const Call &call, const char *name,
                                                               dim3 grid, dim3 block, size_t dynamic_shared = 0,
@@ -201,7 +209,10 @@ static inline __attribute__((always_inline)) cudaError_t simt_launch_addresses(v
                               &call, sizeof call, simt_parameter_bytes<Parameters...>(), stream);
 }
 
-/* The kernel by its own type: that is where the parameters' types come from. The rewriter takes casts to a void pointer away. */
+/*
+ * The kernel by its own type: that is where the parameters' types come from. The rewriter takes casts to a void pointer
+ * away.
+ */
 template <class... Parameters>
 static inline __attribute__((always_inline)) cudaError_t cudaLaunchKernel(void (*kernel)(Parameters...), dim3 grid,
                                                                           dim3 block, void **arguments,
@@ -228,7 +239,10 @@ SIMT_NO_KERNEL cudaError_t cudaLaunchKernel(const void *kernel, dim3 grid, dim3 
 SIMT_NO_KERNEL cudaError_t cudaLaunchCooperativeKernel(const void *kernel, dim3 grid, dim3 block, void **arguments,
                                                        size_t dynamic_shared = 0, cudaStream_t stream = 0);
 
-/* --- launches with attributes ----------------------------------------------------------------------------------------- */
+/*
+ * --- launches with attributes
+ * -----------------------------------------------------------------------------------------
+ */
 
 enum cudaLaunchAttributeID { cudaLaunchAttributeIgnore = 0, cudaLaunchAttributeCooperative = 2 };
 union cudaLaunchAttributeValue {
@@ -261,7 +275,10 @@ static inline __attribute__((always_inline)) cudaError_t cudaLaunchKernelEx(cons
     return configuration.launch<Parameters...>(kernel, (Parameters)arguments...);
 }
 
-/* --- what else takes a kernel or a variable by its own type ----------------------------------------------------------- */
+/*
+ * --- what else takes a kernel or a variable by its own type
+ * -----------------------------------------------------------
+ */
 
 template <class... Parameters>
 static inline cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, void (*kernel)(Parameters...),
@@ -282,7 +299,10 @@ static inline cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *byte
 {
     return cudaOccupancyAvailableDynamicSMemPerBlock(bytes, (const void *)kernel, blocks, block_size);
 }
-/** The block size that fills a processor best, the largest of several; `shared_of` says how much a block of some size takes. */
+/**
+ * The block size that fills a processor best, the largest of several; `shared_of` says how much a block of some size
+ * takes.
+ */
 template <class Kernel, class Shared>
 static inline cudaError_t cudaOccupancyMaxPotentialBlockSizeVariableSMem(int *grid_size, int *block_size, Kernel kernel,
                                                                          Shared shared_of, int limit = 0)

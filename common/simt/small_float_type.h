@@ -2,9 +2,9 @@
  * @file small_float_type.h
  * @brief The 16-bit number types of CUDA, and pairs of them, given how their bits convert: for cuda_fp16.h and cuda_bf16.h.
  *
- * Sums, differences, products and quotients are float's, rounded once more: float has more than twice the digits, so they come
- * out as if rounded once. What double does not hold exactly is made odd (see simt_odd), for the same end. No function has a
- * branch, and all are inlined.
+ * Sums, differences, products and quotients are float's, rounded once more: float has more than twice the digits, so
+ * they come out as if rounded once. What double does not hold exactly is made odd (see simt_odd), for the same end. No
+ * function has a branch, and all are inlined.
  */
 #ifndef SIMT_SMALL_FLOAT_TYPE_H
 #define SIMT_SMALL_FLOAT_TYPE_H
@@ -28,8 +28,8 @@ SIMT_INLINE Integer simt_select(bool condition, Integer yes, Integer no)
 }
 
 /**
- * The bits of the number that a mode rounds to, given the nearest one and whether the exact value lies above or below that: the
- * nearest or a neighbour. The nearest has the exact value's sign, also if it is 0.
+ * The bits of the number that a mode rounds to, given the nearest one and whether the exact value lies above or below
+ * that: the nearest or a neighbour. The nearest has the exact value's sign, also if it is 0.
  */
 template <simt_rounding mode, class Bits>
 SIMT_INLINE Bits simt_step(Bits nearest, bool above, bool below)
@@ -41,7 +41,10 @@ SIMT_INLINE Bits simt_step(Bits nearest, bool above, bool below)
     return (Bits)(nearest + ((up & !negative) | (down & negative)) - ((up & negative) | (down & !negative)));
 }
 
-/** A double from which rounding goes on as if from the exact value: the next one towards 0, and odd unless that is exact. */
+/**
+ * A double from which rounding goes on as if from the exact value: the next one towards 0, and odd unless that is
+ * exact.
+ */
 SIMT_INLINE double simt_odd(double nearest, bool above, bool below)
 {
     const uint64_t bits = __builtin_bit_cast(uint64_t, nearest);
@@ -78,7 +81,9 @@ SIMT_INLINE Integer simt_to_integer(double rounded, Integer nan)
     return simt_select(rounded != rounded, nan, simt_select(rounded >= beyond, most, within));
 }
 
-/* --- one number ----------------------------------------------------------------------------------------------------- */
+/*
+ * --- one number -----------------------------------------------------------------------------------------------------
+ */
 
 // clang-format off
 
@@ -229,7 +234,9 @@ struct simt_small_float {
     friend SIMT_METHOD self __hmin_nan(self a, self b) { return from_bits(select_bits(a.is_nan() | b.is_nan(), 0x7fffu, __hmin(a, b).__x)); }
 };
 
-/* --- two numbers ---------------------------------------------------------------------------------------------------- */
+/*
+ * --- two numbers ----------------------------------------------------------------------------------------------------
+ */
 
 /** Two of them in one 4-byte access. */
 template <typename format>
@@ -337,7 +344,9 @@ struct __attribute__((aligned(4))) simt_small_float2 {
     friend SIMT_METHOD float __high2float(self a) { return a.y; }
 };
 
-/* --- names ---------------------------------------------------------------------------------------------------------- */
+/*
+ * --- names ----------------------------------------------------------------------------------------------------------
+ */
 
 /** The conversions of `type`, which CUDA's functions call `name`, in one mode. */
 #define SIMT_SMALL_FLOAT_CONVERSIONS(name, type, suffix, mode, round) \

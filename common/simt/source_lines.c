@@ -54,7 +54,10 @@ static pid_t start_addr2line(const char *tool, int input, int *read_end)
     return child;
 }
 
-/** What is wanted of the frames of an address: the first, the first in one of our headers too, or all with their newlines. */
+/**
+ * What is wanted of the frames of an address: the first, the first in one of our headers too, or all with their
+ * newlines.
+ */
 enum frames { FIRST_FRAME, FIRST_FRAME_OF_ALL, ALL_FRAMES };
 
 /** Takes a frame as "file:line", unless it is nobody's line, or in one of our headers. */
@@ -75,7 +78,9 @@ static bool take_frame(char *line, enum frames which, char *text, size_t size)
     return true;
 }
 
-/** Of each address, which the tool repeats, the innermost frame that counts, or all. An empty text where there is none. */
+/**
+ * Of each address, which the tool repeats, the innermost frame that counts, or all. An empty text where there is none.
+ */
 static bool pick_frames(FILE *output, size_t count, enum frames which, char *text, size_t size)
 {
     char *line = NULL;

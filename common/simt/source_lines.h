@@ -14,8 +14,8 @@ void simt_source_line(uintptr_t pc, char text[PLACE_TEXT]);
 void simt_source_lines(const uintptr_t *pc, size_t count, char (*text)[PLACE_TEXT]);
 
 /**
- * The line of that call and of those that the compiler has inlined around it, the innermost first, each with a newline behind
- * it. Two calls in one line are told apart if the compiler does so.
+ * The line of that call and of those that the compiler has inlined around it, the innermost first, each with a newline
+ * behind it. Two calls in one line are told apart if the compiler does so.
  */
 void simt_source_stack(uintptr_t pc, char text[STACK_TEXT]);
 

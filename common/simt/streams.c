@@ -57,7 +57,9 @@ static struct clock host;
 
 /* --- handles ------------------------------------------------------------------------------------------------------ */
 
-/* A handle is a number and how often that was in use before, so that one that is destroyed is never taken for another. */
+/*
+ * A handle is a number and how often that was in use before, so that one that is destroyed is never taken for another.
+ */
 enum { HANDLE_STREAM = 8, HANDLE_EVENT = 12, HANDLE_STEP = 16, GENERATION_SHIFT = 28, NUMBERS = 1 << 24 };
 
 static uintptr_t handle_of(size_t number, uint64_t generation, unsigned kind)
@@ -292,8 +294,8 @@ static void host_knows(const struct clock *clock)
 }
 
 /**
- * Before a stream is given something: what the default stream orders is ordered before it. So is what the host has waited for, of which
- * nothing is pending.
+ * Before a stream is given something: what the default stream orders is ordered before it. So is what the host has
+ * waited for, of which nothing is pending.
  */
 static void enter(size_t number)
 {

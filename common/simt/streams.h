@@ -2,8 +2,8 @@
  * @file streams.h
  * @brief Streams and events: what is ordered before what where several launches and copies are under way.
  *
- * Everything runs at once and in order here, but the order that a program may count on is less. A piece of work, which is a
- * launch, a copy or a memset, is ordered after
+ * Everything runs at once and in order here, but the order that a program may count on is less. A piece of work, which
+ * is a launch, a copy or a memset, is ordered after
  *
  *   - what its stream was given before it;
  *   - what the stream waits for by cudaStreamWaitEvent: all that was ordered before the event was recorded;
@@ -11,9 +11,9 @@
  *     that said it was done, cudaMemcpy, cudaFree, or an asynchronous copy to or between memory that is not pinned;
  *   - for the legacy default stream and those not made with cudaStreamNonBlocking: all that either was given before the other.
  *
- * Two pieces of work race if nothing orders them, they have a byte in common, and one writes it; unless both do so by atomics. The
- * host races with a copy that it has not waited for if it reads what that writes, or writes what it uses; which is seen where the
- * host's code is in a kernel file.
+ * Two pieces of work race if nothing orders them, they have a byte in common, and one writes it; unless both do so by
+ * atomics. The host races with a copy that it has not waited for if it reads what that writes, or writes what it uses;
+ * which is seen where the host's code is in a kernel file.
  */
 #ifndef SIMT_STREAMS_H
 #define SIMT_STREAMS_H
@@ -46,7 +46,10 @@ void simt_work_uses_host(enum use use, uintptr_t begin, size_t bytes);
 bool simt_work_end(struct work_race *race);
 /** The same, and what it is refused with. */
 cudaError_t simt_work_check(void);
-/** The current work was a launch that ran at these ticks; what it does is said if need be by simt_work_scan(), then or later. */
+/**
+ * The current work was a launch that ran at these ticks; what it does is said if need be by simt_work_scan(), then or
+ * later.
+ */
 void simt_work_ran(uint32_t first_tick, uint32_t last_tick);
 extern void (*simt_work_scan)(uint32_t first_tick, uint32_t last_tick);
 

@@ -519,7 +519,9 @@ FAULT("memory", memcpy_race, 2, 1, "wrote")
     memcpy(y, x, 64); // [memcpy_race]
 }
 
-/* --- memory that nobody wrote --------------------------------------------------------------------------------------- */
+/*
+ * --- memory that nobody wrote ---------------------------------------------------------------------------------------
+ */
 
 static const char first_word[] = "reads 4 bytes that nobody has written, 0 bytes into an allocation of 256 bytes";
 static const char second_half[] =
@@ -682,7 +684,9 @@ FAULT_LAUNCH("unwritten", half_copied_to_host,
     cudaMemcpyAsync(host_words, words, 128, cudaMemcpyDeviceToHost, 0); // [half_copied_to_host]
 }
 
-/* --- data that a launch only reads ---------------------------------------------------------------------------------- */
+/*
+ * --- data that a launch only reads ----------------------------------------------------------------------------------
+ */
 
 FAULT("read_only", written_before, 1, 32, "reads by __ldg() 4 bytes that thread (0,0,0) of block (0,0,0) wrote")
 {
@@ -742,7 +746,9 @@ FAULT("read_only", of_shared_memory, 1, 32, "reads 4 bytes of shared memory by _
     y[threadIdx.x] = __ldg(&words[31 - threadIdx.x]); // [of_shared_memory]
 }
 
-/* --- the host touches device memory --------------------------------------------------------------------------------- */
+/*
+ * --- the host touches device memory ---------------------------------------------------------------------------------
+ */
 
 #define HOST_FAULT(name, text)                                                  \
     static void name##_run(void);                                               \
@@ -1167,7 +1173,9 @@ FAULT_LAUNCH("launches", cooperative_too_large, "too many blocks in cooperative 
     cudaLaunchCooperativeKernel(copy_kernel, 10000, 1024, arguments); // [cooperative_too_large]
 }
 
-/* --- streams -------------------------------------------------------------------------------------------------------- */
+/*
+ * --- streams --------------------------------------------------------------------------------------------------------
+ */
 
 static __global__ void fill_kernel(int *y, int value)
 {

@@ -8,8 +8,8 @@
  * kernel that runs it notes each event before it happens. From that list alone the oracle works out what is ordered before
  * what, as a graph, by the rules at the top of happens_before.h, and compares every two events.
  *
- * A program of the second kind is for the host a few launches, copies and memsets in four streams, events, and waits; the rules are
- * those at the top of streams.h.
+ * A program of the second kind is for the host a few launches, copies and memsets in four streams, events, and waits;
+ * the rules are those at the top of streams.h.
  */
 #include "simt_test.h"
 
@@ -612,7 +612,9 @@ static HOST_ONLY void random_programs(void **)
     assert_int_equal(cudaFree(device_out), cudaSuccess);
 }
 
-/* --- programs of several streams ------------------------------------------------------------------------------------ */
+/*
+ * --- programs of several streams ------------------------------------------------------------------------------------
+ */
 
 enum { STREAMS = 4, EVENTS = 2, MAX_STEPS = 24, HOST_PLACES = PLACES };
 
@@ -695,7 +697,10 @@ static HOST_ONLY bool waits_in_host(const struct step *step)
            step->kind >= STEP_STREAM_SYNCHRONIZE;
 }
 
-/** Whether a step is ordered after an earlier one by itself: by its stream, the default stream's rule, an event or the host. */
+/**
+ * Whether a step is ordered after an earlier one by itself: by its stream, the default stream's rule, an event or the
+ * host.
+ */
 static HOST_ONLY bool follows(unsigned second, unsigned first)
 {
     const struct step *const step = &steps[second];
@@ -715,7 +720,10 @@ static HOST_ONLY bool follows(unsigned second, unsigned first)
            (step->stream * earlier->stream == 0 && is_blocking(step->stream) && is_blocking(earlier->stream));
 }
 
-/** The bytes that a step uses, as a set for each enum: reads, strong reads, writes, strong writes; the pinned ones above. */
+/**
+ * The bytes that a step uses, as a set for each enum: reads, strong reads, writes, strong writes; the pinned ones
+ * above.
+ */
 static HOST_ONLY void uses_of(const struct step *step, uint32_t uses[4])
 {
     const uint32_t size = (1u << step->bytes) - 1;

@@ -528,7 +528,9 @@ static void conversions_and_products(void **)
     assert_int_equal(cudaFree(device_values), cudaSuccess);
 }
 
-/* --- convergence ---------------------------------------------------------------------------------------------------- */
+/*
+ * --- convergence ----------------------------------------------------------------------------------------------------
+ */
 
 static __noinline__ __device__ void barrier_at_depth(int depth)
 {
@@ -621,7 +623,9 @@ static void halves_apart(void **)
     assert_int_equal(result()[17], 17 + 16);
 }
 
-/* --- launches ------------------------------------------------------------------------------------------------------- */
+/*
+ * --- launches -------------------------------------------------------------------------------------------------------
+ */
 
 static __global__ void __launch_bounds__(96, 2) bounds_kernel(int *y);
 static __global__ void __launch_bounds__(96, 2) bounds_kernel(int *y)
@@ -649,7 +653,9 @@ static void launches_at_their_limits(void **)
     assert_int_equal(result()[31], 7);
 }
 
-/* --- streams -------------------------------------------------------------------------------------------------------- */
+/*
+ * --- streams --------------------------------------------------------------------------------------------------------
+ */
 
 static __global__ void scale_kernel(const int *x, int *y, int factor)
 {
@@ -812,7 +818,9 @@ static void what_ends_while_it_works(void **)
     destroy_streams();
 }
 
-/* --- memory that somebody wrote ------------------------------------------------------------------------------------- */
+/*
+ * --- memory that somebody wrote -------------------------------------------------------------------------------------
+ */
 
 struct padded_record {
     char kind; /* 3 bytes of padding */
@@ -910,7 +918,9 @@ static void read_only_loads_launch_after_launch(void **)
     assert_int_equal(result()[2], 2 + 13);
 }
 
-/* --- what C++ leaves open ------------------------------------------------------------------------------------------- */
+/*
+ * --- what C++ leaves open -------------------------------------------------------------------------------------------
+ */
 
 static __global__ void shift_kernel(const int *x, int *y)
 {
@@ -1035,7 +1045,9 @@ static void the_architecture_of_device_code(void **)
 #endif
 }
 
-/* --- sums, scans, sorting ------------------------------------------------------------------------------------------- */
+/*
+ * --- sums, scans, sorting -------------------------------------------------------------------------------------------
+ */
 
 static __global__ void tree_kernel(const int *x, int *y)
 {
@@ -1331,7 +1343,10 @@ static __global__ void split_kernel(const int *x, int *y)
 }
 RIGHT(a_sort_by_bits, (split_kernel<<<1, 32>>>(device_x, device_y)), 21, 21)
 
-/* --- tiles of matrices ------------------------------------------------------------------------------------------------ */
+/*
+ * --- tiles of matrices
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static __global__ void transpose_kernel(const int *x, int *y)
 {
@@ -1478,7 +1493,10 @@ static void a_softmax_in_one_pass(void **)
     assert_true(fabsf(sum - 1) < 1e-5f);
 }
 
-/* --- counting, tables, queues ----------------------------------------------------------------------------------------- */
+/*
+ * --- counting, tables, queues
+ * -----------------------------------------------------------------------------------------
+ */
 
 static __global__ void histogram_kernel(const int *x, int count, int *y)
 {
@@ -1673,7 +1691,10 @@ static __global__ void first_block_tells_kernel(volatile int *flag, int *data, i
 RIGHT(a_block_that_waits_for_another, (first_block_tells_kernel<<<2, 32>>>(device_y + 100, device_y + 200, device_y)),
       31, 93)
 
-/* --- warps ------------------------------------------------------------------------------------------------------------- */
+/*
+ * --- warps
+ * -------------------------------------------------------------------------------------------------------------
+ */
 
 static __global__ void peers_kernel(const int *x, int *counts)
 {
@@ -1735,7 +1756,10 @@ static __global__ void forty_kernel(const int *x, int *y)
 }
 RIGHT(a_block_of_40_threads, (forty_kernel<<<1, 40>>>(device_x, device_y)), 39, 284)
 
-/* --- cooperative groups ----------------------------------------------------------------------------------------------- */
+/*
+ * --- cooperative groups
+ * -----------------------------------------------------------------------------------------------
+ */
 
 static __device__ int sum_of_group(cg::thread_group group, int *words, int value)
 {
@@ -1843,7 +1867,10 @@ static void a_grid_that_waits(void **)
     assert_int_equal(result()[199], 1);
 }
 
-/* --- memory ------------------------------------------------------------------------------------------------------------ */
+/*
+ * --- memory
+ * ------------------------------------------------------------------------------------------------------------
+ */
 
 struct best {
     float value;
@@ -1965,7 +1992,10 @@ static __global__ void vectors_kernel(const float4 *x, float4 *y)
 }
 RIGHT(vectors, (vectors_kernel<<<1, 32>>>((const float4 *)device_x, (float4 *)device_y)), 4 * 32 + 4 * 3, 3)
 
-/* --- C++ ---------------------------------------------------------------------------------------------------------------- */
+/*
+ * --- C++
+ * ----------------------------------------------------------------------------------------------------------------
+ */
 
 static __device__ int fibonacci(int n)
 {
@@ -2137,7 +2167,10 @@ static void launches_by_address(void **)
     assert_int_equal(result()[5], 36);
 }
 
-/* --- numbers ------------------------------------------------------------------------------------------------------------ */
+/*
+ * --- numbers
+ * ------------------------------------------------------------------------------------------------------------
+ */
 
 /** Each kernel writes 1 for a thing that is so. */
 static void all_hold(int count)
@@ -2359,7 +2392,10 @@ static __global__ void clocks_kernel(int *y)
 }
 RIGHT(clocks_asserts_and_prints, (clocks_kernel<<<1, 1>>>(device_y)), 0, 1)
 
-/* --- what the host calls ------------------------------------------------------------------------------------------------ */
+/*
+ * --- what the host calls
+ * ------------------------------------------------------------------------------------------------
+ */
 
 static __global__ void increment_kernel(int *y)
 {

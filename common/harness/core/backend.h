@@ -68,7 +68,10 @@ bool backend_share(void);
 /** Makes device memory off limits to kernels, if the backend can: guard bands. */
 void backend_forbid(const void *begin, size_t bytes);
 
-/** Device memory holds what the host will look for: a kernel that reads it before one has written it is refused, if the backend can. */
+/**
+ * Device memory holds what the host will look for: a kernel that reads it before one has written it is refused, if the
+ * backend can.
+ */
 void backend_unwrite(const void *begin, size_t bytes);
 
 /** One line that says what a failed launch did wrong, with file and line; NULL if the backend cannot tell. */

@@ -53,7 +53,9 @@ enum { WITH_NO_RUN = 1 };
 bool options_parse(const struct option_row *table, const char *doc, int argc, char **argv, void *options,
                    struct error *error);
 
-/** The first option on a command line that was parsed which is none of `names`, which NULL ends; NULL: there is none. */
+/**
+ * The first option on a command line that was parsed which is none of `names`, which NULL ends; NULL: there is none.
+ */
 const char *options_other(const struct option_row *table, const char *const *names, int argc, char **argv);
 
 /**

@@ -60,7 +60,9 @@ static struct interval interval_around(double value, double error, enum dtype dt
     return interval;
 }
 
-/* Makes up for products of relative errors, of which all but a sum's are below 2^-20, and for the step in units at 2^n. */
+/*
+ * Makes up for products of relative errors, of which all but a sum's are below 2^-20, and for the step in units at 2^n.
+ */
 static const double SECOND_ORDER = 1.0 + 0x1p-16;
 
 /**
@@ -375,7 +377,9 @@ static float rounded(enum dtype dtype, double value)
     return dtype_round(dtype, (float)value);
 }
 
-/** A sum in the type. In f32 its error has the rounding already, of which the scores' shared factor decides the place. */
+/**
+ * A sum in the type. In f32 its error has the rounding already, of which the scores' shared factor decides the place.
+ */
 static double rounded_total(enum dtype dtype, double value)
 {
     const float nearest = rounded(dtype, value);

@@ -44,7 +44,10 @@ struct source {
     size_t size; /* characters, the same in both */
     size_t copied; /* how many of them are in the output */
 
-    /* Where the rewriting is: in how many braces, in a device function from which on, and in how many #if, begun in how many. */
+    /*
+     * Where the rewriting is: in how many braces, in a device function from which on, and in how many #if, begun in how
+     * many.
+     */
     int braces, device_braces;
     bool host_too; /* the device function is the host's as well */
     int conditionals, braces_before[MAX_CONDITIONALS];
@@ -375,7 +378,9 @@ static bool rewrite_launch(struct source *source, size_t at)
     return true;
 }
 
-/** Leaves out what makes a void pointer of the kernel in cudaLaunchKernel((void *)kernel, ...): the types come from it. */
+/**
+ * Leaves out what makes a void pointer of the kernel in cudaLaunchKernel((void *)kernel, ...): the types come from it.
+ */
 static void rewrite_launch_call(struct source *source, size_t end)
 {
     const char *code = source->code;
@@ -572,7 +577,9 @@ static void rewrite_variable(struct source *source, size_t at, size_t end, const
     write_gap(source, end, gap);
 }
 
-/* --- headers of CUDA's ---------------------------------------------------------------------------------------------- */
+/*
+ * --- headers of CUDA's ----------------------------------------------------------------------------------------------
+ */
 
 /** A header, or all whose names begin so: which header here has the same, or why there is none. */
 struct header {
@@ -627,7 +634,9 @@ static bool rewrite_include(struct source *source, size_t at)
     return true;
 }
 
-/* --- where it is ---------------------------------------------------------------------------------------------------- */
+/*
+ * --- where it is ----------------------------------------------------------------------------------------------------
+ */
 
 /** A function of the device's begins at the outermost `{` behind its qualifier. */
 static void count_brace(struct source *source, size_t at)
@@ -661,9 +670,14 @@ static void count_conditional(struct source *source, size_t at)
         source->conditionals--;
 }
 
-/* --- launch bounds -------------------------------------------------------------------------------------------------- */
+/*
+ * --- launch bounds --------------------------------------------------------------------------------------------------
+ */
 
-/** Copies what stands in the parentheses behind `__launch_bounds__` to the beginning of the function's body, if that follows. */
+/**
+ * Copies what stands in the parentheses behind `__launch_bounds__` to the beginning of the function's body, if that
+ * follows.
+ */
 static void rewrite_launch_bounds(struct source *source, size_t end)
 {
     const char *code = source->code;
@@ -683,7 +697,9 @@ static void rewrite_launch_bounds(struct source *source, size_t end)
     write_line(source, open, close + 1);
 }
 
-/* --- what device code computes -------------------------------------------------------------------------------------- */
+/*
+ * --- what device code computes --------------------------------------------------------------------------------------
+ */
 
 /** Whether one of some words stands in [begin, end). */
 static bool has_word(const char *code, size_t begin, size_t end, const char *const *words)
@@ -846,7 +862,10 @@ static size_t skip_assertion(const char *code, size_t end)
     return close == NOWHERE ? end : close + 1;
 }
 
-/** Where the directive that begins last before `at`, and has a word such as "if", does; its nesting is counted by `step`. */
+/**
+ * Where the directive that begins last before `at`, and has a word such as "if", does; its nesting is counted by
+ * `step`.
+ */
 static size_t conditional_edge(const char *code, size_t at, int step)
 {
     static const char *const begin[] = {"if", "ifdef", "ifndef", NULL};
@@ -867,7 +886,10 @@ static size_t conditional_edge(const char *code, size_t at, int step)
     return at;
 }
 
-/** Defines __CUDA_ARCH__ for a directive; host functions do not see it, nor does what is there to choose inline assembly or a header. */
+/**
+ * Defines __CUDA_ARCH__ for a directive; host functions do not see it, nor does what is there to choose inline assembly
+ * or a header.
+ */
 static void rewrite_architecture(struct source *source, size_t at, size_t end)
 {
     static const char *const of_nvcc[] = {"asm", "__asm__", "__asm", "include", NULL};
