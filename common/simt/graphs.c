@@ -19,14 +19,17 @@ struct known {
     size_t steps[MAX_BRANCHES];
 };
 
+/** What is known where an event was recorded. */
+struct recorded {
+    cudaEvent_t event;
+    struct known known;
+};
+
 static struct capture {
     cudaGraph_t graph; /**< NULL: nothing is captured */
     cudaStream_t stream[MAX_BRANCHES];
     struct known known[MAX_BRANCHES];
-    struct recorded {
-        cudaEvent_t event;
-        struct known known;
-    } * recorded; /**< by number; one that is recorded again has a new one */
+    struct recorded *recorded; /**< by number; one that is recorded again has a new one */
 } capture;
 
 static cudaGraph_t graphs;
