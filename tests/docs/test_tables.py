@@ -271,8 +271,9 @@ class Align(course.Course):
         self.save()
 
     def save(self):
-        for name, runs in self.runs.items():
-            results.write(RESULTS / f"{name}.json", runs)
+        for stem in set(map(results.stem_of, self.runs)):
+            results.write(RESULTS / f"{stem}.json", [run for name, runs in self.runs.items() if results.stem_of(name) == stem
+                                                     for run in runs])
 
     def change(self, path):
         with open(path, "a") as file:
@@ -311,7 +312,7 @@ class Align(course.Course):
         self.assertEqual(self.row("| 02_first_full"), "| 02_first_full | - | - | - | - | - | - | - |")
         self.runs["02_first_bare"][0]["chapter"] = "03_second"
         self.save()
-        self.refuses(f'{RESULTS}/02_first_bare.json: "chapter" is "03_second"; it must be "02_first"', *PAGE)
+        self.refuses(f'{RESULTS}/02_first.json: "chapter" is "03_second"; it must be "02_first"', *PAGE)
 
     def test_the_small_kernel_beside_the_large_one(self):
         self.assertEqual(self.writes("<!-- times: small 8 03_second 02_first -->"), SMALL)
