@@ -34,8 +34,9 @@ def record(text, folder=results.FOLDER.parent):
     while at < len(text.rstrip()):
         run, at = decoder.raw_decode(text, re.compile(r"\s*").match(text, at).end())
         program = results.program_of(run) if isinstance(run, dict) else ""
-        results.check_run(run, results.stem_of(program), program or "the text")
-        path = pathlib.Path(folder) / gpu_of(run) / f"{results.stem_of(program)}.json"
+        stem = results.chapter_of(program) or program
+        results.check_run(run, stem, program or "the text")
+        path = pathlib.Path(folder) / gpu_of(run) / f"{stem}.json"
         others = [old for old in (results.read(path) if path.exists() else []) if old["command"] != run["command"] and
                   ("rows" not in old or _problem(old) != _problem(run))]
         results.write(path, [*others, run])

@@ -43,16 +43,13 @@ def chapters(number="[0-9][0-9]", kernel="*"):
     return [name for name in names if kernel_of(name) and kernel_of(name).match(kernel)]
 
 
-def _changes(chapter):
-    """The changes to a chapter's kernel, see common/variants.sh, in order; where a file is for some numbers, one for each."""
-    for path in sorted(pathlib.Path("chapters", chapter, "variants").glob("*")):
-        numbers = path.read_text().split("\n")[0].split()[2:] if path.stem.endswith("_N") else [""]
-        yield from (path.with_name(path.name.replace("_N.", f"_{number}.")) for number in numbers)
-
-
-def variants(kernel):
-    """The names of the programs whose kernel, such as "gate.cu", is a chapter's with a change."""
-    return [f"{chapter}_{change.stem}" for chapter in chapters(kernel=kernel) for change in _changes(chapter)]
+def variants(number="[0-9][0-9]", kernel="*"):
+    """The names of the programs whose kernel is such a chapter's with a change, and the changes' paths. A file WHAT_N.sed is
+    WHAT_1.sed and so on, see common/variants.sh."""
+    paths = [path for name in chapters(number, kernel) for path in sorted(pathlib.Path("chapters", name, "variants").glob("*"))]
+    changes = [path.with_name(path.name.replace("_N.", f"_{value}.")) for path in paths
+               for value in (path.read_text().split("\n")[0].split()[2:] if path.stem.endswith("_N") else [""])]
+    return {f"{change.parts[1]}_{change.stem}": change for change in changes}
 
 
 def chapter_of(program):
@@ -63,17 +60,11 @@ def chapter_of(program):
     return program
 
 
-def stem_of(program):
-    """The name of the file that holds the program's runs: its chapter's, or where it has none, its own."""
-    return chapter_of(program) or program
-
-
 def source_of(program):
     """The path of what the program measures; None if there is none."""
-    chapter = chapter_of(program)
     if program in PEERS:
         return pathlib.Path(PEERS[program]) if pathlib.Path(PEERS[program]).is_file() else None
-    return next((change for change in _changes(chapter) if f"{chapter}_{change.stem}" == program), kernel_of(chapter))
+    return variants(program[:2]).get(program, kernel_of(chapter_of(program)))
 
 
 @functools.lru_cache(maxsize=None)
@@ -106,7 +97,7 @@ def check_run(run, stem, where):
     if not _is_run(run):
         raise ValueError(f'{where}: a run needs "command", "date", "kernel_source_sha256", and "rows", "counters" or "figures"')
     program = program_of(run)
-    if stem_of(program) != stem:
+    if (chapter_of(program) or program) != stem:
         raise ValueError(f'{where}: a run of "{program}"; it must be of "{stem}"')
     counted = "gpu" in run and "cuda" in run and re.search(rf" {program} [1-9]\d*$", run["command"])
     if "counters" in run and not counted:
@@ -174,8 +165,7 @@ def find(results, program, **fields):
 def find_counters(results, chapter):
     """What Nsight Compute counted of the chapter, a run with "counters", of 2048 tokens if there are several; None if
     that is not recorded."""
-    runs = [run for run in results.get(chapter, []) if "counters" in run]
-    return max(runs, key=lambda run: run["command"].endswith(" 2048"), default=None)
+    return max((run for run in results.get(chapter, []) if "counters" in run), key=lambda run: run["command"].endswith(" 2048"), default=None)
 
 
 def row_of(run, num_tokens):

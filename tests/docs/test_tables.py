@@ -271,9 +271,10 @@ class Align(course.Course):
         self.save()
 
     def save(self):
-        for stem in set(map(results.stem_of, self.runs)):
-            results.write(RESULTS / f"{stem}.json", [run for name, runs in self.runs.items() if results.stem_of(name) == stem
-                                                     for run in runs])
+        bare = self.runs["02_first_bare"]
+        for name, runs in self.runs.items():
+            if runs is not bare:
+                results.write(RESULTS / f"{name}.json", runs + bare * (name == "02_first"))
 
     def change(self, path):
         with open(path, "a") as file:
