@@ -40,7 +40,7 @@ if [ "${1:-}" = --lines ]; then
 fi
 mkdir -p $b
 sed "s|^b = .*|b = $b|; s|^host_flags =.*|host_flags = --coverage -fprofile-update=atomic|" build.ninja >$b/build.ninja
-ninja -f $b/build.ninja cpu learn primer $b/tests/learn $b/cpu/chapter_table $b/tests/programs.a $b/tests/simt.a
+ninja -f $b/build.ninja cpu learn primer $b/tests/learn $b/tests/programs.a $b/tests/simt.a
 find $b -name '*.gcda' -delete
 # shellcheck disable=SC2046 # programs are words
 REWRITE_LAUNCH=$b/cpu/rewrite_launch sh tests/run.sh -b $b $(cd $b && find tests -type f -name 'test_*' | sed "s|^|$b/|") test_command_line test_align_command_line \
