@@ -214,6 +214,9 @@ becomes 'a variable in two memories, not declared to its end' 'static __constant
 becomes 'launch bounds' '__global__ void __launch_bounds__(f(2), // two
   1) k(int (*a)[2]) { a[0] = 1; }' '__global__ void __launch_bounds__(f(2), // two
   1) k(int (*a)[2]) { SIMT_LAUNCH_BOUNDS(f(2),          1) a[0] = 1; }'
+becomes 'launch bounds with a string over two lines' '__launch_bounds__(f("a\
+b")) void k() {' '__launch_bounds__(f("a\
+b")) void k() { SIMT_LAUNCH_BOUNDS(f("ab"))'
 unchanged 'launch bounds of a declaration' '__launch_bounds__(2) __global__ void k(int *a); void f() { }'
 
 refused 'no name' 'x = <<<1, 2>>>(a);' 1 "$no_kernel"

@@ -351,11 +351,17 @@ static void write_quoted(const struct source *source, size_t begin, size_t end)
     }
 }
 
-/** Writes [begin, end) in one line, without comments. */
+/** Writes [begin, end) in one line, without comments, and what strings have in several lines joined. */
 static void write_line(const struct source *source, size_t begin, size_t end)
 {
-    for (size_t at = begin; at < end; at++)
-        putchar(source->code[at] == ' ' ? ' ' : source->text[at]);
+    for (size_t at = begin; at < end; at++) {
+        const char c = source->code[at] == ' ' ? ' ' : source->text[at];
+
+        if (c == '\\' && source->text[at + 1] == '\n')
+            at++;
+        else if (c != '\n')
+            putchar(c);
+    }
 }
 
 /** Rewrites the launch whose `<<<` is at `at`; the text before it is copied or about to be. */
