@@ -56,8 +56,13 @@ case " $targets " in *" $1 "*) ;; *) usage ;; esac
 mkdir -p "build/fuzz/$1/found" "build/fuzz/$1/kept"
 ninja build/cpu/libsimt.a >/dev/null
 compile "$1"
+words=
+if [ "$1" = rewriter ]; then # inputs are made of the strings that it looks for
+    words=build/fuzz/rewriter/words
+    grep -oh '"[^"%\\ ]\+"' common/simt/rewriter/rewrite_launch.c | sort -u >"$words"
+fi
 [ ! -f "$inputs" ] || unpack "$1"
 # Memory that was freed is kept from use for a while, but not so much of it that everything is slow.
 export ASAN_OPTIONS=quarantine_size_mb=1:malloc_context_size=2
-exec "build/fuzz/$1/fuzz" -runs="$2" -max_len=600 -artifact_prefix="build/fuzz/$1/" -print_final_stats=1 \
-    "build/fuzz/$1/found" "build/fuzz/$1/kept"
+exec "build/fuzz/$1/fuzz" -runs="$2" -max_len=600 ${words:+-dict="$words"} -artifact_prefix="build/fuzz/$1/" \
+    -print_final_stats=1 "build/fuzz/$1/found" "build/fuzz/$1/kept"

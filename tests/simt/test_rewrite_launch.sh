@@ -205,15 +205,28 @@ refused 'a launch in a kernel' '__global__ void k(int *a) { if (a) {
 k<<<1, 2>>>(a); } }' 2 'a kernel cannot launch kernels on the simulator: launch this one from the host, afterwards'
 refused 'a header that there is none of' 'int a;
 #include <thrust/sort.h>' 2 'thrust/sort.h is not supported by the simulator: write a kernel'
+refused 'a header whose name does not end in its line' '#include <thrust/
+sort.h>' 1 'thrust/ is not supported by the simulator: write a kernel'
+unchanged 'a directive that ends with the file' '#i'
+unchanged 'a call that ends with the file' 'f(cudaLaunchKernel'
+becomes 'a variable in two memories, not declared to its end' 'static __constant__ __shared__ int a[' \
+    'static __constant__ __shared__ int a['
 becomes 'launch bounds' '__global__ void __launch_bounds__(f(2), // two
   1) k(int (*a)[2]) { a[0] = 1; }' '__global__ void __launch_bounds__(f(2), // two
   1) k(int (*a)[2]) { SIMT_LAUNCH_BOUNDS(f(2),          1) a[0] = 1; }'
+becomes 'launch bounds with a string over two lines' '__launch_bounds__(f("a\
+b")) void k() {' '__launch_bounds__(f("a\
+b")) void k() { SIMT_LAUNCH_BOUNDS(f("ab"))'
 unchanged 'launch bounds of a declaration' '__launch_bounds__(2) __global__ void k(int *a); void f() { }'
 
 refused 'no name' 'x = <<<1, 2>>>(a);' 1 "$no_kernel"
 refused 'a member' '
 p->k<<<1, 2>>>(a);' 2 "$no_kernel"
 refused 'a member of an object' 'p.k<<<1, 2>>>(a);' 1 "$no_kernel"
+# Takes for ever if what follows each template is looked at twice.
+templates=$(awk 'BEGIN { for (i = 0; i < 200; i++) printf "a<b> + " }')
+refused 'no end behind many templates' "k<<<$templates 1;" 1 "$no_end"
+becomes 'many templates' "k<<<${templates}1, 2>>>(a);" "simt_launch(SIMT_KERNEL((k)), \"k\", ${templates}1, 2)(a);"
 refused 'a launch in a launch' 'k<<<1, j<<<1, 2>>>(a)>>>(b);' 1 "$no_end"
 refused 'a launch of a launch' '(k<<<1, 2>>>(a))<<<1, 2>>>(b);' 1 "$no_kernel"
 refused 'a call' 'f(x)<<<1, 2>>>(a);' 1 "$no_kernel"
@@ -319,6 +332,9 @@ else
 fi
 awk 'BEGIN { for (i = 0; i < 20000; i++) print "k<<<1, 2>>>(a); // " i }' >"$source"
 equal 'a long file' 20000 "$("$tool" "$source" | grep -c '^simt_launch(SIMT_KERNEL((k)), "k", 1, 2)(a); //')"
+
+(printf assert; head -c 1000000 /dev/zero | tr '\0' '(') >"$source"
+equal 'a million open parentheses' 1000006 "$("$tool" "$source" | tail -n +2 | wc -c)"
 
 # compiled TEXT: the first error of the compiler, without its place
 compiled() {
