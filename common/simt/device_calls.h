@@ -12,6 +12,9 @@
 extern "C" {
 #endif
 
+/* So far below its array is led what an index outside it names: nothing is there. */
+#define SIMT_FAR (1LL << 46)
+
 enum simt_shuffle { SIMT_SHUFFLE_INDEX, SIMT_SHUFFLE_UP, SIMT_SHUFFLE_DOWN, SIMT_SHUFFLE_XOR };
 
 enum simt_reduction {

@@ -212,6 +212,42 @@ SIMT_CONSTEXPR To operator->*(simt_to<To>, From value)
     return simt_cast<To>(value);
 }
 
+/*
+ * a[simt_within<decltype(a)>() |= i] is a[i]: a prefix that binds as loosely as can be, since an index may be any expression. If a is
+ * an array, an index outside it leads so far that no memory is there; without a branch. In &a[i] it may be the end, which is what
+ * simt_up_to is for. An array of one element may be the last of a structure that has more.
+ */
+template <class Array>
+struct simt_within {
+};
+template <class Array>
+struct simt_up_to {
+};
+template <class Array, unsigned MORE, class Index>
+SIMT_CONSTEXPR auto simt_index_of(Index index)
+{
+    using array = std::remove_reference_t<Array>;
+
+    if constexpr (std::is_array_v<array> && std::extent_v < array >> 1) {
+        constexpr long long far = SIMT_FAR / sizeof(std::remove_extent_t<array>);
+        const long long place = index;
+
+        return place - far * ((unsigned long long)place >= std::extent_v<array> + MORE);
+    } else {
+        return index;
+    }
+}
+template <class Array, class Index>
+SIMT_CONSTEXPR auto operator|=(simt_within<Array>, Index index)
+{
+    return simt_index_of<Array, 0>(index);
+}
+template <class Array, class Index>
+SIMT_CONSTEXPR auto operator|=(simt_up_to<Array>, Index index)
+{
+    return simt_index_of<Array, 1>(index);
+}
+
 /* --- bits --------------------------------------------------------------------------------------------------------- */
 
 #define SIMT_DEVICE static inline __attribute__((always_inline))

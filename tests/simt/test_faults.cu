@@ -509,6 +509,158 @@ FAULT("memory", another_stack, 1, 32, "local memory of another thread")
     __syncthreads();
 }
 
+/* --- indices outside an array --------------------------------------------------------------------------------------- */
+
+struct top4 {
+    int count;
+    float value[4];
+    int id[4];
+};
+
+/* The rewriter knows a kernel by its qualifier. */
+#define INDEX_FAULT(name, text)              \
+    static void name##_run(void)             \
+    {                                        \
+        name<<<1, 32>>>(device_x, device_y); \
+    }                                        \
+    [[maybe_unused]] static const int name##_added = add_fault("indices", #name, text, name##_run);
+
+static __global__ void local_array_load([[maybe_unused]] const int *x, int *y)
+{
+    int mine[8] = {1, 2, 3};
+    int beside[8] = {x[0], x[1]};
+
+    y[threadIdx.x] = mine[threadIdx.x] + beside[threadIdx.x % 8]; // [local_array_load]
+}
+
+INDEX_FAULT(local_array_load, "out-of-bounds local access: thread (8,0,0) of block (0,0,0) has an index outside")
+
+static __global__ void local_array_store([[maybe_unused]] const int *x, int *y)
+{
+    int mine[8];
+
+    for (int i = 0; i < 8; i++)
+        mine[i] = x[i];
+    mine[threadIdx.x + 1] = 5; // [local_array_store]
+    y[threadIdx.x] = mine[x[threadIdx.x] % 8];
+}
+
+INDEX_FAULT(local_array_store, "out-of-bounds local access: thread (7,0,0)")
+
+static __global__ void loop_to_the_end([[maybe_unused]] const int *x, int *y)
+{
+    float best[4];
+
+    for (int i = 0; i <= x[4]; i++)
+        best[i] = (float)x[i]; // [loop_to_the_end]
+    y[threadIdx.x] = (int)best[x[threadIdx.x] % 4];
+}
+
+INDEX_FAULT(loop_to_the_end, "out-of-bounds local access")
+
+static __global__ void negative_index([[maybe_unused]] const int *x, int *y)
+{
+    short before[16], mine[16];
+
+    for (int i = 0; i < 16; i++)
+        before[i] = mine[i] = (short)x[i];
+    y[threadIdx.x] = before[threadIdx.x % 16] + mine[(int)threadIdx.x % 16 - 1]; // [negative_index]
+}
+
+INDEX_FAULT(negative_index, "out-of-bounds local access: thread (0,0,0)")
+
+static __global__ void member_array([[maybe_unused]] const int *x, int *y)
+{
+    top4 best = {4, {1, 2, 3, 4}, {5, 6, 7, 8}};
+
+    y[threadIdx.x] = (int)best.value[best.count + x[threadIdx.x] % 2]; // [member_array]
+}
+
+INDEX_FAULT(member_array, "out-of-bounds local access: thread (0,0,0)")
+
+static __global__ void row_of_local([[maybe_unused]] const int *x, int *y)
+{
+    int tile[4][4] = {{x[0]}, {x[1]}};
+
+    y[threadIdx.x] = tile[threadIdx.x % 3][threadIdx.x % 5]; // [row_of_local]
+}
+
+INDEX_FAULT(row_of_local, "out-of-bounds local access")
+
+static __global__ void array_whose_address_is_known([[maybe_unused]] const int *x, int *y)
+{
+    int mine[8] = {};
+    int *const somewhere = mine + x[3];
+
+    *somewhere = 4;
+    y[threadIdx.x] = mine[x[threadIdx.x]]; // [array_whose_address_is_known]
+}
+
+INDEX_FAULT(array_whose_address_is_known, "out-of-bounds local access")
+
+template <int N>
+static __device__ int sum_to(const int (&mine)[N], int count)
+{
+    int sum = 0;
+
+    for (int i = 0; i < count; i++)
+        sum += mine[i]; // [reference_to_array]
+    return sum;
+}
+
+static __global__ void reference_to_array([[maybe_unused]] const int *x, int *y)
+{
+    const int mine[3] = {x[0], x[1], x[2]};
+
+    y[threadIdx.x] = sum_to(mine, x[4]);
+}
+
+INDEX_FAULT(reference_to_array, "out-of-bounds local access")
+
+static __global__ void unsigned_wraps([[maybe_unused]] const int *x, int *y)
+{
+    double mine[2] = {1.0, x[1] * 2.0};
+
+    y[threadIdx.x] = (int)mine[threadIdx.x - 1u]; // [unsigned_wraps]
+}
+
+INDEX_FAULT(unsigned_wraps, "has an index outside its array")
+
+static __global__ void local_address_past_end([[maybe_unused]] const int *x, int *y)
+{
+    int mine[4] = {x[0]};
+    int *const far = &mine[x[threadIdx.x] + 5];
+
+    *far = 1; // [local_address_past_end]
+    y[threadIdx.x] = mine[0];
+}
+
+INDEX_FAULT(local_address_past_end, "out-of-bounds local access")
+
+static __global__ void row_of_shared([[maybe_unused]] const int *x, int *y)
+{
+    __shared__ int tile[4][32];
+
+    for (int row = 0; row < 4; row++)
+        tile[row][threadIdx.x] = x[row];
+    __syncthreads();
+    y[threadIdx.x] = tile[x[1]][threadIdx.x + 32]; // [row_of_shared]
+}
+
+INDEX_FAULT(row_of_shared, "out-of-bounds shared access: thread (0,0,0) of block (0,0,0) has an index outside")
+
+static __global__ void into_another_shared_array([[maybe_unused]] const int *x, int *y)
+{
+    __shared__ int first[32], second[32];
+
+    first[threadIdx.x] = 1;
+    second[threadIdx.x] = 2;
+    __syncthreads();
+    y[threadIdx.x] = first[threadIdx.x + x[1]] + second[threadIdx.x]; // [into_another_shared_array]
+}
+
+INDEX_FAULT(into_another_shared_array, "out-of-bounds shared access")
+
 FAULT("memory", memset_past_end, 1, 1, "out-of-bounds")
 {
     memset(y + 4000, x[0], 4096); // [memset_past_end]

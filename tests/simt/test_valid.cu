@@ -502,6 +502,79 @@ static void local_memory_of_128_kilobytes(void **)
     assert_int_equal(result()[1], 31 * 1024 + 1);
 }
 
+struct row_of_three {
+    int word[3];
+    struct {
+        short half[2][2];
+    } inner;
+    int last[1]; /* of as many as there is memory for */
+};
+
+enum place { FIRST, SECOND, PLACES };
+
+template <class Row>
+static __device__ int sum_of(const Row &row, const int (&beside)[PLACES])
+{
+    int sum = 0;
+
+    for (const int *at = &row.word[0]; at < &row.word[3]; at++)
+        sum += *at;
+    return sum + beside[FIRST] * beside[SECOND];
+}
+
+/* Declarations that look like uses, and uses that look like declarations. */
+static __global__ void array_kernel(const int *x, int *y)
+{
+    __shared__ int tile[2][32], *rows[2];
+    alignas(16) int bytes[48];
+    int word[4] = {x[1], x[2]}, pair[PLACES] = {x[3], x[4]}, i = x[2];
+    int(*const other)[4] = &word;
+    const row_of_three row = {{1, 2, 3}, {{{1, 2}, {3, 4}}}, {7}};
+    auto *const longer = (row_of_three *)bytes;
+    const auto [left, right] = pair;
+
+    for (int pass = 0; pass < 2; pass++) {
+        float sum = 0, word[8];
+        int *pair[2];
+
+        for (char at = 0; at < 8; at++)
+            word[(int)at] = at;
+        pair[0] = &i, pair[1] = pair[0] + 1;
+        if (pass)
+            sum += word[7] * word[pass];
+        else
+            word[i++] = 3;
+        y[threadIdx.x + 32] = (int)sum + (int)(pair[1] - pair[0]);
+    }
+    longer->last[i] = 5; /* 3 */
+    tile[0][threadIdx.x] = x[threadIdx.x];
+    if (threadIdx.x < 2)
+        rows[threadIdx.x] = tile[threadIdx.x];
+    __syncwarp();
+    const auto get = [&](int at) { return pair[at] + (*other)[at] + word[i = at]; };
+
+    if (threadIdx.x > 0)
+        return;
+    y[1] = get(SECOND);
+    y[2] = sum_of(row, pair) + row.inner.half[1][x[1]];
+    y[3] = rows[0][word[0] > word[1] ? 3 : 4] + (int)sizeof(word[9]) + 2 [word];
+    y[4] = left * right + word[0] * pair[1] + -word[1] + (pair[0] & word[1]) + longer->last[3];
+    y[5] = (int)(&tile[2][0] - &tile[0][0]) + (int)(tile[1] - tile[0]);
+}
+
+static void arrays_and_their_indices(void **)
+{
+    array_kernel<<<1, 32>>>(device_x, device_y);
+    const int *const y = result();
+
+    assert_int_equal(y[1], 4 + 2 + 2);
+    assert_int_equal(y[2], 6 + 12 + 4);
+    assert_int_equal(y[3], 4 + 4 + 0);
+    assert_int_equal(y[4], 12 + 4 - 2 + 2 + 5);
+    assert_int_equal(y[5], 64 + 32);
+    assert_int_equal(y[32], 7 + 1);
+}
+
 static __global__ void arithmetic_kernel(const float *values, int *y)
 {
     const long long before = clock64();
@@ -2576,6 +2649,7 @@ int main(void)
         VALID(tables),
         VALID(coalesced_threads),
         VALID(local_memory_of_128_kilobytes),
+        VALID(arrays_and_their_indices),
         VALID(conversions_and_products),
         VALID(barriers_and_shuffles_in_functions),
         VALID(lanes_that_return_early),
