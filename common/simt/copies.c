@@ -181,8 +181,8 @@ static void check_destination(const void *to, size_t bytes, size_t zeros, uintpt
         simt_fault_shared_bounds((unsigned)bytes, true, pc);
 }
 
-/** The shadow of the source; ends the launch unless it is in global memory. Its offset is as an event has it. */
-static struct shadow_cell *find_source(const void *from, size_t bytes, uintptr_t pc, uint64_t *offset)
+/** The shadow of the source, of which so many bytes are `copied`; ends the launch unless it is in global memory. */
+static struct shadow_cell *find_source(const void *from, size_t bytes, size_t copied, uintptr_t pc, uint64_t *offset)
 {
     const uintptr_t global = (uintptr_t)from - simt_memory.arena;
     const uintptr_t data = (uintptr_t)from - simt_program.data_low;
@@ -196,8 +196,8 @@ static struct shadow_cell *find_source(const void *from, size_t bytes, uintptr_t
             cudaErrorMisalignedAddress, pc, "misaligned address",
             "copies %zu bytes asynchronously from an address that is not a multiple of %zu (it ends in 0x%x)", bytes,
             bytes, (unsigned)((uintptr_t)from & 0xff));
-    if (is_data && !simt_variable_has((uintptr_t)from, bytes))
-        simt_fault_no_variable((uintptr_t)from, (unsigned)bytes, false, pc);
+    if (is_data && !simt_variable_has((uintptr_t)from, copied))
+        simt_fault_no_variable((uintptr_t)from, (unsigned)copied, false, pc);
     *offset = is_data ? data | EVENT_OUTSIDE : global;
     return is_data ? simt_memory.data_shadow + data / 4 : simt_memory.arena_shadow + global / 4;
 }
@@ -213,7 +213,7 @@ void simt_copy(void *to, const void *from, size_t bytes, size_t zeros)
         return;
     check_destination(to, bytes, zeros, pc);
     if (zeros < bytes)
-        from_cells = find_source(from, bytes, pc, &offset);
+        from_cells = find_source(from, bytes, bytes - zeros, pc, &offset);
 
     const uintptr_t shared = (uintptr_t)to - simt_memory.shared;
     const uint32_t number = take_copy();
@@ -236,7 +236,7 @@ void simt_copy(void *to, const void *from, size_t bytes, size_t zeros)
     lane->last_copy = number;
     begin_copy(copy);
     simt_order.loaded = 0;
-    simt_record(pc, from, EVENT_COPY_FROM, (unsigned)(bytes - zeros), offset);
+    simt_record(pc, from, EVENT_COPY_FROM, zeros < bytes ? (unsigned)bytes : 0, offset);
     simt_record(pc, to, EVENT_COPY_TO, (unsigned)bytes, shared);
 }
 

@@ -32,7 +32,7 @@ COUNTER(shared_conflicts, "bank conflicts", "wavefronts beyond the least possibl
 COUNTER(atomic_requests, "atomic requests", "atomic operations, one for each warp")
 COUNTER(atomic_conflicts, "atomic conflicts", "lanes that found their address taken by an earlier lane of the request")
 RARE_COUNTER(tensor_operations, "tensor-core operations", "products of 16x16 and 16x8 numbers on tensor cores, one for each warp")
-RARE_COUNTER(async_copy_bytes, "bytes copied asynchronously", "bytes that asynchronous copies bring from global to shared memory")
+RARE_COUNTER(async_copy_bytes, "bytes copied asynchronously", "bytes of asynchronous copies from global to shared memory, but for those that are nothing but zeros")
 /* clang-format on */
 #undef COUNTER
 #undef RARE_COUNTER
