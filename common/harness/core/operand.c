@@ -69,11 +69,17 @@ void operands_free(struct operands *operands)
     operands->count = 0;
 }
 
+void operand_copy_host(struct operand *operand, const struct operand *from)
+{
+    if (from->host.data)
+        memcpy(operand->host.data, from->host.data, operand_bytes(from));
+}
+
 void operands_copy_inputs(struct operands *operands, const struct operands *from)
 {
     for (int i = 0; i < operands->count; i++)
-        if (operands->list[i].role == OPERAND_INPUT && operands->list[i].host.data)
-            memcpy(operands->list[i].host.data, from->list[i].host.data, operand_bytes(&from->list[i]));
+        if (operands->list[i].role == OPERAND_INPUT)
+            operand_copy_host(&operands->list[i], &from->list[i]);
 }
 
 void operands_poison_host(struct operands *operands)

@@ -66,6 +66,9 @@ bool operands_allocate(struct operands *operands, struct error *error);
 /** Frees all that they own, on the host and on the device. */
 void operands_free(struct operands *operands);
 
+/** Copies what an operand of the same shape has on the host, if it has. */
+void operand_copy_host(struct operand *operand, const struct operand *from);
+
 /** Copies the inputs on the host from operands of the same shapes. */
 void operands_copy_inputs(struct operands *operands, const struct operands *from);
 
