@@ -24,12 +24,9 @@ double operands_bytes_to_move(const struct operands *operands)
 {
     double bytes = 0.0;
 
-    for (int i = 0; i < operands->count; i++) {
-        const struct operand *const operand = &operands->list[i];
-
-        if (operand->role != OPERAND_WORKSPACE)
-            bytes += (double)(operand->least_bytes ? operand->least_bytes : operand_bytes(operand));
-    }
+    for (int i = 0; i < operands->count; i++)
+        if (operands->list[i].role != OPERAND_WORKSPACE)
+            bytes += (double)(operand_bytes(&operands->list[i]) - operands->list[i].idle_bytes);
     return bytes;
 }
 

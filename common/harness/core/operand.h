@@ -31,9 +31,9 @@ struct operand {
     struct npy_array
         host; /**< type and shape, set by the operator; the data, NULL in a workspace and where there is a recipe */
     struct operand_recipe recipe;
-    size_t least_bytes; /**< of its bytes, those that any kernel must move; 0: all */
-    bool absent;        /**< this problem has none: its addresses are NULL */
-    size_t misalign;    /**< bytes that it begins past a multiple of 256 on the device */
+    size_t idle_bytes; /**< of its bytes, those that no kernel needs to move */
+    bool absent;       /**< this problem has none: its addresses are NULL */
+    size_t misalign;   /**< bytes that it begins past a multiple of 256 on the device */
     struct device_buffer device;
 };
 

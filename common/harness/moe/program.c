@@ -96,17 +96,23 @@ static int64_t local_positions(const struct moe_layer *layer)
     return positions;
 }
 
+/** The bytes of weights that any kernel must read. */
+static double weight_bytes(const struct operand *weights)
+{
+    return (double)(operand_bytes(weights) - weights->idle_bytes);
+}
+
 /** Adds what any kernel must compute and move, and what that is one by the other. */
 static void report_work(const struct moe_layer *layer, const struct operands *operands, struct record *report)
 {
     const struct moe_problem *const problem = &layer->problem;
-    const double operations = 2.0 * (double)local_positions(layer) *
-                              (double)(moe_w13_elements(problem) + moe_w2_elements(problem));
+    const double products = (double)(moe_w13_elements(problem) + moe_w2_elements(problem));
+    const double operations = 2.0 * (double)local_positions(layer) * products;
     const double bytes = operands_bytes_to_move(operands);
-    const double weights = (double)(operands->list[MOE_W13].least_bytes + operands->list[MOE_W2].least_bytes);
+    const double weights = weight_bytes(&operands->list[MOE_W13]) + weight_bytes(&operands->list[MOE_W2]);
 
-    record_text(report, IN_TABLE, "work", "%.4g million operations and %.4g MB, %.4g of them weights: %.3g a byte",
-                1e-6 * operations, 1e-6 * bytes, 1e-6 * weights, bytes > 0.0 ? operations / bytes : 0.0);
+    record_text(report, IN_TABLE, "work", "%.4g million operations; %.4g MB to move, %.4g of them weights; %.3g a byte",
+                1e-6 * operations, 1e-6 * bytes, 1e-6 * weights, operations / bytes);
     record_number(report, IN_DATA, "operations", "%.0f", operations);
     record_number(report, IN_DATA, "bytes", "%.0f", bytes);
 }

@@ -32,14 +32,14 @@ static void generate(struct operand *operand, struct generated values)
         dtype_store(operand->host.dtype, operand->host.data, (size_t)i, generated_value(values, i));
 }
 
-/** The local experts that have rows. */
-static int used_experts(const struct moe_layer *layer)
+/** The local experts that no token goes to. */
+static int idle_experts(const struct moe_layer *layer)
 {
-    int used = 0;
+    int idle = 0;
 
     for (int l = 0; l < layer->problem.num_local_experts; l++)
-        used += layer->routing.groups.counts[layer->routing.local_experts[l]] > 0;
-    return used;
+        idle += layer->routing.groups.counts[layer->routing.local_experts[l]] == 0;
+    return idle;
 }
 
 /** Weights [local experts, ...]: those of experts that nobody goes to need not be moved. */
@@ -51,7 +51,7 @@ static struct operand weights_operand(const char *name, const struct moe_layer *
     struct operand operand = {
         .name = name,
         .host = {problem->dtype, 3, {problem->num_local_experts, rows, length}, NULL},
-        .least_bytes = (size_t)(used_experts(layer) * piece) * dtype_size(problem->dtype),
+        .idle_bytes = (size_t)(idle_experts(layer) * piece) * dtype_size(problem->dtype),
     };
 
     if (!has_copy)
