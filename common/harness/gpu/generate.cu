@@ -3,7 +3,9 @@
 
 #include <cuda_bf16.h>
 
-enum { THREADS = 256, MOST_BLOCKS = 1 << 16 };
+enum { THREADS = 256 };
+
+static const int64_t MOST_BLOCKS = 1 << 16;
 
 static __device__ void store(float *to, float value, unsigned long long *others)
 {
