@@ -13,11 +13,11 @@
 #include <string.h>
 
 /* What a check may cost: so many products, and so many tokens all the same. */
-static const int64_t MOST_PRODUCTS = (int64_t)1 << 32;
+static const int64_t MOST_PRODUCTS = (int64_t)1 << 30;
 enum { LEAST_TOKENS = 16, STREAM_TOKENS = 2000 };
 
-/* The rounding of f32, and how many deviations, see check.h, all errors together may reach. */
-static const double F32_UNIT = 0x1p-24, DEVIATIONS = 8.0;
+/* The rounding of f32, and how many deviations, see check.h, independent errors may reach together. */
+static const double F32_UNIT = 0x1p-24, DEVIATIONS = 7.0;
 
 /** One choice of a token that is checked, of an expert that is here. */
 struct choice {
@@ -26,9 +26,13 @@ struct choice {
     double weight;
 };
 
-/** An output under examination, and what the examiner needs. "Variance": the square of what an error may be. */
+/**
+ * An output under examination, and what the examiner needs. An error here is what a value may be off by or, where errors
+ * are independent, its square: either way those of a sum add up.
+ */
 struct examination {
     const struct moe_problem *problem;
+    bool independent;
     const struct moe_routing *routing;
     const struct operands *operands;
     int64_t num_tokens, num_choices;
@@ -36,28 +40,49 @@ struct examination {
     struct choice *choices; /**< [num_choices] expert by expert */
     double *hidden;         /**< [num_tokens, H] */
     double *activation;     /**< [num_choices, I] the intermediate, not rounded */
-    double *variance;       /**< [num_choices, I] of it */
+    double *errors;         /**< [num_choices, I] of it */
     double *output;         /**< [num_tokens, H] */
-    double *output_variance;
+    double *output_errors;
     double *output_size; /**< [num_tokens, H] the sum of the partial outputs' sizes */
     float *rows;         /**< [threads, 2, H or I, whichever is more] of weights */
     struct error *error;
 };
 
-/* --- sums --------------------------------------------------------------------------------------------------------- */
+/* --- errors and sums --------------------------------------------------------------------------------------------- */
 
-/** A sum of products, and what an f32 sum of them may be off by, squared. */
+/** A sum of products: its value, that of the products' sizes, and the error of an f32 sum. */
 struct sum {
-    double value, size, variance;
+    double value, size, error;
 };
 
-/** The error of so many roundings of sums up to `size`, squared; without end where f32 does not hold them. */
-static double rounding_variance(double count, double size)
+/** An error of at most `bound`. */
+static double error_of(const struct examination *exam, double bound)
 {
-    return size > FLT_MAX ? (double)INFINITY : count * (F32_UNIT * size) * (F32_UNIT * size);
+    return exam->independent ? bound * bound : bound;
 }
 
-static struct sum sum_products(const double *values, const float *weights, int count)
+/** The error of an f32 sum of so many, each rounding being of at most `size`; without end where f32 may overflow. */
+static double sum_error(const struct examination *exam, int count, double size)
+{
+    return size > FLT_MAX ? (double)INFINITY : count * error_of(exam, F32_UNIT * size);
+}
+
+/** Half a unit in the last place of the type at a value. f32's is in the errors of sums already. */
+static double half_unit(const struct examination *exam, double value)
+{
+    int exponent;
+
+    frexp(value, &exponent); /* the value is 0.5 to 1 times 2^exponent, and bf16 holds 8 digits */
+    return exam->problem->dtype == DTYPE_BF16 && value != 0.0 ? ldexp(0.5, exponent - 8) : 0.0;
+}
+
+/** The error of rounding to the type: any up to half a unit is as likely, so their mean square is a third of the most. */
+static double type_error(const struct examination *exam, double value)
+{
+    return error_of(exam, half_unit(exam, value)) / (exam->independent ? 3.0 : 1.0);
+}
+
+static struct sum sum_products(const struct examination *exam, const double *values, const float *weights, int count)
 {
     double sum = 0.0, size = 0.0;
 
@@ -66,29 +91,17 @@ static struct sum sum_products(const double *values, const float *weights, int c
         sum += values[i] * (double)weights[i];
         size += fabs(values[i] * (double)weights[i]);
     }
-    return (struct sum){sum, size, rounding_variance(count, size)};
+    return (struct sum){sum, size, sum_error(exam, count, size)};
 }
 
 /** What the errors of the values add to a sum of products. */
-static double sum_variances(const double *variances, const float *weights, int count)
+static double passed_error(const struct examination *exam, const double *errors, const float *weights, int count)
 {
     double sum = 0.0;
 
-#pragma omp simd reduction(+ : sum)
     for (int i = 0; i < count; i++)
-        sum += variances[i] * ((double)weights[i] * (double)weights[i]);
+        sum += errors[i] * error_of(exam, fabs((double)weights[i]));
     return sum;
-}
-
-static double square(double value)
-{
-    return value * value;
-}
-
-/** The relative error of rounding to the type; that of f32 is in the sums already. */
-static double type_unit(const struct moe_problem *problem)
-{
-    return problem->dtype == DTYPE_BF16 ? 0x1p-8 : 0.0;
 }
 
 /* --- choosing what is checked ------------------------------------------------------------------------------------- */
@@ -180,9 +193,9 @@ static bool examination_start(const struct moe_layer *layer, struct examination 
     if (!ALLOCATE_ARRAY(exam->tokens, n, exam->error) || !ALLOCATE_ARRAY(exam->choices, choices, exam->error) ||
         !allocate_zeros(&exam->hidden, n * h, exam->error) ||
         !allocate_zeros(&exam->activation, choices * i, exam->error) ||
-        !allocate_zeros(&exam->variance, choices * i, exam->error) ||
+        !allocate_zeros(&exam->errors, choices * i, exam->error) ||
         !allocate_zeros(&exam->output, n * h, exam->error) ||
-        !allocate_zeros(&exam->output_variance, n * h, exam->error) ||
+        !allocate_zeros(&exam->output_errors, n * h, exam->error) ||
         !allocate_zeros(&exam->output_size, n * h, exam->error) ||
         !ALLOCATE_ARRAY(exam->rows, omp_get_max_threads() * 2 * (h > i ? h : i), exam->error) ||
         !choose_tokens(layer, exam))
@@ -203,9 +216,9 @@ static void examination_end(struct examination *exam)
     free(exam->choices);
     free(exam->hidden);
     free(exam->activation);
-    free(exam->variance);
+    free(exam->errors);
     free(exam->output);
-    free(exam->output_variance);
+    free(exam->output_errors);
     free(exam->output_size);
     free(exam->rows);
 }
@@ -220,16 +233,16 @@ static float *own_rows(const struct examination *exam)
 
 /* --- the layer ---------------------------------------------------------------------------------------------------- */
 
-/** silu(gate) * up: silu(x) = x * sigmoid(x). Its error is its inputs', exp's, and that of what little f32 holds. */
+/** silu(gate) * up: silu(x) = x * sigmoid(x). Its error is its inputs', exp's, and that of what f32 and the type hold. */
 static void activate(const struct examination *exam, struct sum gate, struct sum up, int64_t at)
 {
     const double sigmoid = 1.0 / (1.0 + exp(-gate.value)), silu = gate.value * sigmoid;
     const double slope = sigmoid * (1.0 + gate.value * (1.0 - sigmoid)), value = silu * up.value;
-    const double smallest = 1e-36, own = (8.0 + fabs(gate.value)) * F32_UNIT + type_unit(exam->problem);
+    const double own = (8.0 + fabs(gate.value)) * F32_UNIT * fabs(value) + 1e-36;
 
     exam->activation[at] = value;
-    exam->variance[at] = square(slope * up.value) * gate.variance + square(silu) * up.variance + square(own * value) +
-                         square(smallest);
+    exam->errors[at] = error_of(exam, fabs(slope * up.value)) * gate.error + error_of(exam, fabs(silu)) * up.error +
+                       error_of(exam, own) + type_error(exam, value);
 }
 
 /** The first product of the choices of one expert, which lie from `begin` to `end`. */
@@ -247,7 +260,8 @@ static void multiply_w13(const struct examination *exam, int64_t begin, int64_t 
         for (int64_t c = begin; c < end; c++) {
             const double *const hidden = exam->hidden + exam->choices[c].token * h;
 
-            activate(exam, sum_products(hidden, gate, h), sum_products(hidden, up, h), c * intermediate + i);
+            activate(exam, sum_products(exam, hidden, gate, h), sum_products(exam, hidden, up, h),
+                     c * intermediate + i);
         }
     }
 }
@@ -257,7 +271,6 @@ static void multiply_w2(const struct examination *exam, int64_t begin, int64_t e
 {
     const int h = exam->problem->hidden_size, intermediate = exam->problem->intermediate_size;
     const int64_t first = (int64_t)exam->choices[begin].expert * h;
-    const double unit = F32_UNIT + type_unit(exam->problem);
 
 #pragma omp parallel for if (intermediate * (int64_t)h > 1 << 14)
     for (int j = 0; j < h; j++) {
@@ -266,13 +279,14 @@ static void multiply_w2(const struct examination *exam, int64_t begin, int64_t e
         operand_read(&exam->operands->list[MOE_W2], (first + j) * intermediate, intermediate, row);
         for (int64_t c = begin; c < end; c++) {
             const struct choice *const choice = &exam->choices[c];
-            const struct sum sum = sum_products(exam->activation + c * intermediate, row, intermediate);
-            const double passed = sum_variances(exam->variance + c * intermediate, row, intermediate);
+            const struct sum sum = sum_products(exam, exam->activation + c * intermediate, row, intermediate);
+            const double passed = passed_error(exam, exam->errors + c * intermediate, row, intermediate);
             const double partial = choice->weight * sum.value;
             const int64_t at = choice->token * h + j;
 
             exam->output[at] += partial;
-            exam->output_variance[at] += square(choice->weight) * (sum.variance + passed) + square(unit * partial);
+            exam->output_errors[at] += error_of(exam, fabs(choice->weight)) * (sum.error + passed) +
+                                       error_of(exam, F32_UNIT * partial) + type_error(exam, partial);
             exam->output_size[at] += fabs(partial);
         }
     }
@@ -294,10 +308,10 @@ static void compute(const struct examination *exam)
 /** What an element may be off by; infinite where f32 may not hold what is on the way to it. */
 static double tolerance(const struct examination *exam, int64_t at)
 {
-    const double sum = rounding_variance(exam->problem->topk, exam->output_size[at]);
-    const double before = DEVIATIONS * sqrt(exam->output_variance[at] + sum);
+    const double errors = exam->output_errors[at] + sum_error(exam, exam->problem->topk, exam->output_size[at]);
+    const double before = exam->independent ? DEVIATIONS * sqrt(errors) : errors;
 
-    return before + (fabs(exam->output[at]) + before) * type_unit(exam->problem) + FLT_MIN;
+    return before + half_unit(exam, fabs(exam->output[at]) + before) + FLT_MIN;
 }
 
 /** Fails at an element; `rule` says why. */
@@ -353,6 +367,7 @@ static bool tokens_are_right(const struct examination *exam)
 bool moe_check(const struct moe_layer *layer, const struct operands *operands, struct error *error)
 {
     struct examination exam = {.problem = &layer->problem,
+                               .independent = layer->is_random,
                                .routing = &layer->routing,
                                .operands = operands,
                                .num_tokens = moe_checked_tokens(&layer->problem),

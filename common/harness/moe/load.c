@@ -301,12 +301,14 @@ bool moe_load(struct moe_options *options, const struct moe_step *step, bool lar
     struct sizes sizes;
     bool good;
 
-    *layer = (struct moe_layer){.seed = options->program.seed};
+    *layer = (struct moe_layer){.seed = options->program.seed, .is_random = true};
     good = open_files(options, large, files, &sizes, error) &&
            load(options, step, files, &sizes, layer, operands, error);
     if (!good)
         moe_routing_free(&layer->routing);
-    for (int f = 0; f < NUM_MOE_FILES; f++)
+    for (int f = 0; f < NUM_MOE_FILES; f++) {
+        layer->is_random = layer->is_random && !options->files[f];
         npy_free(&files[f]);
+    }
     return good;
 }

@@ -25,7 +25,8 @@ enum {
 struct moe_layer {
     struct moe_problem problem;
     struct moe_routing routing;
-    uint64_t seed; /**< of generated arrays, and of the tokens that are checked where not all are */
+    uint64_t seed;  /**< of generated arrays, and of the tokens that are checked where not all are */
+    bool is_random; /**< no array is from a file: rounding errors are independent of each other */
 };
 
 /** Which of the weights come from files: they have a copy on the host, others a recipe. */
