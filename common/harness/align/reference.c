@@ -68,3 +68,47 @@ int align_busiest_expert(const struct align_problem *problem, const struct align
             busiest = e;
     return busiest;
 }
+
+/** Puts every position after those its group has already. Moves each group's offset to the end of its positions. */
+static void sort_positions(const struct align_problem *problem, const void *topk_ids, struct align_groups *groups,
+                           int32_t *sorted_token_ids)
+{
+    for (int64_t place = 0; place < problem->capacity; place++)
+        sorted_token_ids[place] = (int32_t)problem->numel;
+    for (int64_t i = 0; i < problem->numel; i++) {
+        const int64_t id = align_load_id(problem, topk_ids, i);
+
+        if (align_id_is_valid(problem, id))
+            sorted_token_ids[groups->offsets[id]++] = (int32_t)i;
+    }
+}
+
+static void name_blocks(const struct align_problem *problem, const int32_t *expert_map,
+                        const struct align_groups *groups, int32_t *expert_ids)
+{
+    int64_t block = 0;
+
+    for (int e = 0; e < problem->num_experts; e++)
+        for (; block < groups->offsets[e + 1] / problem->block_size; block++)
+            expert_ids[block] = expert_map ? expert_map[e] : e;
+    for (; block < align_blocks(problem); block++)
+        expert_ids[block] = -1;
+}
+
+bool align_reference_compute(const struct align_problem *problem, const struct align_buffers *buffers,
+                             struct error *error)
+{
+    struct align_groups groups;
+    bool done;
+
+    if (!align_groups_count(problem, buffers->topk_ids, &groups, error))
+        return false;
+    done = align_capacity_check(problem, &groups, error);
+    if (done) {
+        *buffers->num_tokens_post_padded = (int32_t)align_required_capacity(problem, &groups);
+        name_blocks(problem, buffers->expert_map, &groups, buffers->expert_ids);
+        sort_positions(problem, buffers->topk_ids, &groups, buffers->sorted_token_ids);
+    }
+    align_groups_free(&groups);
+    return done;
+}

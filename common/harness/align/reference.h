@@ -29,4 +29,11 @@ bool align_capacity_check(const struct align_problem *problem, const struct alig
 /** The expert that has most ids, the lowest of them if several do. */
 int align_busiest_expert(const struct align_problem *problem, const struct align_groups *groups);
 
+/**
+ * Fills the outputs, which are host memory as the inputs are: an answer whose positions ascend inside each group. False
+ * when memory is short or the capacity is.
+ */
+bool align_reference_compute(const struct align_problem *problem, const struct align_buffers *buffers,
+                             struct error *error);
+
 #endif

@@ -8,6 +8,8 @@
 #define BACKEND_H
 
 #include "base/error.h"
+#include "harness/core/dtype.h"
+#include "harness/core/generated.h"
 
 #include <cuda_runtime.h>
 #include <stdbool.h>
@@ -75,6 +77,13 @@ void backend_forbid(const void *begin, size_t bytes);
  */
 void backend_unwrite(const void *begin, size_t bytes);
 
+/**
+ * Writes `count` generated values, from number `first` on, to device memory in the type f32 or bf16; or, with `others`,
+ * writes nothing and adds to it how many elements there are not so. Returns when that is done.
+ */
+cudaError_t backend_generate(struct generated values, enum dtype dtype, int64_t first, int64_t count, void *device,
+                             uint64_t *others);
+
 /** One line that says what a failed launch did wrong, with file and line; NULL if the backend cannot tell. */
 const char *backend_fault(void);
 
@@ -109,7 +118,7 @@ struct timing {
 struct timing timing_of(double *times, int count);
 
 /**
- * Times a launch: a CUDA graph of 20, replayed; the median and the 10th and 90th percentile over the replays.
+ * Times a launch: a CUDA graph of 20, or of one that takes more than 5 ms, replayed; the median and the 10th and 90th percentile over the replays.
  * `launch` must not allocate or synchronise. Returns false with the reason.
  */
 bool backend_time(backend_launch *launch, void *context, enum backend_cache cache, struct timing *timing,

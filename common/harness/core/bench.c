@@ -25,10 +25,12 @@ bool bench_next(struct program *program)
 {
     static const int64_t sweep[] = {1, 4, 16, 64, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536};
     const bool one = program->asked.num_tokens_given;
+    const int64_t most = program->bench_most_tokens;
     int *const num_rows = &program->bench.num_rows;
 
     _Static_assert(sizeof sweep / sizeof *sweep <= BENCH_MAX_ROWS, "room for every size");
-    if (*num_rows == (one ? 1 : (int)(sizeof sweep / sizeof *sweep)) || (*num_rows == 0 && !measure_floor(program)))
+    if (*num_rows == (one ? 1 : (int)(sizeof sweep / sizeof *sweep)) || (!one && most && sweep[*num_rows] > most) ||
+        (*num_rows == 0 && !measure_floor(program)))
         return false;
     program->options->num_tokens = one ? program->asked.num_tokens : sweep[*num_rows];
     program->options->num_tokens_given = true;
@@ -122,7 +124,10 @@ static void free_copies(struct turns *turns)
         cudaFree(turns->copies[--turns->num_copies]);
 }
 
-/** Makes copies of the input until together they exceed every cache. False: they never would, or memory is short. */
+/**
+ * Makes copies of the input until together they exceed every cache. False: they never would, it does by itself, or
+ * memory is short.
+ */
 static bool make_copies(struct turns *turns)
 {
     const struct device_buffer *const input = &turns->operands.list[turns->input].device;
@@ -130,7 +135,7 @@ static bool make_copies(struct turns *turns)
 
     cudaError_t status = cudaSuccess;
 
-    if (wanted > MAX_COPIES)
+    if (wanted > MAX_COPIES || wanted < 2)
         return false;
     while (status == cudaSuccess && turns->num_copies < (int)wanted) {
         void **const copy = &turns->copies[turns->num_copies];

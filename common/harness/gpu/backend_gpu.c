@@ -3,6 +3,7 @@
 
 #include "harness/core/device_buffer.h"
 #include "harness/gpu/floor.h"
+#include "harness/gpu/generate.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -12,8 +13,12 @@ enum {
     LAUNCHES_PER_GRAPH = 20,
     WARM_UP_REPLAYS = 5,
     REPLAYS = 50,
+    LEAST_REPLAYS = 3,
     COPY_REPEATS = 5,
 };
+
+/* A launch that takes longer is a graph by itself, replayed for as long as all replays may take together. */
+static const double SLOW_US = 5000.0, ALL_REPLAYS_US = 2000000.0;
 
 /* The next step, unless one before it failed. */
 #define AND_THEN(call) (status = status == cudaSuccess ? (call) : status)
@@ -75,6 +80,23 @@ bool backend_share(void)
     return false;
 }
 
+cudaError_t backend_generate(struct generated values, enum dtype dtype, int64_t first, int64_t count, void *device,
+                             uint64_t *others)
+{
+    unsigned long long *counter = NULL;
+    uint64_t counted = 0;
+    cudaError_t status = others ? cudaMalloc((void **)&counter, sizeof *counter) : cudaSuccess;
+
+    if (others)
+        AND_THEN(cudaMemset(counter, 0, sizeof *counter));
+    AND_THEN(generate_launch(values, dtype, first, count, device, counter));
+    AND_THEN(others ? cudaMemcpy(&counted, counter, sizeof counted, cudaMemcpyDeviceToHost) : cudaDeviceSynchronize());
+    cudaFree(counter);
+    if (others)
+        *others += counted;
+    return status;
+}
+
 const char *backend_fault(void)
 {
     return NULL;
@@ -105,6 +127,7 @@ struct replay {
     cudaEvent_t begin, end;
     cudaGraph_t graph;
     cudaGraphExec_t executable;
+    int launches, warm_ups, replays;
     void *flush; /**< memory as large as twice the L2; NULL when the cache stays warm */
     size_t flush_bytes;
 };
@@ -133,13 +156,36 @@ static cudaError_t replay_allocate_flush(struct replay *replay)
     return status == cudaSuccess ? cudaMalloc(&replay->flush, replay->flush_bytes) : status;
 }
 
+/** Launches once to wake the device and once for its time, and decides from that how much is to be timed. */
+static cudaError_t replay_plan(struct replay *replay, backend_launch *launch, void *context)
+{
+    cudaError_t status = cudaSuccess;
+    float ms = 0.0f;
+
+    for (int i = 0; launch && i < 2; i++) {
+        AND_THEN(cudaEventRecord(replay->begin, replay->stream));
+        AND_THEN(launch(context, 0, replay->stream));
+        AND_THEN(cudaEventRecord(replay->end, replay->stream));
+        AND_THEN(cudaEventSynchronize(replay->end));
+        AND_THEN(cudaEventElapsedTime(&ms, replay->begin, replay->end));
+    }
+
+    const bool slow = 1000.0 * ms > SLOW_US;
+    const double most = slow ? ALL_REPLAYS_US / (1000.0 * ms) : REPLAYS;
+
+    replay->launches = slow ? 1 : LAUNCHES_PER_GRAPH;
+    replay->warm_ups = slow ? 1 : WARM_UP_REPLAYS;
+    replay->replays = most > REPLAYS ? REPLAYS : most < LEAST_REPLAYS ? LEAST_REPLAYS : (int)most;
+    return status;
+}
+
 /** Records the launches, each behind a flush of the cache if there is one. A NULL launch records the flushes alone. */
 static cudaError_t replay_capture(struct replay *replay, backend_launch *launch, void *context)
 {
     cudaError_t status = cudaStreamBeginCapture(replay->stream, cudaStreamCaptureModeThreadLocal);
     cudaError_t ended;
 
-    for (int turn = 0; status == cudaSuccess && turn < LAUNCHES_PER_GRAPH; turn++) {
+    for (int turn = 0; status == cudaSuccess && turn < replay->launches; turn++) {
         if (replay->flush)
             status = cudaMemsetAsync(replay->flush, turn, replay->flush_bytes, replay->stream);
         if (status == cudaSuccess && launch)
@@ -158,6 +204,7 @@ static cudaError_t replay_start(struct replay *replay, backend_launch *launch, v
     status = cudaStreamCreateWithFlags(&replay->stream, cudaStreamNonBlocking);
     AND_THEN(cudaEventCreate(&replay->begin));
     AND_THEN(cudaEventCreate(&replay->end));
+    AND_THEN(replay_plan(replay, launch, context));
     if (status == cudaSuccess && cache == BACKEND_FLUSHED)
         status = replay_allocate_flush(replay);
     return status == cudaSuccess ? replay_capture(replay, launch, context) : status;
@@ -168,7 +215,7 @@ static cudaError_t replay_time(struct replay *replay, struct timing *timing)
 {
     double times[REPLAYS];
 
-    for (int i = -WARM_UP_REPLAYS; i < REPLAYS; i++) {
+    for (int i = -replay->warm_ups; i < replay->replays; i++) {
         float ms = 0.0f;
         cudaError_t status = cudaEventRecord(replay->begin, replay->stream);
 
@@ -179,9 +226,9 @@ static cudaError_t replay_time(struct replay *replay, struct timing *timing)
         if (status != cudaSuccess)
             return status;
         if (i >= 0)
-            times[i] = 1000.0 * ms / LAUNCHES_PER_GRAPH;
+            times[i] = 1000.0 * ms / replay->launches;
     }
-    *timing = timing_of(times, REPLAYS);
+    *timing = timing_of(times, replay->replays);
     return cudaSuccess;
 }
 

@@ -73,6 +73,29 @@ bool backend_share(void)
     return simt_share();
 }
 
+cudaError_t backend_generate(struct generated values, enum dtype dtype, int64_t first, int64_t count, void *device,
+                             uint64_t *others)
+{
+    enum { PIECE_BYTES = 1 << 16 };
+    const size_t size = dtype_size(dtype);
+    unsigned char made[PIECE_BYTES], found[PIECE_BYTES];
+    cudaError_t status = cudaSuccess;
+    int64_t pieces;
+
+    for (int64_t done = 0; status == cudaSuccess && done < count; done += pieces) {
+        char *const at = (char *)device + (size_t)done * size;
+
+        pieces = count - done < PIECE_BYTES / (int64_t)size ? count - done : PIECE_BYTES / (int64_t)size;
+        for (int64_t i = 0; i < pieces; i++)
+            dtype_store(dtype, made, (size_t)i, generated_value(values, first + done + i));
+        status = others ? cudaMemcpy(found, at, (size_t)pieces * size, cudaMemcpyDeviceToHost)
+                        : cudaMemcpy(at, made, (size_t)pieces * size, cudaMemcpyHostToDevice);
+        for (int64_t i = 0; others && i < pieces; i++)
+            *others += dtype_bits(dtype, made, (size_t)i) != dtype_bits(dtype, found, (size_t)i);
+    }
+    return status;
+}
+
 const char *backend_fault(void)
 {
     return simt_fault();

@@ -1,0 +1,168 @@
+/**
+ * @file moe.cu
+ * @brief Chapter 11a: the layer as a textbook has it, a thread for every output.
+ *
+ * Before: the gate has chosen experts for every token, align has listed the choices expert by expert, in blocks.
+ * Now:    two products and a sum over the choices; each thread goes along a row of weights by itself.
+ * Watch:  32 lanes that read 32 rows of weights at once; what a pad costs; zeros for experts that are elsewhere.
+ */
+#include "harness/moe/moe.h"
+#include "kernels/dtype.cuh"
+
+// [constants]
+enum { THREADS = 128 };
+// [constants]
+
+// [store]
+static __device__ __forceinline__ void store(float *to, float value)
+{
+    *to = value;
+}
+
+static __device__ __forceinline__ void store(__nv_bfloat16 *to, float value)
+{
+    *to = __float2bfloat16_rn(value);
+}
+// [store]
+
+// [silu]
+/** x * sigmoid(x). */
+static __device__ float silu(float x)
+{
+    return x / (1.0f + expf(-x));
+}
+// [silu]
+
+// [place]
+/** What a place of sorted_token_ids asks for. */
+struct work {
+    int position; /* in topk_ids; a pad, or past the last block: none, and -1 */
+    int expert;   /* the local one; -1: it is not here */
+};
+
+static __device__ work work_at(const moe_problem &problem, const moe_buffers &buffers, int place)
+{
+    const int position = buffers.sorted_token_ids[place];
+
+    if (position == problem.num_tokens * problem.topk)
+        return {-1, -1};
+    return {position, buffers.expert_ids[place / problem.block_size]};
+}
+// [place]
+
+// [gate_up]
+/**
+ * The first product: intermediate = silu(hidden w1) * (hidden w3), where w13 has w1's rows before w3's. Grid: a place of
+ * sorted_token_ids in x, THREADS elements of the intermediate in y.
+ */
+template <typename T>
+static __global__ void gate_up_kernel(moe_problem problem, moe_buffers buffers)
+{
+    const int64_t hidden_size = problem.hidden_size, intermediate_size = problem.intermediate_size;
+    const int i = blockIdx.y * THREADS + threadIdx.x;
+    const work work = work_at(problem, buffers, blockIdx.x);
+    // [gate_up]
+
+    // [skip]
+    if (work.position < 0 || work.expert < 0 || i >= intermediate_size)
+        return;
+    // [skip]
+
+    // [gather]
+    const T *const hidden = (const T *)buffers.hidden + work.position / problem.topk * hidden_size;
+    const T *const gate_row = (const T *)buffers.w13 + (work.expert * 2 * intermediate_size + i) * hidden_size;
+    const T *const up_row = gate_row + intermediate_size * hidden_size;
+    // [gather]
+
+    // [gate_up_sum]
+    float gate = 0.0f, up = 0.0f;
+
+    for (int k = 0; k < hidden_size; k++) {
+        const float x = to_float(hidden[k]);
+
+        gate += x * to_float(gate_row[k]);
+        up += x * to_float(up_row[k]);
+    }
+    store((T *)buffers.intermediate + work.position * intermediate_size + i, silu(gate) * up);
+    // [gate_up_sum]
+}
+
+// [down]
+/**
+ * The second product: partial = weight * (intermediate w2). Grid: a place of sorted_token_ids in x, THREADS elements of
+ * the hidden size in y.
+ */
+template <typename T>
+static __global__ void down_kernel(moe_problem problem, moe_buffers buffers)
+{
+    const int64_t hidden_size = problem.hidden_size, intermediate_size = problem.intermediate_size;
+    const int i = blockIdx.y * THREADS + threadIdx.x;
+    const work work = work_at(problem, buffers, blockIdx.x);
+
+    if (work.position < 0 || i >= hidden_size)
+        return;
+
+    T *const partial = (T *)buffers.partial + work.position * hidden_size + i;
+    // [down]
+
+    // [write_zeros]
+    if (work.expert < 0) { /* nobody else writes this row, and moe_sum_kernel adds it */
+        store(partial, 0.0f);
+        return;
+    }
+    // [write_zeros]
+
+    // [down_sum]
+    const T *const intermediate = (const T *)buffers.intermediate + work.position * intermediate_size;
+    const T *const row = (const T *)buffers.w2 + (work.expert * hidden_size + i) * intermediate_size;
+    float sum = 0.0f;
+
+    for (int k = 0; k < intermediate_size; k++)
+        sum += to_float(intermediate[k]) * to_float(row[k]);
+    store(partial, buffers.topk_weights[work.position] * sum);
+    // [down_sum]
+}
+
+// [moe_sum]
+/** Adds up what the topk experts of a token have made. Grid: a token in x, THREADS elements of it in y. */
+template <typename T>
+static __global__ void moe_sum_kernel(moe_problem problem, moe_buffers buffers)
+{
+    const int64_t hidden_size = problem.hidden_size, token = blockIdx.x;
+    const int i = blockIdx.y * THREADS + threadIdx.x;
+    const T *const partial = (const T *)buffers.partial + token * problem.topk * hidden_size + i;
+    float sum = 0.0f;
+
+    if (i >= hidden_size)
+        return;
+    for (int k = 0; k < problem.topk; k++)
+        sum += to_float(partial[k * hidden_size]);
+    store((T *)buffers.output + token * hidden_size + i, sum);
+}
+// [moe_sum]
+
+// [launch]
+static unsigned blocks_of(int64_t count, int size)
+{
+    return (unsigned)((count + size - 1) / size);
+}
+
+template <typename T>
+static cudaError_t launch(const moe_problem *problem, const moe_buffers *buffers, cudaStream_t stream)
+{
+    const unsigned places = (unsigned)problem->capacity, tokens = (unsigned)problem->num_tokens;
+    const unsigned intermediate_blocks = blocks_of(problem->intermediate_size, THREADS);
+    const unsigned hidden_blocks = blocks_of(problem->hidden_size, THREADS);
+
+    gate_up_kernel<T><<<dim3(places, intermediate_blocks), THREADS, 0, stream>>>(*problem, *buffers);
+    down_kernel<T><<<dim3(places, hidden_blocks), THREADS, 0, stream>>>(*problem, *buffers);
+    moe_sum_kernel<T><<<dim3(tokens, hidden_blocks), THREADS, 0, stream>>>(*problem, *buffers);
+    return cudaGetLastError();
+}
+
+cudaError_t moe_launch(const moe_problem *problem, const moe_buffers *buffers, cudaStream_t stream)
+{
+    return problem->dtype == DTYPE_BF16 ? launch<__nv_bfloat16>(problem, buffers, stream)
+                                        : launch<float>(problem, buffers, stream);
+}
+// [launch]

@@ -1,0 +1,47 @@
+/** @file gpu/generate.cu  A thread per element, striding through the array: more than 4 billion are no trouble. */
+#include "harness/gpu/generate.h"
+
+#include <cuda_bf16.h>
+
+enum { THREADS = 256 };
+
+static const int64_t MOST_BLOCKS = 1 << 16;
+
+static __device__ void store(float *to, float value, unsigned long long *others)
+{
+    if (!others)
+        *to = value;
+    else if (__float_as_uint(*to) != __float_as_uint(value))
+        atomicAdd(others, 1ull);
+}
+
+static __device__ void store(__nv_bfloat16 *to, float value, unsigned long long *others)
+{
+    const __nv_bfloat16 rounded = __float2bfloat16_rn(value);
+
+    if (!others)
+        *to = rounded;
+    else if (__bfloat16_as_ushort(*to) != __bfloat16_as_ushort(rounded))
+        atomicAdd(others, 1ull);
+}
+
+template <typename T>
+static __global__ void generate_kernel(struct generated values, int64_t first, int64_t count, T *to,
+                                       unsigned long long *others)
+{
+    for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < count; i += (int64_t)gridDim.x * THREADS)
+        store(&to[i], generated_value(values, first + i), others);
+}
+
+cudaError_t generate_launch(struct generated values, enum dtype dtype, int64_t first, int64_t count, void *device,
+                            unsigned long long *others)
+{
+    const int64_t wanted = (count + THREADS - 1) / THREADS;
+    const unsigned blocks = (unsigned)(wanted < MOST_BLOCKS ? wanted : MOST_BLOCKS);
+
+    if (blocks > 0 && dtype == DTYPE_BF16)
+        generate_kernel<<<blocks, THREADS>>>(values, first, count, (__nv_bfloat16 *)device, others);
+    else if (blocks > 0)
+        generate_kernel<<<blocks, THREADS>>>(values, first, count, (float *)device, others);
+    return cudaGetLastError();
+}

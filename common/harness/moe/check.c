@@ -1,0 +1,388 @@
+#include "harness/moe/check.h"
+
+#include "base/memory.h"
+#include "base/random.h"
+#include "harness/moe/problem.h"
+
+#include <float.h>
+#include <inttypes.h>
+#include <math.h>
+#include <omp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* What a check may cost: so many products, and so many tokens all the same. */
+static const int64_t MOST_PRODUCTS = (int64_t)1 << 30;
+enum { LEAST_TOKENS = 16, STREAM_TOKENS = 2000 };
+
+/* The rounding of f32, and how many deviations, see check.h, independent errors may reach together. */
+static const double F32_UNIT = 0x1p-24, DEVIATIONS = 7.0;
+
+/** One choice of a token that is checked, of an expert that is here. */
+struct choice {
+    int64_t token; /**< its number among those that are checked */
+    int expert;    /**< local */
+    double weight;
+};
+
+/**
+ * An output under examination, and what the examiner needs. An error here is what a value may be off by or, where errors
+ * are independent, its square: either way those of a sum add up.
+ */
+struct examination {
+    const struct moe_problem *problem;
+    bool independent;
+    const struct moe_routing *routing;
+    const struct operands *operands;
+    int64_t num_tokens, num_choices;
+    int64_t *tokens;        /**< [num_tokens] ascending */
+    struct choice *choices; /**< [num_choices] expert by expert */
+    double *hidden;         /**< [num_tokens, H] */
+    double *activation;     /**< [num_choices, I] the intermediate, not rounded */
+    double *errors;         /**< [num_choices, I] of it */
+    double *output;         /**< [num_tokens, H] */
+    double *output_errors;
+    double *output_size; /**< [num_tokens, H] the sum of the partial outputs' sizes */
+    float *rows;         /**< [threads, 2, H or I, whichever is more] of weights */
+    struct error *error;
+};
+
+/* --- errors and sums --------------------------------------------------------------------------------------------- */
+
+/** A sum of products: its value, that of the products' sizes, and the error of an f32 sum. */
+struct sum {
+    double value, size, error;
+};
+
+/** An error of at most `bound`. */
+static double error_of(const struct examination *exam, double bound)
+{
+    return exam->independent ? bound * bound : bound;
+}
+
+/** The error of an f32 sum of so many, each rounding being of at most `size`; without end where f32 may overflow. */
+static double sum_error(const struct examination *exam, int count, double size)
+{
+    return size > FLT_MAX ? (double)INFINITY : count * error_of(exam, F32_UNIT * size);
+}
+
+/** Half a unit in the last place of the type at a value. f32's is in the errors of sums already. */
+static double half_unit(const struct examination *exam, double value)
+{
+    int exponent;
+
+    frexp(value, &exponent); /* the value is 0.5 to 1 times 2^exponent, and bf16 holds 8 digits */
+    return exam->problem->dtype == DTYPE_BF16 && value != 0.0 ? ldexp(0.5, exponent - 8) : 0.0;
+}
+
+/** The error of rounding to the type: any up to half a unit is as likely, so their mean square is a third of the most. */
+static double type_error(const struct examination *exam, double value)
+{
+    return error_of(exam, half_unit(exam, value)) / (exam->independent ? 3.0 : 1.0);
+}
+
+static struct sum sum_products(const struct examination *exam, const double *values, const float *weights, int count)
+{
+    double sum = 0.0, size = 0.0;
+
+#pragma omp simd reduction(+ : sum, size)
+    for (int i = 0; i < count; i++) {
+        sum += values[i] * (double)weights[i];
+        size += fabs(values[i] * (double)weights[i]);
+    }
+    return (struct sum){sum, size, sum_error(exam, count, size)};
+}
+
+/** What the errors of the values add to a sum of products. */
+static double passed_error(const struct examination *exam, const double *errors, const float *weights, int count)
+{
+    double sum = 0.0;
+
+    for (int i = 0; i < count; i++)
+        sum += errors[i] * error_of(exam, fabs((double)weights[i]));
+    return sum;
+}
+
+/* --- choosing what is checked ------------------------------------------------------------------------------------- */
+
+int64_t moe_checked_tokens(const struct moe_problem *problem)
+{
+    const int64_t products = 3 * (int64_t)problem->topk * problem->hidden_size * problem->intermediate_size;
+    const int64_t most = MOST_PRODUCTS / products > LEAST_TOKENS ? MOST_PRODUCTS / products : LEAST_TOKENS;
+
+    return problem->num_tokens < most ? problem->num_tokens : most;
+}
+
+/** The last token that goes to the busiest expert. */
+static int64_t busy_token(const struct moe_layer *layer)
+{
+    const struct align_problem align = moe_align_problem(&layer->problem);
+    const int busiest = align_busiest_expert(&align, &layer->routing.groups);
+    int64_t position = moe_positions(&layer->problem) - 1;
+
+    while (layer->routing.topk_ids[position] != busiest)
+        position--;
+    return position / layer->problem.topk;
+}
+
+static bool choose_tokens(const struct moe_layer *layer, struct examination *exam)
+{
+    const int64_t n = layer->problem.num_tokens;
+    struct random random = random_start(layer->seed, STREAM_TOKENS);
+    const int64_t sure[] = {0, n - 1, busy_token(layer)};
+    int64_t chosen = 0;
+    bool *taken;
+
+    if (!ALLOCATE_ARRAY(taken, n, exam->error))
+        return false;
+    memset(taken, exam->num_tokens == n, (size_t)n);
+    for (int i = 0; exam->num_tokens < n && chosen < exam->num_tokens; i++) {
+        const int64_t token = i < 3 ? sure[i] : random_below(&random, (uint32_t)n);
+
+        chosen += !taken[token];
+        taken[token] = true;
+    }
+    for (int64_t token = 0, t = 0; token < n; token++)
+        if (taken[token])
+            exam->tokens[t++] = token;
+    free(taken);
+    return true;
+}
+
+static int compare_choices(const void *a, const void *b)
+{
+    const struct choice *const x = a, *const y = b;
+
+    return x->expert != y->expert ? (x->expert > y->expert) - (x->expert < y->expert)
+                                  : (x->token > y->token) - (x->token < y->token);
+}
+
+/** Lists the choices of the tokens, without those of experts that are not here. */
+static void list_choices(struct examination *exam)
+{
+    const int topk = exam->problem->topk;
+
+    for (int64_t t = 0; t < exam->num_tokens; t++)
+        for (int k = 0; k < topk; k++) {
+            const int64_t position = exam->tokens[t] * topk + k;
+            const int expert = exam->routing->topk_ids[position];
+            const int local = exam->routing->expert_map ? exam->routing->expert_map[expert] : expert;
+
+            if (local >= 0)
+                exam->choices[exam->num_choices++] = (struct choice){t, local, exam->routing->topk_weights[position]};
+        }
+    qsort(exam->choices, (size_t)exam->num_choices, sizeof *exam->choices, compare_choices);
+}
+
+static bool allocate_zeros(double **array, int64_t count, struct error *error)
+{
+    if (!ALLOCATE_ARRAY(*array, count, error))
+        return false;
+    memset(*array, 0, (size_t)count * sizeof **array);
+    return true;
+}
+
+static bool examination_start(const struct moe_layer *layer, struct examination *exam)
+{
+    const struct moe_problem *const problem = exam->problem;
+    const int64_t h = problem->hidden_size, i = problem->intermediate_size, n = exam->num_tokens;
+    const int64_t choices = n * problem->topk;
+    float *row;
+
+    if (!ALLOCATE_ARRAY(exam->tokens, n, exam->error) || !ALLOCATE_ARRAY(exam->choices, choices, exam->error) ||
+        !allocate_zeros(&exam->hidden, n * h, exam->error) ||
+        !allocate_zeros(&exam->activation, choices * i, exam->error) ||
+        !allocate_zeros(&exam->errors, choices * i, exam->error) ||
+        !allocate_zeros(&exam->output, n * h, exam->error) ||
+        !allocate_zeros(&exam->output_errors, n * h, exam->error) ||
+        !allocate_zeros(&exam->output_size, n * h, exam->error) ||
+        !ALLOCATE_ARRAY(exam->rows, omp_get_max_threads() * 2 * (h > i ? h : i), exam->error) ||
+        !choose_tokens(layer, exam))
+        return false;
+    list_choices(exam);
+    row = exam->rows;
+    for (int64_t t = 0; t < n; t++) {
+        operand_read(&exam->operands->list[MOE_HIDDEN], exam->tokens[t] * h, h, row);
+        for (int64_t j = 0; j < h; j++)
+            exam->hidden[t * h + j] = row[j];
+    }
+    return true;
+}
+
+static void examination_end(struct examination *exam)
+{
+    free(exam->tokens);
+    free(exam->choices);
+    free(exam->hidden);
+    free(exam->activation);
+    free(exam->errors);
+    free(exam->output);
+    free(exam->output_errors);
+    free(exam->output_size);
+    free(exam->rows);
+}
+
+/** Room for two rows of weights, this thread's own. */
+static float *own_rows(const struct examination *exam)
+{
+    const int h = exam->problem->hidden_size, i = exam->problem->intermediate_size;
+
+    return exam->rows + (size_t)omp_get_thread_num() * 2 * (h > i ? h : i);
+}
+
+/* --- the layer ---------------------------------------------------------------------------------------------------- */
+
+/** silu(gate) * up: silu(x) = x * sigmoid(x). Its error is its inputs', exp's, and that of what f32 and the type hold. */
+static void activate(const struct examination *exam, struct sum gate, struct sum up, int64_t at)
+{
+    const double sigmoid = 1.0 / (1.0 + exp(-gate.value)), silu = gate.value * sigmoid;
+    const double slope = sigmoid * (1.0 + gate.value * (1.0 - sigmoid)), value = silu * up.value;
+    const double own = (8.0 + fabs(gate.value)) * F32_UNIT * fabs(value) + 1e-36;
+
+    exam->activation[at] = value;
+    exam->errors[at] = error_of(exam, fabs(slope * up.value)) * gate.error + error_of(exam, fabs(silu)) * up.error +
+                       error_of(exam, own) + type_error(exam, value);
+}
+
+/** The first product of the choices of one expert, which lie from `begin` to `end`. */
+static void multiply_w13(const struct examination *exam, int64_t begin, int64_t end)
+{
+    const int h = exam->problem->hidden_size, intermediate = exam->problem->intermediate_size;
+    const int64_t first = (int64_t)exam->choices[begin].expert * 2 * intermediate;
+
+#pragma omp parallel for if (intermediate * (int64_t)h > 1 << 14)
+    for (int i = 0; i < intermediate; i++) {
+        float *const gate = own_rows(exam), *const up = gate + h;
+
+        operand_read(&exam->operands->list[MOE_W13], (first + i) * h, h, gate);
+        operand_read(&exam->operands->list[MOE_W13], (first + intermediate + i) * h, h, up);
+        for (int64_t c = begin; c < end; c++) {
+            const double *const hidden = exam->hidden + exam->choices[c].token * h;
+
+            activate(exam, sum_products(exam, hidden, gate, h), sum_products(exam, hidden, up, h),
+                     c * intermediate + i);
+        }
+    }
+}
+
+/** The second product of these choices, weighed and added to their tokens. */
+static void multiply_w2(const struct examination *exam, int64_t begin, int64_t end)
+{
+    const int h = exam->problem->hidden_size, intermediate = exam->problem->intermediate_size;
+    const int64_t first = (int64_t)exam->choices[begin].expert * h;
+
+#pragma omp parallel for if (intermediate * (int64_t)h > 1 << 14)
+    for (int j = 0; j < h; j++) {
+        float *const row = own_rows(exam);
+
+        operand_read(&exam->operands->list[MOE_W2], (first + j) * intermediate, intermediate, row);
+        for (int64_t c = begin; c < end; c++) {
+            const struct choice *const choice = &exam->choices[c];
+            const struct sum sum = sum_products(exam, exam->activation + c * intermediate, row, intermediate);
+            const double passed = passed_error(exam, exam->errors + c * intermediate, row, intermediate);
+            const double partial = choice->weight * sum.value;
+            const int64_t at = choice->token * h + j;
+
+            exam->output[at] += partial;
+            exam->output_errors[at] += error_of(exam, fabs(choice->weight)) * (sum.error + passed) +
+                                       error_of(exam, F32_UNIT * partial) + type_error(exam, partial);
+            exam->output_size[at] += fabs(partial);
+        }
+    }
+}
+
+static void compute(const struct examination *exam)
+{
+    for (int64_t begin = 0, end; begin < exam->num_choices; begin = end) {
+        end = begin + 1;
+        while (end < exam->num_choices && exam->choices[end].expert == exam->choices[begin].expert)
+            end++;
+        multiply_w13(exam, begin, end);
+        multiply_w2(exam, begin, end);
+    }
+}
+
+/* --- comparing ---------------------------------------------------------------------------------------------------- */
+
+/** What an element may be off by; infinite where f32 may not hold what is on the way to it. */
+static double tolerance(const struct examination *exam, int64_t at)
+{
+    const double errors = exam->output_errors[at] + sum_error(exam, exam->problem->topk, exam->output_size[at]);
+    const double before = exam->independent ? DEVIATIONS * sqrt(errors) : errors;
+
+    return before + half_unit(exam, fabs(exam->output[at]) + before) + FLT_MIN;
+}
+
+/** Fails at an element; `rule` says why. */
+static bool fail(const struct examination *exam, int64_t token, int64_t element, const char *rule)
+{
+    const struct moe_problem *const problem = exam->problem;
+    const int32_t *const ids = exam->routing->topk_ids + token * problem->topk;
+    char experts[96] = "";
+    size_t used = 0;
+
+    for (int k = 0; k < problem->topk && used + 16 < sizeof experts; k++)
+        used += (size_t)snprintf(experts + used, sizeof experts - used, "%s%" PRId32, k ? ", " : "", ids[k]);
+    return error_set_as(exam->error, RUN_WRONG, "output[%" PRId64 "][%" PRId64 "]: %s (the token's experts: %s)", token,
+                        element, rule, experts);
+}
+
+static float element_of(const struct examination *exam, int64_t index)
+{
+    return dtype_load(exam->problem->dtype, exam->operands->list[MOE_OUTPUT].host.data, (size_t)index);
+}
+
+/** Every element holds something else than before the launch. */
+static bool all_is_written(const struct examination *exam)
+{
+    const struct operand *const output = &exam->operands->list[MOE_OUTPUT];
+    const int h = exam->problem->hidden_size;
+    const int64_t count = npy_count(&output->host);
+    const uint32_t poison = exam->problem->dtype == DTYPE_F32 ? UINT32_MAX : UINT16_MAX;
+
+    for (int64_t i = 0; i < count; i++)
+        if (dtype_bits(exam->problem->dtype, output->host.data, (size_t)i) == poison)
+            return fail(exam, i / h, i % h, "it is as before the launch, or was made of what is: not a number");
+    return true;
+}
+
+static bool tokens_are_right(const struct examination *exam)
+{
+    const int h = exam->problem->hidden_size;
+
+    for (int64_t i = 0; i < exam->num_tokens * h; i++) {
+        const int64_t token = exam->tokens[i / h];
+        const double got = element_of(exam, token * h + i % h), allowed = tolerance(exam, i);
+        char rule[160];
+
+        if (fabs(got - exam->output[i]) <= allowed || !isfinite(allowed))
+            continue;
+        snprintf(rule, sizeof rule, "expected %.6g, give or take %.2g, got %.6g", exam->output[i], allowed, got);
+        return fail(exam, token, i % h, rule);
+    }
+    return true;
+}
+
+bool moe_check(const struct moe_layer *layer, const struct operands *operands, struct error *error)
+{
+    struct examination exam = {.problem = &layer->problem,
+                               .independent = layer->is_random,
+                               .routing = &layer->routing,
+                               .operands = operands,
+                               .num_tokens = moe_checked_tokens(&layer->problem),
+                               .error = error};
+    bool right;
+
+    if (layer->problem.num_tokens == 0)
+        return true;
+    if (!all_is_written(&exam))
+        return false;
+    right = examination_start(layer, &exam);
+    if (right) {
+        compute(&exam);
+        right = tokens_are_right(&exam);
+    }
+    examination_end(&exam);
+    return right;
+}

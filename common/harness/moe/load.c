@@ -1,0 +1,314 @@
+#include "base/memory.h"
+#include "harness/align/problem.h"
+#include "harness/moe/problem.h"
+#include "harness/moe/run.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- dimensions --------------------------------------------------------------------------------------------------- */
+
+enum { MAX_AXES = 3 };
+
+/** What the axes of a file are; w13 has two rows for each of what is between the products. */
+static const struct file_shape {
+    enum npy_kind kind;
+    int num_axes;
+    int axes[MAX_AXES];
+    int doubled; /**< this axis has twice as many; -1: none */
+} file_shapes[NUM_MOE_FILES] = {
+    [MOE_FILE_HIDDEN] = {NPY_FLOATS, 2, {MOE_TOKENS, MOE_HIDDEN_SIZE}, -1},
+    [MOE_FILE_W13] = {NPY_FLOATS, 3, {MOE_EXPERTS, MOE_INTERMEDIATE_SIZE, MOE_HIDDEN_SIZE}, 1},
+    [MOE_FILE_W2] = {NPY_FLOATS, 3, {MOE_EXPERTS, MOE_HIDDEN_SIZE, MOE_INTERMEDIATE_SIZE}, -1},
+    [MOE_FILE_TOPK_IDS] = {NPY_INTEGERS, 2, {MOE_TOKENS, MOE_TOPK}, -1},
+    [MOE_FILE_TOPK_WEIGHTS] = {NPY_FLOATS, 2, {MOE_TOKENS, MOE_TOPK}, -1},
+};
+
+/** A dimension: the option that gives it, and what it is when nothing does. */
+static const struct dimension {
+    const char *flag;
+    int64_t small, large;
+} dimensions[NUM_MOE_DIMENSIONS] = {
+    [MOE_TOKENS] = {"num-tokens", 48, 64},
+    [MOE_HIDDEN_SIZE] = {"hidden-size", 128, 7168},
+    [MOE_INTERMEDIATE_SIZE] = {"intermediate-size", 64, 2048},
+    [MOE_EXPERTS] = {"num-experts", 32, 256},
+    [MOE_TOPK] = {"topk", 4, 8},
+};
+
+/** Sizes as they become known, and who said so first: a file's path, or NULL for the option. */
+struct sizes {
+    int64_t size[NUM_MOE_DIMENSIONS]; /**< -1: not known */
+    const char *from[NUM_MOE_DIMENSIONS];
+};
+
+static struct sizes sizes_given(const struct moe_options *options)
+{
+    const struct moe_problem *const problem = &options->problem;
+
+    return (struct sizes){.size = {
+                              options->program.num_tokens_given ? options->program.num_tokens : -1,
+                              options->hidden_size_given ? problem->hidden_size : -1,
+                              options->intermediate_size_given ? problem->intermediate_size : -1,
+                              options->num_experts_given ? problem->num_experts : -1,
+                              options->topk_given ? problem->topk : -1,
+                          }};
+}
+
+/** Rows of tokens repeat where more are asked for; of several files that say how many, the longest does. */
+static bool take_rows(const char *path, int64_t rows, const struct moe_options *options, struct sizes *sizes,
+                      struct error *error)
+{
+    int64_t *const tokens = &sizes->size[MOE_TOKENS];
+
+    if (!options->program.num_tokens_given && rows > *tokens)
+        *tokens = rows;
+    return rows > 0 || *tokens == 0 ||
+           error_set(error, "%s: has no rows to repeat for %" PRId64 " tokens", path, *tokens);
+}
+
+/** Any other dimension is the same wherever it appears. */
+static bool take_size(const char *path, int which, int64_t size, struct sizes *sizes, struct error *error)
+{
+    const char *const flag = dimensions[which].flag;
+
+    if (size < 1 || size > INT_MAX)
+        return error_set(error, "%s: %" PRId64 " as --%s; it must be 1 to %d", path, size, flag, INT_MAX);
+    if (sizes->size[which] >= 0 && sizes->size[which] != size)
+        return sizes->from[which]
+                   ? error_set(error, "%s: %" PRId64 " as --%s; %s has %" PRId64, path, size, flag, sizes->from[which],
+                               sizes->size[which])
+                   : error_set(error, "--%s: %" PRId64 "; %s has %" PRId64, flag, sizes->size[which], path, size);
+    sizes->size[which] = size;
+    sizes->from[which] = path;
+    return true;
+}
+
+static bool take_shape(const char *path, const struct file_shape *shape, const struct npy_array *file,
+                       const struct moe_options *options, struct sizes *sizes, struct error *error)
+{
+    bool good = true;
+
+    for (int axis = 0; good && axis < shape->num_axes; axis++) {
+        const int64_t length = file->shape[axis];
+
+        if (axis == shape->doubled && length % 2 != 0)
+            good = error_set(error, "%s: %" PRId64 " rows of an expert; half are the gate's, half up's", path, length);
+        else if (shape->axes[axis] == MOE_TOKENS)
+            good = take_rows(path, length, options, sizes, error);
+        else
+            good = take_size(path, shape->axes[axis], axis == shape->doubled ? length / 2 : length, sizes, error);
+    }
+    return good;
+}
+
+/** Reads the files that are named; what they do not say has been given or is a default. */
+static bool open_files(const struct moe_options *options, bool large, struct npy_array files[NUM_MOE_FILES],
+                       struct sizes *sizes, struct error *error)
+{
+    bool good = true;
+
+    *sizes = sizes_given(options);
+    for (int f = 0; good && f < NUM_MOE_FILES; f++) {
+        const struct file_shape *const shape = &file_shapes[f];
+
+        if (options->files[f])
+            good = npy_read_kind(options->files[f], shape->kind, shape->num_axes, shape->num_axes, &files[f], error) &&
+                   take_shape(options->files[f], shape, &files[f], options, sizes, error);
+    }
+    for (int d = 0; d < NUM_MOE_DIMENSIONS; d++)
+        if (sizes->size[d] < 0)
+            sizes->size[d] = large ? dimensions[d].large : dimensions[d].small;
+    return good;
+}
+
+/* --- the problem -------------------------------------------------------------------------------------------------- */
+
+/** Who chooses the experts, where nobody said. */
+static bool settle_dist(struct moe_options *options, struct error *error)
+{
+    const bool fits = moe_router_fits(&options->problem);
+
+    if (!options->dist_given)
+        options->dist = fits ? MOE_DIST_ROUTER : MOE_DIST_GENERATED + ALIGN_DIST_ZIPF;
+    return fits || options->dist != MOE_DIST_ROUTER || options->files[MOE_FILE_TOPK_IDS] ||
+           error_set(error, "--dist: router; the real router has 256 experts and gives a token at most 32 of them");
+}
+
+static bool settle_problem(struct moe_options *options, const struct moe_step *step, const struct sizes *sizes,
+                           struct error *error)
+{
+    struct moe_problem *const problem = &options->problem;
+
+    options->program.num_tokens = problem->num_tokens = sizes->size[MOE_TOKENS];
+    problem->hidden_size = (int)sizes->size[MOE_HIDDEN_SIZE];
+    problem->intermediate_size = (int)sizes->size[MOE_INTERMEDIATE_SIZE];
+    problem->num_experts = problem->num_local_experts = (int)sizes->size[MOE_EXPERTS];
+    problem->topk = (int)sizes->size[MOE_TOPK];
+    return moe_shape_check(problem, error) && settle_dist(options, error) &&
+           moe_settle_blocks(problem, step, options->block_size_given ? problem->block_size : 0, error) &&
+           step_takes(moe_unsupported_reason(step, problem), error);
+}
+
+/* --- the routing -------------------------------------------------------------------------------------------------- */
+
+/** Copies the ids, each of which must name an expert. */
+static bool fill_ids(const struct moe_problem *problem, const char *path, const struct npy_array *file,
+                     int32_t *topk_ids, struct error *error)
+{
+    const struct align_problem from = {.wide_ids = file->dtype == DTYPE_I64};
+    const int64_t count = npy_count(file);
+
+    for (int64_t i = 0; i < moe_positions(problem); i++) {
+        const int64_t id = align_load_id(&from, file->data, i % count);
+
+        if (id < 0 || id >= problem->num_experts)
+            return error_set(error, "%s: %" PRId64 " at [%" PRId64 "][%" PRId64 "]; an expert is 0 to %d", path, id,
+                             i % count / problem->topk, i % problem->topk, problem->num_experts - 1);
+        topk_ids[i] = (int32_t)id;
+    }
+    return true;
+}
+
+/** Copies floats, rounded to the type; they repeat where more are wanted. All must be finite. */
+static bool fill_floats(const char *path, const struct npy_array *file, int64_t first, int64_t count, enum dtype dtype,
+                        void *to, struct error *error)
+{
+    const int64_t period = npy_count(file);
+
+    for (int64_t i = 0; i < count; i++) {
+        const float value = dtype_round(dtype, dtype_load(file->dtype, file->data, (size_t)((first + i) % period)));
+
+        if (!isfinite(value))
+            return error_set(error, "%s: element %" PRId64 " is %g in %s; it must be finite", path,
+                             (first + i) % period, (double)value, dtype_name(dtype));
+        dtype_store(dtype, to, (size_t)i, value);
+    }
+    return true;
+}
+
+static bool fill_map(const struct moe_options *options, struct moe_routing *routing, struct error *error)
+{
+    const int num_experts = options->problem.num_experts;
+    const enum array_source map = array_source(options->map);
+    struct npy_array file;
+    bool good;
+
+    if (map == ARRAY_NONE)
+        return true;
+    if (!ALLOCATE_ARRAY(routing->expert_map, num_experts, error))
+        return false;
+    if (map == ARRAY_RANDOM) {
+        align_generate_map(num_experts, options->program.seed, routing->expert_map);
+        return true;
+    }
+    if (!npy_read_kind(options->map, NPY_INTEGERS, 1, 1, &file, error))
+        return false;
+    good = align_convert_map(&file, num_experts, routing->expert_map, error);
+    npy_free(&file);
+    return good;
+}
+
+/** Says which expert each local id names, and how many there are. */
+static bool list_local(struct moe_problem *problem, struct moe_routing *routing, struct error *error)
+{
+    int local = 0;
+
+    if (!ALLOCATE_ARRAY(routing->local_experts, problem->num_experts, error))
+        return false;
+    for (int e = 0; e < problem->num_experts; e++)
+        if (!routing->expert_map || routing->expert_map[e] >= 0) {
+            routing->local_experts[routing->expert_map ? routing->expert_map[e] : e] = e;
+            local++;
+        }
+    problem->num_local_experts = local;
+    return true;
+}
+
+/** Makes the routing, from files where they are named. The caller frees what there is of it. */
+static bool make_routing(struct moe_options *options, const struct npy_array files[NUM_MOE_FILES],
+                         struct moe_routing *routing, struct error *error)
+{
+    struct moe_problem *const problem = &options->problem;
+    const int64_t positions = moe_positions(problem);
+    const char *const ids = options->files[MOE_FILE_TOPK_IDS], *const weights = options->files[MOE_FILE_TOPK_WEIGHTS];
+    const enum moe_dist dist = ids ? MOE_DIST_GENERATED + ALIGN_DIST_ONE : options->dist; /* only its weights stay */
+    const struct align_problem align = moe_align_problem(problem);
+
+    return fill_map(options, routing, error) && list_local(problem, routing, error) &&
+           ALLOCATE_ARRAY(routing->topk_ids, positions, error) &&
+           ALLOCATE_ARRAY(routing->topk_weights, positions, error) &&
+           moe_route(problem, dist, options->program.seed, routing->topk_ids, routing->topk_weights, error) &&
+           (!ids || fill_ids(problem, ids, &files[MOE_FILE_TOPK_IDS], routing->topk_ids, error)) &&
+           (!weights || fill_floats(weights, &files[MOE_FILE_TOPK_WEIGHTS], 0, positions, DTYPE_F32,
+                                    routing->topk_weights, error)) &&
+           align_groups_count(&align, routing->topk_ids, &routing->groups, error);
+}
+
+/* --- the operands ------------------------------------------------------------------------------------------------- */
+
+/** Fills the weights of the experts that are here, of `elements` each. */
+static bool fill_weights(const struct moe_layer *layer, const char *path, const struct npy_array *file,
+                         int64_t elements, const struct operand *operand, struct error *error)
+{
+    const size_t bytes = (size_t)elements * dtype_size(layer->problem.dtype);
+    bool good = true;
+
+    for (int l = 0; good && path && l < layer->problem.num_local_experts; l++)
+        good = fill_floats(path, file, layer->routing.local_experts[l] * elements, elements, layer->problem.dtype,
+                           (char *)operand->host.data + (size_t)l * bytes, error);
+    return good;
+}
+
+/** Fills what comes from files. */
+static bool fill_operands(const struct moe_options *options, const struct npy_array files[NUM_MOE_FILES],
+                          const struct moe_layer *layer, struct operands *operands, struct error *error)
+{
+    const struct moe_problem *const problem = &layer->problem;
+    const char *const hidden = options->files[MOE_FILE_HIDDEN];
+
+    return (!hidden || fill_floats(hidden, &files[MOE_FILE_HIDDEN], 0, problem->num_tokens * problem->hidden_size,
+                                   problem->dtype, operands->list[MOE_HIDDEN].host.data, error)) &&
+           fill_weights(layer, options->files[MOE_FILE_W13], &files[MOE_FILE_W13], moe_w13_elements(problem),
+                        &operands->list[MOE_W13], error) &&
+           fill_weights(layer, options->files[MOE_FILE_W2], &files[MOE_FILE_W2], moe_w2_elements(problem),
+                        &operands->list[MOE_W2], error);
+}
+
+static bool load(struct moe_options *options, const struct moe_step *step, const struct npy_array files[NUM_MOE_FILES],
+                 const struct sizes *sizes, struct moe_layer *layer, struct operands *operands, struct error *error)
+{
+    const struct moe_weights weights = {options->files[MOE_FILE_W13] != NULL, options->files[MOE_FILE_W2] != NULL};
+
+    if (!settle_problem(options, step, sizes, error) || !make_routing(options, files, &layer->routing, error))
+        return false;
+    layer->problem = options->problem;
+    if (!moe_operands_allocate(layer, weights, operands, error))
+        return false;
+    if (fill_operands(options, files, layer, operands, error))
+        return true;
+    operands_free(operands);
+    return false;
+}
+
+bool moe_load(struct moe_options *options, const struct moe_step *step, bool large, struct moe_layer *layer,
+              struct operands *operands, struct error *error)
+{
+    struct npy_array files[NUM_MOE_FILES] = {{.data = NULL}};
+    struct sizes sizes;
+    bool good;
+
+    *layer = (struct moe_layer){.seed = options->program.seed, .is_random = true};
+    good = open_files(options, large, files, &sizes, error) &&
+           load(options, step, files, &sizes, layer, operands, error);
+    if (!good)
+        moe_routing_free(&layer->routing);
+    for (int f = 0; f < NUM_MOE_FILES; f++) {
+        layer->is_random = layer->is_random && !options->files[f];
+        npy_free(&files[f]);
+    }
+    return good;
+}

@@ -1,0 +1,94 @@
+/**
+ * @file moe/moe.h
+ * @brief The layer: every token through its experts, their outputs weighed and added up.
+ *
+ * The gate has chosen topk experts for every token, align has listed the choices expert by expert in whole blocks of
+ * rows. An expert is a small network: a product with w13, whose two halves SwiGLU makes one of, and a product with w2.
+ * This header is all that a chapter's kernel and its main.c need.
+ */
+#ifndef MOE_H
+#define MOE_H
+
+#include "harness/core/dtype.h"
+
+#include <cuda_runtime.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+// [problem]
+/** One layer: its shape and its type. */
+struct moe_problem {
+    int64_t num_tokens;    /**< at least 0; num_tokens * topk is at most 2147483647 */
+    int hidden_size;       /**< H, elements of a token */
+    int intermediate_size; /**< I, elements between an expert's two products */
+    int num_experts;       /**< E, of the layer */
+    int num_local_experts; /**< L, whose weights are here: E without an expert_map */
+    int topk;              /**< experts of a token */
+    enum dtype dtype;      /**< of hidden, the weights, what lies between and the output: f32 or bf16 */
+    int block_size;        /**< rows in a block of sorted_token_ids; a block's are all of one expert */
+    int64_t capacity;      /**< of sorted_token_ids, a multiple of block_size */
+};
+
+/**
+ * Where the operands lie, in device memory: row-major, each 256-byte aligned. A position is a place in topk_ids: k of
+ * token t is position t * topk + k. Rows of `intermediate` and `partial` are positions.
+ */
+struct moe_buffers {
+    const void *hidden;                    /**< [num_tokens, H] of problem->dtype */
+    const void *w13;                       /**< [L, 2I, H]: an expert's rows for the gate, then those for up */
+    const void *w2;                        /**< [L, H, I] */
+    const float *topk_weights;             /**< [num_tokens, topk] */
+    const int32_t *sorted_token_ids;       /**< [capacity] positions, expert by expert; num_tokens * topk is a pad */
+    const int32_t *expert_ids;             /**< [capacity / block_size] the local expert of each block, -1: not here */
+    const int32_t *num_tokens_post_padded; /**< [1] places in use; blocks past them have no rows */
+    void *intermediate; /**< [num_tokens * topk, I] workspace, problem->dtype: silu(gate) * up; holds anything */
+    void *partial;      /**< [num_tokens * topk, H] workspace, problem->dtype: weight * expert's output */
+    void *output;       /**< [num_tokens, H] of problem->dtype */
+};
+// [problem]
+
+/** Positions there are, and the pad in sorted_token_ids. */
+static inline int64_t moe_positions(const struct moe_problem *problem)
+{
+    return problem->num_tokens * problem->topk;
+}
+
+/**
+ * One way to compute the layer: products and sums in f32, the intermediate, the partial and the output rounded to the
+ * type. `unsupported_reason` returns NULL, or one line that names the flag it cannot take and why; NULL in its place
+ * takes everything.
+ */
+struct moe_step {
+    const char *name;
+    const char *(*unsupported_reason)(const struct moe_problem *problem);
+    /** The block_size it works best with, where --block-size does not say; capacity is not known yet. NULL: 16. */
+    int (*block_size)(const struct moe_problem *problem);
+    int64_t bench_most_tokens; /**< --bench goes no further by itself: it would take too long; 0: it may */
+    /** Launches on `stream`. Returns the first error. Must not allocate or synchronise. Never called without tokens. */
+    cudaError_t (*launch)(const struct moe_problem *problem, const struct moe_buffers *buffers, cudaStream_t stream);
+};
+
+/** What one chapter is: its step, and the step of the chapter before it (no name in the first). */
+struct moe_chapter {
+    struct moe_step step;
+    struct moe_step before;
+};
+
+/** Every moe.cu defines this one; the build gives the chapter before the name moe_launch_before. */
+cudaError_t moe_launch(const struct moe_problem *problem, const struct moe_buffers *buffers, cudaStream_t stream);
+cudaError_t moe_launch_before(const struct moe_problem *problem, const struct moe_buffers *buffers,
+                              cudaStream_t stream);
+
+/** Runs a chapter's program: command line, input, launch, check, report. Returns the process's exit code. */
+int moe_main(int argc, char **argv, const struct moe_chapter *chapter);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,106 @@
+#include "harness/moe/options.h"
+
+#include <limits.h>
+#include <stddef.h>
+
+const char *const moe_file_flags[NUM_MOE_FILES] = {"hidden", "w13", "w2", "topk-ids", "topk-weights"};
+
+static const char *const dist_names[] = {"router", "balanced", "uniform", "zipf", "one", "sparse", "repeated", NULL};
+
+/** The layer's types, by the numbers of enum dtype; nothing is of f16. */
+static const char *const dtype_names[] = {"f32", "bf16", NULL};
+
+/** What decides which options repeat a run. */
+enum { GENERATED_IDS = OPERATOR_TRAIT, HAS_BLOCK_SIZE = 2 * OPERATOR_TRAIT };
+
+/** Between the words of the option and the enumeration lies f16. */
+static bool take_dtype(const struct option_row *row, void *context, struct error *error)
+{
+    struct moe_options *const options = context;
+
+    (void)row, (void)error;
+    options->problem.dtype = options->bf16 ? DTYPE_BF16 : DTYPE_F32;
+    return true;
+}
+
+#define FIELD(member) .field = offsetof(struct moe_options, member)
+#define GIVEN(member) .given = offsetof(struct moe_options, member)
+#define COUNT         .type = OPTION_INT, .least = 1, .most = INT_MAX
+#define FILE_ROW(name, shape, which)                                 \
+    {                                                                \
+        name, "FILE.npy", shape, 2, OPTION_TEXT, FIELD(files[which]) \
+    }
+
+/* In the order of the command that repeats a run. */
+static const struct option_row table[] = {
+    {.help =
+         "The problem: a file's dimensions, else these; by default a small layer on the CPU, DeepSeek-V3's on a GPU",
+     .group = 1},
+    {"num-tokens", "N", "Tokens (default 48; 64 on a GPU)", 1, OPTION_INT64, FIELD(program.num_tokens),
+     GIVEN(program.num_tokens_given), .most = INT64_MAX, .repeats = HAS_NUM_TOKENS},
+    {"hidden-size", "N", "Elements of a token (default 128; 7168)", 1, COUNT, FIELD(problem.hidden_size),
+     GIVEN(hidden_size_given)},
+    {"intermediate-size", "N", "Elements between an expert's products (default 64; 2048)", 1, COUNT,
+     FIELD(problem.intermediate_size), GIVEN(intermediate_size_given)},
+    {"num-experts", "N", "Experts (default 32; 256)", 1, COUNT, FIELD(problem.num_experts), GIVEN(num_experts_given)},
+    {"topk", "N", "Experts of a token (default 4; 8)", 1, COUNT, FIELD(problem.topk), GIVEN(topk_given)},
+    {"dtype", "TYPE", "f32 or bf16: tokens, weights and what lies between; sums are f32 (default bf16)", 1, OPTION_BOOL,
+     FIELD(bf16), .words = dtype_names, .take = take_dtype},
+    {"block-size", "N", "Rows in a block of one expert's (default: the chapter's choice, mostly 16)", 1, COUNT,
+     FIELD(problem.block_size), GIVEN(block_size_given), .repeats = HAS_BLOCK_SIZE},
+    {.help = "The input (default: generated)", .group = 2},
+    {"dist", "NAME",
+     "Experts of the tokens: router, balanced, uniform, zipf, one, sparse or repeated (default router, the real one's, "
+     "where its 256 experts fit; else zipf)",
+     2, OPTION_WORD, FIELD(dist), GIVEN(dist_given), .words = dist_names, .repeats = GENERATED_IDS},
+    FILE_ROW("hidden", "[tokens, hidden] f2 or f4; rows repeat if --num-tokens asks for more", MOE_FILE_HIDDEN),
+    FILE_ROW("w13", "[experts, 2 x intermediate, hidden] f2 or f4: the gate's rows, then up's", MOE_FILE_W13),
+    FILE_ROW("w2", "[experts, hidden, intermediate] f2 or f4", MOE_FILE_W2),
+    FILE_ROW("topk-ids", "[tokens, topk] i4 or i8; rows repeat", MOE_FILE_TOPK_IDS),
+    FILE_ROW("topk-weights", "[tokens, topk] f2 or f4; rows repeat", MOE_FILE_TOPK_WEIGHTS),
+    {"expert-map", "MAP", "none, random or FILE.npy: [experts] the local id of each, -1 elsewhere (default none)", 2,
+     OPTION_TEXT, FIELD(map)},
+    {"out", "DIR", "Write output.npy there once verified", 3, OPTION_TEXT, FIELD(program.out), .repeats = WITH_NO_RUN},
+    {"check-all", NULL, "Instead of one problem check about 250: shapes, types, distributions, maps", 3, OPTION_FLAG,
+     FIELD(program.check_all), .repeats = WITH_NO_RUN},
+    {.rest = program_option_rows},
+};
+
+struct moe_options moe_options_default(void)
+{
+    return (struct moe_options){.problem = {.dtype = DTYPE_BF16}, .bf16 = true, .map = "none", .program = {.seed = 1}};
+}
+
+/** A choice of experts is given once, and nothing is launched for no tokens. */
+static bool check_options(const struct moe_options *options, struct error *error)
+{
+    if (options->dist_given && options->files[MOE_FILE_TOPK_IDS])
+        return error_set(error, "--dist: --topk-ids says which experts; leave out one of the two");
+    if (options->program.trace && options->program.num_tokens_given && options->program.num_tokens == 0)
+        return error_set(error, "--trace: no tokens launch nothing; --num-tokens must be at least 1");
+    return true;
+}
+
+bool moe_options_parse(struct program *program, int argc, char **argv, struct moe_options *options)
+{
+    *options = moe_options_default();
+    return program_parse(program, table, "takes every token through its experts, checks what comes out, and reports",
+                         argc, argv, options) &&
+           check_options(options, &program->error);
+}
+
+const char *moe_source_name(const struct moe_options *options)
+{
+    return options->files[MOE_FILE_TOPK_IDS] ? "file" : dist_names[options->dist];
+}
+
+void moe_options_command(const struct moe_options *options, struct program *program)
+{
+    unsigned traits = program_traits(program) | IS_RANDOM;
+
+    if (!options->files[MOE_FILE_TOPK_IDS])
+        traits |= GENERATED_IDS;
+    if (options->block_size_given || traits & HAS_NUM_TOKENS) /* in a sweep the step chooses anew for every size */
+        traits |= HAS_BLOCK_SIZE;
+    program_set_command(program, table, traits);
+}

@@ -1,0 +1,44 @@
+#include "harness/moe/problem.h"
+
+#include "harness/align/problem.h"
+#include "harness/core/limits.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/** Rows are indexed by int, and a grid has so many rows of blocks. */
+enum { MAX_SIZE = 1 << 20 };
+
+static bool size_check(const char *name, int size, struct error *error)
+{
+    return (size >= 1 && size <= MAX_SIZE) || error_set(error, "--%s: %d; it must be 1 to %d", name, size, MAX_SIZE);
+}
+
+bool moe_shape_check(const struct moe_problem *problem, struct error *error)
+{
+    int64_t numel;
+
+    if (!align_count_ids(problem->num_tokens, problem->topk, &numel, error) ||
+        !num_experts_check(problem->num_experts, error) || !size_check("hidden-size", problem->hidden_size, error) ||
+        !size_check("intermediate-size", problem->intermediate_size, error))
+        return false;
+    if (problem->dtype != DTYPE_F32 && problem->dtype != DTYPE_BF16)
+        return error_set(error, "--dtype: %s; the layer is of f32 or bf16", dtype_name(problem->dtype));
+    return true; /* 2^20 experts of 2 x 2^20 x 2^20 elements are 2^61 elements, 2^63 bytes: memory says no before */
+}
+
+struct align_problem moe_align_problem(const struct moe_problem *problem)
+{
+    return (struct align_problem){.numel = moe_positions(problem),
+                                  .num_experts = problem->num_experts,
+                                  .block_size = problem->block_size,
+                                  .capacity = problem->capacity};
+}
+
+void moe_problem_describe(const struct moe_problem *problem, char *text, size_t size)
+{
+    snprintf(text, size, "%" PRId64 " token%s of %d, top %d of %d expert%s of %d, %s, blocks of %d",
+             problem->num_tokens, problem->num_tokens == 1 ? "" : "s", problem->hidden_size, problem->topk,
+             problem->num_experts, problem->num_experts == 1 ? "" : "s", problem->intermediate_size,
+             dtype_name(problem->dtype), problem->block_size);
+}

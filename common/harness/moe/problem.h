@@ -1,0 +1,35 @@
+/** @file moe/problem.h  Is a layer well formed, how large are its arrays, and how does one name it. */
+#ifndef MOE_PROBLEM_H
+#define MOE_PROBLEM_H
+
+#include "base/error.h"
+#include "harness/align/align.h"
+#include "harness/moe/moe.h"
+
+/** False, naming the flag, what was given and what is allowed. The block size and the capacity play no part. */
+bool moe_shape_check(const struct moe_problem *problem, struct error *error);
+
+/** The same problem as align sees it: the ids of i32 and the blocks. */
+struct align_problem moe_align_problem(const struct moe_problem *problem);
+
+/** Elements of one expert's w13, and of its w2. Only for problems that passed moe_shape_check(). */
+static inline int64_t moe_w13_elements(const struct moe_problem *problem)
+{
+    return 2 * (int64_t)problem->intermediate_size * problem->hidden_size;
+}
+
+static inline int64_t moe_w2_elements(const struct moe_problem *problem)
+{
+    return (int64_t)problem->hidden_size * problem->intermediate_size;
+}
+
+/** Why the step does not take the problem, in one line; NULL: it does. */
+static inline const char *moe_unsupported_reason(const struct moe_step *step, const struct moe_problem *problem)
+{
+    return step->unsupported_reason ? step->unsupported_reason(problem) : NULL;
+}
+
+/** Writes one line for people: "48 tokens of 256, top 4 of 32 experts of 128, bf16, blocks of 16". */
+void moe_problem_describe(const struct moe_problem *problem, char *text, size_t size);
+
+#endif

@@ -1,0 +1,192 @@
+/** @file moe/program.c  A layer chapter's program, from the command line to the exit code. */
+#include "harness/align/problem.h"
+#include "harness/moe/check.h"
+#include "harness/moe/problem.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+/* --- report ------------------------------------------------------------------------------------------------------- */
+
+/** "12 experts", "1 expert". */
+static const char *count_of(int64_t count, const char *what, char text[64])
+{
+    char digits[32];
+
+    snprintf(text, 64, "%s %s%s", grouped_digits((uint64_t)count, digits), what, count == 1 ? "" : "s");
+    return text;
+}
+
+/** Makes the texts that say which run it is. */
+static void name_run(const struct moe_options *options, struct program *program)
+{
+    const struct moe_problem *const problem = &options->problem;
+
+    moe_options_command(options, program);
+    moe_problem_describe(problem, program->problem, sizeof program->problem);
+    program->distribution = moe_source_name(options);
+    snprintf(program->input, sizeof program->input, "experts: %s; arrays: %s, seed %" PRIu64,
+             options->dist == MOE_DIST_ROUTER && !options->files[MOE_FILE_TOPK_IDS]
+                 ? "what the gate chooses from the real router's logits"
+                 : program->distribution,
+             options->files[MOE_FILE_W13] || options->files[MOE_FILE_W2] || options->files[MOE_FILE_HIDDEN]
+                 ? "from files"
+                 : "generated",
+             options->program.seed);
+}
+
+/** Makes the text that says what was found right. */
+static void name_verified(const struct moe_problem *problem, struct program *program)
+{
+    const int64_t checked = moe_checked_tokens(problem);
+    char tokens[64], elements[64];
+
+    snprintf(program->verified, sizeof program->verified, "%s of %s%s",
+             count_of(checked * problem->hidden_size, "element", elements), count_of(checked, "token", tokens),
+             checked < problem->num_tokens ? ", a sample; every other element is written" : "");
+}
+
+/** Adds the problem: all of it, or, for a benchmark, what does not change from row to row. */
+static void report_problem(const struct moe_options *options, bool all, struct record *report)
+{
+    const struct moe_problem *const problem = &options->problem;
+    struct record *const fields = record_object(report, IN_DATA, "problem");
+
+    if (all)
+        record_number(fields, IN_DATA, "num_tokens", "%" PRId64, problem->num_tokens);
+    record_number(fields, IN_DATA, "hidden_size", "%d", problem->hidden_size);
+    record_number(fields, IN_DATA, "intermediate_size", "%d", problem->intermediate_size);
+    record_number(fields, IN_DATA, "num_experts", "%d", problem->num_experts);
+    record_number(fields, IN_DATA, "topk", "%d", problem->topk);
+    record_text(fields, IN_DATA, "dtype", "%s", dtype_name(problem->dtype));
+    if (all || options->block_size_given)
+        record_number(fields, IN_JSON, "block_size", "%d", problem->block_size);
+    record_text(fields, IN_JSON, "expert_map", "%s", options->map);
+}
+
+/** Adds how the tokens are spread over the experts, and what whole blocks add to them. */
+static void report_load(const struct moe_layer *layer, struct record *report)
+{
+    const struct align_problem align = moe_align_problem(&layer->problem);
+    const struct align_groups *const groups = &layer->routing.groups;
+    const int busiest = align_busiest_expert(&align, groups);
+    const int64_t padded = align_required_capacity(&align, groups);
+    int used = 0;
+    char rows[64], pads[64], blocks[64];
+
+    for (int e = 0; e < align.num_experts; e++)
+        used += groups->counts[e] > 0;
+    record_text(report, IN_TABLE, "load", "%d of %d experts have tokens; expert %d has most, %" PRId64, used,
+                align.num_experts, busiest, groups->counts[busiest]);
+    record_text(report, IN_TABLE, "blocks", "%s: %s and %s", count_of(padded / align.block_size, "block", blocks),
+                count_of(align.numel, "row", rows), count_of(padded - align.numel, "pad", pads));
+    record_number(report, IN_DATA, "used_experts", "%d", used);
+    record_number(report, IN_DATA, "busiest_expert", "%d", busiest);
+    record_number(report, IN_DATA, "busiest_ids", "%" PRId64, groups->counts[busiest]);
+    record_number(report, IN_DATA, "num_tokens_post_padded", "%" PRId64, padded);
+}
+
+/** The choices of experts that are here. */
+static int64_t local_positions(const struct moe_layer *layer)
+{
+    int64_t positions = 0;
+
+    for (int l = 0; l < layer->problem.num_local_experts; l++)
+        positions += layer->routing.groups.counts[layer->routing.local_experts[l]];
+    return positions;
+}
+
+/** The bytes of weights that any kernel must read. */
+static double weight_bytes(const struct operand *weights)
+{
+    return (double)(operand_bytes(weights) - weights->idle_bytes);
+}
+
+/** Adds what any kernel must compute and move, and what that is one by the other. */
+static void report_work(const struct moe_layer *layer, const struct operands *operands, struct record *report)
+{
+    const struct moe_problem *const problem = &layer->problem;
+    const double products = (double)(moe_w13_elements(problem) + moe_w2_elements(problem));
+    const double operations = 2.0 * (double)local_positions(layer) * products;
+    const double bytes = operands_bytes_to_move(operands);
+    const double weights = weight_bytes(&operands->list[MOE_W13]) + weight_bytes(&operands->list[MOE_W2]);
+
+    record_text(report, IN_TABLE, "work", "%.4g million operations; %.4g MB to move, %.4g of them weights; %.3g a byte",
+                1e-6 * operations, 1e-6 * bytes, 1e-6 * weights, operations / bytes);
+    record_number(report, IN_DATA, "operations", "%.0f", operations);
+    record_number(report, IN_DATA, "bytes", "%.0f", bytes);
+}
+
+/** Adds which experts are here, for people. */
+static void report_map(const struct moe_layer *layer, struct record *report)
+{
+    if (layer->routing.expert_map)
+        record_text(report, IN_TABLE, "map", "%d of %d experts are here, with %" PRId64 " of %" PRId64 " rows",
+                    layer->problem.num_local_experts, layer->problem.num_experts, local_positions(layer),
+                    moe_positions(&layer->problem));
+}
+
+/* --- the program -------------------------------------------------------------------------------------------------- */
+
+/** Times the chapter before, if there is one, with the block size that it wants. */
+static void run_before(struct program *program, const struct moe_options *options, const struct moe_step *before,
+                       const struct moe_layer *layer, const struct operands *operands)
+{
+    struct moe_layer other = *layer;
+    const struct launch launch = moe_launch_of(&other, before);
+    struct operands own;
+    struct error ignored = {0};
+
+    if (!before->launch || !program->asked.bench ||
+        (before->bench_most_tokens && layer->problem.num_tokens > before->bench_most_tokens) ||
+        !moe_settle_blocks(&other.problem, before, options->block_size_given ? options->problem.block_size : 0,
+                           &ignored) ||
+        moe_unsupported_reason(before, &other.problem) || !moe_operands_like(operands, &other, &own, &ignored))
+        return;
+    program_run_before(program, &launch, &own);
+    operands_free(&own);
+}
+
+/** One problem: its input, a checked run (in a benchmark, times of this step and of the one before), the report. */
+static void run(struct program *program, const struct moe_chapter *chapter, struct moe_options *options)
+{
+    struct moe_layer layer;
+    const struct launch launch = moe_launch_of(&layer, &chapter->step);
+    struct operands operands;
+    struct record *report;
+    const bool loaded = moe_load(options, &chapter->step, program->backend.has_times, &layer, &operands,
+                                 &program->error);
+
+    name_run(options, program);
+    if (!loaded)
+        return;
+    name_verified(&layer.problem, program);
+    program_run(program, &launch, &operands);
+    run_before(program, options, &chapter->before, &layer, &operands);
+    report_problem(options, !program->asked.bench, program_report_head(program));
+    report = program_report_result(program);
+    report_load(&layer, report);
+    report_work(&layer, &operands, report);
+    report_map(&layer, report);
+    operands_free(&operands);
+    moe_routing_free(&layer.routing);
+}
+
+int moe_main(int argc, char **argv, const struct moe_chapter *chapter)
+{
+    struct moe_options options;
+    struct program program = {.path = argv[0],
+                              .name = chapter->step.name,
+                              .before = chapter->before.name,
+                              .source_hash = kernel_source_sha256,
+                              .bench_most_tokens = chapter->step.bench_most_tokens};
+
+    if (!moe_options_parse(&program, argc, argv, &options) || !program_open(&program))
+        return program_exit(&program);
+    for (int number = 0; program_next(&program); number++) {
+        if (program.asked.check_all && !moe_problem_to_try(number, program.asked.seed, &options))
+            break;
+        run(&program, chapter, &options);
+    }
+    return program_end(&program);
+}

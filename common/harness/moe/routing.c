@@ -1,0 +1,106 @@
+#include "harness/moe/routing.h"
+
+#include "base/memory.h"
+#include "base/random.h"
+#include "harness/gate/reference.h"
+#include "harness/gate/run.h"
+#include "harness/moe/problem.h"
+
+#include <stdlib.h>
+
+/* The router's experts, how many of them its gate may give a token here, and the stream of random weights. */
+enum { ROUTER_EXPERTS = 256, ROUTER_MOST_CHOICES = 32, STREAM_WEIGHTS = 1000 };
+
+void moe_routing_free(struct moe_routing *routing)
+{
+    free(routing->topk_ids);
+    free(routing->topk_weights);
+    free(routing->expert_map);
+    free(routing->local_experts);
+    align_groups_free(&routing->groups);
+    *routing = (struct moe_routing){0};
+}
+
+bool moe_router_fits(const struct moe_problem *problem)
+{
+    return problem->num_experts == ROUTER_EXPERTS && problem->topk <= ROUTER_MOST_CHOICES;
+}
+
+/* --- the real router ---------------------------------------------------------------------------------------------- */
+
+/** Chooses for the first `count` tokens of the router's data. */
+static bool choose(const struct gate_problem *gate, const struct operands *data, int64_t count, int32_t *topk_ids,
+                   float *topk_weights, struct error *error)
+{
+    struct interval weights[ROUTER_MOST_CHOICES];
+    struct gate_row row;
+
+    if (!gate_row_allocate(gate, &row, error))
+        return false;
+    for (int64_t t = 0; t < count; t++) {
+        int32_t *const ids = topk_ids + t * gate->topk;
+
+        gate_row_compute(gate, data->list[GATE_GATING_OUTPUT].host.data, data->list[GATE_CORRECTION_BIAS].host.data, t,
+                         &row);
+        gate_row_choose(gate, &row, ids);
+        gate_row_weights(gate, &row, ids, weights);
+        for (int k = 0; k < gate->topk; k++)
+            topk_weights[t * gate->topk + k] = weights[k].value;
+    }
+    gate_row_free(&row);
+    return true;
+}
+
+static bool route_by_router(const struct moe_problem *problem, int32_t *topk_ids, float *topk_weights,
+                            struct error *error)
+{
+    const struct gate_step any = {.name = "the gate's reference"};
+    struct gate_options options = gate_options_default();
+    struct operands data;
+    int64_t count;
+    bool good;
+
+    options.input_flag = "topk-ids";
+    options.problem.topk = problem->topk;
+    if (!gate_load(&options, &any, &data, error))
+        return false;
+    count = options.problem.num_tokens < problem->num_tokens ? options.problem.num_tokens : problem->num_tokens;
+    good = choose(&options.problem, &data, count, topk_ids, topk_weights, error);
+    for (int64_t i = count * problem->topk; good && i < moe_positions(problem); i++) {
+        topk_ids[i] = topk_ids[i - count * problem->topk];
+        topk_weights[i] = topk_weights[i - count * problem->topk];
+    }
+    operands_free(&data);
+    return good;
+}
+
+/* --- generated ---------------------------------------------------------------------------------------------------- */
+
+/** Weights that differ, none far below the others: each counts. */
+static void generate_weights(const struct moe_problem *problem, uint64_t seed, float *topk_weights)
+{
+    struct random random = random_start(seed, STREAM_WEIGHTS);
+
+    for (int64_t t = 0; t < problem->num_tokens; t++) {
+        float *const weights = topk_weights + t * problem->topk;
+        float sum = 0.0f;
+
+        for (int k = 0; k < problem->topk; k++)
+            sum += weights[k] = 0.25f + random_uniform(&random);
+        for (int k = 0; k < problem->topk; k++)
+            weights[k] /= sum;
+    }
+}
+
+bool moe_route(const struct moe_problem *problem, enum moe_dist dist, uint64_t seed, int32_t *topk_ids,
+               float *topk_weights, struct error *error)
+{
+    const struct align_problem ids = moe_align_problem(problem);
+
+    if (problem->num_tokens == 0)
+        return true;
+    if (dist == MOE_DIST_ROUTER)
+        return route_by_router(problem, topk_ids, topk_weights, error);
+    generate_weights(problem, seed, topk_weights);
+    return align_generate_ids(&ids, problem->topk, (enum align_dist)(dist - MOE_DIST_GENERATED), seed, topk_ids, error);
+}

@@ -1,0 +1,175 @@
+#include "harness/moe/run.h"
+
+#include "harness/align/problem.h"
+#include "harness/moe/check.h"
+#include "harness/moe/problem.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Streams of generated arrays. */
+enum { STREAM_HIDDEN, STREAM_W13, STREAM_W2 };
+
+/**
+ * SwiGLU of two normal numbers of deviation 1 has a mean square of 0.36: for every layer's output to be about as large
+ * as its input, w2 makes up for it.
+ */
+static const double SWIGLU_MEAN_SQUARE = 0.36;
+
+/** Numbers that are uniform between bounds of this ratio have deviation 1: sqrt(3). */
+static float uniform_scale(double variance)
+{
+    return (float)sqrt(3.0 * variance);
+}
+
+/** Fills an operand that has a copy on the host. */
+static void generate(struct operand *operand, struct generated values)
+{
+    const int64_t count = npy_count(&operand->host);
+
+#pragma omp parallel for if (count >= 1 << 16)
+    for (int64_t i = 0; i < count; i++)
+        dtype_store(operand->host.dtype, operand->host.data, (size_t)i, generated_value(values, i));
+}
+
+/** The local experts that no token goes to. */
+static int idle_experts(const struct moe_layer *layer)
+{
+    int idle = 0;
+
+    for (int l = 0; l < layer->problem.num_local_experts; l++)
+        idle += layer->routing.groups.counts[layer->routing.local_experts[l]] == 0;
+    return idle;
+}
+
+/** Weights [local experts, ...]: those of experts that nobody goes to need not be moved. */
+static struct operand weights_operand(const char *name, const struct moe_layer *layer, int64_t rows, int64_t length,
+                                      struct generated values, bool has_copy)
+{
+    const struct moe_problem *const problem = &layer->problem;
+    const int64_t piece = rows * length;
+    struct operand operand = {
+        .name = name,
+        .host = {problem->dtype, 3, {problem->num_local_experts, rows, length}, NULL},
+        .idle_bytes = (size_t)(idle_experts(layer) * piece) * dtype_size(problem->dtype),
+    };
+
+    if (!has_copy)
+        operand.recipe = (struct operand_recipe){values, piece, layer->routing.local_experts};
+    return operand;
+}
+
+/** Fills sorted_token_ids, expert_ids and num_tokens_post_padded from the routing. */
+static bool align(const struct moe_layer *layer, struct operands *operands, struct error *error)
+{
+    const struct align_problem problem = moe_align_problem(&layer->problem);
+    const struct align_buffers buffers = {
+        .topk_ids = layer->routing.topk_ids,
+        .expert_map = layer->routing.expert_map,
+        .sorted_token_ids = operands->list[MOE_SORTED_TOKEN_IDS].host.data,
+        .expert_ids = operands->list[MOE_EXPERT_IDS].host.data,
+        .num_tokens_post_padded = operands->list[MOE_NUM_TOKENS_POST_PADDED].host.data,
+    };
+
+    return align_reference_compute(&problem, &buffers, error);
+}
+
+bool moe_operands_allocate(const struct moe_layer *layer, struct moe_weights weights, struct operands *operands,
+                           struct error *error)
+{
+    const struct moe_problem *const problem = &layer->problem;
+    const enum dtype dtype = problem->dtype;
+    const int64_t n = problem->num_tokens, h = problem->hidden_size, i = problem->intermediate_size;
+    const struct generated w13 = generated_start(layer->seed, STREAM_W13, uniform_scale(1.0 / (double)h));
+    const struct generated w2 = generated_start(layer->seed, STREAM_W2,
+                                                uniform_scale(1.0 / (SWIGLU_MEAN_SQUARE * (double)i)));
+
+    *operands = (struct operands){
+        .list = {{.name = "hidden", .host = {dtype, 2, {n, h}, NULL}},
+                 weights_operand("w13", layer, 2 * i, h, w13, weights.w13_has_copy),
+                 weights_operand("w2", layer, h, i, w2, weights.w2_has_copy),
+                 {.name = "topk_weights", .host = {DTYPE_F32, 2, {n, problem->topk}, NULL}},
+                 {.name = "sorted_token_ids", .host = {DTYPE_I32, 1, {problem->capacity}, NULL}},
+                 {.name = "expert_ids", .host = {DTYPE_I32, 1, {problem->capacity / problem->block_size}, NULL}},
+                 {.name = "num_tokens_post_padded", .host = {DTYPE_I32, 1, {1}, NULL}},
+                 {.name = "intermediate",
+                  .role = OPERAND_WORKSPACE,
+                  .host = {dtype, 2, {moe_positions(problem), i}, NULL}},
+                 {.name = "partial", .role = OPERAND_WORKSPACE, .host = {dtype, 2, {moe_positions(problem), h}, NULL}},
+                 {.name = "output", .role = OPERAND_OUTPUT, .host = {dtype, 2, {n, h}, NULL}}},
+        .count = NUM_MOE_OPERANDS,
+        .poison = MOE_POISON,
+    };
+    if (!operands_allocate(operands, error))
+        return false;
+    generate(&operands->list[MOE_HIDDEN], generated_start(layer->seed, STREAM_HIDDEN, uniform_scale(1.0)));
+    memcpy(operands->list[MOE_TOPK_WEIGHTS].host.data, layer->routing.topk_weights,
+           operand_bytes(&operands->list[MOE_TOPK_WEIGHTS]));
+    if (align(layer, operands, error))
+        return true;
+    operands_free(operands);
+    return false;
+}
+
+bool moe_operands_like(const struct operands *like, const struct moe_layer *layer, struct operands *operands,
+                       struct error *error)
+{
+    static const int same[] = {MOE_HIDDEN, MOE_W13, MOE_W2};
+    const struct moe_weights weights = {like->list[MOE_W13].host.data != NULL, like->list[MOE_W2].host.data != NULL};
+
+    if (!moe_operands_allocate(layer, weights, operands, error))
+        return false;
+    for (size_t i = 0; i < sizeof same / sizeof *same; i++)
+        operand_copy_host(&operands->list[same[i]], &like->list[same[i]]);
+    return true;
+}
+
+struct moe_buffers moe_buffers_of(const struct operands *operands)
+{
+    return (struct moe_buffers){
+        .hidden = operand_data(operands, MOE_HIDDEN, OPERAND_DEVICE),
+        .w13 = operand_data(operands, MOE_W13, OPERAND_DEVICE),
+        .w2 = operand_data(operands, MOE_W2, OPERAND_DEVICE),
+        .topk_weights = operand_data(operands, MOE_TOPK_WEIGHTS, OPERAND_DEVICE),
+        .sorted_token_ids = operand_data(operands, MOE_SORTED_TOKEN_IDS, OPERAND_DEVICE),
+        .expert_ids = operand_data(operands, MOE_EXPERT_IDS, OPERAND_DEVICE),
+        .num_tokens_post_padded = operand_data(operands, MOE_NUM_TOKENS_POST_PADDED, OPERAND_DEVICE),
+        .intermediate = operand_data(operands, MOE_INTERMEDIATE, OPERAND_DEVICE),
+        .partial = operand_data(operands, MOE_PARTIAL, OPERAND_DEVICE),
+        .output = operand_data(operands, MOE_OUTPUT, OPERAND_DEVICE),
+    };
+}
+
+bool moe_settle_blocks(struct moe_problem *problem, const struct moe_step *step, int asked, struct error *error)
+{
+    enum { USUAL_BLOCK_SIZE = 16 };
+
+    problem->capacity = 0;
+    problem->block_size = asked ? asked : step->block_size ? step->block_size(problem) : USUAL_BLOCK_SIZE;
+
+    struct align_problem align = moe_align_problem(problem);
+
+    if (!align_shape_check(&align, error))
+        return false;
+    align.capacity = problem->capacity = align_capacity_of_few(&align);
+    return align_problem_check(&align, error);
+}
+
+static cudaError_t call_step(const struct launch *launch, const struct operands *operands, cudaStream_t stream)
+{
+    const struct moe_layer *const layer = launch->problem;
+    const struct moe_step *const step = launch->step;
+    const struct moe_buffers buffers = moe_buffers_of(operands);
+
+    return layer->problem.num_tokens > 0 ? step->launch(&layer->problem, &buffers, stream) : cudaSuccess;
+}
+
+static bool verify(const struct launch *launch, const struct operands *operands, struct error *error)
+{
+    return moe_check(launch->problem, operands, error);
+}
+
+struct launch moe_launch_of(const struct moe_layer *layer, const struct moe_step *step)
+{
+    return (struct launch){.call = call_step, .verify = verify, .problem = layer, .step = step};
+}

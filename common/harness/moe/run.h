@@ -1,0 +1,66 @@
+/** @file moe/run.h  The layer's operands: what they are, filling them from the command line, a run over them. */
+#ifndef MOE_RUN_H
+#define MOE_RUN_H
+
+#include "harness/core/run.h"
+#include "harness/moe/options.h"
+#include "harness/moe/routing.h"
+
+/** The layer's operands, in their order. */
+enum {
+    MOE_HIDDEN,
+    MOE_W13,
+    MOE_W2,
+    MOE_TOPK_WEIGHTS,
+    MOE_SORTED_TOKEN_IDS,
+    MOE_EXPERT_IDS,
+    MOE_NUM_TOKENS_POST_PADDED,
+    MOE_INTERMEDIATE,
+    MOE_PARTIAL,
+    MOE_OUTPUT,
+    NUM_MOE_OPERANDS
+};
+
+/** A problem and what is known of it besides the operands: what a run and its check are given. */
+struct moe_layer {
+    struct moe_problem problem;
+    struct moe_routing routing;
+    uint64_t seed;  /**< of generated arrays, and of the tokens that are checked where not all are */
+    bool is_random; /**< no array is from a file: rounding errors are independent of each other */
+};
+
+/** Which of the weights come from files: they have a copy on the host, others a recipe. */
+struct moe_weights {
+    bool w13_has_copy, w2_has_copy;
+};
+
+/**
+ * Lists the operands of a layer whose problem is complete and whose routing is known, allocates them on the host and
+ * fills the inputs: hidden as the seed has it, what align makes of the routing, and not the weights that have a copy.
+ * False, owning nothing, without memory.
+ */
+bool moe_operands_allocate(const struct moe_layer *layer, struct moe_weights weights, struct operands *operands,
+                           struct error *error);
+
+/** The same inputs for the block size that another step wants. False, owning nothing, when memory is short. */
+bool moe_operands_like(const struct operands *like, const struct moe_layer *layer, struct operands *operands,
+                       struct error *error);
+
+/** Where a kernel finds them, on the device. */
+struct moe_buffers moe_buffers_of(const struct operands *operands);
+
+/** Sets the problem's block size, as asked for or as the step wants it, and the capacity. */
+bool moe_settle_blocks(struct moe_problem *problem, const struct moe_step *step, int asked, struct error *error);
+
+/**
+ * Completes `options` from the files that it names and from defaults (`large`: those of a GPU), checks the problem, asks
+ * the step whether it supports it, makes the routing, allocates the operands and fills the inputs. The caller frees
+ * layer->routing and the operands. False, owning nothing, with the reason: the arguments, a file, memory.
+ */
+bool moe_load(struct moe_options *options, const struct moe_step *step, bool large, struct moe_layer *layer,
+              struct operands *operands, struct error *error);
+
+/** The step's launch and check, for running and timing. */
+struct launch moe_launch_of(const struct moe_layer *layer, const struct moe_step *step);
+
+#endif

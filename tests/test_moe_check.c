@@ -1,0 +1,275 @@
+/** @file test_moe_check.c  The layer's checker passes what f32 sums make of it, and refuses what is computed wrongly. */
+#include "harness/moe/check.h"
+#include "harness/moe/problem.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* --- a layer in f32, one row after the other, and what can be wrong with it --- */
+
+enum fault {
+    NO_FAULT,
+    BF16_SUMS,       /* of the first product */
+    BF16_SUMS_W2,    /* of the second */
+    SKIPPED_STEP,    /* the last 16 elements of the first product's sums */
+    SKIPPED_STEP_W2, /* and of the second's */
+    SWAPPED_HALVES,  /* up's rows taken for the gate's */
+    NEIGHBOUR,       /* one choice's expert taken for the next */
+    LOST_WEIGHT,     /* one choice counts as if its weight were 1 */
+    LOST_ROW,        /* one choice does not count */
+    PAD_ADDED,       /* a pad is taken for the last position: its expert's output is added to the last token's */
+    UNWRITTEN,       /* the last element of the last token */
+    ONE_ELEMENT,     /* off by a twentieth of the usual size */
+    NUM_FAULTS
+};
+
+static const char *const fault_names[NUM_FAULTS] = {
+    "none",           "bf16 sums",     "bf16 sums in w2", "a skipped step", "a skipped step in w2",
+    "halves swapped", "the neighbour", "lost weight",     "lost row",       "a pad added",
+    "unwritten",      "one element"};
+
+/** What a test computes on, and how. */
+struct bench {
+    struct moe_layer layer;
+    struct operands operands;
+    enum fault fault;
+};
+
+static float dot(const float *values, const float *weights, int count, bool in_bf16)
+{
+    float sum = 0.0f;
+
+    for (int k = 0; k < count; k++) {
+        sum = fmaf(values[k], weights[k], sum);
+        sum = in_bf16 ? dtype_round(DTYPE_BF16, sum) : sum;
+    }
+    return sum;
+}
+
+/** Adds the output of an expert, times the weight, to `sums` [H], as a kernel in f32 and the type would. */
+static void add_expert(const struct bench *bench, int64_t token, int expert, float weight, float *sums)
+{
+    const struct moe_problem *const problem = &bench->layer.problem;
+    const int h = problem->hidden_size, intermediate = problem->intermediate_size;
+    const int64_t first = (int64_t)expert * 2 * intermediate;
+    const int steps = bench->fault == SKIPPED_STEP ? h - 16 : h;
+    const int steps_w2 = bench->fault == SKIPPED_STEP_W2 ? intermediate - 16 : intermediate;
+    float *const hidden = malloc((size_t)h * sizeof *hidden), *const row = malloc((size_t)(h + intermediate) *
+                                                                                  sizeof *row);
+    float *const activation = malloc((size_t)intermediate * sizeof *activation);
+
+    operand_read(&bench->operands.list[MOE_HIDDEN], token * h, h, hidden);
+    for (int i = 0; i < intermediate; i++) {
+        float halves[2];
+
+        for (int half = 0; half < 2; half++) {
+            operand_read(&bench->operands.list[MOE_W13], (first + half * intermediate + i) * h, h, row);
+            halves[half != (bench->fault == SWAPPED_HALVES)] = dot(hidden, row, steps, bench->fault == BF16_SUMS);
+        }
+        activation[i] = dtype_round(problem->dtype, halves[0] / (1.0f + expf(-halves[0])) * halves[1]);
+    }
+    for (int j = 0; j < h; j++) {
+        operand_read(&bench->operands.list[MOE_W2], ((int64_t)expert * h + j) * intermediate, intermediate, row);
+        sums[j] += dtype_round(problem->dtype, weight * dot(activation, row, steps_w2, bench->fault == BF16_SUMS_W2));
+    }
+    free(hidden);
+    free(row);
+    free(activation);
+}
+
+/** Fills the output of one token. */
+static void compute_token(const struct bench *bench, int64_t token)
+{
+    const struct moe_problem *const problem = &bench->layer.problem;
+    const struct moe_routing *const routing = &bench->layer.routing;
+    const bool last = token == problem->num_tokens - 1;
+    float *const sums = calloc((size_t)problem->hidden_size, sizeof *sums);
+
+    for (int k = 0; k < problem->topk; k++) {
+        const int64_t position = token * problem->topk + k;
+        const bool spoilt = last && k == problem->topk - 1;
+        const int expert = routing->topk_ids[position] + (spoilt && bench->fault == NEIGHBOUR);
+        const int local = routing->expert_map ? routing->expert_map[expert % problem->num_experts]
+                                              : expert % problem->num_experts;
+
+        if (local >= 0 && !(spoilt && bench->fault == LOST_ROW))
+            add_expert(bench, token, local,
+                       spoilt && bench->fault == LOST_WEIGHT ? 1.0f : routing->topk_weights[position], sums);
+        if (spoilt && bench->fault == PAD_ADDED)
+            add_expert(bench, token, (routing->topk_ids[position] + 1) % problem->num_local_experts,
+                       routing->topk_weights[position], sums);
+    }
+    for (int j = 0; j < problem->hidden_size; j++)
+        dtype_store(problem->dtype, bench->operands.list[MOE_OUTPUT].host.data,
+                    (size_t)(token * problem->hidden_size + j), sums[j]);
+    free(sums);
+}
+
+static void compute(struct bench *bench, enum fault fault)
+{
+    const struct moe_problem *const problem = &bench->layer.problem;
+    const size_t last = (size_t)(problem->num_tokens * problem->hidden_size - 1);
+    void *const output = bench->operands.list[MOE_OUTPUT].host.data;
+
+    bench->fault = fault;
+    for (int64_t token = 0; token < problem->num_tokens; token++)
+        compute_token(bench, token);
+    if (fault == ONE_ELEMENT)
+        dtype_store(problem->dtype, output, last, dtype_load(problem->dtype, output, last) + 0.05f);
+    if (fault == UNWRITTEN)
+        memset((char *)output + last * dtype_size(problem->dtype), MOE_POISON, dtype_size(problem->dtype));
+}
+
+/* --- layers --- */
+
+static struct bench set_up(struct moe_problem problem, const char *map)
+{
+    const struct moe_step step = {.name = "test"};
+    struct moe_options options = moe_options_default();
+    struct error error = {0};
+    struct bench bench;
+
+    options.problem = problem;
+    options.program.num_tokens = problem.num_tokens;
+    options.map = map;
+    options.hidden_size_given = options.intermediate_size_given = options.num_experts_given = true;
+    options.topk_given = options.program.num_tokens_given = true;
+    if (!moe_load(&options, &step, false, &bench.layer, &bench.operands, &error))
+        fail_msg("%s", error.text);
+    return bench;
+}
+
+static void tear_down(struct bench *bench)
+{
+    operands_free(&bench->operands);
+    moe_routing_free(&bench->layer.routing);
+}
+
+static void refuses(struct bench *bench, enum fault fault, const char *words)
+{
+    struct error error = {0};
+
+    compute(bench, fault);
+    if (moe_check(&bench->layer, &bench->operands, &error))
+        fail_msg("%s, %s: it is taken for right", fault_names[fault], dtype_name(bench->layer.problem.dtype));
+    assert_int_equal(error.result, RUN_WRONG);
+    if (!strstr(error.text, words))
+        fail_msg("%s: '%s' is not in: %s", fault_names[fault], words, error.text);
+}
+
+static void passes(struct bench *bench)
+{
+    struct error error = {0};
+
+    compute(bench, NO_FAULT);
+    if (!moe_check(&bench->layer, &bench->operands, &error))
+        fail_msg("%s", error.text);
+}
+
+#define LAYER(type, tokens, hidden, intermediate, experts, chosen) \
+    ((struct moe_problem){.dtype = type,                           \
+                          .num_tokens = tokens,                    \
+                          .hidden_size = hidden,                   \
+                          .intermediate_size = intermediate,       \
+                          .num_experts = experts,                  \
+                          .topk = chosen})
+
+/** Every fault but those that a layer does not show. */
+static void refuses_every_fault(struct moe_problem problem)
+{
+    struct bench bench = set_up(problem, "none");
+
+    passes(&bench);
+    for (enum fault fault = BF16_SUMS; fault < NUM_FAULTS; fault++)
+        refuses(&bench, fault, fault == UNWRITTEN ? "as before the launch" : "expected");
+    tear_down(&bench);
+}
+
+/* --- tests --- */
+
+static void small_layers(void **state)
+{
+    (void)state;
+    refuses_every_fault(LAYER(DTYPE_F32, 12, 128, 64, 8, 4));
+    refuses_every_fault(LAYER(DTYPE_BF16, 12, 128, 64, 8, 4));
+    refuses_every_fault(LAYER(DTYPE_F32, 3, 33, 17, 3, 2));
+}
+
+/** Sums as long as DeepSeek-V3's: errors have grown, and a step of 16 is a smaller part. */
+static void long_sums(void **state)
+{
+    (void)state;
+    refuses_every_fault(LAYER(DTYPE_BF16, 2, 7168, 256, 2, 2));
+    refuses_every_fault(LAYER(DTYPE_F32, 1, 256, 2048, 2, 2));
+}
+
+/** Experts that are elsewhere add nothing; their rows must not be left out of what is checked. */
+static void experts_elsewhere(void **state)
+{
+    struct bench bench = set_up(LAYER(DTYPE_BF16, 20, 64, 64, 8, 3), "random");
+
+    (void)state;
+    passes(&bench);
+    assert_int_equal(bench.layer.problem.num_local_experts, 4);
+    refuses(&bench, ONE_ELEMENT, "output[19][63]: expected");
+    tear_down(&bench);
+}
+
+/** Weights made where they lie are those of the whole layer: an expert's are the same, wherever it is. */
+static void weights_go_with_their_experts(void **state)
+{
+    struct bench all = set_up(LAYER(DTYPE_F32, 4, 16, 8, 6, 2), "none");
+    struct bench some = set_up(LAYER(DTYPE_F32, 4, 16, 8, 6, 2), "random");
+    const int elements = 2 * 8 * 16;
+    float whole[2 * 8 * 16], part[2 * 8 * 16];
+
+    (void)state;
+    for (int local = 0; local < 3; local++) {
+        const int expert = some.layer.routing.local_experts[local];
+
+        operand_read(&all.operands.list[MOE_W13], (int64_t)expert * elements, elements, whole);
+        operand_read(&some.operands.list[MOE_W13], (int64_t)local * elements, elements, part);
+        assert_memory_equal(whole, part, sizeof whole);
+    }
+    tear_down(&all);
+    tear_down(&some);
+}
+
+/** Where not all tokens are checked, the first, the last and one of the busiest expert's are. */
+static void a_sample(void **state)
+{
+    struct bench bench = set_up(LAYER(DTYPE_BF16, 30, 4096, 5600, 1, 1), "none");
+    const int64_t checked = moe_checked_tokens(&bench.layer.problem);
+    struct operand *const output = &bench.operands.list[MOE_OUTPUT];
+    struct error error = {0};
+
+    (void)state;
+    assert_in_range(checked, 16, 29);
+    memset(output->host.data, 0, operand_bytes(output));
+    assert_false(moe_check(&bench.layer, &bench.operands, &error));
+    assert_non_null(strstr(error.text, "output[0][0]: expected "));
+    memset((char *)output->host.data + 2 * 17 * 4096, MOE_POISON, 2);
+    assert_false(moe_check(&bench.layer, &bench.operands, &error));
+    assert_non_null(strstr(error.text, "output[17][0]: it is as before the launch"));
+    tear_down(&bench);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(small_layers),      cmocka_unit_test(long_sums),
+        cmocka_unit_test(experts_elsewhere), cmocka_unit_test(weights_go_with_their_experts),
+        cmocka_unit_test(a_sample),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
