@@ -268,14 +268,7 @@ SIMT_CONSTEXPR auto operator|=(simt_up_to<Array>, Index index)
     SIMT_REFUSED("inline PTX is not supported by the simulator: put it under #ifdef __CUDA_ARCH__, C under #else") \
     __asm__
 #endif
-/* Memory that the host and kernels have together. */
-#define SIMT_NO_SHARED_WITH_HOST \
-    SIMT_REFUSED(                \
-        "memory of both the host and the device is not supported by the simulator: cudaMalloc() and cudaMemcpy()")
-#define __managed__              SIMT_NO_SHARED_WITH_HOST
-#define cudaMallocManaged        SIMT_NO_SHARED_WITH_HOST cudaMallocManaged
-#define cudaHostAllocMapped      SIMT_NO_SHARED_WITH_HOST 2
-#define cudaHostGetDevicePointer SIMT_NO_SHARED_WITH_HOST cudaHostGetDevicePointer
+#define __managed__ SIMT_REFUSED("managed variables are not supported by the simulator: cudaMallocManaged()")
 #define __cluster_dims__(...) \
     SIMT_REFUSED("thread block clusters are not supported by the simulator: let blocks meet in global memory")
 #define SIMT_NO_TEXTURES(type)                                                                                         \

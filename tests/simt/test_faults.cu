@@ -1550,6 +1550,102 @@ STREAM_FAULT(pinned_used_twice, "race of two streams")
     cudaFreeHost(pinned);
 }
 
+static int *shared_words;
+
+static __global__ void twice_kernel(const int *from, int *to)
+{
+    to[threadIdx.x] = 2 * from[threadIdx.x]; // [pinned_in_two_streams]
+}
+
+static __global__ void add_kernel(int *to)
+{
+    atomicAdd(to, 1);
+}
+
+STREAM_FAULT(managed_read_too_early, "race with the host: the host reads 4 bytes that twice_kernel at")
+{
+    assert_int_equal(cudaMallocManaged(&shared_words, 256), cudaSuccess);
+    keep(shared_words);
+    twice_kernel<<<1, 32>>>(device_x, shared_words);
+    host_words[0] = shared_words[40];
+    host_words[0] = shared_words[31]; // [managed_read_too_early]
+}
+
+STREAM_FAULT(managed_written_too_early, "race with the host: the host writes 4 bytes that twice_kernel at")
+{
+    assert_int_equal(cudaMallocManaged(&shared_words, 256), cudaSuccess);
+    keep(shared_words);
+    for (int i = 0; i < 32; i++)
+        shared_words[i] = i;
+    twice_kernel<<<1, 32>>>(shared_words, device_y);
+    host_words[0] = shared_words[5];
+    shared_words[5] = 1; // [managed_written_too_early]
+}
+
+STREAM_FAULT(managed_counter_read_too_early, "race with the host: the host reads 4 bytes")
+{
+    assert_int_equal(cudaMallocManaged(&shared_words, 256), cudaSuccess);
+    keep(shared_words);
+    *shared_words = 0;
+    add_kernel<<<1, 32>>>(shared_words);
+    while (*shared_words < 32) // [managed_counter_read_too_early]
+        continue;
+}
+
+STREAM_FAULT(mapped_read_after_another_stream, "race with the host: the host reads 4 bytes that twice_kernel at")
+{
+    int *pinned = NULL;
+    int *mapped = NULL;
+
+    assert_int_equal(cudaHostAlloc(&pinned, 128, cudaHostAllocMapped), cudaSuccess);
+    assert_int_equal(cudaHostGetDevicePointer(&mapped, pinned, 0), cudaSuccess);
+    twice_kernel<<<1, 32, 0, streams[0]>>>(device_x, mapped);
+    cudaStreamSynchronize(streams[1]);
+    host_words[0] = pinned[7]; // [mapped_read_after_another_stream]
+    cudaFreeHost(pinned);
+}
+
+STREAM_FAULT(pinned_in_two_streams, "race of two streams")
+{
+    int *pinned = NULL;
+
+    assert_int_equal(cudaMallocHost(&pinned, 128), cudaSuccess);
+    add_kernel<<<1, 32, 0, streams[0]>>>(pinned);
+    twice_kernel<<<1, 32, 0, streams[1]>>>(device_x, pinned);
+    cudaFreeHost(pinned);
+}
+
+static __global__ void managed_kernel(int *words)
+{
+    words[threadIdx.x * 2] = 1; // [managed_past_end]
+}
+
+FAULT_LAUNCH("memory", managed_past_end, "right behind the end of an allocation of 200 bytes")
+{
+    (void)managed_past_end_added;
+    assert_int_equal(cudaMallocManaged(&shared_words, 200), cudaSuccess);
+    keep(shared_words);
+    managed_kernel<<<1, 32>>>(shared_words);
+}
+
+HOST_FAULT(managed_after_free, "reads device memory, in memory that has been freed")
+{
+    assert_int_equal(cudaMallocManaged(&shared_words, 256), cudaSuccess);
+    cudaFree(shared_words);
+    host_words[0] = shared_words[0]; // [managed_after_free]
+}
+
+HOST_FAULT(beside_managed, "reads device memory, 0 bytes into an allocation of 100 bytes")
+{
+    int *words = NULL;
+
+    assert_int_equal(cudaMallocManaged(&shared_words, 256), cudaSuccess);
+    assert_int_equal(cudaMalloc(&words, 100), cudaSuccess);
+    twice_kernel<<<1, 16>>>(shared_words, words);
+    host_words[0] = shared_words[0];
+    host_words[0] = words[0]; // [beside_managed]
+}
+
 STREAM_FAULT(launch_into_destroyed_stream, "the stream was destroyed")
 {
     assert_int_equal(cudaStreamDestroy(streams[0]), cudaSuccess);

@@ -332,6 +332,40 @@ static void pinned_memory(void **state)
     assert_null(memory);
 }
 
+static void memory_of_the_host_and_the_device(void **state)
+{
+    struct cudaPointerAttributes attributes;
+    int *managed, *pinned, *words;
+    void *seen;
+
+    (void)state;
+    assert_int_equal(cudaMallocManaged((void **)&managed, 40000, cudaMemAttachGlobal), cudaSuccess);
+    assert_int_equal(cudaHostAlloc((void **)&pinned, 100, cudaHostAllocMapped), cudaSuccess);
+    assert_int_equal(cudaMalloc((void **)&words, 100), cudaSuccess);
+    managed[0] = managed[9999] = pinned[24] = 1;
+    assert_int_equal(cudaPointerGetAttributes(&attributes, managed + 9999), cudaSuccess);
+    assert_int_equal(attributes.type, cudaMemoryTypeManaged);
+    assert_ptr_equal(attributes.devicePointer, managed + 9999);
+    assert_ptr_equal(attributes.hostPointer, managed + 9999);
+    assert_int_equal(cudaHostGetDevicePointer(&seen, pinned, 0), cudaSuccess);
+    assert_ptr_equal(seen, pinned);
+    expect_error(cudaHostGetDevicePointer(&seen, managed, 0), cudaErrorInvalidValue);
+    expect_error(cudaHostGetDevicePointer(&seen, words, 0), cudaErrorInvalidValue);
+    expect_error(cudaHostGetDevicePointer(&seen, &seen, 0), cudaErrorInvalidValue);
+    expect_error(cudaMallocManaged((void **)&words, 0, cudaMemAttachGlobal), cudaErrorInvalidValue);
+    expect_error(cudaMallocManaged((void **)&words, 4, 0), cudaErrorInvalidValue);
+    assert_int_equal(cudaMemPrefetchAsync(managed, 40000, cudaCpuDeviceId, 0), cudaSuccess);
+    expect_error(cudaMemPrefetchAsync(managed, 40001, 0, 0), cudaErrorInvalidValue);
+    expect_error(cudaMemPrefetchAsync(managed, 4, 1, 0), cudaErrorInvalidDevice);
+    expect_error(cudaMemPrefetchAsync(words, 4, 0, 0), cudaErrorInvalidValue);
+    expect_error(cudaFreeHost(managed), cudaErrorInvalidValue);
+    expect_error(cudaFreeHost(words), cudaErrorInvalidValue);
+    expect_error(cudaFree(pinned), cudaErrorInvalidValue);
+    assert_int_equal(cudaFree(managed), cudaSuccess);
+    assert_int_equal(cudaFree(words), cudaSuccess);
+    assert_int_equal(cudaFreeHost(pinned), cudaSuccess);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -346,6 +380,7 @@ int main(void)
         cmocka_unit_test(many_streams),
         cmocka_unit_test(captures_that_go_wrong),
         cmocka_unit_test(pinned_memory),
+        cmocka_unit_test(memory_of_the_host_and_the_device),
     };
 
     return cmocka_run_group_tests_name("host_api", tests, NULL, NULL);

@@ -856,6 +856,61 @@ static void copies_and_kernels_overlap(void **)
     destroy_streams();
 }
 
+/** The host and kernels in turn, at the same addresses. */
+static void managed_memory(void **)
+{
+    int *from;
+    int *to;
+
+    assert_int_equal(cudaMallocManaged(&from, 5000 * sizeof *from), cudaSuccess);
+    assert_int_equal(cudaMallocManaged(&to, 64 * sizeof *to), cudaSuccess);
+    for (int i = 0; i < 64; i++)
+        from[i] = i;
+    assert_int_equal(cudaMemPrefetchAsync(from, 256, 0), cudaSuccess);
+    scale_kernel<<<1, 64>>>(from, to, 2);
+    assert_int_equal(from[5], 5); /* the kernel only reads it */
+    from[64] = 1;                 /* and not this */
+    assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
+    assert_int_equal(to[63], 126);
+    for (int i = 0; i < 64; i++)
+        to[i]++;
+    scale_kernel<<<1, 64>>>(to, device_y, 10);
+    assert_int_equal(cudaMemcpy(from + 1000, device_y, 256, cudaMemcpyDefault), cudaSuccess);
+    assert_int_equal(from[1063], 1270);
+    assert_int_equal(cudaMemcpy(device_x, to, 256, cudaMemcpyHostToDevice), cudaSuccess);
+    assert_int_equal(cudaMemset(to, 0, 128), cudaSuccess);
+    assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
+    assert_int_equal(to[31] + to[32], 65);
+    expect_good();
+    assert_int_equal(cudaFree(from), cudaSuccess);
+    assert_int_equal(cudaFree(to), cudaSuccess);
+}
+
+/** Pinned memory by its own address, and by the one that the device is said to have it at. */
+static void pinned_memory_in_kernels(void **)
+{
+    int *pinned;
+    int *mapped;
+    int *mapped_at;
+
+    make_streams(cudaStreamNonBlocking);
+    assert_int_equal(cudaMallocHost(&pinned, 64 * sizeof *pinned), cudaSuccess);
+    assert_int_equal(cudaHostAlloc(&mapped, 64 * sizeof *mapped, cudaHostAllocMapped), cudaSuccess);
+    assert_int_equal(cudaHostGetDevicePointer(&mapped_at, mapped, 0), cudaSuccess);
+    for (int i = 0; i < 64; i++)
+        pinned[i] = i;
+    scale_kernel<<<1, 64, 0, one>>>(pinned, mapped_at, 3);
+    cudaStreamSynchronize(one);
+    assert_int_equal(mapped[63], 189);
+    pinned[63] = 0;
+    scale_kernel<<<1, 64, 0, two>>>(mapped, device_y, 1);
+    cudaStreamSynchronize(two);
+    assert_int_equal(result()[62], 186);
+    destroy_streams();
+    assert_int_equal(cudaFreeHost(pinned), cudaSuccess);
+    assert_int_equal(cudaFreeHost(mapped), cudaSuccess);
+}
+
 static void pageable_copies(void **)
 {
     static int host[64];
@@ -2660,6 +2715,8 @@ int main(void)
         VALID(counts_of_two_streams),
         VALID(the_default_stream_waits),
         VALID(copies_and_kernels_overlap),
+        VALID(managed_memory),
+        VALID(pinned_memory_in_kernels),
         VALID(pageable_copies),
         VALID(what_ends_while_it_works),
         VALID(shifts_by_all_bits_and_more),
