@@ -26,13 +26,13 @@
 enum { ALIGNMENT = 256, RED_ZONE = 256, HUGE_PAGE = 2 * 1024 * 1024, WORTH_ASKING = 16 * 1024 * 1024 };
 
 /** Who may touch it besides kernels, and by which call it is freed. */
-enum owner { OWNER_DEVICE, OWNER_PINNED, OWNER_MANAGED };
+enum owner { OWNER_DEVICE, OWNER_PINNED, OWNER_MANAGED, OWNER_KERNEL };
 
 struct allocation {
     size_t offset;
     size_t bytes;
     size_t slot;      /**< bytes with padding and red zone */
-    enum owner owner; /**< OWNER_DEVICE: the host may not; else it has pages of its own, which are never closed */
+    enum owner owner; /**< if the host may, it has pages of its own, which are never closed */
     bool is_new;      /**< that some bytes are unwritten is not in the shadow yet */
     bool host_checks; /**< the host may copy bytes that nobody has written: it looks for them */
 };
@@ -96,6 +96,11 @@ static void set_marks(size_t kind, size_t from, size_t to, bool value)
 static void set_off_limits(size_t from, size_t to, bool value)
 {
     set_marks(offsetof(struct marks, off_limits), from, to, value);
+}
+
+static bool is_hosts_too(enum owner owner)
+{
+    return owner == OWNER_PINNED || owner == OWNER_MANAGED;
 }
 
 static void set_unwritten(size_t from, size_t to, bool value)
@@ -376,7 +381,7 @@ void simt_arena_close(void)
     for (size_t i = 0; arena.count_shared > 0 && i < arena.count; i++) {
         const struct allocation *allocation = &arena.allocation[i];
 
-        if (allocation->owner != OWNER_DEVICE)
+        if (is_hosts_too(allocation->owner))
             let(allocation->offset, allocation->offset + allocation->bytes, true);
     }
 }
@@ -475,10 +480,10 @@ static bool make_room_for_one(void)
     return true;
 }
 
-/** Memory for kernels, and for the host too unless it is the device's alone: then it shares no page with any that is. */
+/** Memory for kernels. What is the host's too shares no page with any that is not. */
 static cudaError_t allocate(void **pointer, size_t bytes, enum owner owner)
 {
-    const bool shared = owner != OWNER_DEVICE;
+    const bool shared = is_hosts_too(owner);
     const size_t unit = shared ? (size_t)sysconf(_SC_PAGESIZE) : ALIGNMENT;
     size_t begin;
 
@@ -487,7 +492,7 @@ static cudaError_t allocate(void **pointer, size_t bytes, enum owner owner)
     *pointer = NULL;
     if (simt_sticky_error() != cudaSuccess)
         return simt_sticky_error();
-    if (!simt_arena_reserve() || !simt_host_watch(simt_arena_describe))
+    if (owner != OWNER_KERNEL && (!simt_arena_reserve() || !simt_host_watch(simt_arena_describe)))
         return simt_fault_no_room();
     if (bytes == 0)
         return cudaSuccess;
@@ -501,7 +506,7 @@ static cudaError_t allocate(void **pointer, size_t bytes, enum owner owner)
         return simt_set_error(cudaErrorMemoryAllocation);
     /* What a kernel finds here is nothing to rely on: NaNs and -1. */
     memset(arena.base + offset, 0xff, bytes);
-    if (!shared)
+    if (owner == OWNER_DEVICE)
         let(offset, offset + bytes, false);
     if (offset < arena.top)
         allow_bytes(offset, bytes);
@@ -560,13 +565,13 @@ static void release(const struct allocation *allocation)
     const size_t index = (size_t)(allocation - arena.allocation);
     const struct allocation gone = *allocation;
 
-    if (gone.owner != OWNER_DEVICE)
+    if (is_hosts_too(gone.owner))
         let(gone.offset, gone.offset + gone.bytes, false);
     forbid_bytes(gone.offset, gone.offset + gone.bytes);
     rest(gone);
     arena.in_use -= gone.bytes;
     arena.count--;
-    arena.count_shared -= gone.owner != OWNER_DEVICE;
+    arena.count_shared -= is_hosts_too(gone.owner);
     simt_streams_share_host = arena.count_shared > 0;
     memmove(&arena.allocation[index], &arena.allocation[index + 1], (arena.count - index) * sizeof *arena.allocation);
     if (gone.bytes >= HUGE_PAGE) {
@@ -598,7 +603,7 @@ cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
         return cudaSuccess;
     const struct allocation *const allocation = allocation_at(pointer);
 
-    if (!allocation || allocation->owner == OWNER_PINNED)
+    if (!allocation || allocation->owner == OWNER_PINNED || allocation->owner == OWNER_KERNEL)
         return simt_set_error(cudaErrorInvalidValue);
     release(allocation);
     return cudaSuccess;
@@ -615,6 +620,45 @@ cudaError_t cudaFreeHost(void *pointer)
     simt_host_waits_for_all();
     release(allocation);
     return cudaSuccess;
+}
+
+/* --- the kernels' heap -------------------------------------------------------------------------------------------- */
+
+size_t simt_heap_limit = (size_t)8 << 20;
+static size_t heap_used;
+
+/** What an allocation takes of the heap. */
+static size_t heap_bytes(size_t bytes)
+{
+    return (bytes + 15) / 16 * 16 + 16;
+}
+
+void *simt_heap_allocate(size_t bytes)
+{
+    void *memory = NULL;
+
+    if (bytes > simt_heap_limit || heap_used + heap_bytes(bytes) > simt_heap_limit)
+        return NULL;
+    if (allocate(&memory, bytes, OWNER_KERNEL) != cudaSuccess || !memory)
+        return NULL;
+    const size_t offset = (uintptr_t)memory - (uintptr_t)arena.base;
+
+    heap_used += heap_bytes(bytes);
+    show_marks(offset, offset + bytes);
+    simt_memory.arena_bytes = arena.top;
+    simt_memory_watch(simt_memory.watched);
+    return memory;
+}
+
+bool simt_heap_release(const void *memory)
+{
+    const struct allocation *const allocation = allocation_at(memory);
+
+    if (!allocation || allocation->owner != OWNER_KERNEL)
+        return false;
+    heap_used -= heap_bytes(allocation->bytes);
+    release(allocation);
+    return true;
 }
 
 size_t simt_arena_words(void)
@@ -692,7 +736,7 @@ static bool in_program_data(const void *pointer, size_t bytes)
             bytes <= simt_program.constant_high - address);
 }
 
-/** Whether all the bytes lie in one live allocation, or where __device__ and __constant__ variables are. */
+/** Whether all the bytes lie in one live allocation that is not a kernel's own, or where __device__ and __constant__ variables are. */
 static bool device_range(const void *pointer, size_t bytes)
 {
     if (!is_device(pointer))
@@ -701,6 +745,7 @@ static bool device_range(const void *pointer, size_t bytes)
     const size_t index = find_after(offset);
 
     return index < arena.count && offset >= arena.allocation[index].offset &&
+           arena.allocation[index].owner != OWNER_KERNEL &&
            bytes <= arena.allocation[index].offset + arena.allocation[index].bytes - offset;
 }
 
@@ -713,7 +758,7 @@ static enum owner owner_of(const void *pointer)
 /** Whether a pointer is to memory that the host and kernels have together: pinned or managed. */
 static bool is_shared(const void *pointer)
 {
-    return is_device(pointer) && device_range(pointer, 1) && owner_of(pointer) != OWNER_DEVICE;
+    return is_device(pointer) && device_range(pointer, 1) && is_hosts_too(owner_of(pointer));
 }
 
 static bool host_range(const void *pointer)

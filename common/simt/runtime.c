@@ -3,6 +3,7 @@
  * @brief The device and what it says of itself.
  */
 #include "device_limits.h"
+#include "device_memory.h"
 #include "errors.h"
 #include "graphs.h"
 
@@ -172,6 +173,7 @@ cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
     if ((unsigned)limit > cudaLimitPersistingL2CacheSize)
         return simt_set_error(cudaErrorUnsupportedLimit);
     limits[limit] = value;
+    simt_heap_limit = limits[cudaLimitMallocHeapSize];
     return cudaSuccess;
 }
 

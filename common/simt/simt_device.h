@@ -9,6 +9,7 @@
 #define SIMT_DEVICE_H
 
 #include <assert.h>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <type_traits>
@@ -337,6 +338,8 @@ SIMT_DEVICE void *simt_memset(void *to, int value, size_t bytes)
 }
 namespace std
 {
+using ::simt_free;
+using ::simt_malloc;
 using ::simt_memcpy;
 using ::simt_memmove;
 using ::simt_memset;
@@ -344,6 +347,8 @@ using ::simt_memset;
 #define memcpy(to, from, bytes)  simt_memcpy(to, from, bytes)
 #define memmove(to, from, bytes) simt_memmove(to, from, bytes)
 #define memset(to, value, bytes) simt_memset(to, value, bytes)
+#define malloc(bytes)            simt_malloc(bytes)
+#define free(memory)             simt_free(memory)
 
 /* There is no time here: it goes on by one with each call. */
 SIMT_DEVICE long long clock64(void)

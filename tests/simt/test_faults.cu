@@ -54,7 +54,7 @@ static int *device_y; /* zeros */
         (void)name##_added;                            \
         name<<<grid, block>>>(device_x, device_y);     \
     }                                                  \
-    static __global__ void name([[maybe_unused]] const int *x, int *y)
+    static __global__ void name([[maybe_unused]] const int *x, [[maybe_unused]] int *y)
 
 /* --- atomics and plain accesses ------------------------------------------------------------------------------------- */
 
@@ -507,6 +507,63 @@ FAULT("memory", another_stack, 1, 32, "local memory of another thread")
     __syncthreads();
     y[threadIdx.x] = *pointer; // [another_stack]
     __syncthreads();
+}
+
+/* --- the kernels' heap ---------------------------------------------------------------------------------------------- */
+
+FAULT("heap", heap_past_end, 1, 32, "right behind the end of an allocation of 12 bytes")
+{
+    int *const words = (int *)malloc(3 * sizeof(int));
+
+    for (int i = 0; i < x[4]; i++)
+        words[i] = i; // [heap_past_end]
+    y[threadIdx.x] = words[x[1]];
+}
+
+FAULT("heap", heap_before_it_is_written, 1, 32, "that nobody has written, 4 bytes into an allocation of 8 bytes")
+{
+    int *const words = (int *)malloc(2 * sizeof(int));
+
+    words[0] = 1;
+    y[threadIdx.x] = words[x[1]]; // [heap_before_it_is_written]
+}
+
+FAULT("heap", heap_after_free, 1, 32, "in memory that has been freed")
+{
+    int *const words = (int *)malloc(64);
+
+    words[1] = 1;
+    free(words);
+    y[threadIdx.x] = words[1]; // [heap_after_free]
+}
+
+FAULT("heap", heap_freed_twice, 1, 32, "frees what no kernel has allocated, or what was freed before")
+{
+    void *const words = malloc(64);
+
+    free(words);
+    free(words); // [heap_freed_twice]
+}
+
+FAULT("heap", freed_as_heap, 1, 32, "frees what no kernel has allocated")
+{
+    free(y); // [freed_as_heap]
+}
+
+FAULT("heap", heap_race, 1, 64, "global memory race")
+{
+    __shared__ int *words;
+
+    if (threadIdx.x == 0)
+        words = new int[64];
+    __syncthreads();
+    words[threadIdx.x] = x[threadIdx.x]; // [heap_race]
+    y[threadIdx.x] = words[threadIdx.x ^ 32];
+}
+
+FAULT("heap", heap_when_it_is_full, 1, 1, "null pointer")
+{
+    *(int *)malloc(100000000) = 1; // [heap_when_it_is_full]
 }
 
 /* --- indices outside an array --------------------------------------------------------------------------------------- */

@@ -502,6 +502,74 @@ static void local_memory_of_128_kilobytes(void **)
     assert_int_equal(result()[1], 31 * 1024 + 1);
 }
 
+/** A list's element, of which each thread makes some. */
+struct link {
+    int value;
+    link *next;
+};
+
+static __global__ void list_kernel(const int *x, int *y, link **lists)
+{
+    link *first = nullptr;
+
+    for (int i = 0; i <= x[threadIdx.x] % 4; i++)
+        first = new link{x[threadIdx.x] + i, first};
+    lists[threadIdx.x] = first;
+    y[threadIdx.x] = first->value;
+
+    __shared__ int *words;
+
+    if (threadIdx.x == 0)
+        words = (int *)malloc(blockDim.x * sizeof *words);
+    __syncthreads();
+    words[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    y[threadIdx.x] += words[threadIdx.x ^ 1];
+    __syncthreads();
+    if (threadIdx.x == 0)
+        free(words);
+}
+
+static __global__ void delete_kernel(int *y, link **lists)
+{
+    int sum = 0;
+
+    for (link *at = lists[threadIdx.x], *next; at; at = next) {
+        next = at->next;
+        sum += at->value;
+        delete at;
+    }
+    y[threadIdx.x] = sum;
+}
+
+static __global__ void full_kernel(int *y)
+{
+    void *const large = malloc(5000000), *const more = malloc(5000000);
+
+    y[0] = large && !more;
+    free(large);
+    free(more);
+}
+
+/** A kernel's own memory, for as long as it is not freed. */
+static void the_heap_of_kernels(void **)
+{
+    link **lists;
+    int *const words = (int *)malloc(8);
+
+    free(words);
+    assert_int_equal(cudaMalloc(&lists, 64 * sizeof *lists), cudaSuccess);
+    list_kernel<<<1, 64>>>(device_x, device_y, lists);
+    assert_int_equal(result()[5], 5 + 1 + 4);
+    delete_kernel<<<1, 64>>>(device_y, lists);
+    assert_int_equal(result()[7], 4 * 7 + 6);
+    full_kernel<<<1, 1>>>(device_y);
+    assert_int_equal(result()[0], 1);
+    full_kernel<<<1, 1>>>(device_y);
+    assert_int_equal(result()[0], 1);
+    assert_int_equal(cudaFree(lists), cudaSuccess);
+}
+
 struct row_of_three {
     int word[3];
     struct {
@@ -2704,6 +2772,7 @@ int main(void)
         VALID(tables),
         VALID(coalesced_threads),
         VALID(local_memory_of_128_kilobytes),
+        VALID(the_heap_of_kernels),
         VALID(arrays_and_their_indices),
         VALID(conversions_and_products),
         VALID(barriers_and_shuffles_in_functions),
