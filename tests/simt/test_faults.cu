@@ -718,6 +718,32 @@ static __global__ void into_another_shared_array([[maybe_unused]] const int *x, 
 
 INDEX_FAULT(into_another_shared_array, "out-of-bounds shared access")
 
+struct row_of_vectors {
+    float4 low, high;
+};
+
+FAULT("memory", structure_misaligned, 1, 1, "misaligned address")
+{
+    *(row_of_vectors *)(y + 1) = *(const row_of_vectors *)x; // [structure_misaligned]
+}
+
+static __device__ void put(row_of_vectors *to, row_of_vectors what)
+{
+    *to = what; // [structure_misaligned_in_function]
+}
+
+FAULT("memory", structure_misaligned_in_function, 1, 1, "misaligned address")
+{
+    put((row_of_vectors *)(y + 2), *(const row_of_vectors *)x);
+}
+
+FAULT("memory", member_misaligned, 1, 1, "misaligned address")
+{
+    ((row_of_vectors *)(y + 2))->high.x = 1;
+    ((row_of_vectors *)(y + 2))->high = make_float4(1, 2, 3, 4); // [member_misaligned]
+    (void)x;
+}
+
 FAULT("memory", memset_past_end, 1, 1, "out-of-bounds")
 {
     memset(y + 4000, x[0], 4096); // [memset_past_end]
