@@ -13,7 +13,7 @@ set -eu
 changes() {
     for file in chapters/*/variants/*; do
         case $file in
-        *_N.sed) for number in $(sed -n '1s/# N: //p' "$file"); do echo "${file%N.sed}$number.sed"; done ;;
+        *_N.sed) sed -n '1s/# N: //p' "$file" | tr ' ' '\n' | sed "s|.*|${file%N.sed}&.sed|" ;;
         *) echo "$file" ;;
         esac
     done

@@ -81,6 +81,9 @@ long long simt_clock_or(long long of_host);
 unsigned simt_nth_bit(uint32_t bits, unsigned n);
 /* The bits that stand where `mask` has bits, side by side. */
 uint32_t simt_gather_bits(uint32_t bits, uint32_t mask);
+/* In a kernel its own; outside, the host's. */
+void *simt_malloc(size_t bytes);
+void simt_free(void *memory);
 /* What memcpy and its kin are about to do. */
 void simt_touch_range(const void *pointer, size_t bytes, int store);
 

@@ -9,6 +9,7 @@
 #define SIMT_DEVICE_H
 
 #include <assert.h>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <type_traits>
@@ -268,14 +269,7 @@ SIMT_CONSTEXPR auto operator|=(simt_up_to<Array>, Index index)
     SIMT_REFUSED("inline PTX is not supported by the simulator: put it under #ifdef __CUDA_ARCH__, C under #else") \
     __asm__
 #endif
-/* Memory that the host and kernels have together. */
-#define SIMT_NO_SHARED_WITH_HOST \
-    SIMT_REFUSED(                \
-        "memory of both the host and the device is not supported by the simulator: cudaMalloc() and cudaMemcpy()")
-#define __managed__              SIMT_NO_SHARED_WITH_HOST
-#define cudaMallocManaged        SIMT_NO_SHARED_WITH_HOST cudaMallocManaged
-#define cudaHostAllocMapped      SIMT_NO_SHARED_WITH_HOST 2
-#define cudaHostGetDevicePointer SIMT_NO_SHARED_WITH_HOST cudaHostGetDevicePointer
+#define __managed__ SIMT_REFUSED("managed variables are not supported by the simulator: cudaMallocManaged()")
 #define __cluster_dims__(...) \
     SIMT_REFUSED("thread block clusters are not supported by the simulator: let blocks meet in global memory")
 #define SIMT_NO_TEXTURES(type)                                                                                         \
@@ -344,6 +338,8 @@ SIMT_DEVICE void *simt_memset(void *to, int value, size_t bytes)
 }
 namespace std
 {
+using ::simt_free;
+using ::simt_malloc;
 using ::simt_memcpy;
 using ::simt_memmove;
 using ::simt_memset;
@@ -351,6 +347,8 @@ using ::simt_memset;
 #define memcpy(to, from, bytes)  simt_memcpy(to, from, bytes)
 #define memmove(to, from, bytes) simt_memmove(to, from, bytes)
 #define memset(to, value, bytes) simt_memset(to, value, bytes)
+#define malloc(bytes)            simt_malloc(bytes)
+#define free(memory)             simt_free(memory)
 
 /* There is no time here: it goes on by one with each call. */
 SIMT_DEVICE long long clock64(void)

@@ -1,5 +1,4 @@
-"""Recorded runs: docs/results/GPU/NAME.json is a list of what programs printed, one run after the other: a chapter's program and
-those that run its kernel built otherwise or changed, or a program of no chapter.
+"""Recorded runs: docs/results/GPU/NAME.json is a list of those of a chapter and its variants, or of a program of no chapter.
 
 A run of times is the object that `build/gpu/PROGRAM --bench --format json` prints, with "rows". What
 tests/gpu/count_on_gpu.sh prints has "counters" instead, and tests/gpu/figures.sh "figures". A run says itself what
@@ -165,7 +164,8 @@ def find(results, program, **fields):
 def find_counters(results, chapter):
     """What Nsight Compute counted of the chapter, a run with "counters", of 2048 tokens if there are several; None if
     that is not recorded."""
-    return max((run for run in results.get(chapter, []) if "counters" in run), key=lambda run: run["command"].endswith(" 2048"), default=None)
+    runs = (run for run in results.get(chapter, []) if "counters" in run)
+    return max(runs, key=lambda run: run["command"].endswith(" 2048"), default=None)
 
 
 def row_of(run, num_tokens):

@@ -513,6 +513,63 @@ FAULT("memory", another_stack, 1, 32, "local memory of another thread")
     __syncthreads();
 }
 
+/* --- the kernels' heap ---------------------------------------------------------------------------------------------- */
+
+FAULT("heap", heap_past_end, 1, 32, "right behind the end of an allocation of 12 bytes")
+{
+    int *const words = (int *)malloc(3 * sizeof(int));
+
+    for (int i = 0; i < x[4]; i++)
+        words[i] = i; // [heap_past_end]
+    y[threadIdx.x] = words[x[1]];
+}
+
+FAULT("heap", heap_before_it_is_written, 1, 32, "that nobody has written, 4 bytes into an allocation of 8 bytes")
+{
+    int *const words = (int *)malloc(2 * sizeof(int));
+
+    words[0] = 1;
+    y[threadIdx.x] = words[x[1]]; // [heap_before_it_is_written]
+}
+
+FAULT("heap", heap_after_free, 1, 32, "in memory that has been freed")
+{
+    int *const words = (int *)malloc(64);
+
+    words[1] = 1;
+    free(words);
+    y[threadIdx.x] = words[1]; // [heap_after_free]
+}
+
+FAULT("heap", heap_freed_twice, 1, 32, "frees what no kernel has allocated, or what was freed before")
+{
+    void *const words = malloc(64);
+
+    free(words);
+    free(words); // [heap_freed_twice]
+}
+
+FAULT("heap", freed_as_heap, 1, 32, "frees what no kernel has allocated")
+{
+    free(y); // [freed_as_heap]
+}
+
+FAULT("heap", heap_race, 1, 64, "global memory race")
+{
+    __shared__ int *words;
+
+    if (threadIdx.x == 0)
+        words = new int[64];
+    __syncthreads();
+    words[threadIdx.x] = x[threadIdx.x]; // [heap_race]
+    y[threadIdx.x] = words[threadIdx.x ^ 32];
+}
+
+FAULT("heap", heap_when_it_is_full, 1, 1, "null pointer")
+{
+    *(int *)malloc(100000000) = 1; // [heap_when_it_is_full]
+}
+
 /* --- indices outside an array --------------------------------------------------------------------------------------- */
 
 struct top4 {
@@ -664,6 +721,32 @@ static __global__ void into_another_shared_array([[maybe_unused]] const int *x, 
 }
 
 INDEX_FAULT(into_another_shared_array, "out-of-bounds shared access")
+
+struct row_of_vectors {
+    float4 low, high;
+};
+
+FAULT("memory", structure_misaligned, 1, 1, "misaligned address")
+{
+    *(row_of_vectors *)(y + 1) = *(const row_of_vectors *)x; // [structure_misaligned]
+}
+
+static __device__ void put(row_of_vectors *to, row_of_vectors what)
+{
+    *to = what; // [structure_misaligned_in_function]
+}
+
+FAULT("memory", structure_misaligned_in_function, 1, 1, "misaligned address")
+{
+    put((row_of_vectors *)(y + 2), *(const row_of_vectors *)x);
+}
+
+FAULT("memory", member_misaligned, 1, 1, "misaligned address")
+{
+    ((row_of_vectors *)(y + 2))->high.x = 1;
+    ((row_of_vectors *)(y + 2))->high = make_float4(1, 2, 3, 4); // [member_misaligned]
+    (void)x;
+}
 
 FAULT("memory", memset_past_end, 1, 1, "out-of-bounds")
 {
@@ -2017,6 +2100,102 @@ STREAM_FAULT(pinned_used_twice, "race of two streams")
     cudaMemcpyAsync(pinned, device_x, 128, cudaMemcpyDeviceToHost, streams[0]);
     cudaMemcpyAsync(device_y, pinned, 128, cudaMemcpyHostToDevice, streams[1]); // [pinned_used_twice]
     cudaFreeHost(pinned);
+}
+
+static int *shared_words;
+
+static __global__ void twice_kernel(const int *from, int *to)
+{
+    to[threadIdx.x] = 2 * from[threadIdx.x]; // [pinned_in_two_streams]
+}
+
+static __global__ void add_kernel(int *to)
+{
+    atomicAdd(to, 1);
+}
+
+STREAM_FAULT(managed_read_too_early, "race with the host: the host reads 4 bytes that twice_kernel at")
+{
+    assert_int_equal(cudaMallocManaged(&shared_words, 256), cudaSuccess);
+    keep(shared_words);
+    twice_kernel<<<1, 32>>>(device_x, shared_words);
+    host_words[0] = shared_words[40];
+    host_words[0] = shared_words[31]; // [managed_read_too_early]
+}
+
+STREAM_FAULT(managed_written_too_early, "race with the host: the host writes 4 bytes that twice_kernel at")
+{
+    assert_int_equal(cudaMallocManaged(&shared_words, 256), cudaSuccess);
+    keep(shared_words);
+    for (int i = 0; i < 32; i++)
+        shared_words[i] = i;
+    twice_kernel<<<1, 32>>>(shared_words, device_y);
+    host_words[0] = shared_words[5];
+    shared_words[5] = 1; // [managed_written_too_early]
+}
+
+STREAM_FAULT(managed_counter_read_too_early, "race with the host: the host reads 4 bytes")
+{
+    assert_int_equal(cudaMallocManaged(&shared_words, 256), cudaSuccess);
+    keep(shared_words);
+    *shared_words = 0;
+    add_kernel<<<1, 32>>>(shared_words);
+    while (*shared_words < 32) // [managed_counter_read_too_early]
+        continue;
+}
+
+STREAM_FAULT(mapped_read_after_another_stream, "race with the host: the host reads 4 bytes that twice_kernel at")
+{
+    int *pinned = NULL;
+    int *mapped = NULL;
+
+    assert_int_equal(cudaHostAlloc(&pinned, 128, cudaHostAllocMapped), cudaSuccess);
+    assert_int_equal(cudaHostGetDevicePointer(&mapped, pinned, 0), cudaSuccess);
+    twice_kernel<<<1, 32, 0, streams[0]>>>(device_x, mapped);
+    cudaStreamSynchronize(streams[1]);
+    host_words[0] = pinned[7]; // [mapped_read_after_another_stream]
+    cudaFreeHost(pinned);
+}
+
+STREAM_FAULT(pinned_in_two_streams, "race of two streams")
+{
+    int *pinned = NULL;
+
+    assert_int_equal(cudaMallocHost(&pinned, 128), cudaSuccess);
+    add_kernel<<<1, 32, 0, streams[0]>>>(pinned);
+    twice_kernel<<<1, 32, 0, streams[1]>>>(device_x, pinned);
+    cudaFreeHost(pinned);
+}
+
+static __global__ void managed_kernel(int *words)
+{
+    words[threadIdx.x * 2] = 1; // [managed_past_end]
+}
+
+FAULT_LAUNCH("memory", managed_past_end, "right behind the end of an allocation of 200 bytes")
+{
+    (void)managed_past_end_added;
+    assert_int_equal(cudaMallocManaged(&shared_words, 200), cudaSuccess);
+    keep(shared_words);
+    managed_kernel<<<1, 32>>>(shared_words);
+}
+
+HOST_FAULT(managed_after_free, "reads device memory, in memory that has been freed")
+{
+    assert_int_equal(cudaMallocManaged(&shared_words, 256), cudaSuccess);
+    cudaFree(shared_words);
+    host_words[0] = shared_words[0]; // [managed_after_free]
+}
+
+HOST_FAULT(beside_managed, "reads device memory, 0 bytes into an allocation of 100 bytes")
+{
+    int *words = NULL;
+
+    assert_int_equal(cudaMallocManaged(&shared_words, 256), cudaSuccess);
+    assert_int_equal(cudaMalloc(&words, 100), cudaSuccess);
+    twice_kernel<<<1, 16>>>(shared_words, words);
+    host_words[0] = shared_words[0];
+    host_words[0] = words[0]; // [beside_managed]
 }
 
 STREAM_FAULT(launch_into_destroyed_stream, "the stream was destroyed")

@@ -365,7 +365,7 @@ if command -v g++ >/dev/null; then
         "$(compiled '__device__ void f() { asm volatile("bar.sync 0;"); }')"
     matches 'clusters' 'thread block clusters are not supported by the simulator: *' \
         "$(compiled '__global__ void __cluster_dims__(2, 1, 1) k() { }')"
-    matches 'managed memory' 'memory of both the host and the device is not supported *' "$(compiled '__managed__ int x;')"
+    matches 'managed variables' 'managed variables are not supported by the simulator: cudaMallocManaged()*' "$(compiled '__managed__ int x;')"
     matches 'textures' 'textures, surfaces and arrays are not supported *' \
         "$(compiled '__global__ void k(cudaTextureObject_t t) { }')"
     matches 'asynchronous copies' 'asynchronous copies are not supported *' \

@@ -505,6 +505,74 @@ static void local_memory_of_128_kilobytes(void **)
     assert_int_equal(result()[1], 31 * 1024 + 1);
 }
 
+/** A list's element, of which each thread makes some. */
+struct link {
+    int value;
+    link *next;
+};
+
+static __global__ void list_kernel(const int *x, int *y, link **lists)
+{
+    link *first = nullptr;
+
+    for (int i = 0; i <= x[threadIdx.x] % 4; i++)
+        first = new link{x[threadIdx.x] + i, first};
+    lists[threadIdx.x] = first;
+    y[threadIdx.x] = first->value;
+
+    __shared__ int *words;
+
+    if (threadIdx.x == 0)
+        words = (int *)malloc(blockDim.x * sizeof *words);
+    __syncthreads();
+    words[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    y[threadIdx.x] += words[threadIdx.x ^ 1];
+    __syncthreads();
+    if (threadIdx.x == 0)
+        free(words);
+}
+
+static __global__ void delete_kernel(int *y, link **lists)
+{
+    int sum = 0;
+
+    for (link *at = lists[threadIdx.x], *next; at; at = next) {
+        next = at->next;
+        sum += at->value;
+        delete at;
+    }
+    y[threadIdx.x] = sum;
+}
+
+static __global__ void full_kernel(int *y)
+{
+    void *const large = malloc(5000000), *const more = malloc(5000000);
+
+    y[0] = large && !more;
+    free(large);
+    free(more);
+}
+
+/** A kernel's own memory, for as long as it is not freed. */
+static void the_heap_of_kernels(void **)
+{
+    link **lists;
+    int *const words = (int *)malloc(8);
+
+    free(words);
+    assert_int_equal(cudaMalloc(&lists, 64 * sizeof *lists), cudaSuccess);
+    list_kernel<<<1, 64>>>(device_x, device_y, lists);
+    assert_int_equal(result()[5], 5 + 1 + 4);
+    delete_kernel<<<1, 64>>>(device_y, lists);
+    assert_int_equal(result()[7], 4 * 7 + 6);
+    full_kernel<<<1, 1>>>(device_y);
+    assert_int_equal(result()[0], 1);
+    full_kernel<<<1, 1>>>(device_y);
+    assert_int_equal(result()[0], 1);
+    assert_int_equal(cudaFree(lists), cudaSuccess);
+}
+
 struct row_of_three {
     int word[3];
     struct {
@@ -857,6 +925,61 @@ static void copies_and_kernels_overlap(void **)
     assert_int_equal(cudaFreeHost(pinned), cudaSuccess);
     assert_int_equal(cudaFreeHost(back), cudaSuccess);
     destroy_streams();
+}
+
+/** The host and kernels in turn, at the same addresses. */
+static void managed_memory(void **)
+{
+    int *from;
+    int *to;
+
+    assert_int_equal(cudaMallocManaged(&from, 5000 * sizeof *from), cudaSuccess);
+    assert_int_equal(cudaMallocManaged(&to, 64 * sizeof *to), cudaSuccess);
+    for (int i = 0; i < 64; i++)
+        from[i] = i;
+    assert_int_equal(cudaMemPrefetchAsync(from, 256, 0), cudaSuccess);
+    scale_kernel<<<1, 64>>>(from, to, 2);
+    assert_int_equal(from[5], 5); /* the kernel only reads it */
+    from[64] = 1;                 /* and not this */
+    assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
+    assert_int_equal(to[63], 126);
+    for (int i = 0; i < 64; i++)
+        to[i]++;
+    scale_kernel<<<1, 64>>>(to, device_y, 10);
+    assert_int_equal(cudaMemcpy(from + 1000, device_y, 256, cudaMemcpyDefault), cudaSuccess);
+    assert_int_equal(from[1063], 1270);
+    assert_int_equal(cudaMemcpy(device_x, to, 256, cudaMemcpyHostToDevice), cudaSuccess);
+    assert_int_equal(cudaMemset(to, 0, 128), cudaSuccess);
+    assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
+    assert_int_equal(to[31] + to[32], 65);
+    expect_good();
+    assert_int_equal(cudaFree(from), cudaSuccess);
+    assert_int_equal(cudaFree(to), cudaSuccess);
+}
+
+/** Pinned memory by its own address, and by the one that the device is said to have it at. */
+static void pinned_memory_in_kernels(void **)
+{
+    int *pinned;
+    int *mapped;
+    int *mapped_at;
+
+    make_streams(cudaStreamNonBlocking);
+    assert_int_equal(cudaMallocHost(&pinned, 64 * sizeof *pinned), cudaSuccess);
+    assert_int_equal(cudaHostAlloc(&mapped, 64 * sizeof *mapped, cudaHostAllocMapped), cudaSuccess);
+    assert_int_equal(cudaHostGetDevicePointer(&mapped_at, mapped, 0), cudaSuccess);
+    for (int i = 0; i < 64; i++)
+        pinned[i] = i;
+    scale_kernel<<<1, 64, 0, one>>>(pinned, mapped_at, 3);
+    cudaStreamSynchronize(one);
+    assert_int_equal(mapped[63], 189);
+    pinned[63] = 0;
+    scale_kernel<<<1, 64, 0, two>>>(mapped, device_y, 1);
+    cudaStreamSynchronize(two);
+    assert_int_equal(result()[62], 186);
+    destroy_streams();
+    assert_int_equal(cudaFreeHost(pinned), cudaSuccess);
+    assert_int_equal(cudaFreeHost(mapped), cudaSuccess);
 }
 
 static void pageable_copies(void **)
@@ -2845,6 +2968,7 @@ int main(void)
         VALID(tables),
         VALID(coalesced_threads),
         VALID(local_memory_of_128_kilobytes),
+        VALID(the_heap_of_kernels),
         VALID(arrays_and_their_indices),
         VALID(conversions_and_products),
         VALID(barriers_and_shuffles_in_functions),
@@ -2856,6 +2980,8 @@ int main(void)
         VALID(counts_of_two_streams),
         VALID(the_default_stream_waits),
         VALID(copies_and_kernels_overlap),
+        VALID(managed_memory),
+        VALID(pinned_memory_in_kernels),
         VALID(pageable_copies),
         VALID(what_ends_while_it_works),
         VALID(shifts_by_all_bits_and_more),
