@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs chapter programs on the real data and over shapes, types and distributions; every run verifies itself.
 #
-# run: $b/cpu/[0-9][0-9]_*
+# run: $b/cpu/[0-9][0-9]*_*
 #
 # LARGEST is the most tokens a run has: 2048, as the data has rows, unless the environment says otherwise.
 set -u

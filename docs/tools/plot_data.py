@@ -40,7 +40,7 @@ def few_and_many(recorded):
 def counter_panels(operator, build):
     """What the simulator counts in each chapter, a panel for each counter: the values and how they read."""
     names, per_token = results.chapters(kernel=f"{operator}.cu"), OPERATORS[operator].per_token
-    reports = [counters.report(build, name[:2]) for name in names]
+    reports = [counters.report(build, results.number_of(name)) for name in names]
     panels = []
     for name in OPERATORS[operator].counters.split():
         values = [counters.count(report, name, per_token=per_token) for report in reports]
@@ -48,4 +48,4 @@ def counter_panels(operator, build):
                        "texts": [counters.format_number(value) for value in values]})
     source = (f"{'Per token' if per_token else 'In all'}, from the CPU simulator; "
               f"{counters.format_number(reports[0]['problem']['num_tokens'])} tokens of the router\u2019s data.")
-    return {"chapters": [name[:2] for name in names], "panels": panels, "source": source}
+    return {"chapters": [results.number_of(name) for name in names], "panels": panels, "source": source}

@@ -58,7 +58,7 @@ def parse(words, recorded):
     for name in rest:
         if _operator_of(name) != request.operator:
             raise ValueError(f"'{name}' is no chapter with a{'n' * (request.operator[0] in 'aeiou')} {request.operator}")
-    request.chapters = sorted(rest, key=lambda name: name[:2])
+    request.chapters = sorted(rest, key=results.number_of)
     request.fields["cache"] = "warm"
     return request
 
