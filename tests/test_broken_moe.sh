@@ -13,19 +13,19 @@ breaks_start "$programs/11a_moe_naive" chapters/11a_moe_naive/moe.cu
 breaks "sums in bf16" 's/^        up += x/        up = to_float(__float2bfloat16_rn(up)); up += x/' "expected" ""
 breaks "a step of k that is skipped" 's/k < intermediate_size; k++/k < intermediate_size - 1; k++/' "expected" ""
 breaks "up's rows taken for the gate's" 's/silu(gate) \* up/silu(up) * gate/' "expected" ""
-breaks "the neighbour's weights" 's/(work.expert \* hidden_size + i)/((work.expert ^ 1) * hidden_size + i)/' "expected" ""
-breaks "a lost routing weight" 's/buffers.topk_weights\[work.position\] \* sum/sum/' "expected" ""
-breaks "the weight of another choice" 's/topk_weights\[work.position\]/topk_weights[work.position ^ 1]/' "expected" ""
+breaks "the neighbour's weights" 's/(expert \* hidden_size + i)/((expert ^ 1) * hidden_size + i)/' "expected" ""
+breaks "a lost routing weight" 's/buffers.topk_weights\[position\] \* sum/sum/' "expected" ""
+breaks "the weight of another choice" 's/topk_weights\[position\]/topk_weights[position ^ 1]/' "expected" ""
 breaks "a choice that is not added" 's/k < problem.topk; k++/k < problem.topk - 1; k++/' "expected" ""
-breaks "another token's row" 's|work.position / problem.topk \* hidden|(work.position + 1) % problem.num_tokens * hidden|' "expected" ""
-breaks "zeros that are not written" '/if (work.expert < 0) {/,/^    }/{/store(partial/d}' "uninitialised global memory" "" --expert-map random
+breaks "another token's row" 's|position / problem.topk \* hidden|(position + 1) % problem.num_tokens * hidden|' "expected" ""
+breaks "zeros that are not written" '/if (expert < 0) {/,/^    }/{/store(partial/d}' "uninitialised global memory" "" --expert-map random
 breaks "silu without its x" 's/return x \/ (1.0f/return 1.0f \/ (1.0f/' "expected" ""
 
 # --- what the simulator sees ---
-breaks "a pad that is computed with" 's/    if (position == problem.num_tokens \* problem.topk)/    if (false)/' "out-of-bounds" ""
-breaks "an expert that is elsewhere" 's/work.position < 0 || work.expert < 0 || i >= inter/work.position < 0 || i >= inter/' \
+breaks "a pad that is computed with" 's/position == pad || //' "out-of-bounds" ""
+breaks "an expert that is elsewhere" 's/position == pad || expert < 0 || i >= inter/position == pad || i >= inter/' \
     "out-of-bounds" "" --expert-map random
-breaks "an element past the last" 's/work.position < 0 || i >= hidden_size/work.position < 0/' "" "" --hidden-size 100
+breaks "an element past the last" 's/position == pad || i >= hidden_size/position == pad/' "" "" --hidden-size 100
 
 breaks_start "$programs/11b_moe_tiled" chapters/11b_moe_tiled/moe.cu
 
