@@ -29,6 +29,14 @@ Counters are in all. atom conf: atomics of a warp that wait for another of it at
 to global memory, of a warp each; the rest as above.
 Input: {numel} ids of {num_experts} experts, {num_tokens_post_padded} places in whole blocks of {block_size}; \
 expert {busiest_expert} is the busiest, with {busiest_ids} ids.
+"""),
+    Table("hidden_size", 20, False, {
+        "barriers": ("block_barriers",), "loads": ("global_load_requests",), "sectors": SECTORS,
+        "shared": ("shared_load_requests", "shared_store_requests"), "wavefronts": WAVEFRONTS,
+        "conflicts": ("shared_conflicts",), "divergent": ("divergent_branches",)}, """\
+Counters are in all. loads: requests to global memory, of a warp each; shared: those to shared memory; the rest as above.
+Input: {num_tokens} tokens of {hidden_size}, each to {topk} of {num_experts} experts of {intermediate_size}, {dtype}; \
+{bytes} bytes to move, {operations} operations.
 """))
 
 

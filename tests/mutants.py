@@ -146,8 +146,8 @@ def mutants_of(path):
 def kernels():
     """Each chapter's name, kernel and the headers that no chapter before it reads."""
     seen = set()
-    for folder in sorted(pathlib.Path("chapters").glob("[0-9][0-9]_*")):
-        kernel = next(path for path in sorted(folder.iterdir()) if path.name in ("gate.c", "gate.cu", "align.cu"))
+    for folder in sorted(pathlib.Path("chapters").glob("[0-9][0-9]*_*")):
+        kernel = next(path for path in sorted(folder.iterdir()) if path.name in ("gate.c", "gate.cu", "align.cu", "moe.cu"))
         read, headers = [kernel], []
         while read:
             for name in re.findall(r'#include "(kernels/\w+\.cuh)"', read.pop().read_text()):

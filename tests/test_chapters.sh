@@ -1,7 +1,7 @@
 #!/bin/sh
 # Runs chapter programs on the real data and over shapes, types and distributions; every run verifies itself.
 #
-# run: $b/cpu/[0-9][0-9]_*
+# run: $b/cpu/[0-9][0-9]*_*
 #
 # LARGEST is the most tokens a run has: 2048, as the data has rows, unless the environment says otherwise.
 set -u
@@ -44,6 +44,20 @@ run_align() {
     done
     succeeds "$1 verifies eight ids of 256 experts in blocks of 128" "$1" --num-tokens 1 --block-size 128
     succeeds "$1 verifies an expert with everything and one with nothing" "$1" --counts 0,5000,0,1,0
+}
+
+# run_moe PROGRAM
+run_moe() {
+    for num_tokens in 0 1 3 70; do
+        succeeds "$1 verifies $num_tokens tokens" "$1" --num-tokens "$num_tokens"
+    done
+    for dist in balanced uniform zipf one sparse repeated; do
+        succeeds "$1 verifies tokens of $dist, half of the experts elsewhere" "$1" --dist "$dist" --seed 11 --expert-map random
+    done
+    succeeds "$1 verifies the real router's choices" \
+        "$1" --num-experts 256 --topk 8 --num-tokens 5 --hidden-size 64 --intermediate-size 64
+    succeeds "$1 verifies blocks of 64" "$1" --block-size 64 --num-tokens 20
+    succeeds "$1 verifies long sums" "$1" --num-tokens 2 --topk 1 --num-experts 1 --hidden-size 2048 --intermediate-size 64
 }
 
 # run_other PROGRAM

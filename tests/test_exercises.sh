@@ -2,7 +2,7 @@
 # An exercise: it is complete, fails unsolved with the message its README shows, passes solved, and refuses every wrong answer for
 # the reason given in it.
 #
-# run: $b/cpu/grade_answer exercises/[0-9][0-9]_*
+# run: $b/cpu/grade_answer exercises/[0-9][0-9]*_*
 set -u
 . "$(dirname "$0")/tap.sh"
 grade=$1

@@ -7,7 +7,7 @@
 
 folder=$1
 refuse=$scratch/refuse.so
-if ! ${CC:-gcc} -std=c11 -D_GNU_SOURCE -O1 -shared -fPIC -o "$refuse" tests/refuse_memory.c 2>"$scratch/why"; then
+if ! ${CC:-gcc} -std=c11 -D_GNU_SOURCE -O1 -shared -fPIC -o "$refuse" tests/preload/refuse_memory.c 2>"$scratch/why"; then
     echo "1..0 # SKIP no library that refuses memory: $(head -n 1 "$scratch/why")"
     exit
 fi

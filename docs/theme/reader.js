@@ -7,8 +7,8 @@
 (function () {
     const MAX_PLAIN_CODE = 34; /* characters that fit a line of a phone */
     const PREFIX = 'moe-routing:'; /* of the keys in the browser's storage; behind it the name of a page */
-    const KINDS = [[/^(chapter_\d+|primer)$/, 'read', 'I have read this page'],
-                   [/^exercise_\d\d_\w+$/, 'solved', 'I have solved this exercise']];
+    const KINDS = [[/^(chapter_\d+[a-z]?|primer)$/, 'read', 'I have read this page'],
+                   [/^exercise_\d\d[a-z]?_\w+$/, 'solved', 'I have solved this exercise']];
 
     function pageOf(address) {
         return address.split(/[?#]/)[0].replace(/^.*\//, '').replace(/\.html$/, '');
@@ -43,7 +43,7 @@
     function words(page) {
         const kind = KINDS.find(([pattern]) => pattern.test(page));
         const said = kind && isDone(page) ? [kind[1]] : [];
-        const solved = page.startsWith('chapter_') ? solvedOf(page.slice(-2)) : 0;
+        const solved = page.startsWith('chapter_') ? solvedOf(page.slice('chapter_'.length)) : 0;
 
         return solved ? [...said, solved + ' solved'] : said;
     }

@@ -12,6 +12,7 @@ exercise, to which its chapter leads. A page "chapters" that lists them. In the 
 import os
 import pathlib
 import re
+import string
 import subprocess
 
 import page_text
@@ -19,10 +20,10 @@ import provenance
 import results
 import times
 
-PARTS = ((5, "the gate"), (10, "align"), (99, "the layer, several GPUs and the limit"))  # the last chapter of each
+PARTS = (("05", "the gate"), ("10", "align"), ("99", "the layer, several GPUs and the limit"))  # the last chapter of each
 ORDER = ("primer", "chapters", "exercises", "glossary", "simulator", "stepping_in_gdb", "router_data")  # others follow
 STEP_PAGES = {"step": "What this step changed</a>, line by line", "stepper": "Step through a run</a>"}
-PAGES = (("chapters/[0-9][0-9]_*/README.md", "chapter_{folder:.2}"), ("docs/pages/*.md", "{stem}"),
+PAGES = (("chapters/[0-9][0-9]*_*/README.md", "chapter_{number}"), ("docs/pages/*.md", "{stem}"),
          ("common/data/router/README.md", "router_data"), ("exercises/README.md", "exercises"),
          ("exercises/[0-9]*/README.md", "exercise_{folder}"), ("exercises/AUTHORING.md", "exercise_authoring"))
 WORDS_A_MINUTE, LINES_OF_CODE_A_MINUTE = 200, 15
@@ -30,14 +31,15 @@ WORDS_A_MINUTE, LINES_OF_CODE_A_MINUTE = 200, 15
 
 def find_pages():
     """All pages, the chapters first and in order."""
-    return [page_text.read_page(path.as_posix(), page_id.format(stem=path.stem, folder=path.parent.name))
+    return [page_text.read_page(path.as_posix(), page_id.format(stem=path.stem, folder=path.parent.name,
+                                                                    number=results.number_of(path.parent.name)))
             for pattern, page_id in PAGES for path in sorted(pathlib.Path().glob(pattern))]
 
 
 def number_of(page):
-    """A chapter's number; 0 of any other page."""
-    match = re.match(r"chapters/(\d\d)_", page.path)
-    return int(match[1]) if match else 0
+    """A chapter's number, "02" or "11a"; "" of any other page."""
+    match = re.match(r"chapters/(\d\d[a-z]?)_", page.path)
+    return match[1] if match else ""
 
 
 def _chapters(site):
@@ -89,6 +91,7 @@ def _item(lead, links):
 def _box(site, page, writer, own_pages):
     """A chapter's place, its size and what belongs to it."""
     number, part = number_of(page), _part_of(number_of(page))
+    last = number_of(_chapters(site)[-1]).lstrip("0").rstrip(string.ascii_lowercase)
     minutes = writer.words // WORDS_A_MINUTE + writer.lines_of_code // LINES_OF_CODE_A_MINUTE + 1
     included = _included(site, page)
     urls = {path: page_text.source_url(site.sources, path) for path in site.sources}
@@ -96,10 +99,10 @@ def _box(site, page, writer, own_pages):
     headers = [(urls[path].replace("_source.html", ".html"), path.removeprefix("common/"))
                for path in site.sources if path in included]
     exercises = [(f"{other.id}.html", other.title.partition(":")[0]) for other in site.pages
-                 if other.id.startswith(f"exercise_{number:02}_")]
+                 if other.id.startswith(f"exercise_{number}_")]
     items = _item("Source: ", sources) + _item("Headers it uses: ", headers)
-    items += "".join(f'<li><a href="{page_id}.html">{STEP_PAGES[page_id[:-3]]}</li>' for page_id in own_pages)
-    return (f'\n@htmlonly<div class="place"><p>Chapter {number} of {len(_chapters(site))}, part {part + 1}: '
+    items += "".join(f'<li><a href="{page_id}.html">{STEP_PAGES[results.number_of(page_id)]}</li>' for page_id in own_pages)
+    return (f'\n@htmlonly<div class="place"><p>Chapter {number.lstrip("0")} of {last}, part {part + 1}: '
             f"{PARTS[part][1]}. About {minutes} minutes: {writer.words} words, {writer.lines_of_code} lines of code."
             f"</p><ul>{items}{_item('Exercises: ', exercises)}</ul></div>@endhtmlonly\n")
 
@@ -121,7 +124,7 @@ def _ratio(row):
 
 def _gain(page, run, is_host):
     """A chapter's row. Chapter 01 runs on the host; the next has timed it beside itself."""
-    rows = [results.row_of(run, tokens) for tokens in times.FEW_AND_MANY]
+    rows = [results.row_of(run, tokens) for tokens in times.few_and_many(page.path.split("/")[1])]
     old = " *(times of an older kernel)*" if run and not is_host and results.is_old(run) else ""
     cells = [cell for row in rows for cell in (times.format_us(results.median(row, "before" if is_host else "here")),
                                                "" if is_host else _ratio(row))]
@@ -137,11 +140,12 @@ def _chapter_list(site, recorded):
         if not chapters:
             text += "On its way.\n"
             continue
-        text += ("| chapter | the idea | 1 token, us | times as fast | 65,536 tokens, us | times as fast |\n"
+        few, many = times.few_and_many(chapters[0].path.split("/")[1])
+        text += (f"| chapter | the idea | {few} token, us | times as fast | {many:,} tokens, us | times as fast |\n"
                  "|---|---|---:|---:|---:|---:|\n")
         runs = [times.chapter_run(recorded, page.path.split("/")[1]) for page in chapters]
         for page, run, following in zip(chapters, runs, [*runs[1:], None]):
-            text += _gain(page, following if number_of(page) == 1 else run, number_of(page) == 1)
+            text += _gain(page, following if number_of(page) == "01" else run, number_of(page) == "01")
         found = [run for run in runs if run]
         host = "; chapter 01 on its CPU, up to 16 threads, and chapter 02 is compared to that" if part == 0 else ""
         text += "\n" + (f"Microseconds per call, median, {provenance.machines(found[-1:])} by `build/gpu/NAME --bench`"
@@ -177,7 +181,7 @@ def _page(site, page, recorded, step_pages):
     head, foot = f"# {page.title} {{#{page.id}}}\n", ""
     if number_of(page):
         way_of_chapter = _way_of_chapter(site, page)
-        own = [f"{name}_{number_of(page):02}" for name in STEP_PAGES if f"{name}_{number_of(page):02}" in step_pages]
+        own = [f"{name}_{number_of(page)}" for name in STEP_PAGES if f"{name}_{number_of(page)}" in step_pages]
         head += way_of_chapter + _box(site, page, writer, own)
         foot = way_of_chapter + (subpages(own) if own else "")
     elif page.id == "mainpage":

@@ -11,7 +11,7 @@ import tempfile
 
 import files
 
-ORDER = "index", "primer", "chapter_??", "exercises", "exercise_[0-9]*", "glossary", "simulator", "sources", "claims"
+ORDER = "index", "primer", "chapter_[0-9]*", "exercises", "exercise_[0-9]*", "glossary", "simulator", "sources", "claims"
 CONTENT = re.compile(r'<h1 class="title">(.*?)</h1>.*?<div class="contents">(.*)</div><!-- contents -->', re.S)
 
 

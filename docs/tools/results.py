@@ -32,11 +32,16 @@ def program_of(run):
 def kernel_of(chapter):
     """The path of a chapter's kernel, OPERATOR.cu or, on the host, OPERATOR.c; None if there is no such chapter."""
     folder = pathlib.Path("chapters", chapter)
-    paths = [*folder.glob("*.cu"), *folder.glob("*.c")] if re.fullmatch(r"\d\d_\w+", chapter) else []
+    paths = [*folder.glob("*.cu"), *folder.glob("*.c")] if re.fullmatch(r"\d\d[a-z]?_\w+", chapter) else []
     return next((path for path in paths if path.name != "main.c"), None)
 
 
-def chapters(number="[0-9][0-9]", kernel="*"):
+def number_of(name):
+    """The number of a chapter or an exercise, as "02" or "11a": what stands before the first "_" of its name."""
+    return name.partition("_")[0]
+
+
+def chapters(number="[0-9][0-9]*", kernel="*"):
     """The names of the chapters with this number and such a kernel, as "gate.*", in order."""
     names = sorted(path.name for path in pathlib.Path("chapters").glob(f"{number}_*"))
     return [name for name in names if kernel_of(name) and kernel_of(name).match(kernel)]

@@ -170,7 +170,7 @@ def _code(before, after):
     heads = "".join('<th scope="col" class="n" role="columnheader">line</th><th scope="col" role="columnheader">'
                     f'{side.title}: <a href="{side.url}">{side.kernel.name}</a></th>' for side in (before, after))
     # A narrow page takes the table's layout away, and with it, in browsers, its roles; so they are said.
-    return (f"## The code {{#step_{after.number:02}_code}}\n\n{words}\n\n@htmlonly\n"
+    return (f"## The code {{#step_{after.number}_code}}\n\n{words}\n\n@htmlonly\n"
             f'<table class="diff" role="table">\n<caption>{caption}</caption>\n'
             f'<thead role="rowgroup"><tr role="row">{heads}</tr></thead>\n{rows}</table>\n@endhtmlonly\n')
 
@@ -223,14 +223,14 @@ def _counters(before, here):
                          *map(counters.format_number, counts), *([change(*counts)] if len(counts) > 1 else [])))
     heads = ["counter", before.title, here.title, "change"] if len(reports) > 1 else ["counter", here.title]
     host = "" if len(reports) > 1 else f"\n{before.title} runs on the host, where nothing is counted."
-    return (f"## What it counts {{#step_{here.number:02}_counters}}\n\n" +
+    return (f"## What it counts {{#step_{here.number}_counters}}\n\n" +
             _table("Counters for each token" if per_token else "Counters of all launches", heads, rows) +
             "[What the counters mean](@ref simulator_replay). Counted by the CPU simulator: " +
             f"{provenance.simulated(reports, any_program=len(reports) > 1)}{host}\n\n")
 
 
 def _times(before, here, recorded):
-    out = f"## How long it takes {{#step_{here.number:02}_times}}\n\n"
+    out = f"## How long it takes {{#step_{here.number}_times}}\n\n"
     run = times.chapter_run(recorded, here.kernel.parent.name)
     if not run:
         return out + "No times are recorded yet.\n\n"
@@ -250,8 +250,8 @@ def _side(site, page, build):
     """A chapter, with its program's report if it has a kernel for a GPU."""
     kernel, number = results.kernel_of(page.path.split("/")[1]), pages.number_of(page)
     is_host = kernel.suffix == ".c"
-    return types.SimpleNamespace(page=page, number=number, title=f"Chapter {number:02}", kernel=kernel, is_host=is_host,
-                                 report=None if is_host else counters.report(build, f"{number:02}"),
+    return types.SimpleNamespace(page=page, number=number, title=f"Chapter {number}", kernel=kernel, is_host=is_host,
+                                 report=None if is_host else counters.report(build, f"{number}"),
                                  lines=highlighted_lines(kernel.read_text()),
                                  url=page_text.source_url(site.sources, kernel.as_posix()))
 
@@ -261,7 +261,7 @@ def write_page(before, here, recorded):
     titles = [html.escape(side.page.title) for side in (before, here)]
     way = pages.way("Chapter", f'<a href="{here.page.id}.html">&larr; Back to {titles[1]}</a>', "<span></span>",
                     f'<a href="{before.page.id}.html">The chapter before: {titles[0]}</a>')
-    return (f"# What chapter {here.number:02} changed {{#step_{here.number:02}}}\n{way}\n{_idea(here)}"
+    return (f"# What chapter {here.number} changed {{#step_{here.number}}}\n{way}\n{_idea(here)}"
             f"{_counters(before, here)}{_times(before, here, recorded)}{_code(before, here)}{way}\n")
 
 
@@ -269,5 +269,5 @@ def write_pages(site, recorded, build):
     """The pages of all chapters that change what the one before does, by the names of their files."""
     sides = [_side(site, page, build) for page in site.pages
              if pages.number_of(page) and results.kernel_of(page.path.split("/")[1])]
-    return {f"step_{here.number:02}.md": write_page(before, here, recorded)
+    return {f"step_{here.number}.md": write_page(before, here, recorded)
             for before, here in zip(sides, sides[1:]) if before.kernel.stem == here.kernel.stem}

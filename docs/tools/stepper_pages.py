@@ -21,6 +21,7 @@ import subprocess
 import sys
 import textwrap
 
+import results
 import runs
 import trace as traces
 from trace import WORD_BYTES
@@ -212,10 +213,11 @@ def write_pages(build, suffix=".md"):
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         paths = list(pool.map(functools.partial(runs.trace, build), runs.STEPPED))
     for path, (program, arguments) in zip(paths, runs.STEPPED.items()):
+        number = results.number_of(program)
         stepper = stepper_html(path, f"build/cpu/{program} {arguments} --trace trace.json",
                                shared_arrays(pathlib.Path(build) / "cpu" / program))
-        names = {"number": program[:2], "title": f"Chapter {program[:2]}"}
-        pages[f"stepper_{program[:2]}{suffix}"] = TEMPLATES[suffix].format(**names, stepper=stepper)
+        names = {"number": number, "title": f"Chapter {number}"}
+        pages[f"stepper_{number}{suffix}"] = TEMPLATES[suffix].format(**names, stepper=stepper)
     return pages
 
 

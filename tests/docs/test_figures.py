@@ -222,10 +222,10 @@ class Plots(unittest.TestCase):
         reports = {}
         for name in (*GATE, *ALIGN):
             done = subprocess.run([f"{BUILD}/cpu/{name}", "--format", "csv"], capture_output=True, text=True, check=True)
-            reports[name[:2]] = next(csv.DictReader(io.StringIO(done.stdout)))
+            reports[name.partition("_")[0]] = next(csv.DictReader(io.StringIO(done.stdout)))
         for operator, names in (("gate", GATE), ("align", ALIGN)):
             data = figures.read_data(f"{operator}_counters", BUILD)
-            self.assertEqual((data["chapters"], len(data["panels"])), ([name[:2] for name in names], 6))
+            self.assertEqual((data["chapters"], len(data["panels"])), ([name.partition("_")[0] for name in names], 6))
             for panel in data["panels"]:
                 shown = [text for value in zip(panel["texts"], data["chapters"]) for text in value]
                 self.assertTrue(holds(texts(f"{operator}_counters"), [panel["label"], *shown]))

@@ -158,6 +158,20 @@ static int compare_choices(const void *a, const void *b)
                                   : (x->token > y->token) - (x->token < y->token);
 }
 
+/** Makes one of a token's choices of the same expert: their errors are the same, and so not independent. */
+static void merge_choices(struct examination *exam)
+{
+    int64_t last = 0;
+
+    for (int64_t c = 1; c < exam->num_choices; c++) {
+        if (compare_choices(&exam->choices[c], &exam->choices[last]) == 0)
+            exam->choices[last].weight += exam->choices[c].weight;
+        else
+            exam->choices[++last] = exam->choices[c];
+    }
+    exam->num_choices = exam->num_choices > 0 ? last + 1 : 0;
+}
+
 /** Lists the choices of the tokens, without those of experts that are not here. */
 static void list_choices(struct examination *exam)
 {
@@ -173,6 +187,8 @@ static void list_choices(struct examination *exam)
                 exam->choices[exam->num_choices++] = (struct choice){t, local, exam->routing->topk_weights[position]};
         }
     qsort(exam->choices, (size_t)exam->num_choices, sizeof *exam->choices, compare_choices);
+    if (exam->independent)
+        merge_choices(exam);
 }
 
 static bool allocate_zeros(double **array, int64_t count, struct error *error)
