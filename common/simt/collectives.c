@@ -102,6 +102,7 @@ static inline uint64_t meet(uint32_t mask, uint64_t call, uint64_t value, int ar
     warp->ready &= ~self;
     warp->waiting |= self;
     lane->site = site;
+    lane->call = 0;
     simt_order.loaded = 0;
     simt_work.arrivals++;
     simt_lane_leave();

@@ -92,7 +92,7 @@ class thread_group
         if (mask)
             simt_syncwarp(mask);
         else
-            simt_syncthreads();
+            __syncthreads();
     }
     SIMT_METHOD unsigned size() const
     {
@@ -117,7 +117,7 @@ class thread_block
     }
     static SIMT_METHOD void sync()
     {
-        simt_syncthreads();
+        __syncthreads();
     }
     static SIMT_METHOD unsigned size()
     {

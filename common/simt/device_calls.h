@@ -59,10 +59,11 @@ uint32_t simt_reduce(uint32_t mask, enum simt_reduction kind, uint32_t value);
 void simt_syncwarp(uint32_t mask);
 uint32_t simt_activemask(void);
 
-void simt_syncthreads(void);
-int simt_syncthreads_count(int predicate);
-int simt_syncthreads_and(int predicate);
-int simt_syncthreads_or(int predicate);
+/* `call` tells those of one line of the source apart. */
+void simt_syncthreads(unsigned call);
+int simt_syncthreads_count(int predicate, unsigned call);
+int simt_syncthreads_and(int predicate, unsigned call);
+int simt_syncthreads_or(int predicate, unsigned call);
 void simt_grid_sync(void);
 /* Whether it may be called: the launch is a cooperative one. */
 int simt_grid_is_together(void);

@@ -520,22 +520,10 @@ SIMT_DEVICE void __syncwarp(unsigned mask = 0xffffffffu)
 {
     simt_syncwarp(mask);
 }
-SIMT_DEVICE void __syncthreads(void)
-{
-    simt_syncthreads();
-}
-SIMT_DEVICE int __syncthreads_count(int predicate)
-{
-    return simt_syncthreads_count(predicate);
-}
-SIMT_DEVICE int __syncthreads_and(int predicate)
-{
-    return simt_syncthreads_and(predicate);
-}
-SIMT_DEVICE int __syncthreads_or(int predicate)
-{
-    return simt_syncthreads_or(predicate);
-}
+#define __syncthreads()                simt_syncthreads(__COUNTER__)
+#define __syncthreads_count(predicate) simt_syncthreads_count(predicate, __COUNTER__)
+#define __syncthreads_and(predicate)   simt_syncthreads_and(predicate, __COUNTER__)
+#define __syncthreads_or(predicate)    simt_syncthreads_or(predicate, __COUNTER__)
 SIMT_DEVICE void __trap(void)
 {
     simt_trap();

@@ -513,6 +513,23 @@ FAULT("memory", another_stack, 1, 32, "local memory of another thread")
     __syncthreads();
 }
 
+/* --- barriers of one line ------------------------------------------------------------------------------------------- */
+
+#define BARRIER_OF_EITHER(first) (first ? __syncthreads() : __syncthreads())
+
+FAULT("barriers", two_barriers_in_a_line, 1, 64, "is at one __syncthreads of this line while thread")
+{
+    y[threadIdx.x] = x[threadIdx.x];
+    BARRIER_OF_EITHER(threadIdx.x < 32); // [two_barriers_in_a_line]
+}
+
+FAULT("barriers", two_counts_in_a_line, 1, 64, "is at one __syncthreads of this line while thread")
+{
+    // clang-format off
+    if (x[threadIdx.x] % 2) y[0] = __syncthreads_count(1); else y[1] = __syncthreads_or(1); // [two_counts_in_a_line]
+    // clang-format on
+}
+
 /* --- the kernels' heap ---------------------------------------------------------------------------------------------- */
 
 FAULT("heap", heap_past_end, 1, 32, "right behind the end of an allocation of 12 bytes")
