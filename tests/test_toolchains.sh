@@ -62,7 +62,7 @@ with_clang() {
     fi
     keep="-mllvm -simplifycfg-sink-common=false -mllvm -simplifycfg-hoist-common=false"
     keep="$keep -mllvm -simplifycfg-merge-cond-stores=false -mllvm -enable-tail-merge=0"
-    programs="$programs simt/test_faults" # which no emulator runs: hosts crash in it
+    programs="$programs simt/test_valid simt/test_faults" # of which no emulator runs the second: hosts crash in it
     toolchain clang "
         s|^cc = .*|cc = clang|
         s|^cxx = .*|cxx = clang++|
