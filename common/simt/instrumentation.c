@@ -20,8 +20,10 @@
 
 /* An index may lead so far from global memory; host memory is farther away. */
 #define NEAR_ARENA (UINT64_C(1) << 40)
-/* All arrays that an index is checked for lie so near a lane's stack: what the system maps, it maps side by side. */
+/* So near a lane's stack lies shared memory too: what the system maps, it maps side by side. */
 #define NEAR_STACK (UINT64_C(1) << 43)
+/* An array of constants may lie in the program. */
+#define NEAR_PROGRAM (UINT64_C(1) << 36)
 
 ALWAYS_INLINE void record(uintptr_t pc, uint64_t access)
 {
@@ -182,13 +184,19 @@ static void check_before_shared(uintptr_t address, unsigned bytes, bool store, u
                         store ? "writes" : "reads", bytes);
 }
 
+static bool is_near(uintptr_t address, uintptr_t place, uintptr_t distance)
+{
+    return address - place + distance < 2 * distance;
+}
+
 void simt_check_index(uintptr_t address, unsigned bytes, enum shadow_access access, uintptr_t pc)
 {
     const uintptr_t meant = address + SIMT_FAR;
     const uintptr_t shared = meant - simt_memory.shared;
     const char *kind = "out-of-bounds local access";
 
-    if (meant - simt_now.lane->stack + NEAR_STACK >= 2 * NEAR_STACK)
+    if (!is_near(meant, simt_now.lane->stack, NEAR_STACK) && !is_near(meant, simt_memory.arena, NEAR_ARENA) &&
+        !is_near(meant, simt_program.low, NEAR_PROGRAM))
         return;
     check_before_shared(meant, bytes, access != ACCESS_LOAD, pc);
     if (shared < simt_memory.shared_bytes) {

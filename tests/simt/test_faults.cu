@@ -576,7 +576,7 @@ FAULT("heap", heap_race, 1, 64, "global memory race")
     __shared__ int *words;
 
     if (threadIdx.x == 0)
-        words = new int[64];
+        words = (int *)malloc(64 * sizeof *words);
     __syncthreads();
     words[threadIdx.x] = x[threadIdx.x]; // [heap_race]
     y[threadIdx.x] = words[threadIdx.x ^ 32];
@@ -714,6 +714,15 @@ static __global__ void local_address_past_end([[maybe_unused]] const int *x, int
 }
 
 INDEX_FAULT(local_address_past_end, "out-of-bounds local access")
+
+static __global__ void row_of_global([[maybe_unused]] const int *x, int *y)
+{
+    top4 *const best = (top4 *)y + 3;
+
+    best->id[x[threadIdx.x] - 1] = 4; // [row_of_global]
+}
+
+INDEX_FAULT(row_of_global, "out-of-bounds global access: thread (0,0,0) of block (0,0,0) has an index outside")
 
 static __global__ void row_of_shared([[maybe_unused]] const int *x, int *y)
 {
@@ -2167,8 +2176,7 @@ STREAM_FAULT(managed_counter_read_too_early, "race with the host: the host reads
     keep(shared_words);
     *shared_words = 0;
     add_kernel<<<1, 32>>>(shared_words);
-    while (*shared_words < 32) // [managed_counter_read_too_early]
-        continue;
+    host_words[0] = *shared_words; // [managed_counter_read_too_early]
 }
 
 STREAM_FAULT(mapped_read_after_another_stream, "race with the host: the host reads 4 bytes that twice_kernel at")
