@@ -43,7 +43,9 @@ sed "s|^b = .*|b = $b|; s|^host_flags =.*|host_flags = --coverage -fprofile-upda
 ninja -f $b/build.ninja cpu learn primer $b/tests/learn $b/tests/programs.a $b/tests/simt.a
 find $b -name '*.gcda' -delete
 # shellcheck disable=SC2046 # programs are words
-REWRITE_LAUNCH=$b/cpu/rewrite_launch sh tests/run.sh -b $b $(cd $b && find tests -type f -name 'test_*' | sed "s|^|$b/|") test_command_line test_align_command_line \
-    test_chapters test_rewrite_launch test_counter_list test_align_counters test_align_faults test_grade \
-    exercises/02_warp_maximum || true
+REWRITE_LAUNCH=$b/cpu/rewrite_launch sh tests/run.sh -b $b \
+    $(cd $b && find tests -type f -name 'test_*' | sed "s|^|$b/|") \
+    "tests/test_chapters.sh $b/cpu/01_cpu_baseline" "tests/test_chapters.sh $b/cpu/10_align_parallel_fill" \
+    test_command_line test_align_command_line test_out_of_memory test_rewrite_launch test_counter_list \
+    test_align_counters test_align_faults test_grade exercises/02_warp_maximum || true
 report

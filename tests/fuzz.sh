@@ -37,8 +37,8 @@ unpack() {
 keep() {
     rm -rf "build/fuzz/$1/fewest"
     mkdir "build/fuzz/$1/fewest"
-    "build/fuzz/$1/fuzz" -merge=1 -max_len=300 "build/fuzz/$1/fewest" "build/fuzz/$1/kept" "build/fuzz/$1/found" \
-        >"build/fuzz/$1/log" 2>&1
+    "build/fuzz/$1/fuzz" -merge=1 -use_counters=0 -max_len=300 "build/fuzz/$1/fewest" "build/fuzz/$1/kept" \
+        "build/fuzz/$1/found" >"build/fuzz/$1/log" 2>&1
     for file in "build/fuzz/$1/fewest"/*; do
         echo "$1 $(base64 -w 0 "$file")"
     done

@@ -7,7 +7,7 @@
 
 folder=$1
 refuse=$scratch/refuse.so
-if ! ${CC:-gcc} -std=c11 -D_GNU_SOURCE -O1 -shared -fPIC -o "$refuse" tests/preload/refuse_memory.c 2>"$scratch/why"; then
+if ! ${CC:-gcc} -std=c11 -D_GNU_SOURCE -O1 -shared -fPIC -o "$refuse" tests/memory/refuse_memory.c 2>"$scratch/why"; then
     echo "1..0 # SKIP no library that refuses memory: $(head -n 1 "$scratch/why")"
     exit
 fi
@@ -26,14 +26,14 @@ refused() {
         esac
         find "$scratch/made" -name '*.tmp'
         rm -rf "$scratch/made"
-        nth=$((nth + 1 + nth / 16))
+        nth=$((nth + 1 + nth / 8))
     done
     [ "$status" -eq 0 ] || echo "without a refusal: exit $status"
     [ "$nth" -gt 20 ] || echo "only $nth requests"
     rm -rf "$scratch/made"
 }
 
-# survives NAME PROGRAM ARGUMENT...
+# survives NAME PROGRAM ARGUMENT...: in $scratch/made it may make files
 survives() {
     survives_name=$1
     shift

@@ -58,6 +58,10 @@ static void memory_runs_out(void **state)
     assert_true(available <= total && total > 0);
     expect_error(cudaMalloc(&memory, total + 1), cudaErrorMemoryAllocation);
     assert_null(memory);
+    /* More than the simulator reserves at first. */
+    assert_int_equal(cudaMalloc(&memory, (size_t)300 << 20), cudaSuccess);
+    assert_int_equal(cudaMemset((char *)memory + (300 << 20) - 4, 0, 4), cudaSuccess);
+    assert_int_equal(cudaFree(memory), cudaSuccess);
     expect_error(cudaMalloc(&memory, SIZE_MAX), cudaErrorMemoryAllocation);
     expect_error(cudaMalloc(&memory, SIZE_MAX - 300), cudaErrorMemoryAllocation);
 }
