@@ -34,12 +34,15 @@ enum {
     CELL_SITE = (1 << SITE_BITS) - 1,
 };
 
+#define TICK_NEVER UINT32_MAX
+
 /* Kinds of a read. */
 #define READ_LOST    (1u << 30) /**< whoever writes these bytes before the launch ends does so in a race */
 #define READ_HISTORY (1u << 31) /**< there is a history of the word; its latest tick is the cell's */
 #define READ_AUTHORS \
     (3u << 30) /**< no reads: all threads of the set have updated it by atomics; no bytes: READ_LOST as well */
 #define READ_UNOWNED (3u << 30) /**< at a tick that never comes: no variable has the word, see shared_variables.c */
+#define READ_COPIED  (READ_UNOWNED | 1) /**< at that tick: an asynchronous copy writes the word, see copies.c */
 
 /** Which bytes of a word an atomic has, of how many; how far it reaches; whether it is a volatile store. */
 enum atomic_kind {

@@ -49,7 +49,7 @@ static void announce(const void *address, unsigned bytes, enum event_kind kind)
 }
 
 /** As record(), where a test more does not matter. */
-static void record_slowly(uintptr_t pc, const void *address, enum event_kind kind, unsigned bytes, uint64_t offset)
+void simt_record(uintptr_t pc, const void *address, enum event_kind kind, unsigned bytes, uint64_t offset)
 {
     if (simt_memory.watched)
         announce(address, bytes, kind);
@@ -116,8 +116,7 @@ static _Noreturn void fault_misaligned(uintptr_t address, unsigned bytes, bool s
                     store ? "writes" : "reads", bytes, bytes, (unsigned)(address & 0xff));
 }
 
-/** Dynamic shared memory ends where the launch said. */
-static _Noreturn void fault_shared_bounds(unsigned bytes, bool store, uintptr_t pc)
+_Noreturn void simt_fault_shared_bounds(unsigned bytes, bool store, uintptr_t pc)
 {
     simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access",
                     "%s %u bytes beyond the shared memory of this launch (%zu dynamic bytes)",
@@ -146,7 +145,7 @@ ALWAYS_INLINE bool access_ranges(uintptr_t address, unsigned bytes, struct touch
         if (bytes > 1 && SIMT_UNLIKELY(address % bytes != 0))
             fault_misaligned(address, bytes, store, pc);
         if (SIMT_UNLIKELY(shared + bytes > simt_memory.shared_end && shared < simt_memory.shared_resume))
-            fault_shared_bounds(bytes, store, pc);
+            simt_fault_shared_bounds(bytes, store, pc);
         shadow_access(simt_memory.shared_shadow, simt_memory.shared, address, bytes, touch, pc, SPACE_SHARED);
         if (watched)
             announce((const void *)address, bytes, store ? EVENT_SHARED_STORE : EVENT_SHARED_LOAD);
@@ -215,8 +214,8 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
     if (address - image->data_low < image->data_high - image->data_low) {
         check_variable(address, bytes, store, pc);
         shadow_access(simt_memory.data_shadow, image->data_low, address, bytes, touch, pc, SPACE_GLOBAL);
-        record_slowly(pc, (const void *)address, store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD, bytes,
-                      (address - image->data_low) | EVENT_OUTSIDE);
+        simt_record(pc, (const void *)address, store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD, bytes,
+                    (address - image->data_low) | EVENT_OUTSIDE);
         return;
     }
     if (address - image->host_low < image->host_high - image->host_low &&
@@ -326,19 +325,27 @@ void simt_access_atomic(const void *pointer, unsigned bytes, bool in_block, bool
         fault_misaligned(address, bytes, true, pc);
     if (global < simt_memory.arena_bytes) {
         shadow_access(simt_memory.arena_shadow, simt_memory.arena, address, bytes, touch, pc, SPACE_GLOBAL);
-        record_slowly(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, global);
+        simt_record(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, global);
     } else if (shared < simt_memory.shared_bytes) {
         if (shared + bytes > simt_memory.shared_end && shared < simt_memory.shared_resume)
-            fault_shared_bounds(bytes, true, pc);
+            simt_fault_shared_bounds(bytes, true, pc);
         shadow_access(simt_memory.shared_shadow, simt_memory.shared, address, bytes, touch, pc, SPACE_SHARED);
-        record_slowly(pc, pointer, EVENT_SHARED_ATOMIC, bytes, shared);
+        simt_record(pc, pointer, EVENT_SHARED_ATOMIC, bytes, shared);
     } else if (data < simt_program.data_high - simt_program.data_low) {
         check_variable(address, bytes, true, pc);
         shadow_access(simt_memory.data_shadow, simt_program.data_low, address, bytes, touch, pc, SPACE_GLOBAL);
-        record_slowly(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, data | EVENT_OUTSIDE);
+        simt_record(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, data | EVENT_OUTSIDE);
     } else {
         access_elsewhere(address, bytes, touch, pc);
     }
+}
+
+void simt_access_row(const void *row, uintptr_t pc)
+{
+    if ((uintptr_t)row - simt_memory.shared >= simt_memory.shared_bytes)
+        simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
+                        "loads a row of a matrix from memory that is not shared");
+    access_memory(row, 16, false, pc);
 }
 
 void simt_forgive_load(const void *pointer, unsigned bytes)

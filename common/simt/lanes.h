@@ -25,6 +25,8 @@ enum event_kind {
     EVENT_SHARED_STORE,
     EVENT_GLOBAL_ATOMIC,
     EVENT_SHARED_ATOMIC,
+    EVENT_COPY_FROM, /**< global memory's side of an asynchronous copy; of 0 bytes, if all of it are zeros */
+    EVENT_COPY_TO,   /**< shared memory's side */
 };
 
 /**
@@ -66,6 +68,9 @@ struct lane {
     bool in_pieces;      /**< in an access of more events than fit: replayed before it is done */
     uintptr_t site;      /**< where a lane that waits called from */
     uintptr_t loaded;    /**< as simt_order has it, while suspended */
+    uint32_t first_copy; /**< of its asynchronous copies under way, in copies.c; 0: none */
+    uint32_t last_copy;
+    uint32_t copy_groups; /**< committed since the block began */
 };
 
 /** An access of lanes that went by a collective at which others waited for them. */

@@ -10,9 +10,13 @@
 #include <cooperative_groups.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_pipeline.h>
+#include <mma.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "kernels/tensor_core.cuh"
 
 struct fault {
     const char *group;
@@ -54,7 +58,7 @@ static int *device_y; /* zeros */
         (void)name##_added;                            \
         name<<<grid, block>>>(device_x, device_y);     \
     }                                                  \
-    static __global__ void name([[maybe_unused]] const int *x, int *y)
+    static __global__ void name([[maybe_unused]] const int *x, [[maybe_unused]] int *y)
 
 /* --- atomics and plain accesses ------------------------------------------------------------------------------------- */
 
@@ -994,6 +998,471 @@ FAULT("convergence", tile_sync_in_branches, 1, 32, "divergent collective")
         y[threadIdx.x] = tile.shfl(x[threadIdx.x], 0);
     else
         y[threadIdx.x] = tile.shfl(x[threadIdx.x], 1); // [tile_sync_in_branches]
+}
+
+/* --- asynchronous copies -------------------------------------------------------------------------------------------- */
+
+FAULT("copies", read_before_wait, 1, 32, "that it copies asynchronously")
+{
+    __shared__ __align__(16) int words[32];
+
+    __pipeline_memcpy_async(&words[threadIdx.x], &x[threadIdx.x], 4);
+    __pipeline_commit();
+    y[threadIdx.x] = words[threadIdx.x]; // [read_before_wait]
+    __pipeline_wait_prior(0);
+}
+
+FAULT("copies", read_behind_a_barrier_alone, 1, 64, "that thread (63,0,0) copies asynchronously")
+{
+    __shared__ __align__(16) int words[64];
+
+    __pipeline_memcpy_async(&words[threadIdx.x], &x[threadIdx.x], 4);
+    __pipeline_commit();
+    __syncthreads();
+    y[threadIdx.x] = words[63 - threadIdx.x]; // [read_behind_a_barrier_alone]
+}
+
+FAULT("copies", wait_without_barrier, 1, 64, "reads 4 bytes that thread (0,0,0) wrote")
+{
+    __shared__ __align__(16) int words[64];
+
+    __pipeline_memcpy_async(&words[threadIdx.x], &x[threadIdx.x], 4);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    __syncwarp();
+    if (threadIdx.x >= 32)
+        y[threadIdx.x] = words[threadIdx.x - 32]; // [wait_without_barrier]
+}
+
+FAULT("copies", barrier_before_wait, 1, 64, "copies asynchronously")
+{
+    __shared__ __align__(16) int words[64];
+
+    __pipeline_memcpy_async(&words[threadIdx.x], &x[threadIdx.x], 4);
+    __pipeline_commit();
+    __syncthreads();
+    __pipeline_wait_prior(0);
+    y[threadIdx.x] = words[threadIdx.x ^ 1]; // [barrier_before_wait]
+}
+
+FAULT("copies", wait_by_one_thread, 1, 64, "that thread (1,0,0) copies asynchronously")
+{
+    __shared__ __align__(16) int words[64];
+
+    __pipeline_memcpy_async(&words[threadIdx.x], &x[threadIdx.x], 4);
+    __pipeline_commit();
+    if (threadIdx.x == 0)
+        __pipeline_wait_prior(0);
+    __syncthreads();
+    if (threadIdx.x == 0)
+        y[0] = words[0] + words[1]; // [wait_by_one_thread]
+}
+
+FAULT("copies", one_group_too_many_left, 1, 32, "that it copies asynchronously")
+{
+    __shared__ __align__(16) int words[2][32];
+
+    for (int stage = 0; stage < 2; stage++) {
+        __pipeline_memcpy_async(&words[stage][threadIdx.x], &x[32 * stage + threadIdx.x], 4);
+        __pipeline_commit();
+    }
+    __pipeline_wait_prior(1);
+    y[threadIdx.x] = words[0][threadIdx.x];
+    __pipeline_wait_prior(1);
+    y[threadIdx.x] += words[1][threadIdx.x]; // [one_group_too_many_left]
+}
+
+FAULT("copies", never_committed, 1, 32, "that it copies asynchronously")
+{
+    __shared__ __align__(16) int words[32];
+
+    __pipeline_memcpy_async(&words[threadIdx.x], &x[threadIdx.x], 4);
+    __pipeline_wait_prior(0);
+    y[threadIdx.x] = words[threadIdx.x]; // [never_committed]
+}
+
+FAULT("copies", written_under_way, 1, 32, "writes 4 bytes that it copies asynchronously")
+{
+    __shared__ __align__(16) int words[32];
+
+    __pipeline_memcpy_async(&words[threadIdx.x], &x[threadIdx.x], 4);
+    __pipeline_commit();
+    words[threadIdx.x] = 0; // [written_under_way]
+    __pipeline_wait_prior(0);
+    y[threadIdx.x] = words[threadIdx.x];
+}
+
+FAULT("copies", updated_under_way, 1, 32, "updates atomically 4 bytes that it copies asynchronously")
+{
+    __shared__ __align__(16) int words[32];
+
+    __pipeline_memcpy_async(&words[threadIdx.x], &x[threadIdx.x], 4);
+    __pipeline_commit();
+    atomicAdd(&words[threadIdx.x], 1); // [updated_under_way]
+    __pipeline_wait_prior(0);
+    y[threadIdx.x] = words[threadIdx.x];
+}
+
+FAULT("copies", place_used_twice, 1, 32, "writes 4 bytes that it copies asynchronously")
+{
+    __shared__ __align__(16) int words[32];
+
+    for (int turn = 0; turn < 2; turn++) {
+        __pipeline_memcpy_async(&words[threadIdx.x], &x[32 * turn + threadIdx.x], 4); // [place_used_twice]
+        __pipeline_commit();
+    }
+    __pipeline_wait_prior(0);
+    y[threadIdx.x] = words[threadIdx.x];
+}
+
+/* A ring of two stages, each read by other threads than those that fill it. */
+FAULT("copies", ring_without_second_barrier, 1, 64, "that thread (31,0,0) copies asynchronously")
+{
+    __shared__ __align__(16) int ring[2][64];
+    const int thread = threadIdx.x;
+    int sum = 0;
+
+    __pipeline_memcpy_async(&ring[0][thread], &x[thread], 4);
+    __pipeline_commit();
+    for (int stage = 0; stage < 8; stage++) {
+        __pipeline_memcpy_async(&ring[(stage + 1) % 2][thread], &x[64 * (stage + 1) + thread], 4);
+        __pipeline_commit();
+        __pipeline_wait_prior(1);
+        __syncthreads();
+        sum += ring[stage % 2][63 - thread]; // [ring_without_second_barrier]
+    }
+    y[thread] = sum;
+}
+
+FAULT("copies", source_overwritten, 1, 32, "wrote some")
+{
+    __shared__ __align__(16) int words[32];
+
+    __pipeline_memcpy_async(&words[threadIdx.x], &y[threadIdx.x], 4); // [source_overwritten]
+    __pipeline_commit();
+    y[threadIdx.x] = x[threadIdx.x];
+    __pipeline_wait_prior(0);
+    y[threadIdx.x] += words[threadIdx.x];
+}
+
+FAULT("copies", source_overwritten_at_the_same_line, 1, 32, "wrote some")
+{
+    __shared__ __align__(16) int words[2][32];
+
+    for (int turn = 0; turn < 2; turn++) {
+        y[threadIdx.x] = turn + 1;
+        __pipeline_memcpy_async(&words[turn][threadIdx.x], &y[threadIdx.x], 4); // [source_overwritten_at_the_same_line]
+    }
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    y[threadIdx.x] = words[0][threadIdx.x];
+}
+
+FAULT("copies", source_overwritten_behind_a_barrier, 1, 64, "of which thread (32,0,0) of block (0,0,0) wrote some")
+{
+    __shared__ __align__(16) int words[64];
+
+    if (threadIdx.x < 32) {
+        __pipeline_memcpy_async(&words[threadIdx.x], &y[threadIdx.x], 4); // [source_overwritten_behind_a_barrier]
+        __pipeline_commit();
+    }
+    __syncthreads();
+    if (threadIdx.x >= 32)
+        y[threadIdx.x - 32] = x[threadIdx.x];
+    __syncthreads();
+    __pipeline_wait_prior(0);
+}
+
+FAULT("copies", source_written_beside_the_wait, 1, 64, "global memory race")
+{
+    __shared__ __align__(16) int words[64];
+
+    if (threadIdx.x < 32) {
+        __pipeline_memcpy_async(&words[threadIdx.x], &y[threadIdx.x], 4);
+        __pipeline_commit();
+    }
+    __syncthreads();
+    __pipeline_wait_prior(0);
+    if (threadIdx.x >= 32)
+        y[threadIdx.x - 32] = x[threadIdx.x]; // [source_written_beside_the_wait]
+}
+
+FAULT("copies", source_of_another_block, 2, 32, "global memory race")
+{
+    __shared__ __align__(16) int words[32];
+
+    y[32 * blockIdx.x + threadIdx.x] = 1;
+    __pipeline_memcpy_async(&words[threadIdx.x], &y[threadIdx.x], 4); // [source_of_another_block]
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+}
+
+static __global__ void copy_of_words(const int *words, int *y)
+{
+    __shared__ __align__(16) int mine[32];
+
+    __pipeline_memcpy_async(&mine[threadIdx.x], &words[threadIdx.x], 4); // [source_nobody_wrote]
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    y[threadIdx.x] = mine[threadIdx.x];
+}
+
+FAULT_LAUNCH("copies", source_nobody_wrote, "that nobody has written")
+{
+    copy_of_words<<<1, 32>>>((const int *)fresh(128), device_y);
+}
+
+FAULT("copies", source_out_of_bounds, 1, 32, "behind")
+{
+    __shared__ __align__(16) int words[32];
+
+    __pipeline_memcpy_async(&words[threadIdx.x], &x[WORDS - 31 + threadIdx.x], 4); // [source_out_of_bounds]
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+}
+
+FAULT("copies", destination_out_of_bounds, 1, 32, "out-of-bounds shared access")
+{
+    __shared__ __align__(16) int words[31];
+
+    __pipeline_memcpy_async(&words[threadIdx.x], &x[threadIdx.x], 4); // [destination_out_of_bounds]
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+}
+
+FAULT("copies", behind_the_dynamic_array, 1, 32, "beyond the shared memory of this launch (0 dynamic bytes)")
+{
+    extern __shared__ int dynamic[];
+
+    __pipeline_memcpy_async(&dynamic[threadIdx.x], &x[threadIdx.x], 4); // [behind_the_dynamic_array]
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+}
+
+FAULT("copies", misaligned_destination, 1, 1, "to an address that is not a multiple of 16")
+{
+    __shared__ __align__(16) int words[8];
+
+    __pipeline_memcpy_async(&words[2], &x[4], 16); // [misaligned_destination]
+}
+
+FAULT("copies", misaligned_source, 1, 1, "from an address that is not a multiple of 8")
+{
+    __shared__ __align__(16) int words[8];
+
+    __pipeline_memcpy_async(&words[2], &x[3], 8); // [misaligned_source]
+}
+
+FAULT("copies", twelve_bytes, 1, 1, "copies 12 bytes asynchronously; it can be 4, 8 or 16")
+{
+    __shared__ __align__(16) int words[8];
+
+    __pipeline_memcpy_async(&words[0], &x[4], 12); // [twelve_bytes]
+}
+
+FAULT("copies", more_zeros_than_bytes, 1, 1, "copies 8 bytes asynchronously, of which 12 shall be zeros")
+{
+    __shared__ __align__(16) int words[8];
+
+    __pipeline_memcpy_async(&words[0], &x[4], 8, 12); // [more_zeros_than_bytes]
+}
+
+FAULT("copies", global_to_global, 1, 32, "to memory that is not shared")
+{
+    __pipeline_memcpy_async(&y[threadIdx.x], &x[threadIdx.x], 4); // [global_to_global]
+}
+
+FAULT("copies", shared_to_shared, 1, 32, "from memory that is not global")
+{
+    __shared__ __align__(16) int words[64];
+
+    words[threadIdx.x] = x[threadIdx.x];
+    __pipeline_memcpy_async(&words[threadIdx.x + 32], &words[threadIdx.x], 4); // [shared_to_shared]
+}
+
+/* --- tensor cores --------------------------------------------------------------------------------------------------- */
+
+FAULT("tensor cores", lane_returned_before_mma, 1, 32, "without lane 7, which has returned")
+{
+    const uint32_t a[4] = {}, b[2] = {};
+    float d[4] = {};
+
+    if (threadIdx.x == 7)
+        return;
+    mma_m16n8k16_bf16(d, a, b); // [lane_returned_before_mma]
+    y[threadIdx.x] = (int)d[0];
+}
+
+FAULT("tensor cores", half_a_warp_at_mma, 1, 16, "without lane 16, which the block does not have")
+{
+    const uint32_t a[4] = {}, b[2] = {};
+    float d[4] = {};
+
+    mma_m16n8k16_f16(d, a, b); // [half_a_warp_at_mma]
+    y[threadIdx.x] = (int)d[0];
+}
+
+FAULT("tensor cores", mma_in_a_branch, 1, 64, "waits at mma.m16n8k16 with mask 0xffffffff for lane 0")
+{
+    const uint32_t a[4] = {}, b[2] = {};
+    float d[4] = {};
+
+    if (threadIdx.x % 32 != 0)
+        mma_m16n8k16_bf16(d, a, b); // [mma_in_a_branch]
+    __syncthreads();
+    y[threadIdx.x] = (int)d[0];
+}
+
+FAULT("tensor cores", mma_in_two_branches, 1, 32, "divergent collective")
+{
+    const uint32_t a[4] = {}, b[2] = {};
+    float d[4] = {};
+
+    if (threadIdx.x < 16)
+        mma_m16n8k16_bf16(d, a, b);
+    else
+        mma_m16n8k16_bf16(d, a, b); // [mma_in_two_branches]
+    y[threadIdx.x] = (int)d[0];
+}
+
+FAULT("tensor cores", two_kinds_of_mma, 1, 32, "for lane 16, thread (16,0,0), which is at mma.m16n8k16")
+{
+    const uint32_t a[4] = {}, b[2] = {};
+    float d[4] = {};
+
+    if (threadIdx.x < 16)
+        mma_m16n8k16_bf16(d, a, b); // [two_kinds_of_mma]
+    else
+        mma_m16n8k16_f16(d, a, b);
+    y[threadIdx.x] = (int)d[0];
+}
+
+FAULT("tensor cores", row_of_a_matrix_misaligned, 1, 32, "misaligned address")
+{
+    __shared__ __align__(16) int words[36 * 4];
+    uint32_t a[4];
+
+    words[threadIdx.x] = words[threadIdx.x + 32] = words[threadIdx.x + 64] = words[threadIdx.x + 96] = 0;
+    __syncthreads();
+    ldmatrix_x4(a, &words[4 * threadIdx.x + 2]); // [row_of_a_matrix_misaligned]
+    y[threadIdx.x] = a[0];
+}
+
+FAULT("tensor cores", row_of_a_matrix_out_of_bounds, 1, 32, "out-of-bounds shared access")
+{
+    __shared__ __align__(16) int words[31 * 4];
+    uint32_t a[4];
+
+    for (int i = threadIdx.x; i < 31 * 4; i += 32)
+        words[i] = 0;
+    __syncthreads();
+    ldmatrix_x4(a, &words[4 * threadIdx.x]); // [row_of_a_matrix_out_of_bounds]
+    y[threadIdx.x] = a[0];
+}
+
+FAULT("tensor cores", row_of_a_matrix_unwritten, 1, 32, "that no thread of the block has written")
+{
+    __shared__ __align__(16) int words[32 * 4];
+    uint32_t a[4];
+
+    for (int i = threadIdx.x; i < 16 * 4; i += 32)
+        words[i] = 0;
+    __syncthreads();
+    ldmatrix_x4(a, &words[4 * threadIdx.x]); // [row_of_a_matrix_unwritten]
+    y[threadIdx.x] = a[0];
+}
+
+FAULT("tensor cores", row_of_a_matrix_raced_for, 1, 64, "shared memory race")
+{
+    __shared__ __align__(16) int words[64 * 4];
+    uint32_t a[4];
+
+    for (int i = 0; i < 4; i++)
+        words[4 * threadIdx.x + i] = i;
+    __syncwarp();
+    if (threadIdx.x >= 32) {
+        ldmatrix_x4(a, &words[4 * (threadIdx.x - 32)]); // [row_of_a_matrix_raced_for]
+        y[threadIdx.x] = a[0];
+    }
+}
+
+FAULT("tensor cores", row_of_a_matrix_under_way, 1, 32, "that thread (31,0,0) copies asynchronously")
+{
+    __shared__ __align__(16) int words[32 * 4];
+    uint32_t b[2];
+
+    __pipeline_memcpy_async(&words[4 * threadIdx.x], &x[4 * threadIdx.x], 16);
+    __pipeline_commit();
+    __syncwarp();
+    ldmatrix_x2(b, &words[4 * (31 - threadIdx.x)]); // [row_of_a_matrix_under_way]
+    y[threadIdx.x] = b[0];
+}
+
+FAULT("tensor cores", row_in_global_memory, 1, 32, "from memory that is not shared")
+{
+    uint32_t a[4];
+
+    ldmatrix_x4(a, &x[4 * threadIdx.x]); // [row_in_global_memory]
+    y[threadIdx.x] = a[0];
+}
+
+FAULT("tensor cores", ldmatrix_without_a_lane, 1, 32, "without lane 31, which has returned")
+{
+    __shared__ __align__(16) int words[32 * 4];
+    uint32_t b[2];
+
+    for (int i = threadIdx.x; i < 32 * 4; i += 32)
+        words[i] = 0;
+    __syncwarp();
+    if (threadIdx.x == 31)
+        return;
+    ldmatrix_x2(b, &words[4 * threadIdx.x]); // [ldmatrix_without_a_lane]
+    y[threadIdx.x] = b[0];
+}
+
+namespace wmma = nvcuda::wmma;
+typedef wmma::fragment<wmma::accumulator, 16, 16, 16, float> sums;
+
+FAULT("tensor cores", several_matrices, 1, 32, "that is not the one of lane 0")
+{
+    sums sum;
+
+    wmma::load_matrix_sync(sum, (const float *)x + 16 * threadIdx.x, 16, wmma::mem_row_major); // [several_matrices]
+    y[threadIdx.x] = (int)sum.x[0];
+}
+
+FAULT("tensor cores", misaligned_matrix, 1, 32, "at an address that is not a multiple of 32")
+{
+    sums sum;
+
+    wmma::load_matrix_sync(sum, (const float *)x + 4, 16, wmma::mem_row_major); // [misaligned_matrix]
+    y[threadIdx.x] = (int)sum.x[0];
+}
+
+FAULT("tensor cores", rows_three_floats_apart, 1, 32, "rows are 76 bytes apart")
+{
+    sums sum;
+
+    wmma::load_matrix_sync(sum, (const float *)x, 19, wmma::mem_row_major); // [rows_three_floats_apart]
+    y[threadIdx.x] = (int)sum.x[0];
+}
+
+FAULT("tensor cores", matrix_out_of_bounds, 1, 32, "behind")
+{
+    sums sum;
+
+    wmma::load_matrix_sync(sum, (const float *)x + WORDS - 248, 16, wmma::mem_row_major); // [matrix_out_of_bounds]
+    y[threadIdx.x] = (int)sum.x[0];
+}
+
+FAULT("tensor cores", matrices_without_a_lane, 1, 32, "without lane 0, which has returned")
+{
+    sums sum;
+
+    wmma::fill_fragment(sum, 1.0f);
+    if (threadIdx.x == 0)
+        return;
+    wmma::store_matrix_sync((float *)y, sum, 16, wmma::mem_row_major); // [matrices_without_a_lane]
 }
 
 /* --- launches that no GPU takes ------------------------------------------------------------------------------------- */

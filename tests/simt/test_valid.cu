@@ -7,7 +7,10 @@
 #include <cooperative_groups/scan.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_pipeline.h>
 #include <math_constants.h>
+
+#include "kernels/tensor_core.cuh"
 
 namespace cg = cooperative_groups;
 
@@ -1992,6 +1995,199 @@ static __global__ void vectors_kernel(const float4 *x, float4 *y)
 }
 RIGHT(vectors, (vectors_kernel<<<1, 32>>>((const float4 *)device_x, (float4 *)device_y)), 4 * 32 + 4 * 3, 3)
 
+/* --- asynchronous copies -------------------------------------------------------------------------------------------- */
+
+static __global__ void unwaited_copies_kernel(const int *x, int *y)
+{
+    __shared__ __align__(16) int words[32];
+
+    if (blockIdx.x % 2 == 0) {
+        __pipeline_memcpy_async(&words[threadIdx.x], &x[threadIdx.x], 4);
+        __pipeline_commit();
+    } else {
+        words[threadIdx.x] = x[threadIdx.x];
+        y[32 * blockIdx.x + threadIdx.x] = words[threadIdx.x];
+    }
+}
+
+/** Three groups, of which each is used when it has arrived; the last one is empty. */
+static __global__ void groups_of_copies_kernel(const int *x, int *y)
+{
+    __shared__ __align__(16) int words[2][64];
+    const int thread = threadIdx.x;
+
+    __pipeline_wait_prior(0);
+    __pipeline_memcpy_async(&words[0][thread], &x[thread], 4);
+    __pipeline_commit();
+    __pipeline_memcpy_async(&words[1][thread], &x[64 + thread], 4);
+    __pipeline_commit();
+    __pipeline_commit();
+    __pipeline_wait_prior(2);
+    __syncthreads();
+    y[thread] = words[0][63 - thread];
+    __pipeline_wait_prior(1);
+    __syncwarp();
+    y[64 + thread] = words[1][thread ^ 31];
+    __pipeline_wait_prior(7);
+    __pipeline_wait_prior(0);
+    __syncthreads();
+    words[0][thread] = words[1][63 - thread];
+    y[128 + thread] = words[0][thread];
+}
+
+/** Copies that nobody waits for leave the shared memory of later blocks and launches alone. */
+static void copies_that_nobody_waits_for(void **)
+{
+    unwaited_copies_kernel<<<5, 32>>>(device_x, device_y);
+    assert_int_equal(result()[3 * 32 + 31], 31);
+    groups_of_copies_kernel<<<1, 64>>>(device_x, device_y);
+    assert_int_equal(result()[0], 63);
+}
+
+static void groups_of_copies(void **)
+{
+    groups_of_copies_kernel<<<1, 64>>>(device_x, device_y);
+    assert_int_equal(result()[0], 63);
+    assert_int_equal(result()[64], 64 + 31);
+    assert_int_equal(result()[128], 64 + 63);
+}
+
+static __device__ int copied_variable[4] = {5, 6, 7, 8};
+
+/** The source may be a variable, or may end where the zeros begin; and the same for every thread. */
+static __global__ void sources_kernel(const int *x, int *y)
+{
+    __shared__ __align__(16) int words[32][4];
+    const int *const last = x + WORDS - 4;
+
+    if (threadIdx.x % 2 == 0)
+        __pipeline_memcpy_async(words[threadIdx.x], copied_variable, 16, 8);
+    else
+        __pipeline_memcpy_async(words[threadIdx.x], threadIdx.x == 1 ? x : last, 16, 4);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    for (int i = 0; i < 4; i++)
+        y[128 * blockIdx.x + 4 * threadIdx.x + i] = words[threadIdx.x][i];
+}
+
+static void sources_of_copies(void **)
+{
+    static const int of_variable[] = {5, 6, 0, 0}, of_last[] = {WORDS - 4, WORDS - 3, WORDS - 2, 0};
+
+    sources_kernel<<<2, 32>>>(device_x, device_y);
+    assert_memory_equal(result(), of_variable, sizeof of_variable);
+    assert_memory_equal(result() + 12, of_last, sizeof of_last);
+}
+
+/** What a thread has waited for is its own: it may write source and destination anew, and tell others by a flag. */
+static __global__ void copies_again_kernel(int *x, int *y)
+{
+    __shared__ __align__(16) int words[64];
+    __shared__ int told;
+
+    if (threadIdx.x == 0)
+        told = 0;
+    __syncthreads();
+    for (int turn = 0; turn < 3; turn++) {
+        __pipeline_memcpy_async(&words[threadIdx.x], &x[threadIdx.x], 4);
+        __pipeline_commit();
+        __pipeline_wait_prior(0);
+        x[threadIdx.x] = words[threadIdx.x] + 1;
+        words[threadIdx.x] = 0;
+    }
+    __pipeline_memcpy_async(&words[threadIdx.x], &x[threadIdx.x], 4);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    if (threadIdx.x == 40) {
+        __threadfence_block();
+        atomicExch(&told, 1);
+    }
+    if (threadIdx.x == 0) {
+        while (atomicAdd(&told, 0) == 0)
+            ;
+        __threadfence_block();
+        y[0] = words[40];
+    }
+}
+
+RIGHT(copies_again, (copies_again_kernel<<<1, 64>>>(device_x, device_y)), 0, 43)
+
+/** Blocks that live together each have copies under way while the others run. */
+static __global__ void copies_of_a_grid_kernel(int *x, int *y)
+{
+    __shared__ __align__(16) int words[32];
+    const int i = 32 * blockIdx.x + threadIdx.x;
+
+    __pipeline_memcpy_async(&words[threadIdx.x], &x[i], 4);
+    __pipeline_commit();
+    cg::this_grid().sync();
+    __pipeline_wait_prior(0);
+    y[i] = words[threadIdx.x];
+    cg::this_grid().sync();
+    x[(i + 32) % 128] = 0;
+}
+
+static void copies_of_a_grid(void **)
+{
+    void *arguments[] = {&device_x, &device_y};
+
+    cudaLaunchCooperativeKernel((const void *)copies_of_a_grid_kernel, 4, 32, arguments, 0, NULL);
+    assert_int_equal(result()[127], 127);
+}
+
+/* --- tensor cores --------------------------------------------------------------------------------------------------- */
+
+/** Warps of a block multiply by themselves, and in branches that whole warps take. */
+static __global__ void warps_that_multiply_kernel(const int *x, int *y)
+{
+    const uint32_t one = 0x3f803f80, a[4] = {one, one, one, one}, b[2] = {one, one};
+    float d[4] = {(float)x[0], 0, 0, 0};
+
+    for (unsigned i = 0; i <= threadIdx.x / 32; i++)
+        mma_m16n8k16_bf16(d, a, b);
+    if (threadIdx.x / 32 == 2)
+        mma_m16n8k16_bf16(d, a, b);
+    y[threadIdx.x] = (int)d[0];
+}
+
+static void warps_that_multiply(void **)
+{
+    warps_that_multiply_kernel<<<1, 128>>>(device_x, device_y);
+    assert_int_equal(result()[31], 16);
+    assert_int_equal(result()[32], 32);
+    assert_int_equal(result()[64], 64);
+    assert_int_equal(result()[127], 64);
+}
+
+/** Infinities and NaN go their way, of halves and of bfloats; zeros do not hide them. */
+static __global__ void special_products_kernel(int *y)
+{
+    const uint32_t infinite[2] = {0x7f807f80, 0x7c007c00}, none[2] = {0, 0}, one[2] = {0x3f803f80, 0x3c003c00};
+
+    for (int half = 0; half < 2; half++) {
+        const uint32_t a[4] = {infinite[half], one[half], none[half], one[half]};
+        const uint32_t ones[2] = {one[half], one[half]}, zeros[2] = {0, 0};
+        float d[4] = {}, e[4] = {};
+
+        if (half) {
+            mma_m16n8k16_f16(d, a, ones);
+            mma_m16n8k16_f16(e, a, zeros);
+        } else {
+            mma_m16n8k16_bf16(d, a, ones);
+            mma_m16n8k16_bf16(e, a, zeros);
+        }
+        if (threadIdx.x == 0)
+            y[half] = isinf(d[0]) && d[2] == 16 && isnan(e[0]) && e[2] == 0;
+    }
+}
+
+static void special_products(void **)
+{
+    special_products_kernel<<<1, 32>>>(device_y);
+    assert_int_equal(result()[0], 1);
+    assert_int_equal(result()[1], 1);
+}
+
 /*
  * --- C++
  * ----------------------------------------------------------------------------------------------------------------
@@ -2636,6 +2832,13 @@ int main(void)
         VALID(a_dynamic_array_of_any_type),
         VALID(memcpy_and_memset),
         VALID(vectors),
+        VALID(copies_that_nobody_waits_for),
+        VALID(groups_of_copies),
+        VALID(sources_of_copies),
+        VALID(copies_again),
+        VALID(copies_of_a_grid),
+        VALID(warps_that_multiply),
+        VALID(special_products),
         VALID(recursion),
         VALID(pointers_to_functions),
         VALID(virtual_functions),

@@ -32,6 +32,13 @@ static int name_counters(const struct simt_counters *c, struct counter counters[
     return sizeof all / sizeof *all;
 }
 
+enum {
+#define COUNTER(name, label, meaning)
+#define RARE_COUNTER(name, label, meaning) RARE_##name,
+#include "simt/counter_list.h"
+    NUM_RARE
+};
+
 void backend_read_counters(struct run_counters *run)
 {
     struct simt_counters counters;
@@ -41,6 +48,7 @@ void backend_read_counters(struct run_counters *run)
     simt_counters_read(&counters);
     run->global_atomic_requests = counters.global_atomic_requests;
     run->num_counters = name_counters(&counters, run->total);
+    run->num_rare = NUM_RARE;
     for (; run->num_kernels < MAX_KERNELS && simt_kernel_counters(run->num_kernels, &name, &counters);
          run->num_kernels++) {
         struct kernel_counters *const kernel = &run->kernels[run->num_kernels];
