@@ -46,6 +46,20 @@ run_align() {
     succeeds "$1 verifies an expert with everything and one with nothing" "$1" --counts 0,5000,0,1,0
 }
 
+# run_moe PROGRAM
+run_moe() {
+    for num_tokens in 0 1 3 70; do
+        succeeds "$1 verifies $num_tokens tokens" "$1" --num-tokens "$num_tokens"
+    done
+    for dist in balanced uniform zipf one sparse repeated; do
+        succeeds "$1 verifies tokens of $dist, half of the experts elsewhere" "$1" --dist "$dist" --seed 11 --expert-map random
+    done
+    succeeds "$1 verifies the real router's choices" \
+        "$1" --num-experts 256 --topk 8 --num-tokens 5 --hidden-size 64 --intermediate-size 64
+    succeeds "$1 verifies blocks of 64" "$1" --block-size 64 --num-tokens 20
+    succeeds "$1 verifies long sums" "$1" --num-tokens 2 --topk 1 --num-experts 1 --hidden-size 2048 --intermediate-size 64
+}
+
 # run_other PROGRAM
 run_other() {
     succeeds "$1 verifies its usual problem" "$1"

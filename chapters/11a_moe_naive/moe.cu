@@ -33,23 +33,6 @@ static __device__ float silu(float x)
 }
 // [silu]
 
-// [place]
-/** What a place of sorted_token_ids asks for. */
-struct work {
-    int position; /* in topk_ids; a pad, or past the last block: none, and -1 */
-    int expert;   /* the local one; -1: it is not here */
-};
-
-static __device__ work work_at(const moe_problem &problem, const moe_buffers &buffers, int place)
-{
-    const int position = buffers.sorted_token_ids[place];
-
-    if (position == problem.num_tokens * problem.topk)
-        return {-1, -1};
-    return {position, buffers.expert_ids[place / problem.block_size]};
-}
-// [place]
-
 // [gate_up]
 /**
  * The first product: intermediate = silu(hidden w1) * (hidden w3), where w13 has w1's rows before w3's. Grid: a place of
@@ -60,17 +43,18 @@ static __global__ void gate_up_kernel(moe_problem problem, moe_buffers buffers)
 {
     const int64_t hidden_size = problem.hidden_size, intermediate_size = problem.intermediate_size;
     const int i = blockIdx.y * THREADS + threadIdx.x;
-    const work work = work_at(problem, buffers, blockIdx.x);
+    const int64_t position = buffers.sorted_token_ids[blockIdx.x], pad = problem.num_tokens * problem.topk;
+    const int64_t expert = buffers.expert_ids[blockIdx.x / problem.block_size];
     // [gate_up]
 
     // [skip]
-    if (work.position < 0 || work.expert < 0 || i >= intermediate_size)
+    if (position == pad || expert < 0 || i >= intermediate_size)
         return;
     // [skip]
 
     // [gather]
-    const T *const hidden = (const T *)buffers.hidden + work.position / problem.topk * hidden_size;
-    const T *const gate_row = (const T *)buffers.w13 + (work.expert * 2 * intermediate_size + i) * hidden_size;
+    const T *const hidden = (const T *)buffers.hidden + position / problem.topk * hidden_size;
+    const T *const gate_row = (const T *)buffers.w13 + (expert * 2 * intermediate_size + i) * hidden_size;
     const T *const up_row = gate_row + intermediate_size * hidden_size;
     // [gather]
 
@@ -83,7 +67,7 @@ static __global__ void gate_up_kernel(moe_problem problem, moe_buffers buffers)
         gate += x * to_float(gate_row[k]);
         up += x * to_float(up_row[k]);
     }
-    store((T *)buffers.intermediate + work.position * intermediate_size + i, silu(gate) * up);
+    store((T *)buffers.intermediate + position * intermediate_size + i, silu(gate) * up);
     // [gate_up_sum]
 }
 
@@ -97,29 +81,30 @@ static __global__ void down_kernel(moe_problem problem, moe_buffers buffers)
 {
     const int64_t hidden_size = problem.hidden_size, intermediate_size = problem.intermediate_size;
     const int i = blockIdx.y * THREADS + threadIdx.x;
-    const work work = work_at(problem, buffers, blockIdx.x);
+    const int64_t position = buffers.sorted_token_ids[blockIdx.x], pad = problem.num_tokens * problem.topk;
+    const int64_t expert = buffers.expert_ids[blockIdx.x / problem.block_size];
 
-    if (work.position < 0 || i >= hidden_size)
+    if (position == pad || i >= hidden_size)
         return;
 
-    T *const partial = (T *)buffers.partial + work.position * hidden_size + i;
+    T *const partial = (T *)buffers.partial + position * hidden_size + i;
     // [down]
 
     // [write_zeros]
-    if (work.expert < 0) { /* nobody else writes this row, and moe_sum_kernel adds it */
+    if (expert < 0) { /* nobody else writes this row, and moe_sum_kernel adds it */
         store(partial, 0.0f);
         return;
     }
     // [write_zeros]
 
     // [down_sum]
-    const T *const intermediate = (const T *)buffers.intermediate + work.position * intermediate_size;
-    const T *const row = (const T *)buffers.w2 + (work.expert * hidden_size + i) * intermediate_size;
+    const T *const intermediate = (const T *)buffers.intermediate + position * intermediate_size;
+    const T *const row = (const T *)buffers.w2 + (expert * hidden_size + i) * intermediate_size;
     float sum = 0.0f;
 
     for (int k = 0; k < intermediate_size; k++)
         sum += to_float(intermediate[k]) * to_float(row[k]);
-    store(partial, buffers.topk_weights[work.position] * sum);
+    store(partial, buffers.topk_weights[position] * sum);
     // [down_sum]
 }
 

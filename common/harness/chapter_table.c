@@ -74,6 +74,20 @@ static const struct table tables[] = {
               "to global memory, of a warp each; the rest as above.\n"
               "Input: {numel} ids of {num_experts} experts, {num_tokens_post_padded} places in whole blocks of "
               "{block_size}; expert {busiest_expert} is the busiest, with {busiest_ids} ids.\n"},
+    {.field = "hidden_size",
+     .name_width = 20,
+     .columns = {{"barriers", {"block_barriers"}},
+                 {"loads", {"global_load_requests"}},
+                 {"sectors", {"global_load_sectors", "global_store_sectors"}},
+                 {"shared", {"shared_load_requests", "shared_store_requests"}},
+                 {"wavefronts", {"shared_load_wavefronts", "shared_store_wavefronts"}},
+                 {"conflicts", {"shared_conflicts"}},
+                 {"divergent", {"divergent_branches"}}},
+     .notes =
+         "Counters are in all. loads: requests to global memory, of a warp each; shared: those to shared memory; the "
+         "rest as above.\n"
+         "Input: {num_tokens} tokens of {hidden_size}, each to {topk} of {num_experts} experts of "
+         "{intermediate_size}, {dtype}; {bytes} bytes to move, {operations} operations.\n"},
 };
 
 /* --- reports ------------------------------------------------------------------------------------------------------ */

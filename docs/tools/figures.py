@@ -63,7 +63,7 @@ FIGURES = {
     "expert_load": ("{numel:,} choices of {num_experts} experts: how many each gets", "plots.draw_load",
                     lambda build: choices.load(runs.arrays(build, "05_fused_gate"))),
 }
-for _name, _operator in OPERATORS.items():
+for _name, _operator in ((name, operator) for name, operator in OPERATORS.items() if operator.titles):
     FIGURES[f"{_name}_times"] = (_operator.titles[0], "plots.draw_times",
                                  lambda _, name=_name: plot_data.time_lines(name, results.load()))
     FIGURES[f"{_name}_counters"] = (_operator.titles[1], "plots.draw_counters", functools.partial(plot_data.counter_panels, _name))

@@ -124,7 +124,7 @@ def _ratio(row):
 
 def _gain(page, run, is_host):
     """A chapter's row. Chapter 01 runs on the host; the next has timed it beside itself."""
-    rows = [results.row_of(run, tokens) for tokens in times.FEW_AND_MANY]
+    rows = [results.row_of(run, tokens) for tokens in times.few_and_many(page.path.split("/")[1])]
     old = " *(times of an older kernel)*" if run and not is_host and results.is_old(run) else ""
     cells = [cell for row in rows for cell in (times.format_us(results.median(row, "before" if is_host else "here")),
                                                "" if is_host else _ratio(row))]
@@ -140,7 +140,8 @@ def _chapter_list(site, recorded):
         if not chapters:
             text += "On its way.\n"
             continue
-        text += ("| chapter | the idea | 1 token, us | times as fast | 65,536 tokens, us | times as fast |\n"
+        few, many = times.few_and_many(chapters[0].path.split("/")[1])
+        text += (f"| chapter | the idea | {few} token, us | times as fast | {many:,} tokens, us | times as fast |\n"
                  "|---|---|---:|---:|---:|---:|\n")
         runs = [times.chapter_run(recorded, page.path.split("/")[1]) for page in chapters]
         for page, run, following in zip(chapters, runs, [*runs[1:], None]):

@@ -23,17 +23,17 @@ def time_lines(operator, recorded):
         {"kind": line.kind, "label": line.label.replace("_", " "), "points": line.points} for line in lines]}
 
 
-def _row(line):
-    us = [dict(line.points).get(tokens) for tokens in times.FEW_AND_MANY]
+def _row(line, few_and_many):
+    us = [dict(line.points).get(tokens) for tokens in few_and_many]
     if None in us:
-        raise ValueError(f"{line.label}: no time of {times.FEW_AND_MANY[us.index(None)]} tokens in its rows")
+        raise ValueError(f"{line.label}: no time of {few_and_many[us.index(None)]} tokens in its rows")
     return {"label": line.label.replace("_", " "), "us": us, "texts": list(map(times.format_us, us))}
 
 
 def few_and_many(recorded):
     """The time for one token and for many, a row for each library (of PyTorch's forms the faster), chapter and the floor."""
-    made = {operator: _lines(operator, recorded) for operator in OPERATORS}
-    rows = {name: [_row(line) for line in lines if line.label != "PyTorch eager"] for name, (lines, _) in made.items()}
+    made = {name: _lines(name, recorded) for name, operator in OPERATORS.items() if operator.titles}
+    rows = {name: [_row(line, OPERATORS[name].few_and_many) for line in lines if line.label != "PyTorch eager"] for name, (lines, _) in made.items()}
     return {"source": made["gate"][1], "old": _old(sum((lines for lines, _ in made.values()), [])), "rows": rows}
 
 

@@ -5,6 +5,7 @@ What times are wanted is said in words, as in a table's marker:
     f32 [CHAPTER...]                    the gate (f32, f16 or bf16), chapters beside PyTorch
     align 64 [uniform] [exact] [CHAPTER...]   align with that block size, of the router's choices or ids so generated,
                                         with as many places as these need
+    moe [CHAPTER...]                    the layer of DeepSeek-V3's shape, the router's choices
     small 64 CHAPTER...                 align with 64 experts and few tokens: a chapter's small and large kernel
 
 Without chapters it is all that is recorded. A chapter's kernel may be one built otherwise: 08_align_blelloch_plain_tree.
@@ -16,9 +17,7 @@ import provenance
 import results
 from operators import OPERATORS
 
-SIZES = (1, 16, 64, 512, 4096, 16384, 65536)
 SMALL_SIZES = (1, 16, 64, 120)
-FEW_AND_MANY = (1, 65536)
 HOST_CHAPTER = "01_cpu_baseline"  # its times are those that the next chapter has recorded beside its own
 WITHOUT_NUMBER = {"align": "times of align without a block size; 'align 64' has one",
                   "small": "times of the small kernel; 'small 64 CHAPTER' has experts and a chapter"}
@@ -46,6 +45,9 @@ def parse(words, recorded):
     number = first in WITHOUT_NUMBER and rest and re.fullmatch("[1-9][0-9]{0,5}", rest[0]) and int(rest.pop(0))
     if first in ("f32", "f16", "bf16"):
         request.operator, request.fields = "gate", {"dtype": first, "distribution": "router"}
+    elif first == "moe":
+        request.operator = "moe"
+        request.fields = {"distribution": "router", "hidden_size": 7168, "intermediate_size": 2048, "dtype": "bf16"}
     elif first == "align" and number:
         known = {run.get("distribution") for runs in recorded.values() for run in runs}
         dist = rest.pop(0) if rest and rest[0] in known else "router"
@@ -54,7 +56,7 @@ def parse(words, recorded):
     elif first == "small" and number and rest:
         request.fields = {"block_size": 64, "num_experts": number, "distribution": "uniform"}
     else:
-        raise ValueError(WITHOUT_NUMBER.get(first, f"times of '{first}'; it must be f32, f16, bf16, align or small"))
+        raise ValueError(WITHOUT_NUMBER.get(first, f"times of '{first}'; it must be f32, f16, bf16, align, moe or small"))
     for name in rest:
         if _operator_of(name) != request.operator:
             raise ValueError(f"'{name}' is no chapter with a{'n' * (request.operator[0] in 'aeiou')} {request.operator}")
@@ -117,10 +119,11 @@ def _chapter_label(run, name):
 
 def _sweep_table(request, recorded):
     library, chapters, floor = _read_runs(request, recorded)
-    rows = [(label, [library] * len(SIZES), column) for label, column in _library_rows(request, library)]
-    rows += [(_chapter_label(run, name), [run] * len(SIZES), column) for name, run, column in chapters]
-    rows.append(("floor", [floor] * len(SIZES), "floor_us"))
-    return SIZES, rows, provenance.recorded([floor, *(run for _, run, _ in chapters), library])
+    sizes = OPERATORS[request.operator].sizes
+    rows = [(label, [library] * len(sizes), column) for label, column in _library_rows(request, library)]
+    rows += [(_chapter_label(run, name), [run] * len(sizes), column) for name, run, column in chapters]
+    rows.append(("floor", [floor] * len(sizes), "floor_us"))
+    return sizes, rows, provenance.recorded([floor, *(run for _, run, _ in chapters), library])
 
 
 def _small_table(request, recorded):
@@ -171,8 +174,13 @@ def lines(words, recorded):
             for kind, label, run, column in wanted], provenance.machines([*(run for _, run, _ in chapters), library])
 
 
+def few_and_many(chapter):
+    """The numbers of tokens whose times stand in lists of chapters."""
+    return OPERATORS[_operator_of(chapter)].few_and_many
+
+
 def chapter_run(recorded, chapter):
-    """The run that stands for a chapter, f32 or blocks of 64, router data; None if it is not recorded. Its rows have
+    """The run that stands for a chapter, f32, blocks of 64 or DeepSeek-V3's layer, router data; None if it is not recorded. Its rows have
     "here" and, of the chapter before, "before": see results.row_of(), median() and is_old()."""
     operator = OPERATORS.get(_operator_of(chapter))
     return results.find(recorded, chapter, **parse(operator.standard, recorded).fields) if operator else None
