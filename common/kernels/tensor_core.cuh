@@ -1,5 +1,5 @@
 /**
- * @file tensor_core.cuh
+ * @file common/kernels/tensor_core.cuh
  * @brief What tensor cores do, where CUDA has no function for it: products of 16x16 by 16x8 numbers, and loads of their parts.
  *
  * A warp does them, all 32 lanes together. A lane holds a part of each matrix, its fragment; which, PTX says of mma.m16n8k16

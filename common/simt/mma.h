@@ -81,10 +81,10 @@ SIMT_DEVICE void load_matrix_sync(simt_fragment<Use, T, Layout> &to, const T *fr
 {
     simt_wmma_memory(from, pitch * sizeof(T));
     if constexpr (simt_side_by_side<Use, Layout>) {
-        const uint4 *row = (const uint4 *)(from + simt_lane() % 16 * pitch);
+        const uint4 *const row = (const uint4 *)(from + simt_lane() % 16 * pitch);
+        const uint4 halves[2] = {row[0], row[1]};
 
-        ((uint4 *)to.x)[0] = row[0];
-        ((uint4 *)to.x)[1] = row[1];
+        __builtin_memcpy((void *)to.x, halves, sizeof halves);
     } else {
 #pragma GCC unroll 16
         for (unsigned i = 0; i < 16; i++)

@@ -1145,11 +1145,21 @@ FAULT("copies", source_overwritten, 1, 32, "wrote some")
     y[threadIdx.x] += words[threadIdx.x];
 }
 
+FAULT("copies", source_overwritten_by_the_same, 1, 32, "wrote some")
+{
+    __shared__ __align__(16) int words[32];
+
+    __pipeline_memcpy_async(&words[threadIdx.x], &y[threadIdx.x], 4); // [source_overwritten_by_the_same]
+    __pipeline_commit();
+    y[threadIdx.x] = 0;
+    __pipeline_wait_prior(0);
+}
+
 FAULT("copies", source_overwritten_at_the_same_line, 1, 32, "wrote some")
 {
-    __shared__ __align__(16) int words[2][32];
+    __shared__ __align__(16) int words[8][32];
 
-    for (int turn = 0; turn < 2; turn++) {
+    for (int turn = 0; turn < 8; turn++) {
         y[threadIdx.x] = turn + 1;
         __pipeline_memcpy_async(&words[turn][threadIdx.x], &y[threadIdx.x], 4); // [source_overwritten_at_the_same_line]
     }

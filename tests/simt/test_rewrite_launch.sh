@@ -183,10 +183,14 @@ becomes 'a kernel as a void pointer in C++' 'cudaLaunchCooperativeKernel(reinter
     'cudaLaunchCooperativeKernel((k), g, b, a);'
 unchanged 'a kernel by its type' 'cudaLaunchKernel(k, g); cudaLaunchKernel((K)k, g); cudaLaunchKernel<int>((void *)k);'
 becomes 'headers that are others here' '#include <cooperative_groups/reduce.h>
-# include "math_constants.h"' '#include <cooperative_groups.h>
-# include "cuda_runtime.h"'
+# include "math_constants.h"
+#include <cuda_pipeline_primitives.h>' '#include <cooperative_groups.h>
+# include "cuda_runtime.h"
+#include <cuda_pipeline.h>'
+unchanged 'headers that are here' '#include <mma.h>
+#include <cuda_pipeline.h>'
 unchanged 'a header that there is none of, under a condition' '#ifdef __CUDA_ARCH__
-#include <mma.h>
+#include <cublas_v2.h>
 #endif'
 becomes 'a launch behind a kernel with two beginnings' '#if A
 __global__ void k() {
@@ -336,7 +340,7 @@ if command -v g++ >/dev/null; then
     matches 'managed memory' 'memory of both the host and the device is not supported *' "$(compiled '__managed__ int x;')"
     matches 'textures' 'textures, surfaces and arrays are not supported *' \
         "$(compiled '__global__ void k(cudaTextureObject_t t) { }')"
-    matches 'asynchronous copies' 'asynchronous copies are not supported *' \
+    matches 'asynchronous copies' 'asynchronous copies of groups are not supported *' \
         "$(compiled '__device__ void f(int *a) { cooperative_groups::memcpy_async(0, a, a, 4); }')"
     matches 'a kernel behind a void pointer' '*void pointer does not tell the simulator*' \
         "$(compiled 'void f(void *k) { cudaLaunchKernel(k, dim3(1), dim3(1), (void **)0); }')"

@@ -1,5 +1,5 @@
 /**
- * @file simt/kernels/tensor_core.cuh
+ * @file common/simt/kernels/tensor_core.cuh
  * @brief The simulator's own tensor_core.cuh, found before the one in common/kernels, which has the GPU's instructions.
  */
 #ifndef SIMT_TENSOR_CORE_CUH
