@@ -470,7 +470,7 @@ static void count_up(void *count)
     ++*(int *)count;
 }
 
-/** Several graphs that can be launched, freed in another order than they were made; one is not launched into a capture. */
+/** Several graphs that can be launched, freed in another order than made; none is launched into a capture. */
 static void graphs_that_can_be_launched(void **state)
 {
     cudaGraphExec_t first, second;
