@@ -7,6 +7,7 @@
 #include "blocks.h"
 #include "device_limits.h"
 #include "errors.h"
+#include "fault.h"
 
 #include <stdlib.h>
 

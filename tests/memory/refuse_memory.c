@@ -4,7 +4,8 @@
  *
  *     LD_PRELOAD=refuse_memory.so REFUSE=N PROGRAM 3>FILE
  *
- * The Nth time that the program itself asks for memory, not a library that it uses, there is none; and FILE gets a byte.
+ * The Nth time that the program itself asks for memory, not a library that it uses, there is none, and FILE gets a
+ * byte.
  */
 #include <errno.h>
 #include <link.h>

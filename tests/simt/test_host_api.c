@@ -54,6 +54,7 @@ static void memory_runs_out(void **state)
     size_t total;
 
     (void)state;
+    expect_error(cudaMemGetInfo(NULL, &total), cudaErrorInvalidValue);
     assert_int_equal(cudaMemGetInfo(&available, &total), cudaSuccess);
     assert_true(available <= total && total > 0);
     expect_error(cudaMalloc(&memory, total + 1), cudaErrorMemoryAllocation);
@@ -318,10 +319,17 @@ static void captures_that_go_wrong(void **state)
 
 static void pinned_memory(void **state)
 {
-    int *memory;
+    struct cudaPointerAttributes attributes;
+    int *memory, *other;
 
     (void)state;
-    struct cudaPointerAttributes attributes;
+    expect_error(cudaMallocHost(NULL, 4), cudaErrorInvalidValue);
+    expect_error(cudaPointerGetAttributes(NULL, &attributes), cudaErrorInvalidValue);
+    assert_int_equal(cudaMalloc((void **)&memory, 4), cudaSuccess);
+    assert_int_equal(cudaPointerGetAttributes(&attributes, memory), cudaSuccess);
+    assert_int_equal(attributes.type, cudaMemoryTypeDevice);
+    assert_int_equal(cudaFree(memory), cudaSuccess);
+    assert_int_equal(cudaMallocHost((void **)&other, 4), cudaSuccess);
 
     assert_int_equal(cudaMallocHost((void **)&memory, 4000), cudaSuccess);
     memory[999] = 1;
@@ -331,6 +339,7 @@ static void pinned_memory(void **state)
     assert_int_equal(attributes.type, cudaMemoryTypeUnregistered);
     assert_int_equal(cudaFreeHost(memory), cudaSuccess);
     expect_error(cudaFreeHost(memory), cudaErrorInvalidValue);
+    assert_int_equal(cudaFreeHost(other), cudaSuccess);
     assert_int_equal(cudaFreeHost(NULL), cudaSuccess);
     assert_int_equal(cudaMallocHost((void **)&memory, 0), cudaSuccess);
     assert_null(memory);
@@ -489,7 +498,13 @@ static void no_stream_event_or_graph(void **state)
     assert_int_equal(cudaStreamDestroy(good), cudaSuccess);
 }
 
-/** Several graphs that can be launched, freed in another order than they were made; one is not launched into a capture. */
+/** What a host function of a graph does: counts. */
+static void count_up(void *count)
+{
+    ++*(int *)count;
+}
+
+/** Several graphs that can be launched, freed in another order than made; none is launched into a capture. */
 static void graphs_that_can_be_launched(void **state)
 {
     cudaGraphExec_t first, second;
@@ -497,17 +512,21 @@ static void graphs_that_can_be_launched(void **state)
     cudaStream_t stream;
     cudaGraph_t graph, other;
     size_t count;
-    int *memory;
+    int *memory, calls = 0;
 
     (void)state;
     assert_int_equal(cudaMalloc((void **)&memory, 4), cudaSuccess);
     assert_int_equal(cudaStreamCreate(&stream), cudaSuccess);
     assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
     expect_error(cudaStreamQuery(stream), cudaErrorStreamCaptureUnsupported);
+    expect_error(cudaMallocAsync((void **)&memory, 4, stream), cudaErrorNotSupported);
+    expect_error(cudaFreeAsync(memory, stream), cudaErrorNotSupported);
     assert_int_equal(cudaMemsetAsync(memory, 1, 4, stream), cudaSuccess);
+    assert_int_equal(cudaLaunchHostFunc(stream, count_up, &calls), cudaSuccess);
     assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    assert_int_equal(calls, 0);
     assert_int_equal(cudaGraphGetNodes(graph, NULL, &count), cudaSuccess);
-    assert_int_equal(count, 1);
+    assert_int_equal(count, 2);
     expect_error(cudaGraphGetNodes(graph, &node, &count), cudaErrorNotSupported);
     assert_int_equal(cudaGraphInstantiate(&first, graph, 0), cudaSuccess);
     assert_int_equal(cudaGraphInstantiate(&second, graph, 0), cudaSuccess);
@@ -518,6 +537,7 @@ static void graphs_that_can_be_launched(void **state)
     assert_int_equal(cudaGraphExecDestroy(first), cudaSuccess);
     assert_int_equal(cudaGraphLaunch(second, stream), cudaSuccess);
     assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+    assert_int_equal(calls, 1);
     assert_int_equal(cudaGraphExecDestroy(second), cudaSuccess);
     assert_int_equal(cudaGraphDestroy(other), cudaSuccess);
     assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);

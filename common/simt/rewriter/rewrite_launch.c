@@ -46,8 +46,8 @@ struct source {
     size_t copied; /* how many of them are in the output */
 
     /*
-     * Where the rewriting is: in how many braces, from which on in a function, and in one of the device's, and in how many
-     * #if, begun in how many.
+     * Where the rewriting is: in how many braces, from which on in a function, and in one of the device's, and in how
+     * many #if, begun in how many.
      */
     int braces, function_braces, device_braces;
     size_t device_begin; /* where that function's body begins */
@@ -203,8 +203,8 @@ static bool is_one_of(char c, const char *characters)
 
 /**
  * The partner of the bracket at `at`, looking forward (step 1) or back (step -1); NOWHERE if there is none in the same
- * statement or directive, or none in MAX_DEPTH brackets. < and > count as brackets only inside < and >, and not as part of
- * <<, or ->.
+ * statement or directive, or none in MAX_DEPTH brackets. < and > count as brackets only inside < and >, and not as part
+ * of <<, or ->.
  */
 static size_t partner(const char *code, size_t at, int step)
 {
@@ -286,8 +286,9 @@ static size_t kernel_begin(const char *code, size_t at)
 }
 
 /**
- * The `>>>` in [at, limit) that ends the launch configuration that `at` is in: the first outside brackets with a `(` after it.
- * A `<` is tried as the start of template arguments, and taken for "less than" if that leaves no end, the last one first.
+ * The `>>>` in [at, limit) that ends the launch configuration that `at` is in: the first outside brackets with a `(`
+ * after it. A `<` is tried as the start of template arguments, and taken for "less than" if that leaves no end, the last
+ * one first.
  */
 static size_t configuration_end(const char *code, size_t at, size_t limit)
 {
@@ -654,7 +655,7 @@ static bool opens_namespace(const char *code, size_t at)
     return false;
 }
 
-/** A function begins at the outermost `{` that is no namespace's, and one of the device's at that behind its qualifier. */
+/** A function begins at the outermost `{` that is no namespace's; one of the device's, at that behind its qualifier. */
 static void count_brace(struct source *source, size_t at)
 {
     const char *code = source->code;
