@@ -125,6 +125,27 @@ static void csv_has_totals_only(void **state)
     assert_string_equal(text, "launches,block_barriers\n4,12345\n");
 }
 
+static void rare_counters_that_are_0_are_left_out(void **state)
+{
+    struct run_counters counters = made_up(2);
+    char text[TEXT_SIZE];
+
+    (void)state;
+    counters.num_rare = 1;
+    write_counters(&counters, 1.0, RECORD_CSV, text);
+    assert_string_equal(text, "launches,block_barriers\n4,12345\n");
+    counters.total[1].value = 0;
+    write_counters(&counters, 1.0, RECORD_CSV, text);
+    assert_string_equal(text, "launches\n4\n");
+    write_counters(&counters, 1.0, RECORD_JSON, text);
+    assert_null(strstr(text, "block_barriers"));
+    write_counters(&counters, 1.0, RECORD_TABLE, text);
+    assert_null(strstr(text, "block barriers"));
+    counters.num_rare = 0;
+    write_counters(&counters, 1.0, RECORD_CSV, text);
+    assert_string_equal(text, "launches,block_barriers\n4,0\n");
+}
+
 /** A text in a report is what JSON and CSV take it for, whatever it holds. */
 static void any_text_is_a_text(void **state)
 {
@@ -184,8 +205,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_kernel_has_no_column),    cmocka_unit_test(several_kernels_have_a_column_each),
         cmocka_unit_test(nothing_counted_is_no_table), cmocka_unit_test(json_has_every_kernel),
-        cmocka_unit_test(csv_has_totals_only),         cmocka_unit_test(any_text_is_a_text),
-        cmocka_unit_test(an_error_is_a_line),
+        cmocka_unit_test(csv_has_totals_only),         cmocka_unit_test(rare_counters_that_are_0_are_left_out),
+        cmocka_unit_test(any_text_is_a_text),          cmocka_unit_test(an_error_is_a_line),
     };
 
     return cmocka_run_group_tests_name("counters_report", tests, NULL, NULL);

@@ -1,6 +1,6 @@
 /**
  * @file collectives.c
- * @brief Shuffles, votes, matches, reductions and __syncwarp: lanes that name each other in a mask meet here.
+ * @brief Shuffles, votes, matches, reductions, __syncwarp and tensor cores: lanes that name each other in a mask meet.
  *
  * Each arrival writes its operand beside its lane and leaves. When every lane of a mask that has not returned is at the
  * same collective with the same mask, all of them get their results and are ready again. Lanes with other masks do not
@@ -12,6 +12,7 @@
 #include "fault.h"
 #include "observer.h"
 #include "shadow.h"
+#include "tensor_cores.h"
 
 #include <string.h>
 
@@ -37,6 +38,13 @@ enum collective {
     COLLECTIVE_REDUCE_XOR,
     COLLECTIVE_SYNCWARP,
     COLLECTIVE_ACTIVE,
+    COLLECTIVE_MMA_BFLOAT16,
+    COLLECTIVE_MMA_HALF,
+    COLLECTIVE_LDMATRIX,
+    COLLECTIVE_LDMATRIX_TRANSPOSED,
+    COLLECTIVE_WMMA_BFLOAT16,
+    COLLECTIVE_WMMA_HALF,
+    COLLECTIVE_WMMA_MEMORY,
 };
 
 static const char *const names[] = {
@@ -59,6 +67,13 @@ static const char *const names[] = {
     [COLLECTIVE_REDUCE_XOR] = "__reduce_xor_sync",
     [COLLECTIVE_SYNCWARP] = "__syncwarp",
     [COLLECTIVE_ACTIVE] = "__activemask",
+    [COLLECTIVE_MMA_BFLOAT16] = "mma.m16n8k16",
+    [COLLECTIVE_MMA_HALF] = "mma.m16n8k16",
+    [COLLECTIVE_LDMATRIX] = "ldmatrix",
+    [COLLECTIVE_LDMATRIX_TRANSPOSED] = "ldmatrix",
+    [COLLECTIVE_WMMA_BFLOAT16] = "mma_sync",
+    [COLLECTIVE_WMMA_HALF] = "mma_sync",
+    [COLLECTIVE_WMMA_MEMORY] = "load_matrix_sync or store_matrix_sync",
 };
 
 static enum collective collective_of(uint64_t call)
@@ -87,6 +102,7 @@ static inline uint64_t meet(uint32_t mask, uint64_t call, uint64_t value, int ar
     warp->ready &= ~self;
     warp->waiting |= self;
     lane->site = site;
+    lane->call = 0;
     simt_order.loaded = 0;
     simt_work.arrivals++;
     simt_lane_leave();
@@ -142,6 +158,64 @@ uint32_t simt_activemask(void)
     const uint32_t self = simt_now.lane ? 1u << simt_now.lane->thread % WARP_LANES : 0;
 
     return self ? (uint32_t)meet(self, COLLECTIVE_ACTIVE, 0, 0, SIMT_CALLER()) : 0;
+}
+
+/* --- tensor cores ------------------------------------------------------------------------------------------------- */
+
+/* Operands and results lie on the lanes' own stacks, where what completes the collective finds them. */
+
+static struct simt_floats mma(enum collective kind, struct mma_fragments fragments, uintptr_t site)
+{
+    meet(UINT32_MAX, kind, (uintptr_t)&fragments, 0, site);
+    return fragments.d;
+}
+
+struct simt_floats simt_mma_bfloat16(uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1,
+                                     float d0, float d1, float d2, float d3)
+{
+    return mma(COLLECTIVE_MMA_BFLOAT16, (struct mma_fragments){{a0, a1, a2, a3}, {b0, b1}, {{d0, d1, d2, d3}}},
+               SIMT_CALLER());
+}
+
+struct simt_floats simt_mma_half(uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1, float d0,
+                                 float d1, float d2, float d3)
+{
+    return mma(COLLECTIVE_MMA_HALF, (struct mma_fragments){{a0, a1, a2, a3}, {b0, b1}, {{d0, d1, d2, d3}}},
+               SIMT_CALLER());
+}
+
+struct simt_words simt_ldmatrix(const void *row, unsigned count, int transposed)
+{
+    const enum collective kind = transposed ? COLLECTIVE_LDMATRIX_TRANSPOSED : COLLECTIVE_LDMATRIX;
+    struct matrix_rows rows = {.row = {0}};
+
+    if (simt_now.lane->thread % WARP_LANES < 8 * count) {
+        simt_access_row(row, SIMT_CALLER());
+        memcpy(rows.row, row, sizeof rows.row);
+    }
+    meet(UINT32_MAX, (uint64_t)kind | count << CALL_WIDTH_SHIFT, (uintptr_t)&rows, 0, SIMT_CALLER());
+    return rows.fragments;
+}
+
+void simt_wmma(const uint16_t a[16], const uint16_t b[16], const float c[8], float d[8], enum simt_number number)
+{
+    struct wmma_fragments fragments = {.a = a, .b = b, .c = c, .d = d};
+
+    meet(UINT32_MAX, number == SIMT_HALF ? COLLECTIVE_WMMA_HALF : COLLECTIVE_WMMA_BFLOAT16, (uintptr_t)&fragments, 0,
+         SIMT_CALLER());
+}
+
+void simt_wmma_memory(const void *matrix, size_t pitch)
+{
+    if ((uintptr_t)matrix % 32 != 0)
+        simt_fault_here(cudaErrorMisalignedAddress, SIMT_CALLER(), "misaligned address",
+                        "loads or stores a matrix at an address that is not a multiple of 32 (it ends in 0x%x)",
+                        (unsigned)((uintptr_t)matrix & 0xff));
+    if (pitch % 16 != 0)
+        simt_fault_here(cudaErrorMisalignedAddress, SIMT_CALLER(), "misaligned address",
+                        "loads or stores a matrix whose rows are %zu bytes apart, which is not a multiple of 16",
+                        pitch);
+    meet(UINT32_MAX, COLLECTIVE_WMMA_MEMORY, (uintptr_t)matrix, (int)pitch, SIMT_CALLER());
 }
 
 unsigned simt_nth_bit(uint32_t bits, unsigned n)
@@ -326,6 +400,56 @@ static void note_missed(struct warp *warp, uint32_t group, const char *name)
     warp->passed_count = kept;
 }
 
+/** All lanes load or store one matrix; false: they do not. */
+static bool is_one_matrix(const struct warp *warp)
+{
+    for (unsigned lane = 1; lane < WARP_LANES; lane++) {
+        const struct lane *other = &simt_now.warp_lane[lane];
+
+        if (warp->value[lane] == warp->value[0] && warp->argument[lane] == warp->argument[0])
+            continue;
+        simt_fault_thread(cudaErrorLaunchFailure, other->index, other->site, "several matrices",
+                          "loads or stores a matrix that is not the one of lane 0: address or distance of rows differ");
+        return false;
+    }
+    return true;
+}
+
+/** A warp does something to matrices. False: it is a fault. */
+static bool complete_matrices(struct warp *warp, uint32_t group, uint64_t call, struct meeting *meeting)
+{
+    const enum collective kind = collective_of(call);
+
+    if (SIMT_UNLIKELY(group != UINT32_MAX)) {
+        const struct lane *first = &simt_now.warp_lane[__builtin_ctz(group)];
+        const unsigned absent = (unsigned)__builtin_ctz(~group);
+
+        simt_fault_thread(cudaErrorLaunchFailure, first->index, first->site, "warp without all lanes",
+                          "does this %s, which takes all 32 lanes of the warp, without lane %u, which %s", names[kind],
+                          absent, warp->lanes >> absent & 1 ? "has returned" : "the block does not have");
+        return false;
+    }
+    meeting->kind = MEETING_MMA;
+    meeting->operations = 1;
+    switch (kind) {
+    case COLLECTIVE_MMA_BFLOAT16:
+    case COLLECTIVE_MMA_HALF:
+        simt_complete_mma(warp->value, kind == COLLECTIVE_MMA_HALF ? SIMT_HALF : SIMT_BFLOAT16);
+        return true;
+    case COLLECTIVE_WMMA_BFLOAT16:
+    case COLLECTIVE_WMMA_HALF:
+        meeting->operations = 2;
+        simt_complete_wmma(warp->value, kind == COLLECTIVE_WMMA_HALF ? SIMT_HALF : SIMT_BFLOAT16);
+        return true;
+    default:
+        meeting->kind = MEETING_MATRIX_MEMORY;
+    }
+    if (kind == COLLECTIVE_WMMA_MEMORY)
+        return is_one_matrix(warp);
+    simt_complete_ldmatrix(warp->value, call >> CALL_WIDTH_SHIFT & 0xff, kind == COLLECTIVE_LDMATRIX_TRANSPOSED);
+    return true;
+}
+
 static void complete(struct warp *warp, uint32_t group, uint64_t call)
 {
     const enum collective kind = collective_of(call);
@@ -344,6 +468,8 @@ static void complete(struct warp *warp, uint32_t group, uint64_t call)
     if (kind <= COLLECTIVE_SHUFFLE_XOR) {
         meeting.kind = MEETING_SHUFFLE;
         good = complete_shuffle(warp, call, &meeting);
+    } else if (kind >= COLLECTIVE_MMA_BFLOAT16) {
+        good = complete_matrices(warp, group, call, &meeting);
     } else if (kind == COLLECTIVE_SYNCWARP) {
         meeting.kind = MEETING_SYNCWARP;
         simt_order_syncwarp(&warp->order, warp->first, warp->lanes, warp->mask[__builtin_ctz(group)]);

@@ -4,14 +4,16 @@
  * over them.
  *
  * It has what CUDA keeps in cooperative_groups/reduce.h and scan.h too. Groups larger than a warp but smaller than a
- * block, clusters and asynchronous copies are not there.
+ * block, clusters and asynchronous copies by groups are not there.
  */
 #ifndef SIMT_COOPERATIVE_GROUPS_H
 #define SIMT_COOPERATIVE_GROUPS_H
 
 #include "cuda_runtime.h"
 
-#define memcpy_async SIMT_REFUSED("asynchronous copies are not supported by the simulator: copy by loads and stores")
+#define memcpy_async                                                                                               \
+    SIMT_REFUSED("asynchronous copies of groups are not supported by the simulator: __pipeline_memcpy_async() of " \
+                 "cuda_pipeline.h")
 #define this_cluster \
     SIMT_REFUSED("thread block clusters are not supported by the simulator: let blocks meet in global memory")
 
@@ -92,7 +94,7 @@ class thread_group
         if (mask)
             simt_syncwarp(mask);
         else
-            simt_syncthreads();
+            __syncthreads();
     }
     SIMT_METHOD unsigned size() const
     {
@@ -117,7 +119,7 @@ class thread_block
     }
     static SIMT_METHOD void sync()
     {
-        simt_syncthreads();
+        __syncthreads();
     }
     static SIMT_METHOD unsigned size()
     {

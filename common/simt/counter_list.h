@@ -2,9 +2,14 @@
  * @file counter_list.h
  * @brief What is counted, once: COUNTER(name, what a table calls it, what is counted), in the order of reports.
  *
- * Whoever includes this file defines COUNTER first. The structure, the reports' names and the documentation come from here.
+ * Whoever includes this file defines COUNTER first, and RARE_COUNTER if that is another to it: a counter of what few
+ * programs do, so that reports leave it out where it is 0. The structure, the reports' names and the documentation come
+ * from here.
  * To add a counter: its line here, and the line that counts. Documentation tools read the lines too, so each stays one.
  */
+#ifndef RARE_COUNTER
+#define RARE_COUNTER COUNTER
+#endif
 /* clang-format off */
 COUNTER(launches, "launches", "kernels launched")
 COUNTER(blocks, "blocks", "thread blocks run")
@@ -27,5 +32,8 @@ COUNTER(shared_store_wavefronts, "shared store wavefronts", "passes over the 32 
 COUNTER(shared_conflicts, "bank conflicts", "wavefronts beyond the least possible, loads and stores")
 COUNTER(atomic_requests, "atomic requests", "atomic operations, one for each warp")
 COUNTER(atomic_conflicts, "atomic conflicts", "lanes that found their address taken by an earlier lane of the request")
+RARE_COUNTER(tensor_operations, "tensor-core operations", "products of 16x16 and 16x8 numbers on tensor cores, one for each warp")
+RARE_COUNTER(async_copy_bytes, "bytes copied asynchronously", "bytes of asynchronous copies from global to shared memory, but for those that are nothing but zeros")
 /* clang-format on */
 #undef COUNTER
+#undef RARE_COUNTER

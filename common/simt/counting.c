@@ -253,6 +253,7 @@ static void count_request(const struct request *request)
         counters->shared_conflicts += wavefronts - least;
         break;
     case EVENT_SHARED_STORE:
+    case EVENT_COPY_TO:
         wavefronts = count_wavefronts(request, &least);
         counters->shared_store_requests++;
         counters->shared_store_wavefronts += wavefronts;
@@ -263,6 +264,13 @@ static void count_request(const struct request *request)
         counters->global_atomic_requests += request->kind == EVENT_GLOBAL_ATOMIC;
         counters->atomic_requests++;
         counters->atomic_conflicts += count_taken(request);
+        break;
+    case EVENT_COPY_FROM:
+        if (request->bytes == 0)
+            break;
+        counters->global_load_requests++;
+        counters->global_load_sectors += count_sectors(request);
+        counters->async_copy_bytes += (uint64_t)request->bytes * request->count;
         break;
     case EVENT_BASIC_BLOCK:
         break;
@@ -294,6 +302,7 @@ static void count_meeting(const struct meeting *meeting)
     counters->shuffles += meeting->kind == MEETING_SHUFFLE;
     counters->votes += meeting->kind == MEETING_VOTE;
     counters->warp_barriers += meeting->kind == MEETING_SYNCWARP;
+    counters->tensor_operations += meeting->kind == MEETING_MMA ? meeting->operations : 0;
 }
 
 static void count_barrier(const struct block *block)

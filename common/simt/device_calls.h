@@ -12,6 +12,9 @@
 extern "C" {
 #endif
 
+/* So far below its array is led what an index outside it names: nothing is there. */
+#define SIMT_FAR (1LL << 46)
+
 enum simt_shuffle { SIMT_SHUFFLE_INDEX, SIMT_SHUFFLE_UP, SIMT_SHUFFLE_DOWN, SIMT_SHUFFLE_XOR };
 
 enum simt_reduction {
@@ -56,10 +59,11 @@ uint32_t simt_reduce(uint32_t mask, enum simt_reduction kind, uint32_t value);
 void simt_syncwarp(uint32_t mask);
 uint32_t simt_activemask(void);
 
-void simt_syncthreads(void);
-int simt_syncthreads_count(int predicate);
-int simt_syncthreads_and(int predicate);
-int simt_syncthreads_or(int predicate);
+/* `call` tells those of one line of the source apart. */
+void simt_syncthreads(unsigned call);
+int simt_syncthreads_count(int predicate, unsigned call);
+int simt_syncthreads_and(int predicate, unsigned call);
+int simt_syncthreads_or(int predicate, unsigned call);
 void simt_grid_sync(void);
 /* Whether it may be called: the launch is a cooperative one. */
 int simt_grid_is_together(void);
@@ -78,8 +82,40 @@ long long simt_clock_or(long long of_host);
 unsigned simt_nth_bit(uint32_t bits, unsigned n);
 /* The bits that stand where `mask` has bits, side by side. */
 uint32_t simt_gather_bits(uint32_t bits, uint32_t mask);
+/* In a kernel its own; outside, the host's. */
+void *simt_malloc(size_t bytes);
+void simt_free(void *memory);
 /* What memcpy and its kin are about to do. */
 void simt_touch_range(const void *pointer, size_t bytes, int store);
+
+/* An asynchronous copy to shared memory, of `bytes` bytes, of which the last `zeros` are zeros instead; and its groups. */
+void simt_copy(void *to, const void *from, size_t bytes, size_t zeros);
+void simt_copies_commit(void);
+void simt_copies_wait(size_t prior);
+
+/*
+ * What a warp does to matrices on tensor cores. A lane's part of them, its fragment, goes in and comes out in registers, so
+ * that the arrays of a kernel are nobody's but its own: what the compiler instruments is what others could reach.
+ */
+enum simt_number { SIMT_BFLOAT16, SIMT_HALF };
+struct simt_words {
+    uint32_t word[4];
+};
+struct simt_floats {
+    float value[4];
+};
+
+/* d + a b: 16x16 times 16x8. The fragments are those of PTX's mma.m16n8k16. */
+struct simt_floats simt_mma_bfloat16(uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1,
+                                     float d0, float d1, float d2, float d3);
+struct simt_floats simt_mma_half(uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1, float d0,
+                                 float d1, float d2, float d3);
+/* PTX's ldmatrix: `count` matrices of 8x8 elements of 16 bits, of which lane i names row i % 8 of matrix i / 8. */
+struct simt_words simt_ldmatrix(const void *row, unsigned count, int transposed);
+/* 16x16 times 16x16; a lane has a row of a, a column of b and half a row of d. */
+void simt_wmma(const uint16_t a[16], const uint16_t b[16], const float c[8], float d[8], enum simt_number number);
+/* A warp is about to load or store a matrix: all lanes together, at one place, with rows `pitch` bytes apart. */
+void simt_wmma_memory(const void *matrix, size_t pitch);
 
 #ifdef __cplusplus
 [[noreturn]] void simt_trap(void);

@@ -34,12 +34,15 @@ enum {
     CELL_SITE = (1 << SITE_BITS) - 1,
 };
 
+#define TICK_NEVER UINT32_MAX
+
 /* Kinds of a read. */
 #define READ_LOST    (1u << 30) /**< whoever writes these bytes before the launch ends does so in a race */
 #define READ_HISTORY (1u << 31) /**< there is a history of the word; its latest tick is the cell's */
 #define READ_AUTHORS \
     (3u << 30) /**< no reads: all threads of the set have updated it by atomics; no bytes: READ_LOST as well */
 #define READ_UNOWNED (3u << 30) /**< at a tick that never comes: no variable has the word, see shared_variables.c */
+#define READ_COPIED  (READ_UNOWNED | 1) /**< at that tick: an asynchronous copy writes the word, see copies.c */
 
 /** Which bytes of a word an atomic has, of how many; how far it reaches; whether it is a volatile store. */
 enum atomic_kind {
@@ -140,5 +143,11 @@ void simt_shared_variables_mark(struct shadow_cell *shadow, size_t dynamic);
 bool simt_is_unowned(const struct shadow_cell *cell);
 _Noreturn void simt_fault_unowned(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access,
                                   uintptr_t pc);
+
+/** The heap that the kernels' own malloc() takes from: how large it may be. Its memory is no host's. NULL: it has no more. */
+extern size_t simt_heap_limit;
+void *simt_heap_allocate(size_t bytes);
+/** False: it is not the beginning of what that has given. */
+bool simt_heap_release(const void *memory);
 
 #endif

@@ -216,6 +216,7 @@ static void run_in_turn(uint64_t blocks)
         simt_block_begin(first_block);
         OBSERVE(block_runs, (uint32_t)i);
         simt_block_go_on(first_block);
+        simt_copies_end(first_block);
         simt_order_end(&simt_order.block);
         OBSERVE(blocks_ended, 1);
         simt_work.before_block = simt_work.events + simt_work.arrivals;
@@ -334,8 +335,10 @@ static cudaError_t run_cooperative(const struct launch *launch, unsigned count)
     }
     if (error == cudaSuccess)
         run_together(blocks, count);
-    for (unsigned i = 0; i < count && blocks[i]; i++)
+    for (unsigned i = 0; i < count && blocks[i]; i++) {
+        simt_copies_end(blocks[i]);
         simt_order_end(&blocks[i]->order);
+    }
     for (unsigned i = 1; i < count; i++)
         block_free(blocks[i]);
     return error;

@@ -7,6 +7,7 @@
  */
 #include "kernel_calls.h"
 
+#include "device_calls.h"
 #include "fault.h"
 #include "host_accesses.h"
 #include "observer.h"
@@ -19,6 +20,10 @@
 
 /* An index may lead so far from global memory; host memory is farther away. */
 #define NEAR_ARENA (UINT64_C(1) << 40)
+/* So near a lane's stack lies shared memory too: what the system maps, it maps side by side. */
+#define NEAR_STACK (UINT64_C(1) << 43)
+/* An array of constants may lie in the program. */
+#define NEAR_PROGRAM (UINT64_C(1) << 36)
 
 ALWAYS_INLINE void record(uintptr_t pc, uint64_t access)
 {
@@ -49,7 +54,7 @@ static void announce(const void *address, unsigned bytes, enum event_kind kind)
 }
 
 /** As record(), where a test more does not matter. */
-static void record_slowly(uintptr_t pc, const void *address, enum event_kind kind, unsigned bytes, uint64_t offset)
+void simt_record(uintptr_t pc, const void *address, enum event_kind kind, unsigned bytes, uint64_t offset)
 {
     if (simt_memory.watched)
         announce(address, bytes, kind);
@@ -116,8 +121,7 @@ static _Noreturn void fault_misaligned(uintptr_t address, unsigned bytes, bool s
                     store ? "writes" : "reads", bytes, bytes, (unsigned)(address & 0xff));
 }
 
-/** Dynamic shared memory ends where the launch said. */
-static _Noreturn void fault_shared_bounds(unsigned bytes, bool store, uintptr_t pc)
+_Noreturn void simt_fault_shared_bounds(unsigned bytes, bool store, uintptr_t pc)
 {
     simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access",
                     "%s %u bytes beyond the shared memory of this launch (%zu dynamic bytes)",
@@ -146,7 +150,7 @@ ALWAYS_INLINE bool access_ranges(uintptr_t address, unsigned bytes, struct touch
         if (bytes > 1 && SIMT_UNLIKELY(address % bytes != 0))
             fault_misaligned(address, bytes, store, pc);
         if (SIMT_UNLIKELY(shared + bytes > simt_memory.shared_end && shared < simt_memory.shared_resume))
-            fault_shared_bounds(bytes, store, pc);
+            simt_fault_shared_bounds(bytes, store, pc);
         shadow_access(simt_memory.shared_shadow, simt_memory.shared, address, bytes, touch, pc, SPACE_SHARED);
         if (watched)
             announce((const void *)address, bytes, store ? EVENT_SHARED_STORE : EVENT_SHARED_LOAD);
@@ -171,6 +175,40 @@ static bool is_local(uintptr_t address)
     const struct fiber_stacks *stacks = &simt_now.block->stacks;
 
     return address - (uintptr_t)stacks->base < stacks->mapped;
+}
+
+static void check_before_shared(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
+{
+    if (simt_memory.shared - address <= SHARED_BYTES_DEFAULT)
+        simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "%s %u bytes before the first shared variable",
+                        store ? "writes" : "reads", bytes);
+}
+
+static bool is_near(uintptr_t address, uintptr_t place, uintptr_t distance)
+{
+    return address - place + distance < 2 * distance;
+}
+
+void simt_check_index(uintptr_t address, unsigned bytes, enum shadow_access access, uintptr_t pc)
+{
+    const uintptr_t meant = address + SIMT_FAR;
+    const uintptr_t shared = meant - simt_memory.shared;
+    const char *kind = "out-of-bounds local access";
+
+    if (!is_near(meant, simt_now.lane->stack, NEAR_STACK) && !is_near(meant, simt_memory.arena, NEAR_ARENA) &&
+        !is_near(meant, simt_program.low, NEAR_PROGRAM))
+        return;
+    check_before_shared(meant, bytes, access != ACCESS_LOAD, pc);
+    if (shared < simt_memory.shared_bytes) {
+        const struct shadow_cell *cell = &simt_memory.shared_shadow[shared / 4];
+
+        if (simt_is_unowned(cell))
+            simt_fault_unowned(cell, bytes < 4 ? ((1u << bytes) - 1) << meant % 4 : 0xf, access, pc);
+        kind = "out-of-bounds shared access";
+    } else if (meant - simt_memory.arena < simt_memory.arena_bytes) {
+        kind = "out-of-bounds global access";
+    }
+    simt_fault_here(cudaErrorIllegalAddress, pc, kind, "has an index outside its array");
 }
 
 /** Neither the arena nor shared memory: the fiber's stack, the program itself, or a mistake. */
@@ -215,8 +253,8 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
     if (address - image->data_low < image->data_high - image->data_low) {
         check_variable(address, bytes, store, pc);
         shadow_access(simt_memory.data_shadow, image->data_low, address, bytes, touch, pc, SPACE_GLOBAL);
-        record_slowly(pc, (const void *)address, store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD, bytes,
-                      (address - image->data_low) | EVENT_OUTSIDE);
+        simt_record(pc, (const void *)address, store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD, bytes,
+                    (address - image->data_low) | EVENT_OUTSIDE);
         return;
     }
     if (address - image->host_low < image->host_high - image->host_low &&
@@ -229,11 +267,10 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
                             bytes);
         return;
     }
+    simt_check_index(address, bytes, touch.what, pc);
     if (!store && address - (uintptr_t)simt_current.arguments < simt_current.argument_bytes)
         return;
-    if (simt_memory.shared - address <= SHARED_BYTES_DEFAULT)
-        simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "%s %u bytes before the first shared variable",
-                        store ? "writes" : "reads", bytes);
+    check_before_shared(address, bytes, store, pc);
     if (address < 4096)
         simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
                         "%s %u bytes through a null pointer (address 0x%" PRIxPTR ")", store ? "writes" : "reads",
@@ -326,19 +363,27 @@ void simt_access_atomic(const void *pointer, unsigned bytes, bool in_block, bool
         fault_misaligned(address, bytes, true, pc);
     if (global < simt_memory.arena_bytes) {
         shadow_access(simt_memory.arena_shadow, simt_memory.arena, address, bytes, touch, pc, SPACE_GLOBAL);
-        record_slowly(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, global);
+        simt_record(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, global);
     } else if (shared < simt_memory.shared_bytes) {
         if (shared + bytes > simt_memory.shared_end && shared < simt_memory.shared_resume)
-            fault_shared_bounds(bytes, true, pc);
+            simt_fault_shared_bounds(bytes, true, pc);
         shadow_access(simt_memory.shared_shadow, simt_memory.shared, address, bytes, touch, pc, SPACE_SHARED);
-        record_slowly(pc, pointer, EVENT_SHARED_ATOMIC, bytes, shared);
+        simt_record(pc, pointer, EVENT_SHARED_ATOMIC, bytes, shared);
     } else if (data < simt_program.data_high - simt_program.data_low) {
         check_variable(address, bytes, true, pc);
         shadow_access(simt_memory.data_shadow, simt_program.data_low, address, bytes, touch, pc, SPACE_GLOBAL);
-        record_slowly(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, data | EVENT_OUTSIDE);
+        simt_record(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, data | EVENT_OUTSIDE);
     } else {
         access_elsewhere(address, bytes, touch, pc);
     }
+}
+
+void simt_access_row(const void *row, uintptr_t pc)
+{
+    if ((uintptr_t)row - simt_memory.shared >= simt_memory.shared_bytes)
+        simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
+                        "loads a row of a matrix from memory that is not shared");
+    access_memory(row, 16, false, pc);
 }
 
 void simt_forgive_load(const void *pointer, unsigned bytes)

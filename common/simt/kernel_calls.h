@@ -3,6 +3,7 @@
 #define SIMT_KERNEL_CALLS_H
 
 #include "lanes.h"
+#include "shadow.h"
 
 /**
  * The running lane is about to do an atomic, for the threads of its block only or for all: checks and records it. Outside
@@ -10,8 +11,23 @@
  */
 void simt_access_atomic(const void *pointer, unsigned bytes, bool in_block, bool needs_value, uintptr_t pc);
 
+/** The running lane is about to load 16 bytes of shared memory, a row of a matrix: checks and records it. */
+void simt_access_row(const void *row, uintptr_t pc);
+
+/** Records what has been checked. */
+void simt_record(uintptr_t pc, const void *address, enum event_kind kind, unsigned bytes, uint64_t offset);
+
+/** Ends the launch: the access is behind the dynamic shared memory that was asked for. */
+_Noreturn void simt_fault_shared_bounds(unsigned bytes, bool store, uintptr_t pc);
+
+/** Forgets the copies of a block that has ended, which nobody waits for any more. */
+void simt_copies_end(struct block *block);
+
 /** It is about to compare and swap: if it has last loaded that, the load raced with no atomic. */
 void simt_forgive_load(const void *pointer, unsigned bytes);
+
+/** A fault if `address` comes of an index outside its array, which the rewriter's mark has led there. */
+void simt_check_index(uintptr_t address, unsigned bytes, enum shadow_access access, uintptr_t pc);
 
 /** Completes every collective of `warp` whose lanes are all there. */
 void simt_collectives_complete(struct warp *warp);

@@ -22,7 +22,7 @@ struct request {
     uint8_t lane[WARP_LANES];
 };
 
-enum meeting_kind { MEETING_SHUFFLE, MEETING_VOTE, MEETING_SYNCWARP };
+enum meeting_kind { MEETING_SHUFFLE, MEETING_VOTE, MEETING_SYNCWARP, MEETING_MMA, MEETING_MATRIX_MEMORY };
 
 /** A collective of some lanes of a warp; the results are in the warp. */
 struct meeting {
@@ -30,7 +30,8 @@ struct meeting {
     enum meeting_kind kind;
     const char *name; /**< "__shfl_sync" */
     uint32_t lanes;
-    unsigned bytes; /**< of a shuffle's operand */
+    unsigned bytes;      /**< of a shuffle's operand */
+    unsigned operations; /**< on tensor cores, each of 16x16 by 16x8 */
     uint64_t in[WARP_LANES];
     int8_t from[WARP_LANES]; /**< the lane that each lane of a shuffle read, or -1: none, it kept its own */
 };

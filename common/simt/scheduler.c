@@ -117,6 +117,7 @@ void simt_block_begin(struct block *block)
         block->lane[i].depth = EVENT_DEPTH_NONE;
         block->lane[i].in_pieces = false;
         block->lane[i].loaded = 0;
+        block->lane[i].first_copy = block->lane[i].last_copy = block->lane[i].copy_groups = 0;
     }
 }
 

@@ -42,7 +42,7 @@ static unsigned running_thread(void)
 
 static const char *const does[] = {"reads", "writes", "updates atomically", "reads"};
 
-static uintptr_t site_pc(uint32_t site)
+uintptr_t simt_site_pc(uint32_t site)
 {
     const uintptr_t pc = simt_sites[site];
 
@@ -80,7 +80,7 @@ static _Noreturn void fault_race(const struct past *past, struct word_access acc
                     past->kind & ATOMIC_STORE ? "wrote"
                     : authors                 ? did[3]
                                               : did[(past->kind & PAST_KIND) >> 4],
-                    site_pc(past->site), others ? " (and others too)" : "",
+                    simt_site_pc(past->site), others ? " (and others too)" : "",
                     here                           ? ", no barrier between"
                     : in_block_only(past, &access) ? ", and an atomic that ends in _block reaches its block only"
                                                    : ", and blocks are not ordered");
@@ -201,6 +201,24 @@ void simt_store_closely(struct shadow_cell *cell, struct word_access access)
 
     simt_arena_written(access.address, access.bytes);
     shadow_store_known(cell, access, state << CELL_STATE_SHIFT);
+}
+
+/** Ends the launch if an asynchronous copy writes the word, and nobody has waited for it. */
+static void check_no_copy(const struct shadow_cell *cell, struct word_access access)
+{
+    if (cell->read_tick != TICK_NEVER || cell->read != READ_COPIED)
+        return;
+    const unsigned thread = cell->write >> CELL_THREAD_SHIFT;
+    const uint3 index = simt_thread_index(thread);
+    const int count = __builtin_popcount(access.bytes);
+    char who[64] = "it";
+
+    if (thread != running_thread())
+        snprintf(who, sizeof who, "thread (%u,%u,%u)", index.x, index.y, index.z);
+    simt_fault_dismiss();
+    simt_fault_here(cudaErrorLaunchFailure, access.pc, "asynchronous copy under way",
+                    "%s %d byte%s that %s copies asynchronously" SIMT_PLACE " and has not waited for",
+                    does[access.what], count, count == 1 ? "" : "s", who, simt_site_pc(cell->write & CELL_SITE));
 }
 
 static bool of_readers(const struct past *past)
@@ -347,7 +365,7 @@ void simt_check_read_only(const struct shadow_cell *cell, struct word_access acc
                             "reads by __ldg() %d bytes that thread (%u,%u,%u) of block (%u,%u,%u) wrote" SIMT_PLACE
                             " in the same launch",
                             __builtin_popcount(access.bytes), index.x, index.y, index.z, block.x, block.y, block.z,
-                            site_pc(past->site));
+                            simt_site_pc(past->site));
     }
     if (access.address - simt_memory.arena < simt_memory.arena_bytes)
         simt_arena_read_only(access.address, access.bytes);
@@ -576,6 +594,7 @@ void simt_load_slowly(struct shadow_cell *cell, struct word_access access)
     /* Of a word that is nobody's no more need be said: it has been noted. */
     if (simt_is_unowned(cell))
         return;
+    check_no_copy(cell, access);
     struct history *history = open_history(cell, shadow_horizon(access.space), access.pc);
     uint8_t bytes = access.bytes;
 
@@ -701,6 +720,7 @@ void simt_store_slowly(struct shadow_cell *cell, struct word_access access, uint
 
     if (simt_is_unowned(cell))
         simt_fault_unowned(cell, access.bytes, access.what, access.pc);
+    check_no_copy(cell, access);
     struct history *history = open_history(cell, shadow_horizon(access.space), access.pc);
     struct past mine = {.tick = simt_order.tick,
                         .who = (uint16_t)running_thread(),
@@ -774,8 +794,8 @@ void simt_fault_work_race(const struct shadow_cell *cell, uint32_t first, const 
     const int count = __builtin_popcount(past->bytes);
 
     simt_block_idx = simt_block_index(simt_block_at(past->tick));
-    simt_fault_thread(cudaErrorLaunchFailure, simt_thread_index(thread), site_pc(past->site), "race of two streams",
-                      "%s %d byte%s that %s" SIMT_PLACE ", in another stream, %s, and nothing orders the two",
-                      does_to[race->mine], count, count == 1 ? "" : "s", race->name, race->caller,
-                      does_to[race->theirs]);
+    simt_fault_thread(
+        cudaErrorLaunchFailure, simt_thread_index(thread), simt_site_pc(past->site), "race of two streams",
+        "%s %d byte%s that %s" SIMT_PLACE ", in another stream, %s, and nothing orders the two", does_to[race->mine],
+        count, count == 1 ? "" : "s", race->name, race->caller, does_to[race->theirs]);
 }

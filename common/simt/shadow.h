@@ -18,6 +18,8 @@
 extern uintptr_t simt_sites[1 << SITE_BITS];
 enum { SITE_SHARED = 1 };
 void simt_site_add(uintptr_t pc);
+/** The place that a cell has; 0 if nobody knows which of several. */
+uintptr_t simt_site_pc(uint32_t site);
 
 static inline uint32_t cell_site(uintptr_t pc)
 {
@@ -72,6 +74,18 @@ void simt_race_forgive(struct shadow_cell *cell, enum shadow_space space, unsign
  */
 bool simt_word_uses(const struct shadow_cell *cell, uint32_t first, uint32_t last, uint8_t uses[NUM_USES]);
 void simt_fault_work_race(const struct shadow_cell *cell, uint32_t first, const struct work_race *race);
+
+/** Shared words that an asynchronous copy of the running thread is about to write: from now on nobody may touch them. */
+static inline void shadow_begin_copy(struct shadow_cell *cell)
+{
+    cell->read_tick = TICK_NEVER;
+    cell->read = READ_COPIED;
+}
+static inline void shadow_end_copy(struct shadow_cell *cell)
+{
+    cell->read_tick = 0;
+    cell->read = 0;
+}
 
 /** The last volatile load of each thread: again at the same tick, with no write in between, it says nothing new. */
 struct polled {

@@ -25,7 +25,6 @@
 enum { NAME_TEXT = 64 };
 
 /* A tick that never comes: start_ticks() in grid.c begins again long before. */
-static const uint32_t TICK_UNOWNED = UINT32_MAX;
 
 struct variable {
     size_t begin, end; /**< offsets in shared memory */
@@ -242,7 +241,7 @@ void simt_shared_variables_find(size_t bytes, size_t dynamic)
 static void mark(struct shadow_cell *shadow, size_t begin, size_t end)
 {
     for (size_t word = (begin + 3) / 4; word < end / 4; word++) {
-        shadow[word].read_tick = TICK_UNOWNED;
+        shadow[word].read_tick = TICK_NEVER;
         shadow[word].read = READ_UNOWNED;
     }
 }
@@ -271,7 +270,7 @@ void simt_shared_variables_mark(struct shadow_cell *shadow, size_t dynamic)
 
 bool simt_is_unowned(const struct shadow_cell *cell)
 {
-    return cell->read_tick == TICK_UNOWNED;
+    return cell->read_tick == TICK_NEVER && cell->read == READ_UNOWNED;
 }
 
 /* --- faults --------------------------------------------------------------------------------------------------------- */

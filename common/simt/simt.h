@@ -64,8 +64,9 @@ void simt_unwrite(const void *begin, size_t bytes);
  * simt_trace_end() writes a JSON object with "kernel", "grid", "block", "traced_block", "dynamic_shared" (its "offset" in
  * shared memory, and "bytes"), "source", "truncated" and "events", in the order of execution, one for each operation of a
  * warp. Each has "kind" (shuffle, vote, warp_barrier, block_barrier, shared_load, shared_store, global_load, global_store,
- * atomic, return), "warp", "line" ("file" where it is not "source"; a line nobody knows is null) and "lanes", a mask.
- * Columns have 32 elements, null for lanes that take no part; values are bits in hexadecimal:
+ * atomic, mma, matrix_memory, copy_from, copy_to, return), "warp", "line" ("file" where it is not "source"; a line nobody
+ * knows is null) and "lanes", a mask. Columns have 32 elements, null for lanes that take no part; values are bits in
+ * hexadecimal:
  *
  *   shuffle        operation, bytes, from (the lane each lane reads; -1: none, it keeps its own), in, out
  *   vote           operation, in, out
@@ -73,6 +74,10 @@ void simt_unwrite(const void *begin, size_t bytes);
  *   shared_*       bytes, offset in shared memory, value
  *   global_*       bytes, allocation (by address; -1: a __device__ variable), offset in it, value
  *   atomic         bytes, space, allocation if global, offset, value (what was there before)
+ *   mma            operation; no columns
+ *   matrix_memory  operation: of ldmatrix, whose shared_load comes before, or of a load or store by wmma
+ *   copy_from      as global_load: what an asynchronous copy reads; bytes 0: nothing, all of it is zeros
+ *   copy_to        as shared_store; the value is not there yet
  *   return         line: where the first of the lanes was last seen
  */
 bool simt_trace_begin(size_t most_events);
@@ -80,7 +85,10 @@ bool simt_trace_begin(size_t most_events);
 /** After simt_trace_begin(): waits for a launch of the kernel of that name, without template arguments. NULL: any. */
 void simt_trace_only(const char *kernel);
 
-/** Ends the trace and writes it. False if nothing was launched, memory ran out or writing failed. NULL: only ends it. */
+/**
+ * Ends the trace and writes it. False if nothing was launched, writing failed or memory ran out: then errno is ENOMEM.
+ * NULL: only ends it.
+ */
 bool simt_trace_end(FILE *stream);
 
 /** What the simulator cannot see, for people: a few lines of text, static. */

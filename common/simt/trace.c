@@ -9,6 +9,7 @@
 #include "simt.h"
 #include "source_lines.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,10 @@ enum entry_kind {
     ENTRY_GLOBAL_STORE,
     ENTRY_ATOMIC,
     ENTRY_RETURN,
+    ENTRY_MMA,
+    ENTRY_MATRIX_MEMORY,
+    ENTRY_COPY_FROM,
+    ENTRY_COPY_TO,
 };
 
 static const char *const kind_names[] = {
@@ -39,6 +44,10 @@ static const char *const kind_names[] = {
     [ENTRY_GLOBAL_STORE] = "global_store",
     [ENTRY_ATOMIC] = "atomic",
     [ENTRY_RETURN] = "return",
+    [ENTRY_MMA] = "mma",
+    [ENTRY_MATRIX_MEMORY] = "matrix_memory",
+    [ENTRY_COPY_FROM] = "copy_from",
+    [ENTRY_COPY_TO] = "copy_to",
 };
 
 /** What an entry says of one lane. */
@@ -192,7 +201,8 @@ static void trace_access(const void *address, unsigned bytes, enum event_kind ki
     const struct lane *lane = simt_now.lane;
     struct queue *queue = &trace.queue[lane->thread];
     const bool store = kind == EVENT_GLOBAL_STORE || kind == EVENT_SHARED_STORE;
-    const bool load = kind == EVENT_GLOBAL_LOAD || kind == EVENT_SHARED_LOAD;
+    const bool load = kind == EVENT_GLOBAL_LOAD || kind == EVENT_SHARED_LOAD || kind == EVENT_COPY_FROM;
+    const bool arrives = kind == EVENT_COPY_TO; /* later than the lane goes on */
 
     if (!simt_memory.watched) /* the trace has become full meanwhile */
         return;
@@ -201,9 +211,10 @@ static void trace_access(const void *address, unsigned bytes, enum event_kind ki
 
     struct value *value = &queue->value[queue->pushed++ % LANE_EVENTS];
 
-    *value = (struct value){.address = address, .bytes = (uint8_t)bytes, .known = !(store && lane->in_pieces)};
+    *value = (struct value){
+        .address = address, .bytes = (uint8_t)bytes, .known = !(store && lane->in_pieces) && !arrives};
     value->pending = store && value->known;
-    if (!store)
+    if (!store && !arrives)
         memcpy(value->word, address, bytes);
 }
 
@@ -268,9 +279,11 @@ static void trace_request(const struct request *request)
         [EVENT_GLOBAL_LOAD] = ENTRY_GLOBAL_LOAD, [EVENT_GLOBAL_STORE] = ENTRY_GLOBAL_STORE,
         [EVENT_SHARED_LOAD] = ENTRY_SHARED_LOAD, [EVENT_SHARED_STORE] = ENTRY_SHARED_STORE,
         [EVENT_GLOBAL_ATOMIC] = ENTRY_ATOMIC,    [EVENT_SHARED_ATOMIC] = ENTRY_ATOMIC,
+        [EVENT_COPY_FROM] = ENTRY_COPY_FROM,     [EVENT_COPY_TO] = ENTRY_COPY_TO,
     };
     const enum event_kind kind = request->kind;
-    const bool global = kind == EVENT_GLOBAL_LOAD || kind == EVENT_GLOBAL_STORE || kind == EVENT_GLOBAL_ATOMIC;
+    const bool global = kind == EVENT_GLOBAL_LOAD || kind == EVENT_GLOBAL_STORE || kind == EVENT_GLOBAL_ATOMIC ||
+                        kind == EVENT_COPY_FROM;
 
     if (!simt_memory.watched)
         return;
@@ -299,7 +312,12 @@ static void trace_request(const struct request *request)
 static void trace_meeting(const struct meeting *meeting)
 {
     static const enum entry_kind kinds[] = {
-        [MEETING_SHUFFLE] = ENTRY_SHUFFLE, [MEETING_VOTE] = ENTRY_VOTE, [MEETING_SYNCWARP] = ENTRY_WARP_BARRIER};
+        [MEETING_SHUFFLE] = ENTRY_SHUFFLE,
+        [MEETING_VOTE] = ENTRY_VOTE,
+        [MEETING_SYNCWARP] = ENTRY_WARP_BARRIER,
+        [MEETING_MMA] = ENTRY_MMA,
+        [MEETING_MATRIX_MEMORY] = ENTRY_MATRIX_MEMORY,
+    };
 
     if (!simt_memory.watched)
         return;
@@ -487,6 +505,10 @@ static void write_details(FILE *stream, const struct entry *entry, const struct 
     case ENTRY_BLOCK_BARRIER:
         fprintf(stream, ", \"barrier\": %" PRIu32 ", \"warps\": %u", entry->barrier, entry->warps);
         break;
+    case ENTRY_MMA:
+    case ENTRY_MATRIX_MEMORY:
+        fprintf(stream, ", \"operation\": \"%s\"", entry->operation);
+        break;
     case ENTRY_WARP_BARRIER:
     case ENTRY_RETURN:
         break;
@@ -548,13 +570,16 @@ static void write_trace(FILE *stream, const struct places *places)
 bool simt_trace_end(FILE *stream)
 {
     struct places places = {0};
-    bool good = !stream;
+    const bool wanted = stream && trace.kernel && !trace.no_memory;
+    const bool found = wanted && places_find(&places);
+    const bool no_memory = trace.no_memory || (wanted && !found);
 
-    if (stream && trace.kernel && !trace.no_memory && places_find(&places)) {
+    if (found) {
         write_trace(stream, &places);
         places_free(&places);
-        good = !ferror(stream);
     }
     trace_clear();
-    return good;
+    if (no_memory)
+        errno = ENOMEM;
+    return !stream || (found && !ferror(stream));
 }

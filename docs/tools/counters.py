@@ -26,7 +26,13 @@ MANY_EXPERTS = "--kernel large --num-tokens 64 --dist uniform --num-experts {}" 
 @functools.lru_cache(maxsize=None)
 def names():
     """What tables call the simulator's counters, by name, in the order of reports."""
-    return dict(re.findall(r'^COUNTER\((\w+), "([^"]*)", "[^"]*"\)$', COUNTER_LIST.read_text(), re.M))
+    return dict(re.findall(r'^(?:RARE_)?COUNTER\((\w+), "([^"]*)", "[^"]*"\)$', COUNTER_LIST.read_text(), re.M))
+
+
+@functools.lru_cache(maxsize=None)
+def rare():
+    """Those of the simulator's counters that a report leaves out where they are 0."""
+    return frozenset(re.findall(r"^RARE_COUNTER\((\w+)", COUNTER_LIST.read_text(), re.M))
 
 
 def label(name):
@@ -72,6 +78,7 @@ def count(report, name, kernel="", per_token=False):
     if counts is None:
         raise ValueError(f"{report['chapter']}: it has no counters of the kernel '{kernel}'")
     parts = SUMS[name][1:] if name in SUMS else (name,)
+    counts = dict.fromkeys(rare(), 0) | counts
     missing = [part for part in parts if not isinstance(counts.get(part), (int, float))]
     if missing:
         raise ValueError(f'{report["chapter"]}: it has no counter "{missing[0]}"')

@@ -1,6 +1,12 @@
 /** @file test_counters.cu  Every counter against a calculation by hand. */
 #include "simt_test.h"
 
+#include <cuda_fp16.h>
+#include <cuda_pipeline.h>
+#include <mma.h>
+
+#include "kernels/tensor_core.cuh"
+
 /* --- global memory ------------------------------------------------------------------------------------------------ */
 
 static __global__ void stride_kernel(const int *x, int *y, int stride, int offset)
@@ -680,6 +686,133 @@ static void launches_that_fail(void **)
     cudaFree(y);
 }
 
+/* --- asynchronous copies and tensor cores ----------------------------------------------------------------------------- */
+
+/** 8 bytes a lane, to places so many words apart; some lanes take less, or nothing, from global memory. */
+static __global__ void copies_kernel(const int *x, int stride)
+{
+    __shared__ __align__(16) int words[2048];
+    const int lane = threadIdx.x;
+
+    __pipeline_memcpy_async(&words[stride * lane], &x[2 * lane], 8, lane >= 24 ? 8 : lane >= 16 ? 3 : 0);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+}
+
+static void expect_copies(int stride, unsigned wavefronts)
+{
+    int *x = device_iota();
+
+    take_counters();
+    copies_kernel<<<1, 32>>>(x, stride);
+    expect_good();
+    const struct simt_counters counters = take_counters();
+
+    assert_int_equal(counters.async_copy_bytes, 24 * 8);
+    assert_int_equal(counters.shared_store_requests, 1);
+    assert_int_equal(counters.shared_store_wavefronts, wavefronts);
+    assert_int_equal(counters.shared_conflicts, wavefronts - 2);
+    assert_int_equal(counters.shared_load_requests, 0);
+    assert_int_equal(counters.global_store_requests, 0);
+    cudaFree(x);
+}
+
+static void asynchronous_copies(void **)
+{
+    int *x = device_iota();
+
+    take_counters();
+    copies_kernel<<<1, 32>>>(x, 2);
+    expect_good();
+    const struct simt_counters counters = take_counters();
+
+    assert_int_equal(counters.global_load_requests, 1);
+    assert_int_equal(counters.global_load_sectors, 6);
+    cudaFree(x);
+    expect_copies(2, 2);
+    expect_copies(4, 4);
+    expect_copies(32, 32);
+}
+
+/** Rows of 16 bytes, so far apart. */
+template <int count>
+static __global__ void rows_kernel(int *y, int row_words)
+{
+    __shared__ __align__(16) int words[32 * 64];
+    uint32_t fragments[4] = {};
+
+    for (int i = threadIdx.x; i < 32 * 64; i += 32)
+        words[i] = 0;
+    __syncwarp();
+    if (count == 4)
+        ldmatrix_x4(fragments, &words[row_words * threadIdx.x]);
+    else
+        ldmatrix_x2(fragments, &words[row_words * threadIdx.x]);
+    y[threadIdx.x] = fragments[0];
+}
+
+template <int count>
+static void expect_rows(int row_words, unsigned wavefronts)
+{
+    int *y = device_words(0);
+
+    take_counters();
+    rows_kernel<count><<<1, 32>>>(y, row_words);
+    expect_good();
+    const struct simt_counters counters = take_counters();
+
+    assert_int_equal(counters.shared_load_requests, 1);
+    assert_int_equal(counters.shared_load_wavefronts, wavefronts);
+    assert_int_equal(counters.shared_conflicts, wavefronts - count);
+    assert_int_equal(counters.tensor_operations, 0);
+    assert_int_equal(counters.shuffles + counters.votes, 0);
+    cudaFree(y);
+}
+
+static void loads_of_matrices(void **)
+{
+    expect_rows<4>(4, 4);
+    expect_rows<2>(4, 2);
+    expect_rows<4>(8, 8);
+    expect_rows<4>(16, 16);
+    expect_rows<4>(20, 4);
+    expect_rows<4>(32, 32);
+    expect_rows<2>(32, 16);
+    expect_rows<4>(36, 4);
+}
+
+static __global__ void products_kernel(float *y, int count)
+{
+    const uint32_t a[4] = {}, b[2] = {};
+    float d[4] = {};
+    nvcuda::wmma::fragment<nvcuda::wmma::matrix_a, 16, 16, 16, __half, nvcuda::wmma::row_major> of_a;
+    nvcuda::wmma::fragment<nvcuda::wmma::matrix_b, 16, 16, 16, __half, nvcuda::wmma::row_major> of_b;
+    nvcuda::wmma::fragment<nvcuda::wmma::accumulator, 16, 16, 16, float> sums;
+
+    for (int i = 0; i < count; i++)
+        mma_m16n8k16_bf16(d, a, b);
+    nvcuda::wmma::fill_fragment(of_a, __half(1.0f));
+    nvcuda::wmma::fill_fragment(of_b, __half(1.0f));
+    nvcuda::wmma::fill_fragment(sums, d[0]);
+    nvcuda::wmma::mma_sync(sums, of_a, of_b, sums);
+    y[64 * blockIdx.x + threadIdx.x] = sums.x[0];
+}
+
+static void products(void **)
+{
+    int *y = device_words(0);
+
+    take_counters();
+    products_kernel<<<3, 64>>>((float *)y, 5);
+    expect_good();
+    const struct simt_counters counters = take_counters();
+
+    assert_int_equal(counters.tensor_operations, 3 * 2 * (5 + 2));
+    assert_int_equal(counters.shuffles + counters.votes + counters.warp_barriers, 0);
+    assert_int_equal(counters.async_copy_bytes, 0);
+    cudaFree(y);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -702,6 +835,9 @@ int main(void)
         cmocka_unit_test(a_reset_forgets_the_kernels),
         cmocka_unit_test(names_that_launches_give),
         cmocka_unit_test(launches_that_fail),
+        cmocka_unit_test(asynchronous_copies),
+        cmocka_unit_test(loads_of_matrices),
+        cmocka_unit_test(products),
     };
 
     return cmocka_run_group_tests_name("counters", tests, NULL, NULL);

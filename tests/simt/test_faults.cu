@@ -10,9 +10,13 @@
 #include <cooperative_groups.h>
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
+#include <cuda_pipeline.h>
+#include <mma.h>
 #include <signal.h>
 #include <sys/wait.h>
 #include <unistd.h>
+
+#include "kernels/tensor_core.cuh"
 
 struct fault {
     const char *group;
@@ -54,7 +58,7 @@ static int *device_y; /* zeros */
         (void)name##_added;                            \
         name<<<grid, block>>>(device_x, device_y);     \
     }                                                  \
-    static __global__ void name([[maybe_unused]] const int *x, int *y)
+    static __global__ void name([[maybe_unused]] const int *x, [[maybe_unused]] int *y)
 
 /* --- atomics and plain accesses ------------------------------------------------------------------------------------- */
 
@@ -507,6 +511,267 @@ FAULT("memory", another_stack, 1, 32, "local memory of another thread")
     __syncthreads();
     y[threadIdx.x] = *pointer; // [another_stack]
     __syncthreads();
+}
+
+/* --- barriers of one line ------------------------------------------------------------------------------------------- */
+
+#define BARRIER_OF_EITHER(first) (first ? __syncthreads() : __syncthreads())
+
+FAULT("barriers", two_barriers_in_a_line, 1, 64, "is at one __syncthreads of this line while thread")
+{
+    y[threadIdx.x] = x[threadIdx.x];
+    BARRIER_OF_EITHER(threadIdx.x < 32); // [two_barriers_in_a_line]
+}
+
+FAULT("barriers", two_counts_in_a_line, 1, 64, "is at one __syncthreads of this line while thread")
+{
+    // clang-format off
+    if (x[threadIdx.x] % 2) y[0] = __syncthreads_count(1); else y[1] = __syncthreads_or(1); // [two_counts_in_a_line]
+    // clang-format on
+}
+
+/* --- the kernels' heap ---------------------------------------------------------------------------------------------- */
+
+FAULT("heap", heap_past_end, 1, 32, "right behind the end of an allocation of 12 bytes")
+{
+    int *const words = (int *)malloc(3 * sizeof(int));
+
+    for (int i = 0; i < x[4]; i++)
+        words[i] = i; // [heap_past_end]
+    y[threadIdx.x] = words[x[1]];
+}
+
+FAULT("heap", heap_before_it_is_written, 1, 32, "that nobody has written, 4 bytes into an allocation of 8 bytes")
+{
+    int *const words = (int *)malloc(2 * sizeof(int));
+
+    words[0] = 1;
+    y[threadIdx.x] = words[x[1]]; // [heap_before_it_is_written]
+}
+
+FAULT("heap", heap_after_free, 1, 32, "in memory that has been freed")
+{
+    int *const words = (int *)malloc(64);
+
+    words[1] = 1;
+    free(words);
+    y[threadIdx.x] = words[1]; // [heap_after_free]
+}
+
+FAULT("heap", heap_freed_twice, 1, 32, "frees what no kernel has allocated, or what was freed before")
+{
+    void *const words = malloc(64);
+
+    free(words);
+    free(words); // [heap_freed_twice]
+}
+
+FAULT("heap", freed_as_heap, 1, 32, "frees what no kernel has allocated")
+{
+    free(y); // [freed_as_heap]
+}
+
+FAULT("heap", heap_race, 1, 64, "global memory race")
+{
+    __shared__ int *words;
+
+    if (threadIdx.x == 0)
+        words = (int *)malloc(64 * sizeof *words);
+    __syncthreads();
+    words[threadIdx.x] = x[threadIdx.x]; // [heap_race]
+    y[threadIdx.x] = words[threadIdx.x ^ 32];
+}
+
+FAULT("heap", heap_when_it_is_full, 1, 1, "null pointer")
+{
+    *(int *)malloc(100000000) = 1; // [heap_when_it_is_full]
+}
+
+/* --- indices outside an array --------------------------------------------------------------------------------------- */
+
+struct top4 {
+    int count;
+    float value[4];
+    int id[4];
+};
+
+/* The rewriter knows a kernel by its qualifier. */
+#define INDEX_FAULT(name, text)              \
+    static void name##_run(void)             \
+    {                                        \
+        name<<<1, 32>>>(device_x, device_y); \
+    }                                        \
+    [[maybe_unused]] static const int name##_added = add_fault("indices", #name, text, name##_run);
+
+static __global__ void local_array_load([[maybe_unused]] const int *x, int *y)
+{
+    int mine[8] = {1, 2, 3};
+    int beside[8] = {x[0], x[1]};
+
+    y[threadIdx.x] = mine[threadIdx.x] + beside[threadIdx.x % 8]; // [local_array_load]
+}
+
+INDEX_FAULT(local_array_load, "out-of-bounds local access: thread (8,0,0) of block (0,0,0) has an index outside")
+
+static __global__ void local_array_store([[maybe_unused]] const int *x, int *y)
+{
+    int mine[8];
+
+    for (int i = 0; i < 8; i++)
+        mine[i] = x[i];
+    mine[threadIdx.x + 1] = 5; // [local_array_store]
+    y[threadIdx.x] = mine[x[threadIdx.x] % 8];
+}
+
+INDEX_FAULT(local_array_store, "out-of-bounds local access: thread (7,0,0)")
+
+static __global__ void loop_to_the_end([[maybe_unused]] const int *x, int *y)
+{
+    float best[4];
+
+    for (int i = 0; i <= x[4]; i++)
+        best[i] = (float)x[i]; // [loop_to_the_end]
+    y[threadIdx.x] = (int)best[x[threadIdx.x] % 4];
+}
+
+INDEX_FAULT(loop_to_the_end, "out-of-bounds local access")
+
+static __global__ void negative_index([[maybe_unused]] const int *x, int *y)
+{
+    short before[16], mine[16];
+
+    for (int i = 0; i < 16; i++)
+        before[i] = mine[i] = (short)x[i];
+    y[threadIdx.x] = before[threadIdx.x % 16] + mine[(int)threadIdx.x % 16 - 1]; // [negative_index]
+}
+
+INDEX_FAULT(negative_index, "out-of-bounds local access: thread (0,0,0)")
+
+static __global__ void member_array([[maybe_unused]] const int *x, int *y)
+{
+    top4 best = {4, {1, 2, 3, 4}, {5, 6, 7, 8}};
+
+    y[threadIdx.x] = (int)best.value[best.count + x[threadIdx.x] % 2]; // [member_array]
+}
+
+INDEX_FAULT(member_array, "out-of-bounds local access: thread (0,0,0)")
+
+static __global__ void row_of_local([[maybe_unused]] const int *x, int *y)
+{
+    int tile[4][4] = {{x[0]}, {x[1]}};
+
+    y[threadIdx.x] = tile[threadIdx.x % 3][threadIdx.x % 5]; // [row_of_local]
+}
+
+INDEX_FAULT(row_of_local, "out-of-bounds local access")
+
+static __global__ void array_whose_address_is_known([[maybe_unused]] const int *x, int *y)
+{
+    int mine[8] = {};
+    int *const somewhere = mine + x[3];
+
+    *somewhere = 4;
+    y[threadIdx.x] = mine[x[threadIdx.x]]; // [array_whose_address_is_known]
+}
+
+INDEX_FAULT(array_whose_address_is_known, "out-of-bounds local access")
+
+template <int N>
+static __device__ int sum_to(const int (&mine)[N], int count)
+{
+    int sum = 0;
+
+    for (int i = 0; i < count; i++)
+        sum += mine[i]; // [reference_to_array]
+    return sum;
+}
+
+static __global__ void reference_to_array([[maybe_unused]] const int *x, int *y)
+{
+    const int mine[3] = {x[0], x[1], x[2]};
+
+    y[threadIdx.x] = sum_to(mine, x[4]);
+}
+
+INDEX_FAULT(reference_to_array, "out-of-bounds local access")
+
+static __global__ void unsigned_wraps([[maybe_unused]] const int *x, int *y)
+{
+    double mine[2] = {1.0, x[1] * 2.0};
+
+    y[threadIdx.x] = (int)mine[threadIdx.x - 1u]; // [unsigned_wraps]
+}
+
+INDEX_FAULT(unsigned_wraps, "has an index outside its array")
+
+static __global__ void local_address_past_end([[maybe_unused]] const int *x, int *y)
+{
+    int mine[4] = {x[0]};
+    int *const far = &mine[x[threadIdx.x] + 5];
+
+    *far = 1; // [local_address_past_end]
+    y[threadIdx.x] = mine[0];
+}
+
+INDEX_FAULT(local_address_past_end, "out-of-bounds local access")
+
+static __global__ void row_of_global([[maybe_unused]] const int *x, int *y)
+{
+    top4 *const best = (top4 *)y + 3;
+
+    best->id[x[threadIdx.x] - 1] = 4; // [row_of_global]
+}
+
+INDEX_FAULT(row_of_global, "out-of-bounds global access: thread (0,0,0) of block (0,0,0) has an index outside")
+
+static __global__ void row_of_shared([[maybe_unused]] const int *x, int *y)
+{
+    __shared__ int tile[4][32];
+
+    for (int row = 0; row < 4; row++)
+        tile[row][threadIdx.x] = x[row];
+    __syncthreads();
+    y[threadIdx.x] = tile[x[1]][threadIdx.x + 32]; // [row_of_shared]
+}
+
+INDEX_FAULT(row_of_shared, "out-of-bounds shared access: thread (0,0,0) of block (0,0,0) has an index outside")
+
+static __global__ void into_another_shared_array([[maybe_unused]] const int *x, int *y)
+{
+    __shared__ int first[32], second[32];
+
+    first[threadIdx.x] = 1;
+    second[threadIdx.x] = 2;
+    __syncthreads();
+    y[threadIdx.x] = first[threadIdx.x + x[1]] + second[threadIdx.x]; // [into_another_shared_array]
+}
+
+INDEX_FAULT(into_another_shared_array, "out-of-bounds shared access")
+
+struct row_of_vectors {
+    float4 low, high;
+};
+
+FAULT("memory", structure_misaligned, 1, 1, "misaligned address")
+{
+    *(row_of_vectors *)(y + 1) = *(const row_of_vectors *)x; // [structure_misaligned]
+}
+
+static __device__ void put(row_of_vectors *to, row_of_vectors what)
+{
+    *to = what; // [structure_misaligned_in_function]
+}
+
+FAULT("memory", structure_misaligned_in_function, 1, 1, "misaligned address")
+{
+    put((row_of_vectors *)(y + 2), *(const row_of_vectors *)x);
+}
+
+FAULT("memory", member_misaligned, 1, 1, "misaligned address")
+{
+    ((row_of_vectors *)(y + 2))->high.x = 1;
+    ((row_of_vectors *)(y + 2))->high = make_float4(1, 2, 3, 4); // [member_misaligned]
+    (void)x;
 }
 
 FAULT("memory", memset_past_end, 1, 1, "out-of-bounds")
@@ -996,6 +1261,481 @@ FAULT("convergence", tile_sync_in_branches, 1, 32, "divergent collective")
         y[threadIdx.x] = tile.shfl(x[threadIdx.x], 1); // [tile_sync_in_branches]
 }
 
+/* --- asynchronous copies -------------------------------------------------------------------------------------------- */
+
+FAULT("copies", read_before_wait, 1, 32, "that it copies asynchronously")
+{
+    __shared__ __align__(16) int words[32];
+
+    __pipeline_memcpy_async(&words[threadIdx.x], &x[threadIdx.x], 4);
+    __pipeline_commit();
+    y[threadIdx.x] = words[threadIdx.x]; // [read_before_wait]
+    __pipeline_wait_prior(0);
+}
+
+FAULT("copies", read_behind_a_barrier_alone, 1, 64, "that thread (63,0,0) copies asynchronously")
+{
+    __shared__ __align__(16) int words[64];
+
+    __pipeline_memcpy_async(&words[threadIdx.x], &x[threadIdx.x], 4);
+    __pipeline_commit();
+    __syncthreads();
+    y[threadIdx.x] = words[63 - threadIdx.x]; // [read_behind_a_barrier_alone]
+}
+
+FAULT("copies", wait_without_barrier, 1, 64, "reads 4 bytes that thread (0,0,0) wrote")
+{
+    __shared__ __align__(16) int words[64];
+
+    __pipeline_memcpy_async(&words[threadIdx.x], &x[threadIdx.x], 4);
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    __syncwarp();
+    if (threadIdx.x >= 32)
+        y[threadIdx.x] = words[threadIdx.x - 32]; // [wait_without_barrier]
+}
+
+FAULT("copies", barrier_before_wait, 1, 64, "copies asynchronously")
+{
+    __shared__ __align__(16) int words[64];
+
+    __pipeline_memcpy_async(&words[threadIdx.x], &x[threadIdx.x], 4);
+    __pipeline_commit();
+    __syncthreads();
+    __pipeline_wait_prior(0);
+    y[threadIdx.x] = words[threadIdx.x ^ 1]; // [barrier_before_wait]
+}
+
+FAULT("copies", wait_by_one_thread, 1, 64, "that thread (1,0,0) copies asynchronously")
+{
+    __shared__ __align__(16) int words[64];
+
+    __pipeline_memcpy_async(&words[threadIdx.x], &x[threadIdx.x], 4);
+    __pipeline_commit();
+    if (threadIdx.x == 0)
+        __pipeline_wait_prior(0);
+    __syncthreads();
+    if (threadIdx.x == 0)
+        y[0] = words[0] + words[1]; // [wait_by_one_thread]
+}
+
+FAULT("copies", one_group_too_many_left, 1, 32, "that it copies asynchronously")
+{
+    __shared__ __align__(16) int words[2][32];
+
+    for (int stage = 0; stage < 2; stage++) {
+        __pipeline_memcpy_async(&words[stage][threadIdx.x], &x[32 * stage + threadIdx.x], 4);
+        __pipeline_commit();
+    }
+    __pipeline_wait_prior(1);
+    y[threadIdx.x] = words[0][threadIdx.x];
+    __pipeline_wait_prior(1);
+    y[threadIdx.x] += words[1][threadIdx.x]; // [one_group_too_many_left]
+}
+
+FAULT("copies", never_committed, 1, 32, "that it copies asynchronously")
+{
+    __shared__ __align__(16) int words[32];
+
+    __pipeline_memcpy_async(&words[threadIdx.x], &x[threadIdx.x], 4);
+    __pipeline_wait_prior(0);
+    y[threadIdx.x] = words[threadIdx.x]; // [never_committed]
+}
+
+FAULT("copies", written_under_way, 1, 32, "writes 4 bytes that it copies asynchronously")
+{
+    __shared__ __align__(16) int words[32];
+
+    __pipeline_memcpy_async(&words[threadIdx.x], &x[threadIdx.x], 4);
+    __pipeline_commit();
+    words[threadIdx.x] = 0; // [written_under_way]
+    __pipeline_wait_prior(0);
+    y[threadIdx.x] = words[threadIdx.x];
+}
+
+FAULT("copies", updated_under_way, 1, 32, "updates atomically 4 bytes that it copies asynchronously")
+{
+    __shared__ __align__(16) int words[32];
+
+    __pipeline_memcpy_async(&words[threadIdx.x], &x[threadIdx.x], 4);
+    __pipeline_commit();
+    atomicAdd(&words[threadIdx.x], 1); // [updated_under_way]
+    __pipeline_wait_prior(0);
+    y[threadIdx.x] = words[threadIdx.x];
+}
+
+FAULT("copies", place_used_twice, 1, 32, "writes 4 bytes that it copies asynchronously")
+{
+    __shared__ __align__(16) int words[32];
+
+    for (int turn = 0; turn < 2; turn++) {
+        __pipeline_memcpy_async(&words[threadIdx.x], &x[32 * turn + threadIdx.x], 4); // [place_used_twice]
+        __pipeline_commit();
+    }
+    __pipeline_wait_prior(0);
+    y[threadIdx.x] = words[threadIdx.x];
+}
+
+/* A ring of two stages, each read by other threads than those that fill it. */
+FAULT("copies", ring_without_second_barrier, 1, 64, "that thread (31,0,0) copies asynchronously")
+{
+    __shared__ __align__(16) int ring[2][64];
+    const int thread = threadIdx.x;
+    int sum = 0;
+
+    __pipeline_memcpy_async(&ring[0][thread], &x[thread], 4);
+    __pipeline_commit();
+    for (int stage = 0; stage < 8; stage++) {
+        __pipeline_memcpy_async(&ring[(stage + 1) % 2][thread], &x[64 * (stage + 1) + thread], 4);
+        __pipeline_commit();
+        __pipeline_wait_prior(1);
+        __syncthreads();
+        sum += ring[stage % 2][63 - thread]; // [ring_without_second_barrier]
+    }
+    y[thread] = sum;
+}
+
+FAULT("copies", source_overwritten, 1, 32, "wrote some")
+{
+    __shared__ __align__(16) int words[32];
+
+    __pipeline_memcpy_async(&words[threadIdx.x], &y[threadIdx.x], 4); // [source_overwritten]
+    __pipeline_commit();
+    y[threadIdx.x] = x[threadIdx.x];
+    __pipeline_wait_prior(0);
+    y[threadIdx.x] += words[threadIdx.x];
+}
+
+FAULT("copies", source_overwritten_by_the_same, 1, 32, "wrote some")
+{
+    __shared__ __align__(16) int words[32];
+
+    __pipeline_memcpy_async(&words[threadIdx.x], &y[threadIdx.x], 4); // [source_overwritten_by_the_same]
+    __pipeline_commit();
+    y[threadIdx.x] = 0;
+    __pipeline_wait_prior(0);
+}
+
+FAULT("copies", source_overwritten_at_the_same_line, 1, 32, "wrote some")
+{
+    __shared__ __align__(16) int words[8][32];
+
+    for (int turn = 0; turn < 8; turn++) {
+        y[threadIdx.x] = turn + 1;
+        __pipeline_memcpy_async(&words[turn][threadIdx.x], &y[threadIdx.x], 4); // [source_overwritten_at_the_same_line]
+    }
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    y[threadIdx.x] = words[0][threadIdx.x];
+}
+
+FAULT("copies", source_overwritten_behind_a_barrier, 1, 64, "of which thread (32,0,0) of block (0,0,0) wrote some")
+{
+    __shared__ __align__(16) int words[64];
+
+    if (threadIdx.x < 32) {
+        __pipeline_memcpy_async(&words[threadIdx.x], &y[threadIdx.x], 4); // [source_overwritten_behind_a_barrier]
+        __pipeline_commit();
+    }
+    __syncthreads();
+    if (threadIdx.x >= 32)
+        y[threadIdx.x - 32] = x[threadIdx.x];
+    __syncthreads();
+    __pipeline_wait_prior(0);
+}
+
+FAULT("copies", source_written_beside_the_wait, 1, 64, "global memory race")
+{
+    __shared__ __align__(16) int words[64];
+
+    if (threadIdx.x < 32) {
+        __pipeline_memcpy_async(&words[threadIdx.x], &y[threadIdx.x], 4);
+        __pipeline_commit();
+    }
+    __syncthreads();
+    __pipeline_wait_prior(0);
+    if (threadIdx.x >= 32)
+        y[threadIdx.x - 32] = x[threadIdx.x]; // [source_written_beside_the_wait]
+}
+
+FAULT("copies", source_of_another_block, 2, 32, "global memory race")
+{
+    __shared__ __align__(16) int words[32];
+
+    y[32 * blockIdx.x + threadIdx.x] = 1;
+    __pipeline_memcpy_async(&words[threadIdx.x], &y[threadIdx.x], 4); // [source_of_another_block]
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+}
+
+static __global__ void copy_of_words(const int *words, int *y)
+{
+    __shared__ __align__(16) int mine[32];
+
+    __pipeline_memcpy_async(&mine[threadIdx.x], &words[threadIdx.x], 4); // [source_nobody_wrote]
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    y[threadIdx.x] = mine[threadIdx.x];
+}
+
+FAULT_LAUNCH("copies", source_nobody_wrote, "that nobody has written")
+{
+    copy_of_words<<<1, 32>>>((const int *)fresh(128), device_y);
+}
+
+FAULT("copies", source_out_of_bounds, 1, 32, "behind")
+{
+    __shared__ __align__(16) int words[32];
+
+    __pipeline_memcpy_async(&words[threadIdx.x], &x[WORDS - 31 + threadIdx.x], 4); // [source_out_of_bounds]
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+}
+
+FAULT("copies", destination_out_of_bounds, 1, 32, "out-of-bounds shared access")
+{
+    __shared__ __align__(16) int words[31];
+
+    __pipeline_memcpy_async(&words[threadIdx.x], &x[threadIdx.x], 4); // [destination_out_of_bounds]
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+}
+
+FAULT("copies", behind_the_dynamic_array, 1, 32, "beyond the shared memory of this launch (0 dynamic bytes)")
+{
+    extern __shared__ int dynamic[];
+
+    __pipeline_memcpy_async(&dynamic[threadIdx.x], &x[threadIdx.x], 4); // [behind_the_dynamic_array]
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+}
+
+FAULT("copies", misaligned_destination, 1, 1, "to an address that is not a multiple of 16")
+{
+    __shared__ __align__(16) int words[8];
+
+    __pipeline_memcpy_async(&words[2], &x[4], 16); // [misaligned_destination]
+}
+
+FAULT("copies", misaligned_source, 1, 1, "from an address that is not a multiple of 8")
+{
+    __shared__ __align__(16) int words[8];
+
+    __pipeline_memcpy_async(&words[2], &x[3], 8); // [misaligned_source]
+}
+
+FAULT("copies", twelve_bytes, 1, 1, "copies 12 bytes asynchronously; it can be 4, 8 or 16")
+{
+    __shared__ __align__(16) int words[8];
+
+    __pipeline_memcpy_async(&words[0], &x[4], 12); // [twelve_bytes]
+}
+
+FAULT("copies", more_zeros_than_bytes, 1, 1, "copies 8 bytes asynchronously, of which 12 shall be zeros")
+{
+    __shared__ __align__(16) int words[8];
+
+    __pipeline_memcpy_async(&words[0], &x[4], 8, 12); // [more_zeros_than_bytes]
+}
+
+FAULT("copies", global_to_global, 1, 32, "to memory that is not shared")
+{
+    __pipeline_memcpy_async(&y[threadIdx.x], &x[threadIdx.x], 4); // [global_to_global]
+}
+
+FAULT("copies", shared_to_shared, 1, 32, "from memory that is not global")
+{
+    __shared__ __align__(16) int words[64];
+
+    words[threadIdx.x] = x[threadIdx.x];
+    __pipeline_memcpy_async(&words[threadIdx.x + 32], &words[threadIdx.x], 4); // [shared_to_shared]
+}
+
+/* --- tensor cores --------------------------------------------------------------------------------------------------- */
+
+FAULT("tensor cores", lane_returned_before_mma, 1, 32, "without lane 7, which has returned")
+{
+    const uint32_t a[4] = {}, b[2] = {};
+    float d[4] = {};
+
+    if (threadIdx.x == 7)
+        return;
+    mma_m16n8k16_bf16(d, a, b); // [lane_returned_before_mma]
+    y[threadIdx.x] = (int)d[0];
+}
+
+FAULT("tensor cores", half_a_warp_at_mma, 1, 16, "without lane 16, which the block does not have")
+{
+    const uint32_t a[4] = {}, b[2] = {};
+    float d[4] = {};
+
+    mma_m16n8k16_f16(d, a, b); // [half_a_warp_at_mma]
+    y[threadIdx.x] = (int)d[0];
+}
+
+FAULT("tensor cores", mma_in_a_branch, 1, 64, "waits at mma.m16n8k16 with mask 0xffffffff for lane 0")
+{
+    const uint32_t a[4] = {}, b[2] = {};
+    float d[4] = {};
+
+    if (threadIdx.x % 32 != 0)
+        mma_m16n8k16_bf16(d, a, b); // [mma_in_a_branch]
+    __syncthreads();
+    y[threadIdx.x] = (int)d[0];
+}
+
+FAULT("tensor cores", mma_in_two_branches, 1, 32, "divergent collective")
+{
+    const uint32_t a[4] = {}, b[2] = {};
+    float d[4] = {};
+
+    if (threadIdx.x < 16)
+        mma_m16n8k16_bf16(d, a, b);
+    else
+        mma_m16n8k16_bf16(d, a, b); // [mma_in_two_branches]
+    y[threadIdx.x] = (int)d[0];
+}
+
+FAULT("tensor cores", two_kinds_of_mma, 1, 32, "for lane 16, thread (16,0,0), which is at mma.m16n8k16")
+{
+    const uint32_t a[4] = {}, b[2] = {};
+    float d[4] = {};
+
+    if (threadIdx.x < 16)
+        mma_m16n8k16_bf16(d, a, b); // [two_kinds_of_mma]
+    else
+        mma_m16n8k16_f16(d, a, b);
+    y[threadIdx.x] = (int)d[0];
+}
+
+FAULT("tensor cores", row_of_a_matrix_misaligned, 1, 32, "misaligned address")
+{
+    __shared__ __align__(16) int words[36 * 4];
+    uint32_t a[4];
+
+    words[threadIdx.x] = words[threadIdx.x + 32] = words[threadIdx.x + 64] = words[threadIdx.x + 96] = 0;
+    __syncthreads();
+    ldmatrix_x4(a, &words[4 * threadIdx.x + 2]); // [row_of_a_matrix_misaligned]
+    y[threadIdx.x] = a[0];
+}
+
+FAULT("tensor cores", row_of_a_matrix_out_of_bounds, 1, 32, "out-of-bounds shared access")
+{
+    __shared__ __align__(16) int words[31 * 4];
+    uint32_t a[4];
+
+    for (int i = threadIdx.x; i < 31 * 4; i += 32)
+        words[i] = 0;
+    __syncthreads();
+    ldmatrix_x4(a, &words[4 * threadIdx.x]); // [row_of_a_matrix_out_of_bounds]
+    y[threadIdx.x] = a[0];
+}
+
+FAULT("tensor cores", row_of_a_matrix_unwritten, 1, 32, "that no thread of the block has written")
+{
+    __shared__ __align__(16) int words[32 * 4];
+    uint32_t a[4];
+
+    for (int i = threadIdx.x; i < 16 * 4; i += 32)
+        words[i] = 0;
+    __syncthreads();
+    ldmatrix_x4(a, &words[4 * threadIdx.x]); // [row_of_a_matrix_unwritten]
+    y[threadIdx.x] = a[0];
+}
+
+FAULT("tensor cores", row_of_a_matrix_raced_for, 1, 64, "shared memory race")
+{
+    __shared__ __align__(16) int words[64 * 4];
+    uint32_t a[4];
+
+    for (int i = 0; i < 4; i++)
+        words[4 * threadIdx.x + i] = i;
+    __syncwarp();
+    if (threadIdx.x >= 32) {
+        ldmatrix_x4(a, &words[4 * (threadIdx.x - 32)]); // [row_of_a_matrix_raced_for]
+        y[threadIdx.x] = a[0];
+    }
+}
+
+FAULT("tensor cores", row_of_a_matrix_under_way, 1, 32, "that thread (31,0,0) copies asynchronously")
+{
+    __shared__ __align__(16) int words[32 * 4];
+    uint32_t b[2];
+
+    __pipeline_memcpy_async(&words[4 * threadIdx.x], &x[4 * threadIdx.x], 16);
+    __pipeline_commit();
+    __syncwarp();
+    ldmatrix_x2(b, &words[4 * (31 - threadIdx.x)]); // [row_of_a_matrix_under_way]
+    y[threadIdx.x] = b[0];
+}
+
+FAULT("tensor cores", row_in_global_memory, 1, 32, "from memory that is not shared")
+{
+    uint32_t a[4];
+
+    ldmatrix_x4(a, &x[4 * threadIdx.x]); // [row_in_global_memory]
+    y[threadIdx.x] = a[0];
+}
+
+FAULT("tensor cores", ldmatrix_without_a_lane, 1, 32, "without lane 31, which has returned")
+{
+    __shared__ __align__(16) int words[32 * 4];
+    uint32_t b[2];
+
+    for (int i = threadIdx.x; i < 32 * 4; i += 32)
+        words[i] = 0;
+    __syncwarp();
+    if (threadIdx.x == 31)
+        return;
+    ldmatrix_x2(b, &words[4 * threadIdx.x]); // [ldmatrix_without_a_lane]
+    y[threadIdx.x] = b[0];
+}
+
+namespace wmma = nvcuda::wmma;
+typedef wmma::fragment<wmma::accumulator, 16, 16, 16, float> sums;
+
+FAULT("tensor cores", several_matrices, 1, 32, "that is not the one of lane 0")
+{
+    sums sum;
+
+    wmma::load_matrix_sync(sum, (const float *)x + 16 * threadIdx.x, 16, wmma::mem_row_major); // [several_matrices]
+    y[threadIdx.x] = (int)sum.x[0];
+}
+
+FAULT("tensor cores", misaligned_matrix, 1, 32, "at an address that is not a multiple of 32")
+{
+    sums sum;
+
+    wmma::load_matrix_sync(sum, (const float *)x + 4, 16, wmma::mem_row_major); // [misaligned_matrix]
+    y[threadIdx.x] = (int)sum.x[0];
+}
+
+FAULT("tensor cores", rows_three_floats_apart, 1, 32, "rows are 76 bytes apart")
+{
+    sums sum;
+
+    wmma::load_matrix_sync(sum, (const float *)x, 19, wmma::mem_row_major); // [rows_three_floats_apart]
+    y[threadIdx.x] = (int)sum.x[0];
+}
+
+FAULT("tensor cores", matrix_out_of_bounds, 1, 32, "behind")
+{
+    sums sum;
+
+    wmma::load_matrix_sync(sum, (const float *)x + WORDS - 248, 16, wmma::mem_row_major); // [matrix_out_of_bounds]
+    y[threadIdx.x] = (int)sum.x[0];
+}
+
+FAULT("tensor cores", matrices_without_a_lane, 1, 32, "without lane 0, which has returned")
+{
+    sums sum;
+
+    wmma::fill_fragment(sum, 1.0f);
+    if (threadIdx.x == 0)
+        return;
+    wmma::store_matrix_sync((float *)y, sum, 16, wmma::mem_row_major); // [matrices_without_a_lane]
+}
+
 /* --- launches that no GPU takes ------------------------------------------------------------------------------------- */
 
 static __global__ void static_kernel(int *y)
@@ -1396,6 +2136,101 @@ STREAM_FAULT(pinned_used_twice, "race of two streams")
     cudaMemcpyAsync(pinned, device_x, 128, cudaMemcpyDeviceToHost, streams[0]);
     cudaMemcpyAsync(device_y, pinned, 128, cudaMemcpyHostToDevice, streams[1]); // [pinned_used_twice]
     cudaFreeHost(pinned);
+}
+
+static int *shared_words;
+
+static __global__ void twice_kernel(const int *from, int *to)
+{
+    to[threadIdx.x] = 2 * from[threadIdx.x]; // [pinned_in_two_streams]
+}
+
+static __global__ void add_kernel(int *to)
+{
+    atomicAdd(to, 1);
+}
+
+STREAM_FAULT(managed_read_too_early, "race with the host: the host reads 4 bytes that twice_kernel at")
+{
+    assert_int_equal(cudaMallocManaged(&shared_words, 256), cudaSuccess);
+    keep(shared_words);
+    twice_kernel<<<1, 32>>>(device_x, shared_words);
+    host_words[0] = shared_words[40];
+    host_words[0] = shared_words[31]; // [managed_read_too_early]
+}
+
+STREAM_FAULT(managed_written_too_early, "race with the host: the host writes 4 bytes that twice_kernel at")
+{
+    assert_int_equal(cudaMallocManaged(&shared_words, 256), cudaSuccess);
+    keep(shared_words);
+    for (int i = 0; i < 32; i++)
+        shared_words[i] = i;
+    twice_kernel<<<1, 32>>>(shared_words, device_y);
+    host_words[0] = shared_words[5];
+    shared_words[5] = 1; // [managed_written_too_early]
+}
+
+STREAM_FAULT(managed_counter_read_too_early, "race with the host: the host reads 4 bytes")
+{
+    assert_int_equal(cudaMallocManaged(&shared_words, 256), cudaSuccess);
+    keep(shared_words);
+    *shared_words = 0;
+    add_kernel<<<1, 32>>>(shared_words);
+    host_words[0] = *shared_words; // [managed_counter_read_too_early]
+}
+
+STREAM_FAULT(mapped_read_after_another_stream, "race with the host: the host reads 4 bytes that twice_kernel at")
+{
+    int *pinned = NULL;
+    int *mapped = NULL;
+
+    assert_int_equal(cudaHostAlloc(&pinned, 128, cudaHostAllocMapped), cudaSuccess);
+    assert_int_equal(cudaHostGetDevicePointer(&mapped, pinned, 0), cudaSuccess);
+    twice_kernel<<<1, 32, 0, streams[0]>>>(device_x, mapped);
+    cudaStreamSynchronize(streams[1]);
+    host_words[0] = pinned[7]; // [mapped_read_after_another_stream]
+    cudaFreeHost(pinned);
+}
+
+STREAM_FAULT(pinned_in_two_streams, "race of two streams")
+{
+    int *pinned = NULL;
+
+    assert_int_equal(cudaMallocHost(&pinned, 128), cudaSuccess);
+    add_kernel<<<1, 32, 0, streams[0]>>>(pinned);
+    twice_kernel<<<1, 32, 0, streams[1]>>>(device_x, pinned);
+    cudaFreeHost(pinned);
+}
+
+static __global__ void managed_kernel(int *words)
+{
+    words[threadIdx.x * 2] = 1; // [managed_past_end]
+}
+
+FAULT_LAUNCH("memory", managed_past_end, "right behind the end of an allocation of 200 bytes")
+{
+    (void)managed_past_end_added;
+    assert_int_equal(cudaMallocManaged(&shared_words, 200), cudaSuccess);
+    keep(shared_words);
+    managed_kernel<<<1, 32>>>(shared_words);
+}
+
+HOST_FAULT(managed_after_free, "reads device memory, in memory that has been freed")
+{
+    assert_int_equal(cudaMallocManaged(&shared_words, 256), cudaSuccess);
+    cudaFree(shared_words);
+    host_words[0] = shared_words[0]; // [managed_after_free]
+}
+
+HOST_FAULT(beside_managed, "reads device memory, 0 bytes into an allocation of 100 bytes")
+{
+    int *words = NULL;
+
+    assert_int_equal(cudaMallocManaged(&shared_words, 256), cudaSuccess);
+    assert_int_equal(cudaMalloc(&words, 100), cudaSuccess);
+    twice_kernel<<<1, 16>>>(shared_words, words);
+    host_words[0] = shared_words[0];
+    host_words[0] = words[0]; // [beside_managed]
 }
 
 STREAM_FAULT(launch_into_destroyed_stream, "the stream was destroyed")

@@ -1,7 +1,10 @@
 /** @file test_trace.cu  Traces of small kernels, event by event against what was written by hand. */
 #include "simt_test.h"
 
+#include <cuda_pipeline.h>
 #include <unistd.h>
+
+#include "kernels/tensor_core.cuh"
 
 extern "C" {
 #include "../json/json.h"
@@ -361,6 +364,55 @@ static void two_traces_are_the_same(void **)
     cudaFree(y);
 }
 
+static __global__ void tensor_kernel(const int *x, int *y)
+{
+    __shared__ __align__(16) int rows[32][4];
+    uint32_t words[4];
+    float sums[4] = {};
+
+    __pipeline_memcpy_async(rows[threadIdx.x], &x[4 * threadIdx.x], 16, threadIdx.x < 8 ? 0 : 16); // [copy]
+    __pipeline_commit();
+    __pipeline_wait_prior(0);
+    __syncwarp();
+    ldmatrix_x4(words, rows[threadIdx.x]);     // [ldmatrix]
+    mma_m16n8k16_bf16(sums, words, words + 2); // [mma]
+    y[threadIdx.x] = words[0];                 // [words]
+}
+
+/** Of an asynchronous copy both sides, of ldmatrix the rows and the meeting, of mma the meeting. */
+static void copies_and_matrices(void **)
+{
+    static const char *const kinds[] = {"copy_from",     "copy_from", "copy_to",      "warp_barrier", "shared_load",
+                                        "matrix_memory", "mma",       "global_store", "return"};
+    int *x = device_iota();
+    int *y = device_words(0);
+    int i = 0;
+
+    assert_true(simt_trace_begin(100));
+    tensor_kernel<<<1, 32>>>(x, y);
+    expect_good();
+    take_trace();
+    expect_events(9);
+    for (const struct json *event = first_event(); event; event = event->next, i++) {
+        assert_string_equal(json_string(event, "kind", ""), kinds[i]);
+        if (i == 0)
+            assert_int_equal(json_number(event, "lanes", -1), 0xff);
+        if (i == 1)
+            assert_int_equal(json_number(event, "bytes", -1), 0);
+        if (i == 2)
+            assert_int_equal(json_number(event, "bytes", -1), 16);
+    }
+    expect_event(
+        5, "ldmatrix",
+        "{\"kind\": \"matrix_memory\", \"warp\": 0, \"line\": @, \"lanes\": 4294967295, \"operation\": \"ldmatrix\"}");
+    expect_event(
+        6, "mma",
+        "{\"kind\": \"mma\", \"warp\": 0, \"line\": @, \"lanes\": 4294967295, \"operation\": \"mma.m16n8k16\"}");
+    json_free(&trace.json);
+    cudaFree(x);
+    cudaFree(y);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -372,6 +424,7 @@ int main(void)
         cmocka_unit_test(only_the_first_launch),
         cmocka_unit_test(only_the_kernel_of_that_name),
         cmocka_unit_test(two_traces_are_the_same),
+        cmocka_unit_test(copies_and_matrices),
     };
 
     return cmocka_run_group_tests_name("trace", tests, NULL, NULL);

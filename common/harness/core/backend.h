@@ -52,6 +52,7 @@ struct kernel_counters {
 struct run_counters {
     struct counter total[MAX_COUNTERS]; /**< the sums of the kernels' */
     int num_counters;
+    int num_rare; /**< the last so many: of what few programs do, so that reports leave out those that are 0 */
     struct kernel_counters
         kernels[MAX_KERNELS]; /**< in the order of their first launches; each has num_counters of them */
     int num_kernels;

@@ -234,10 +234,16 @@ static void add_row(const struct run_counters *counters, int index, double num_t
                       grouped_digits(counters->kernels[k].counters[index].value, text));
 }
 
-static void add_values(const struct counter *counters, int count, struct record *values)
+static bool is_reported(const struct run_counters *counters, int index)
 {
-    for (int i = 0; i < count; i++)
-        record_number(values, IN_DATA, counters[i].name, "%" PRIu64, counters[i].value);
+    return index < counters->num_counters - counters->num_rare || counters->total[index].value > 0;
+}
+
+static void add_values(const struct run_counters *all, const struct counter *counters, struct record *values)
+{
+    for (int i = 0; i < all->num_counters; i++)
+        if (is_reported(all, i))
+            record_number(values, IN_DATA, counters[i].name, "%" PRIu64, counters[i].value);
 }
 
 void counters_report(const struct run_counters *counters, double num_tokens, struct record *report)
@@ -248,17 +254,18 @@ void counters_report(const struct run_counters *counters, double num_tokens, str
         record_text(report, IN_TABLE, NULL, "%s", "");
         list = record_list(report, IN_TABLE, NULL);
         for (int i = 0; i < counters->num_counters; i++)
-            add_row(counters, i, num_tokens, record_object(list, IN_TABLE, NULL));
+            if (is_reported(counters, i))
+                add_row(counters, i, num_tokens, record_object(list, IN_TABLE, NULL));
         if (backend_limits())
             record_text(report, IN_TABLE, NULL, "\n%s", backend_limits());
     }
-    add_values(counters->total, counters->num_counters, record_object(report, IN_DATA, "counters"));
+    add_values(counters, counters->total, record_object(report, IN_DATA, "counters"));
     list = record_list(report, IN_JSON, "kernels");
     for (int k = 0; k < counters->num_kernels; k++) {
         struct record *const kernel = record_object(list, IN_JSON, NULL);
 
         record_text(kernel, IN_JSON, "name", "%s", counters->kernels[k].name);
-        add_values(counters->kernels[k].counters, counters->num_counters, record_object(kernel, IN_JSON, "counters"));
+        add_values(counters, counters->kernels[k].counters, record_object(kernel, IN_JSON, "counters"));
     }
 }
 

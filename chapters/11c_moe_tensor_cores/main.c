@@ -1,0 +1,36 @@
+/** @file main.c  Chapter 11c: tensor cores, fed by asynchronous copies. */
+#include "harness/moe/moe.h"
+
+static const char *unsupported_reason(const struct moe_problem *problem)
+{
+    if (problem->dtype != DTYPE_BF16)
+        return "--dtype: not bf16; the kernel multiplies bf16 on tensor cores, which have no f32";
+    if (problem->hidden_size % 64 != 0)
+        return "--hidden-size: not a multiple of 64; a step is 64 elements, and rows are copied in pieces of 16 bytes";
+    if (problem->intermediate_size % 64 != 0)
+        return "--intermediate-size: not a multiple of 64; a step is 64 elements, and rows are copied in pieces of 16 "
+               "bytes";
+    if (problem->block_size % 16 != 0)
+        return "--block-size: not a multiple of 16; a warp loads 16 tokens of one expert at once";
+    return NULL;
+}
+
+/** Tiles of 16, 128 and 192 tokens: the largest that the average expert fills by half or more. */
+static int block_size(const struct moe_problem *problem)
+{
+    const int64_t tokens_per_expert = problem->num_tokens * problem->topk / problem->num_experts;
+
+    return tokens_per_expert >= 256 ? 192 : tokens_per_expert >= 64 ? 128 : 16;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct moe_chapter chapter = {
+        .step = {.name = "11c_moe_tensor_cores",
+                 .unsupported_reason = unsupported_reason,
+                 .block_size = block_size,
+                 .launch = moe_launch},
+        .before = {.name = "11b_moe_tiled", .bench_most_tokens = 4096, .launch = moe_launch_before},
+    };
+    return moe_main(argc, argv, &chapter);
+}

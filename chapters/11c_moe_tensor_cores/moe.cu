@@ -1,0 +1,407 @@
+/**
+ * @file moe.cu
+ * @brief Chapter 11c: tensor cores, fed by asynchronous copies.
+ *
+ * Before: threads multiply, element by element, and wait for every tile before they use it.
+ * Now:    a warp multiplies matrices of 16 by 16 and 16 by 8 in one instruction; while it does, copies of later tiles are
+ *         under way. One template is both products. Blocks that need the same weights run at the same time.
+ * Watch:  tensor-core operations replace shared memory's requests; every weight comes once for all rows of its expert.
+ */
+#include "harness/moe/moe.h"
+#include "kernels/dtype.cuh"
+#include "kernels/tensor_core.cuh"
+
+#include <cuda_pipeline.h>
+
+typedef __nv_bfloat16 bf16;
+
+// [constants]
+enum { WARP_SIZE = 32, SUM_THREADS = 256 };
+enum { MMA_ROWS = 16, MMA_TOKENS = 8, MMA_K = 16 }; /* one instruction: 16 rows of weights by 8 tokens, 16 deep */
+enum { PAIR_TOKENS = 2 * MMA_TOKENS };              /* one ldmatrix brings two instructions' tokens */
+enum { PIECE = 16 / sizeof(bf16), PIECES = 8 };     /* a copy is a piece of 16 bytes; a line of shared memory has 8 */
+enum { K_STEP = PIECES * PIECE, K_PARTS = K_STEP / MMA_K };
+static const unsigned FULL_MASK = 0xffffffffu;
+// [constants]
+
+// [tile]
+/**
+ * What a thread block computes: ROWS rows of weights for TOKENS tokens, all of one expert. Its warps stand in ROW_WARPS
+ * rows and TOKEN_WARPS columns; each has ROW_TILES times 16 rows and PAIRS times 16 tokens. STAGES tiles are in shared
+ * memory, of K_STEP elements of every row and token: one in use, one that has arrived, the others under way.
+ */
+template <int ROW_WARPS_, int TOKEN_WARPS_, int ROW_TILES_, int PAIRS_, int STAGES_, int BLOCKS_PER_SM_>
+struct tile {
+    static constexpr int ROW_WARPS = ROW_WARPS_, TOKEN_WARPS = TOKEN_WARPS_, ROW_TILES = ROW_TILES_, PAIRS = PAIRS_;
+    static constexpr int STAGES = STAGES_, BLOCKS_PER_SM = BLOCKS_PER_SM_;
+    static constexpr int THREADS = ROW_WARPS * TOKEN_WARPS * WARP_SIZE, LINES_AT_ONCE = THREADS / PIECES;
+    static constexpr int ROWS = ROW_WARPS * ROW_TILES * MMA_ROWS, TOKENS = TOKEN_WARPS * PAIRS * PAIR_TOKENS;
+    static constexpr int WEIGHT_COPIES = ROWS / LINES_AT_ONCE;
+    static constexpr int TOKEN_COPIES = (TOKENS + LINES_AT_ONCE - 1) / LINES_AT_ONCE;
+    static constexpr int STAGE = (ROWS + TOKENS) * K_STEP; /* elements */
+    static constexpr size_t SHARED_BYTES = (size_t)STAGES * STAGE * sizeof(bf16);
+};
+// [tile]
+
+// [tiles]
+typedef tile<4, 1, 2, 1, 5, 2> few_tokens;  /*  128 by 16: two blocks a multiprocessor, 8 tiles under way: bandwidth */
+typedef tile<4, 2, 4, 4, 4, 1> some_tokens; /* 256 by 128 */
+typedef tile<4, 2, 4, 6, 4, 1> many_tokens; /* 256 by 192: the most that fits into registers: 192 sums a thread */
+// [tiles]
+
+// [swizzle]
+/**
+ * Where a piece of a line is in a stage. A line is 128 bytes, all 32 banks, so the same piece of 8 lines, which ldmatrix
+ * reads at once, would be in the same 4 banks. Piece p of line l stands at p ^ l % 8 instead: 8 lines, 8 places.
+ */
+static __device__ unsigned piece_at(int line, int piece)
+{
+    return line * K_STEP + (piece ^ line % PIECES) * PIECE;
+}
+// [swizzle]
+
+// [source]
+/** What one thread copies into every stage: its piece of each LINES_AT_ONCE-th row of weights, and of such tokens. */
+template <typename Tile>
+struct source {
+    const bf16 *weights, *tokens;       /* in its first row; in row 0 of the tokens */
+    size_t weights_stride;              /* to its next row */
+    int length, rows, count;            /* elements of a row; rows of weights and tokens that exist */
+    int token_rows[Tile::TOKEN_COPIES]; /* -1: none */
+};
+
+/** Asks for the next K_STEP elements of every line. They have come when this thread has waited for them. */
+template <typename Tile>
+static __device__ __forceinline__ void copy_step(source<Tile> &from, bf16 *stage)
+{
+    bf16 *const to = stage + piece_at(threadIdx.x / PIECES, threadIdx.x % PIECES);
+
+#pragma unroll
+    for (int i = 0; i < Tile::WEIGHT_COPIES; i++)
+        if (i * Tile::LINES_AT_ONCE < from.rows)
+            __pipeline_memcpy_async(to + i * Tile::LINES_AT_ONCE * K_STEP, from.weights + i * from.weights_stride, 16);
+#pragma unroll
+    for (int i = 0; i < Tile::TOKEN_COPIES; i++)
+        if (from.token_rows[i] >= 0)
+            __pipeline_memcpy_async(to + (Tile::ROWS + i * Tile::LINES_AT_ONCE) * K_STEP,
+                                    from.tokens + (size_t)from.token_rows[i] * from.length, 16);
+    from.weights += K_STEP;
+    from.tokens += K_STEP;
+}
+
+/** Makes zeros of the lines that no copy will fill: pads, and rows past the last. */
+template <typename Tile>
+static __device__ void clear_rest(const source<Tile> &from, bf16 *ring)
+{
+    for (int i = threadIdx.x; i < Tile::STAGES * Tile::STAGE / PIECE; i += Tile::THREADS) {
+        const int line = i / PIECES % (Tile::ROWS + Tile::TOKENS);
+
+        if (line < Tile::ROWS ? line >= from.rows : line - Tile::ROWS >= from.count)
+            ((uint4 *)ring)[i] = make_uint4(0, 0, 0, 0);
+    }
+}
+// [source]
+
+// [fragments]
+/** A warp's parts of a stage, for the next instructions: its rows of weights, and two pairs of tokens in turn. */
+template <typename Tile>
+struct fragments {
+    uint32_t weights[Tile::ROW_TILES][4], tokens[2][4];
+};
+
+template <typename Tile>
+static __device__ __forceinline__ void load_weights(fragments<Tile> &own, const bf16 *at)
+{
+#pragma unroll
+    for (int i = 0; i < Tile::ROW_TILES; i++)
+        ldmatrix_x4(own.weights[i], at + i * MMA_ROWS * K_STEP);
+}
+
+/** Multiplies all of this warp's rows by one pair of its tokens. */
+template <typename Tile>
+static __device__ __forceinline__ void multiply(float (&sums)[Tile::ROW_TILES][2 * Tile::PAIRS][4], int pair,
+                                                const fragments<Tile> &own, const uint32_t (&tokens)[4])
+{
+#pragma unroll
+    for (int i = 0; i < Tile::ROW_TILES; i++) {
+        mma_m16n8k16_bf16(sums[i][2 * pair], own.weights[i], tokens);
+        mma_m16n8k16_bf16(sums[i][2 * pair + 1], own.weights[i], tokens + 2);
+    }
+}
+// [fragments]
+
+// [accumulate]
+/**
+ * The sums of a warp's rows and tokens, over the whole length. ALL: every pair has a token, and no branch asks. Before the
+ * barrier of a step each thread waits for its copies to the next stage. So behind it this stage and the next have come,
+ * and nobody reads the one before any more: it is filled again. At the end of a step the next one's first fragments are
+ * loaded, while other warps are on their way to the barrier.
+ */
+template <bool ALL, typename Tile>
+static __device__ __forceinline__ void accumulate(float (&sums)[Tile::ROW_TILES][2 * Tile::PAIRS][4],
+                                                  source<Tile> &from, bf16 *ring, int num_pairs)
+{
+    constexpr int PAIR_STRIDE = Tile::TOKEN_WARPS * PAIR_TOKENS * K_STEP;
+    const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE;
+    const int first_row = warp % Tile::ROW_WARPS * Tile::ROW_TILES * MMA_ROWS;
+    const int first_token = Tile::ROWS + warp / Tile::ROW_WARPS * PAIR_TOKENS;
+    const unsigned weights_at = piece_at(first_row + lane % 16, lane / 16);
+    const unsigned tokens_at = piece_at(first_token + lane / 16 * 8 + lane % 8, lane / 8 % 2);
+    const int steps = from.length / K_STEP;
+    fragments<Tile> own;
+    // [accumulate]
+
+    // [prologue]
+    for (int s = 0; s < Tile::STAGES - 1; s++) {
+        if (s < steps)
+            copy_step<Tile>(from, ring + s * Tile::STAGE);
+        __pipeline_commit(); /* a group for every step, an empty one past the last: so waiting counts steps */
+    }
+    __pipeline_wait_prior(Tile::STAGES - 2);
+    __syncthreads();
+    load_weights<Tile>(own, ring + weights_at);
+    ldmatrix_x4(own.tokens[0], ring + tokens_at);
+    // [prologue]
+
+    // [steps]
+    for (int step = 0; step < steps; step++) {
+        const unsigned now = step % Tile::STAGES * Tile::STAGE, next = (step + 1) % Tile::STAGES * Tile::STAGE;
+        const bool last = step + 1 == steps;
+
+        __pipeline_wait_prior(Tile::STAGES - 3);
+        __syncthreads();
+        if (step + Tile::STAGES - 1 < steps)
+            copy_step<Tile>(from, ring + (step + Tile::STAGES - 1) % Tile::STAGES * Tile::STAGE);
+        __pipeline_commit();
+#pragma unroll
+        for (int k = 0; k < K_PARTS; k++) {
+#pragma unroll
+            for (int pair = 0; pair < Tile::PAIRS; pair++) {
+                const int turn = (k * Tile::PAIRS + pair) % 2;
+
+                if (pair + 1 < Tile::PAIRS)
+                    ldmatrix_x4(own.tokens[1 - turn],
+                                ring + ((now + tokens_at) ^ k * MMA_K) + (pair + 1) * PAIR_STRIDE);
+                else if (k + 1 < K_PARTS)
+                    ldmatrix_x4(own.tokens[1 - turn], ring + ((now + tokens_at) ^ (k + 1) * MMA_K));
+                else if (!last)
+                    ldmatrix_x4(own.tokens[1 - turn], ring + next + tokens_at);
+                if (ALL || pair < num_pairs)
+                    multiply<Tile>(sums, pair, own, own.tokens[turn]);
+            }
+            if (k + 1 < K_PARTS)
+                load_weights<Tile>(own, ring + ((now + weights_at) ^ (k + 1) * MMA_K));
+            else if (!last)
+                load_weights<Tile>(own, ring + next + weights_at);
+        }
+    }
+    // [steps]
+}
+
+// [results]
+/** x * sigmoid(x), divided roughly: f32's last two places are far beyond bf16's. */
+static __device__ float silu(float x)
+{
+    return __fdividef(x, 1.0f + __expf(-x));
+}
+
+/**
+ * Writes a warp's results into shared memory, a line a token, to be stored from there in whole pieces. Of the first
+ * product's 16 rows 8 are the gate's and 8 up's, of the same elements: a thread has both.
+ */
+template <bool FIRST, typename Tile>
+static __device__ void gather_results(const float (&sums)[Tile::ROW_TILES][2 * Tile::PAIRS][4], const int *positions,
+                                      int count, const float *topk_weights, bf16 *lines, int pitch)
+{
+    const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE;
+
+#pragma unroll
+    for (int column = 0; column < 4 * Tile::PAIRS; column++) {
+        const int pair = column / 4 * Tile::TOKEN_WARPS + warp / Tile::ROW_WARPS, half = column / 2;
+        const int token = pair * PAIR_TOKENS + half % 2 * MMA_TOKENS + lane % 4 * 2 + column % 2;
+        const float weight = !FIRST && token < count ? topk_weights[positions[token]] : 0.0f;
+
+#pragma unroll
+        for (int i = 0; i < Tile::ROW_TILES; i++) {
+            const int row_tile = warp % Tile::ROW_WARPS * Tile::ROW_TILES + i;
+            const float upper = sums[i][half][column % 2], lower = sums[i][half][2 + column % 2];
+            bf16 *const to = lines + token * pitch + row_tile * (FIRST ? 8 : 16) + lane / 4;
+
+            to[0] = __float2bfloat16_rn(FIRST ? silu(upper) * lower : weight * upper);
+            if (!FIRST)
+                to[8] = __float2bfloat16_rn(weight * lower);
+        }
+    }
+}
+// [results]
+
+// [order]
+/** Which tokens a thread block computes with, and which rows of which expert. */
+struct place {
+    int token_block, row_block, expert;
+};
+
+/**
+ * Thread blocks start in the order of their index. Those that need the same rows of weights come one after the other, so
+ * that all but the first find them in L2. An expert's blocks of tokens are neighbours; a warp looks at 32 of them.
+ */
+static __device__ place find_place(const int *expert_ids, int blocks_of_rows, int tokens_per_id)
+{
+    const int lane = threadIdx.x % WARP_SIZE, block = blockIdx.x / blocks_of_rows,
+              window = block / WARP_SIZE * WARP_SIZE;
+    const bool exists = window + lane < (int)gridDim.x / blocks_of_rows;
+    const int expert_here = exists ? expert_ids[(window + lane) / tokens_per_id] : -1;
+    const int expert = __shfl_sync(FULL_MASK, expert_here, block % WARP_SIZE);
+    const unsigned same = __ballot_sync(FULL_MASK, expert_here == expert);
+    const int first = window + __ffs((int)same) - 1, i = (int)blockIdx.x - first * blocks_of_rows;
+
+    if (expert < 0) /* nobody's weights, and perhaps not neighbours */
+        return place{block, (int)blockIdx.x % blocks_of_rows, expert};
+    return place{first + i % __popc(same), i / __popc(same), expert};
+}
+// [order]
+
+// [product]
+/**
+ * FIRST: intermediate = silu(hidden w1) * (hidden w3), where w13 has w1's rows before w3's. Else partial = weight *
+ * (intermediate w2). Grid: blocks of Tile::TOKENS places times blocks of Tile::ROWS rows.
+ */
+template <bool FIRST, typename Tile>
+static __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS_PER_SM)
+    product_kernel(moe_problem problem, moe_buffers buffers)
+{
+    extern __shared__ __align__(128) bf16 ring[]; /* [STAGES][ROWS + TOKENS][K_STEP]; then results, [TOKENS][PITCH] */
+    __shared__ int positions[Tile::TOKENS];
+    constexpr int OUTPUTS = FIRST ? Tile::ROWS / 2 : Tile::ROWS, PITCH = OUTPUTS + PIECE; /* 8 lines in 32 banks */
+    const int width = FIRST ? problem.intermediate_size : problem.hidden_size;            /* of a row of the result */
+    const int length = FIRST ? problem.hidden_size : problem.intermediate_size;
+    const int num_positions = (int)(problem.num_tokens * problem.topk), thread = threadIdx.x;
+    const place at = find_place(buffers.expert_ids, (width + OUTPUTS - 1) / OUTPUTS, problem.block_size / Tile::TOKENS);
+    const int first_output = at.row_block * OUTPUTS, outputs = min(OUTPUTS, width - first_output);
+    bf16 *const result = (bf16 *)(FIRST ? buffers.intermediate : buffers.partial) + first_output;
+
+    if (thread < Tile::TOKENS)
+        positions[thread] = buffers.sorted_token_ids[(int64_t)at.token_block * Tile::TOKENS + thread];
+    const int count = __syncthreads_count(thread < Tile::TOKENS &&
+                                          positions[thread] < num_positions); /* pads are last */
+
+    if (count == 0 || (FIRST && at.expert < 0))
+        return; /* the block as a whole */
+    // [product]
+
+    // [rows]
+    const int row = thread / PIECES, piece = thread % PIECES;
+    const int weight_row = FIRST ? row / 16 * 8 + row % 8 + row / 8 % 2 * width : row; /* 8 of w1, 8 of w3, ... */
+    const int64_t expert_rows = FIRST ? 2 * width : width;
+    source<Tile> from;
+
+    from.length = length;
+    from.rows = FIRST ? 2 * outputs : outputs;
+    from.count = count;
+    from.weights = (const bf16 *)(FIRST ? buffers.w13 : buffers.w2) + piece * PIECE +
+                   (at.expert * expert_rows + first_output + weight_row) * length;
+    from.weights_stride = (size_t)(FIRST ? Tile::LINES_AT_ONCE / 2 : Tile::LINES_AT_ONCE) * length;
+    from.tokens = (const bf16 *)(FIRST ? buffers.hidden : buffers.intermediate) + piece * PIECE;
+#pragma unroll
+    for (int i = 0; i < Tile::TOKEN_COPIES; i++) {
+        const int token = row + i * Tile::LINES_AT_ONCE;
+
+        from.token_rows[i] = token >= count ? -1 : FIRST ? positions[token] / problem.topk : positions[token];
+    }
+    // [rows]
+
+    // [sums]
+    const int token_warp = thread / WARP_SIZE / Tile::ROW_WARPS, all_pairs = (count + PAIR_TOKENS - 1) / PAIR_TOKENS;
+    const int own_pairs = (all_pairs - token_warp + Tile::TOKEN_WARPS - 1) / Tile::TOKEN_WARPS;
+    const int num_pairs = __shfl_sync(FULL_MASK, own_pairs, 0); /* the compiler sees: one number for the whole warp */
+    float sums[Tile::ROW_TILES][2 * Tile::PAIRS][4] = {};
+
+    if (at.expert >= 0) {
+        if (count < Tile::TOKENS || outputs < OUTPUTS)
+            clear_rest<Tile>(from, ring);
+        if (all_pairs == Tile::TOKENS / PAIR_TOKENS)
+            accumulate<true, Tile>(sums, from, ring, num_pairs);
+        else
+            accumulate<false, Tile>(sums, from, ring, num_pairs);
+    } /* else the sums stay 0: zeros are written for an expert that is elsewhere */
+    // [sums]
+
+    // [store]
+    __syncthreads(); /* nobody reads the ring any more */
+    gather_results<FIRST, Tile>(sums, positions, count, buffers.topk_weights, ring, PITCH);
+    __syncthreads();
+    for (int i = thread; i < count * (OUTPUTS / PIECE); i += Tile::THREADS) {
+        const int token = i / (OUTPUTS / PIECE), output = i % (OUTPUTS / PIECE) * PIECE;
+
+        if (output < outputs)
+            *(uint4 *)(result + (int64_t)positions[token] * width + output) = *(const uint4 *)(ring + token * PITCH +
+                                                                                               output);
+    }
+    // [store]
+}
+
+// [moe_sum]
+/** Adds up what the topk experts of a token have made. Grid: a thread for PIECE elements of a token. */
+static __global__ void moe_sum_kernel(moe_problem problem, moe_buffers buffers)
+{
+    const int64_t i = (int64_t)blockIdx.x * SUM_THREADS + threadIdx.x;
+    const int pieces = problem.hidden_size / PIECE;
+    const int4 *const partial = (const int4 *)buffers.partial + i / pieces * problem.topk * pieces + i % pieces;
+    float sums[PIECE] = {};
+
+    if (i >= problem.num_tokens * pieces)
+        return;
+#pragma unroll 8
+    for (int k = 0; k < problem.topk; k++) {
+        const int4 word = partial[(int64_t)k * pieces];
+
+#pragma unroll
+        for (int e = 0; e < PIECE; e++)
+            sums[e] += unpack(word, (const bf16 *)NULL, e);
+    }
+#pragma unroll
+    for (int e = 0; e < PIECE; e += 2)
+        ((__nv_bfloat162 *)buffers.output)[(i * PIECE + e) / 2] = __floats2bfloat162_rn(sums[e], sums[e + 1]);
+}
+// [moe_sum]
+
+// [launch]
+template <bool FIRST, typename Tile>
+static cudaError_t launch_product(const moe_problem *problem, const moe_buffers *buffers, cudaStream_t stream)
+{
+    constexpr int OUTPUTS = FIRST ? Tile::ROWS / 2 : Tile::ROWS;
+    const int width = FIRST ? problem->intermediate_size : problem->hidden_size;
+    const unsigned blocks = (unsigned)(problem->capacity / Tile::TOKENS * ((width + OUTPUTS - 1) / OUTPUTS));
+    const cudaError_t status = cudaFuncSetAttribute(
+        product_kernel<FIRST, Tile>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)Tile::SHARED_BYTES);
+
+    if (status != cudaSuccess)
+        return status;
+    product_kernel<FIRST, Tile><<<blocks, Tile::THREADS, Tile::SHARED_BYTES, stream>>>(*problem, *buffers);
+    return cudaGetLastError();
+}
+
+template <typename Tile>
+static cudaError_t launch(const moe_problem *problem, const moe_buffers *buffers, cudaStream_t stream)
+{
+    const int64_t sum_threads = problem->num_tokens * (problem->hidden_size / PIECE);
+    cudaError_t status = launch_product<true, Tile>(problem, buffers, stream);
+
+    if (status == cudaSuccess)
+        status = launch_product<false, Tile>(problem, buffers, stream);
+    if (status != cudaSuccess)
+        return status;
+    moe_sum_kernel<<<(unsigned)((sum_threads + SUM_THREADS - 1) / SUM_THREADS), SUM_THREADS, 0, stream>>>(*problem,
+                                                                                                          *buffers);
+    return cudaGetLastError();
+}
+
+cudaError_t moe_launch(const moe_problem *problem, const moe_buffers *buffers, cudaStream_t stream)
+{
+    if (problem->block_size % many_tokens::TOKENS == 0)
+        return launch<many_tokens>(problem, buffers, stream);
+    if (problem->block_size % some_tokens::TOKENS == 0)
+        return launch<some_tokens>(problem, buffers, stream);
+    return launch<few_tokens>(problem, buffers, stream);
+}
+// [launch]

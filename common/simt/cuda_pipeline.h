@@ -1,0 +1,26 @@
+/** @file cuda_pipeline.h  CUDA's asynchronous copies from global to shared memory: issued, committed in groups, waited for. */
+#ifndef SIMT_CUDA_PIPELINE_H
+#define SIMT_CUDA_PIPELINE_H
+
+#include "cuda_runtime.h"
+
+/** Copies 4, 8 or 16 bytes, the last `zfill` of which are zeros and not read. */
+SIMT_DEVICE void __pipeline_memcpy_async(void *dst_shared, const void *src_global, size_t size_and_align,
+                                         size_t zfill = 0)
+{
+    simt_copy(dst_shared, src_global, size_and_align, zfill);
+}
+
+/** What the thread has issued since the last call is a group. */
+SIMT_DEVICE void __pipeline_commit(void)
+{
+    simt_copies_commit();
+}
+
+/** Waits for all groups of the thread but the last `prior`. */
+SIMT_DEVICE void __pipeline_wait_prior(size_t prior)
+{
+    simt_copies_wait(prior);
+}
+
+#endif
