@@ -1,0 +1,34 @@
+/** @file exercise.h  11a_write_zeros: what the exercise and its grader agree on. */
+#ifndef EXERCISE_H
+#define EXERCISE_H
+
+#include <cuda_runtime.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A second product: the weighted rows of `num_positions` choices. All arrays are device memory, in C order. */
+struct down_problem {
+    int num_positions;               /**< also what a pad holds */
+    int intermediate_size;           /**< at least 1 */
+    int hidden_size;                 /**< at least 1; any */
+    int block_size;                  /**< places of one expert */
+    int capacity;                    /**< places; a multiple of block_size */
+    const float *intermediate;       /**< [num_positions, intermediate_size]; anything where the expert is elsewhere */
+    const float *w2;                 /**< [local experts, hidden_size, intermediate_size] */
+    const float *topk_weights;       /**< [num_positions] */
+    const int32_t *sorted_token_ids; /**< [capacity] positions, or num_positions: a pad */
+    const int32_t *expert_ids;       /**< [capacity / block_size]; -1: elsewhere, or past the last block */
+    float *partial;                  /**< [num_positions, hidden_size] */
+};
+
+/** Fills partial. */
+cudaError_t down_launch(const struct down_problem *problem);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,214 @@
+/** @file grader.c  11a_write_zeros: products where the expert is here, zeros where it is not, nothing for pads. */
+#include "exercise.h"
+#include "../grade/grade.h"
+
+#include <math.h>
+
+/** A problem on the host, and which expert each position has. */
+struct layer {
+    struct down_problem problem; /* its arrays are host memory */
+    int num_experts;
+    int32_t *experts; /* [num_positions] */
+    int32_t *map;     /* [num_experts] */
+};
+
+enum { INTERMEDIATE = 6 };
+
+static float small_number(struct grade *grade)
+{
+    return (float)((int)random_below(grade_random(grade), 5) - 2);
+}
+
+/** So many small whole numbers: sums of their products are exact. */
+static float *small_numbers(struct grade *grade, int count)
+{
+    float *const numbers = grade_host(grade, (size_t)count * sizeof *numbers);
+
+    for (int i = 0; i < count; i++)
+        numbers[i] = small_number(grade);
+    return numbers;
+}
+
+/** Makes so many experts local, the odd ones first, with local ids that descend; the others are -1. */
+static void make_map(struct layer *layer, struct grade *grade, int local)
+{
+    const int num_odd = layer->num_experts / 2;
+
+    layer->map = grade_host(grade, (size_t)layer->num_experts * sizeof *layer->map);
+    for (int n = 0; n < layer->num_experts; n++)
+        layer->map[n < num_odd ? 2 * n + 1 : 2 * (n - num_odd)] = n < local ? local - 1 - n : -1;
+}
+
+/** Lists the positions expert by expert, in whole blocks; positions of an expert ascend. */
+static void sort_positions(struct layer *layer, struct grade *grade)
+{
+    struct down_problem *const problem = &layer->problem;
+    const int most = (problem->num_positions + layer->num_experts * problem->block_size) / problem->block_size + 2;
+    int32_t *const places = grade_host(grade, (size_t)(most * problem->block_size) * sizeof *places);
+    int32_t *const owners = grade_host(grade, (size_t)most * sizeof *owners);
+    int place = 0;
+
+    for (int e = 0; e < layer->num_experts; e++) {
+        for (int position = 0; position < problem->num_positions; position++)
+            if (layer->experts[position] == e) {
+                owners[place / problem->block_size] = layer->map[e];
+                places[place++] = position;
+            }
+        while (place % problem->block_size != 0)
+            places[place++] = problem->num_positions;
+    }
+    for (int spare = 0; spare < problem->block_size; spare++) { /* a block past the last */
+        owners[place / problem->block_size] = -1;
+        places[place++] = problem->num_positions;
+    }
+    problem->capacity = place;
+    problem->sorted_token_ids = places;
+    problem->expert_ids = owners;
+}
+
+/** A layer of which so many experts are here. */
+static struct layer make_layer(struct grade *grade, int positions, int experts, int local, int hidden, int block_size)
+{
+    struct layer layer = {.problem = {.num_positions = positions,
+                                      .intermediate_size = INTERMEDIATE,
+                                      .hidden_size = hidden,
+                                      .block_size = block_size},
+                          .num_experts = experts};
+    float *const weights = small_numbers(grade, positions);
+    float *const intermediate = small_numbers(grade, positions * INTERMEDIATE);
+
+    layer.experts = grade_host(grade, (size_t)positions * sizeof *layer.experts);
+    make_map(&layer, grade, local);
+    for (int position = 0; position < positions; position++) {
+        layer.experts[position] = position < experts ? position
+                                                     : (int)random_below(grade_random(grade), (uint32_t)experts);
+        weights[position] = 0.25f * (1.0f + (float)random_below(grade_random(grade), 7));
+        for (int k = 0; k < INTERMEDIATE && layer.map[layer.experts[position]] < 0; k++)
+            intermediate[position * INTERMEDIATE + k] = k % 2 ? NAN : 3e38f;
+    }
+    layer.problem.topk_weights = weights;
+    layer.problem.intermediate = intermediate;
+    layer.problem.w2 = small_numbers(grade, (local > 0 ? local : 1) * hidden * INTERMEDIATE);
+    sort_positions(&layer, grade);
+    grade_given(grade, "%d positions, %d of %d experts here, rows of %d, blocks of %d", positions, local, experts,
+                hidden, block_size);
+    return layer;
+}
+
+/** The layer with its arrays on the device. */
+static struct down_problem to_device(const struct layer *layer, struct grade *grade)
+{
+    const struct down_problem *const host = &layer->problem;
+    const size_t positions = (size_t)host->num_positions;
+    struct down_problem device = *host;
+    int local = 0;
+
+    for (int e = 0; e < layer->num_experts; e++)
+        local += layer->map[e] >= 0;
+    device.intermediate = grade_input(grade, "intermediate", host->intermediate,
+                                      positions * INTERMEDIATE * sizeof(float));
+    device.w2 = grade_input(grade, "w2", host->w2,
+                            (size_t)(local > 0 ? local : 1) * host->hidden_size * INTERMEDIATE * sizeof(float));
+    device.topk_weights = grade_input(grade, "topk_weights", host->topk_weights, positions * sizeof(float));
+    device.sorted_token_ids = grade_input(grade, "sorted_token_ids", host->sorted_token_ids,
+                                          (size_t)host->capacity * sizeof(int32_t));
+    device.expert_ids = grade_input(grade, "expert_ids", host->expert_ids,
+                                    (size_t)(host->capacity / host->block_size) * sizeof(int32_t));
+    device.partial = grade_output(grade, "partial", positions * host->hidden_size * sizeof(float));
+    return device;
+}
+
+static float right_element(const struct layer *layer, int position, int i)
+{
+    const struct down_problem *const problem = &layer->problem;
+    const int expert = layer->map[layer->experts[position]];
+    float sum = 0.0f;
+
+    for (int k = 0; expert >= 0 && k < INTERMEDIATE; k++)
+        sum += problem->intermediate[position * INTERMEDIATE + k] *
+               problem->w2[(expert * problem->hidden_size + i) * INTERMEDIATE + k];
+    return expert >= 0 ? problem->topk_weights[position] * sum : 0.0f;
+}
+
+static void check_rows(const struct layer *layer, struct grade *grade, const float *partial)
+{
+    const int hidden = layer->problem.hidden_size;
+
+    for (int position = 0; position < layer->problem.num_positions; position++)
+        for (int i = 0; i < hidden; i++) {
+            const float expected = right_element(layer, position, i), got = partial[position * hidden + i];
+            const int expert = layer->experts[position];
+            const char *const where = layer->map[expert] < 0 ? ", which is elsewhere" : "";
+
+            if (got == expected)
+                continue;
+            if (grade_is_unwritten(&got, sizeof got))
+                grade_fail(grade, "partial[%d][%d] (position %d, expert %d%s): expected %g, but it was never written",
+                           position, i, position, expert, where, (double)expected);
+            grade_fail(grade, "partial[%d][%d] (position %d, expert %d%s): expected %g, got %g", position, i, position,
+                       expert, where, (double)expected, (double)got);
+        }
+}
+
+static struct layer check(struct grade *grade, int positions, int experts, int local, int hidden, int block_size)
+{
+    const struct layer layer = make_layer(grade, positions, experts, local, hidden, block_size);
+    const struct down_problem device = to_device(&layer, grade);
+
+    grade_ran(grade, down_launch(&device));
+    check_rows(&layer, grade, grade_result(grade, device.partial));
+    return layer;
+}
+
+static void all_here(struct grade *grade)
+{
+    check(grade, 12, 4, 4, 64, 4);
+}
+
+static void some_elsewhere(struct grade *grade)
+{
+    check(grade, 12, 4, 2, 64, 4);
+    check(grade, 40, 8, 3, 64, 8);
+}
+
+/** Rows that a block's threads do not divide, and rows shorter than a warp. */
+static void any_row(struct grade *grade)
+{
+    check(grade, 10, 4, 2, 1, 4);
+    check(grade, 10, 4, 2, 63, 4);
+    check(grade, 10, 4, 2, 65, 4);
+    check(grade, 14, 5, 3, 100 + (int)random_below(grade_random(grade), 60), 4);
+}
+
+/** One position and three pads, one place a block, and no position of most experts. */
+static void any_block(struct grade *grade)
+{
+    check(grade, 1, 1, 1, 70, 4);
+    check(grade, 1, 1, 0, 70, 4);
+    check(grade, 9, 4, 2, 70, 1);
+    check(grade, 3, 16, 8, 70, 16);
+}
+
+static void nobody_here(struct grade *grade)
+{
+    check(grade, 20, 6, 0, 96, 4);
+}
+
+/** A warp reads its position and its expert, and writes: all there is to a row of zeros. */
+static void zeros_cost_no_reads(struct grade *grade)
+{
+    enum { POSITIONS = 24, HIDDEN = 128, WARPS_A_PLACE = 4 };
+    const struct layer layer = check(grade, POSITIONS, 6, 0, HIDDEN, 4);
+
+    grade_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"),
+                 2 * WARPS_A_PLACE * (uint64_t)layer.problem.capacity);
+    grade_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"),
+                 WARPS_A_PLACE * POSITIONS);
+}
+
+const struct grade_case grade_cases[] = {
+    {"all_here", all_here, false},       {"some_elsewhere", some_elsewhere, false},
+    {"any_row", any_row, false},         {"any_block", any_block, false},
+    {"nobody_here", nobody_here, false}, {"zeros_cost_no_reads", zeros_cost_no_reads, true},
+};
+const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;

@@ -1,0 +1,99 @@
+/** @file grader.c  11b_tail_of_k: every sum of a product in tiles, for any length, and what it costs. */
+#include "exercise.h"
+#include "../grade/grade.h"
+
+enum { TILE = 16, K_STEP = 32 };
+
+/** Small whole numbers, none of them 0: their sums are exact, and each product counts. */
+static float *small_numbers(struct grade *grade, int count)
+{
+    float *const numbers = grade_host(grade, (size_t)count * sizeof *numbers);
+
+    for (int i = 0; i < count; i++)
+        numbers[i] = (1.0f + (float)random_below(grade_random(grade), 3)) *
+                     (random_below(grade_random(grade), 2) ? 1.0f : -1.0f);
+    return numbers;
+}
+
+static void check(struct grade *grade, int num_rows, int num_columns, int length)
+{
+    const float *const rows = small_numbers(grade, num_rows * length);
+    const float *const weights = small_numbers(grade, num_columns * length);
+    const float *const device_rows = grade_input(grade, "rows", rows, (size_t)num_rows * length * sizeof *rows);
+    const float *const device_weights = grade_input(grade, "weights", weights,
+                                                    (size_t)num_columns * length * sizeof *weights);
+    float *const out = grade_output(grade, "out", (size_t)num_rows * num_columns * sizeof *out);
+    const float *got;
+
+    grade_given(grade, "%d row%s, %d column%s, %d element%s", num_rows, num_rows == 1 ? "" : "s", num_columns,
+                num_columns == 1 ? "" : "s", length, length == 1 ? "" : "s");
+    grade_ran(grade, product_launch(device_rows, device_weights, num_rows, num_columns, length, out));
+    got = grade_result(grade, out);
+    for (int r = 0; r < num_rows; r++)
+        for (int c = 0; c < num_columns; c++) {
+            const float *const element = &got[r * num_columns + c];
+            float expected = 0.0f;
+
+            for (int k = 0; k < length; k++)
+                expected += rows[r * length + k] * weights[c * length + k];
+            if (*element == expected)
+                continue;
+            if (grade_is_unwritten(element, sizeof *element))
+                grade_fail(grade, "row %d, column %d: expected %g, but it was never written", r, c, (double)expected);
+            grade_fail(grade, "row %d, column %d: expected %g, got %g", r, c, (double)expected, (double)*element);
+        }
+}
+
+static void one_step(struct grade *grade)
+{
+    check(grade, TILE, TILE, K_STEP);
+}
+
+static void some_steps(struct grade *grade)
+{
+    check(grade, TILE, TILE, 2 * K_STEP);
+    check(grade, TILE, TILE, 5 * K_STEP);
+}
+
+/** A step that is not full, alone and behind others; the last row ends where the array does. */
+static void tail_of_k(struct grade *grade)
+{
+    check(grade, TILE, TILE, K_STEP + 1);
+    check(grade, TILE, TILE, K_STEP - 1);
+    check(grade, TILE, TILE, 1);
+    check(grade, TILE, TILE, 2 * K_STEP + 1 + (int)random_below(grade_random(grade), K_STEP - 1));
+}
+
+static void any_shape(struct grade *grade)
+{
+    check(grade, 1, 1, 1);
+    check(grade, TILE + 1, TILE - 1, 40);
+    check(grade, 3 * TILE, 2 * TILE, K_STEP);
+    check(grade, 5, 2 * TILE + 7, 70);
+}
+
+static void no_bank_conflicts(struct grade *grade)
+{
+    check(grade, 2 * TILE, TILE, 2 * K_STEP);
+    grade_budget(grade, "shared_conflicts", grade_counter(grade, "shared_conflicts"), 0);
+}
+
+/** Whoever reads an element for each product needs as many requests for a sum as are enough here for a tile. */
+static void each_element_once(struct grade *grade)
+{
+    enum { ROWS = 2, COLUMNS = 3, STEPS = 2, REQUESTS_A_TILE = TILE * K_STEP / 32 };
+
+    check(grade, ROWS * TILE, COLUMNS * TILE, STEPS * K_STEP);
+    grade_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"),
+                 (uint64_t)ROWS * COLUMNS * STEPS * 2 * REQUESTS_A_TILE);
+}
+
+const struct grade_case grade_cases[] = {
+    {"one_step", one_step, false},
+    {"some_steps", some_steps, false},
+    {"tail_of_k", tail_of_k, false},
+    {"any_shape", any_shape, false},
+    {"no_bank_conflicts", no_bank_conflicts, true},
+    {"each_element_once", each_element_once, true},
+};
+const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;
