@@ -237,7 +237,7 @@ def draw_pieces(data, title):
                        if (line[place] == shown) == wanted], fill, "edge")
         for place, piece in enumerate(line):
             write(ax, left + (place + 0.5) * width, top + row * number + 17, piece, "center", bold=piece == shown)
-    write(ax, 14, top + 8 * row + 22, "A cell is 16 bytes, a piece of its line. ldmatrix reads one piece of all 8 lines at once, "
+    write(ax, 14, top + 8 * row + 22, "A cell is a piece, 16 bytes. ldmatrix reads one piece of all 8 lines at once, "
                                       f"here piece {shown}.")
     return ax
 
