@@ -44,7 +44,7 @@ struct tile {
 // [tile]
 
 // [tiles]
-typedef tile<4, 1, 2, 1, 5, 2> few_tokens;  /*  128 by 16: two blocks a multiprocessor, 8 tiles under way: bandwidth */
+typedef tile<4, 1, 2, 1, 5, 2> few_tokens;  /* 128 by 16: small, so that two blocks fit, and copies never pause */
 typedef tile<4, 2, 4, 4, 4, 1> some_tokens; /* 256 by 128 */
 typedef tile<4, 2, 4, 6, 4, 1> many_tokens; /* 256 by 192: the most that fits into registers: 192 sums a thread */
 // [tiles]
@@ -341,6 +341,14 @@ static __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS_PER_SM)
 }
 
 // [moe_sum]
+/** Two numbers as bf16, the first in the lower half. */
+static __device__ unsigned pack(float low, float high)
+{
+    const unsigned upper = __bfloat16_as_ushort(__float2bfloat16_rn(high));
+
+    return upper << 16 | __bfloat16_as_ushort(__float2bfloat16_rn(low));
+}
+
 /** Adds up what the topk experts of a token have made. Grid: a thread for PIECE elements of a token. */
 static __global__ void moe_sum_kernel(moe_problem problem, moe_buffers buffers)
 {
@@ -359,9 +367,8 @@ static __global__ void moe_sum_kernel(moe_problem problem, moe_buffers buffers)
         for (int e = 0; e < PIECE; e++)
             sums[e] += unpack(word, (const bf16 *)NULL, e);
     }
-#pragma unroll
-    for (int e = 0; e < PIECE; e += 2)
-        ((__nv_bfloat162 *)buffers.output)[(i * PIECE + e) / 2] = __floats2bfloat162_rn(sums[e], sums[e + 1]);
+    ((uint4 *)buffers.output)[i] = make_uint4(pack(sums[0], sums[1]), pack(sums[2], sums[3]), pack(sums[4], sums[5]),
+                                              pack(sums[6], sums[7]));
 }
 // [moe_sum]
 

@@ -243,3 +243,17 @@ def stores(before, after):
     if size != size_after:
         raise ValueError(f"the lists have {size} and {size_after} bytes; they must have as many")
     return {"num_sectors": size // 32, "before": requests_before, "after": requests_after}
+
+
+def pieces(trace):
+    """Which piece of 16 bytes stands in each place of the first 8 lines of 8 that are copied asynchronously, 8 lanes a line."""
+    found = [[None] * 8 for _ in range(8)]
+    for event in trace["events"]:
+        if event["kind"] == "copy_to" and event["bytes"] == 16:
+            for lane in event["active"]:
+                line, place = divmod((event["offset"][lane] - trace["dynamic_shared"]["offset"]) // 16, 8)
+                if line < 8:
+                    found[line][place] = lane % 8
+    if any(sorted(line, key=str) != list(range(8)) for line in found):
+        raise ValueError(f"{trace['source']}: {trace['kernel']} does not copy 8 pieces of a line by 8 lanes")
+    return {"lines": found}

@@ -44,7 +44,7 @@ def _draw_line(ax, area, line, style, end, label_y, right):
 
 def draw_times(data, title):
     left, top, right, bottom = 66, 44, 606, 424
-    on_host = "".join(f", chapter {line['label'].partition('_')[0]} on its CPU" for line in data["lines"] if line["kind"] == "host")
+    on_host = "".join(f", chapter {line['label'].partition(' ')[0]} on its CPU" for line in data["lines"] if line["kind"] == "host")
     notes = [f"{data['source']}. Medians; kernels are replayed from a CUDA graph{on_host}.", *textwrap.wrap(data["old"], 115)]
     ax = canvas(840, 486 + 18 * len(notes), title)
     every = [point for line in data["lines"] for point in line["points"]]

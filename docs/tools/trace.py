@@ -6,7 +6,7 @@ import struct
 
 LANES = range(32)
 KINDS = ("shuffle", "vote", "warp_barrier", "block_barrier", "shared_load", "shared_store", "global_load", "global_store",
-         "atomic", "return")
+         "atomic", "copy_from", "copy_to", "matrix_memory", "mma", "return")
 WORDS, NUMBERS = ("value", "in", "out"), ("from", "allocation", "offset")
 WORD_BYTES = 4
 

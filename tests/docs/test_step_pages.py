@@ -66,8 +66,8 @@ class TheCourse(unittest.TestCase):
         os.chdir(ROOT)
         site = page_text.Site(pages.find_pages(), page_text.find_sources(), page_text.read_terms())
         cls.recorded = results.load()
-        cls.pages = {name[5:7]: text for name, text in step_pages.write_pages(site, cls.recorded, BUILD).items()}
-        cls.kernels = {page.path[9:11]: results.kernel_of(page.path.split("/")[1])
+        cls.pages = {name[5:]: text for name, text in step_pages.write_pages(site, cls.recorded, BUILD).items()}
+        cls.kernels = {pages.number_of(page): results.kernel_of(page.path.split("/")[1])
                        for page in site.pages if pages.number_of(page)}
 
     def test_each_step_has_its_page(self):

@@ -1,0 +1,42 @@
+#!/bin/sh
+# Breaks one line of the kernel of chapter 11c at a time: the program must refuse the run for what is wrong.
+#
+# run: $b/cpu
+set -u
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/breaks.sh"
+programs=$1
+
+# Only the tile of 16 tokens is compiled, but for the last two.
+breaks_start "$programs/11c_moe_tensor_cores" chapters/11c_moe_tensor_cores/moe.cu \
+    '/if (problem->block_size % \(many\|some\)_tokens/,/return/d'
+
+# --- what the checker sees ---
+breaks "up's rows taken for the gate's" 's/silu(upper) \* lower/silu(lower) * upper/' "expected" ""
+breaks "a part of every step that is skipped" 's/if (ALL || pair < num_pairs)/if (k > 0)/' "expected" ""
+breaks "the neighbour's weights" 's/(at.expert \* expert_rows/((at.expert ^ 1) * expert_rows/' "expected" ""
+breaks "a lost routing weight" 's/weight \* lower/lower/' "expected" ""
+breaks "a row of the pair's other half" 's/half % 2 \* MMA_TOKENS/(half + 1) % 2 * MMA_TOKENS/' "expected" ""
+breaks "a choice that is not added" 's/k < problem.topk; k++/k < problem.topk - 1; k++/' "expected" ""
+breaks "pieces read where they do not stand" 's/(piece ^ line % PIECES)/(piece ^ (line + piece) % PIECES)/' "" ""
+breaks "zeros that are not written" 's/FIRST \&\& at.expert < 0/at.expert < 0/' "uninitialised global memory" "" \
+    --expert-map random
+breaks "rows before their own expert's" 's/first + i %/first + 1 + i %/' "" ""
+
+# --- what the simulator sees ---
+breaks "a stage that has not come" 's/__pipeline_wait_prior(Tile::STAGES - 3)/__pipeline_wait_prior(Tile::STAGES - 1)/' \
+    "asynchronous" "" --hidden-size 512
+breaks "a step without a barrier" '/__pipeline_wait_prior(Tile::STAGES - 3)/{n;d}' "race" "" --hidden-size 512
+breaks "a stage that is filled while it is read" 's/ring + (step + Tile::STAGES - 1) % Tile::STAGES/ring + step % Tile::STAGES/' \
+    "" "" --hidden-size 512
+breaks "results over a ring that is read" '/nobody reads the ring any more/d' "race" ""
+breaks "lines that nobody filled" '/clear_rest<Tile>(from, ring);/s/clear_rest<Tile>(from, ring);/;/' \
+    "uninitialised shared" ""
+breaks "a pad's row" 's/token >= count ? -1 : //' "out-of-bounds" ""
+
+breaks_start "$programs/11c_moe_tensor_cores" chapters/11c_moe_tensor_cores/moe.cu \
+    's/% some_tokens::TOKENS == 0/< 0/'
+breaks "pairs of the second warp that are left out" 's/Tile::TOKEN_WARPS - 1) \/ Tile::TOKEN_WARPS;/0) \/ Tile::TOKEN_WARPS;/' \
+    "expected" "" --block-size 192 --num-tokens 100 --num-experts 2 --topk 1
+breaks "rows past the last" 's/min(OUTPUTS, width - first_output)/OUTPUTS/' "" "" --block-size 192
+finish
