@@ -4,8 +4,8 @@
  *
  * The bytes may arrive at any time in between. So the words that a copy writes are marked when it is issued, and nobody may
  * touch one before its wait (shadow.c). What it reads must be the same when it is waited for: the last write of each word of
- * the source is compared, and the bytes too, since a thread may write a place twice at one tick. When a copy is waited for,
- * the bytes arrive, and what the copy did becomes what its thread does there and then; others see it as they see that.
+ * the source is compared. When a copy is waited for, the bytes arrive, and what the copy did becomes what its thread does
+ * there and then; others see it as they see that.
  */
 #include "kernel_calls.h"
 
@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { COPY_BYTES = 16, COPY_WORDS = COPY_BYTES / 4 };
+enum { COPY_WORDS = 4 };
 
 struct copy {
     unsigned char *to;
@@ -31,7 +31,6 @@ struct copy {
     struct stamp {
         uint32_t tick, write;
     } source[COPY_WORDS]; /**< the last write of each word */
-    unsigned char data[COPY_BYTES];
 };
 
 static struct copy *copies; /**< number 0 is none */
@@ -112,13 +111,22 @@ static struct stamp stamp_of(const struct shadow_cell *cell)
     return (struct stamp){.tick = cell->write_tick, .write = cell->write & ~(uint32_t)CELL_STATE};
 }
 
-/** Remembers what the source is, and lets nobody touch the destination. */
+/** Begins a tick if the source was written at this one: its thread may do so again, at the same line. */
+static void part_from_own_stores(const struct copy *copy)
+{
+    for (unsigned word = 0; 4 * word < copy->from_bytes; word++) {
+        if (copy->from_cells[word].write_tick == simt_order.tick) {
+            simt_order.tick++;
+            return;
+        }
+    }
+}
+
+/** Remembers who wrote the source, and lets nobody touch the destination. */
 static void begin_copy(struct copy *copy)
 {
+    part_from_own_stores(copy);
     access_words(copy);
-    memset(copy->data, 0, sizeof copy->data);
-    if (copy->from_bytes > 0)
-        memcpy(copy->data, copy->from, copy->from_bytes);
     for (unsigned word = 0; 4 * word < copy->from_bytes; word++)
         copy->source[word] = stamp_of(&copy->from_cells[word]);
     for (unsigned word = 0; 4 * word < copy->bytes; word++)
@@ -130,10 +138,8 @@ static void check_source(const struct copy *copy)
 {
     for (unsigned word = 0; 4 * word < copy->from_bytes; word++) {
         const struct stamp now = stamp_of(&copy->from_cells[word]);
-        const unsigned bytes = copy->from_bytes - 4 * word < 4 ? copy->from_bytes - 4 * word : 4;
 
-        if (SIMT_LIKELY(now.tick == copy->source[word].tick && now.write == copy->source[word].write &&
-                        memcmp(copy->from + 4 * word, copy->data + 4 * word, bytes) == 0))
+        if (SIMT_LIKELY(now.tick == copy->source[word].tick && now.write == copy->source[word].write))
             continue;
         const uint3 index = simt_thread_index(now.write >> CELL_THREAD_SHIFT);
         const uint3 block = simt_block_index(simt_block_at(now.tick));
@@ -154,7 +160,9 @@ static void end_copy(const struct copy *copy)
     for (unsigned word = 0; 4 * word < copy->bytes; word++)
         shadow_end_copy(&copy->to_cells[word]);
     access_words(copy);
-    memcpy(copy->to, copy->data, copy->bytes);
+    memset(copy->to, 0, copy->bytes);
+    if (copy->from_bytes > 0)
+        memcpy(copy->to, copy->from, copy->from_bytes);
 }
 
 /* --- what kernels call -------------------------------------------------------------------------------------------- */
