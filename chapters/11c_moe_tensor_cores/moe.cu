@@ -13,9 +13,9 @@
 
 #include <cuda_pipeline.h>
 
+// [constants]
 typedef __nv_bfloat16 bf16;
 
-// [constants]
 enum { WARP_SIZE = 32, SUM_THREADS = 256 };
 enum { MMA_ROWS = 16, MMA_TOKENS = 8, MMA_K = 16 }; /* one instruction: 16 rows of weights by 8 tokens, 16 deep */
 enum { PAIR_TOKENS = 2 * MMA_TOKENS };              /* one ldmatrix brings two instructions' tokens */
