@@ -1,6 +1,7 @@
 #!/bin/sh
 # Builds variants. A variant is a chapter's program with a change to its kernel that is measured and not taught: the change is
 # chapters/NN_name/variants/WHAT.sed, a sed script, or WHAT.patch, as diff -u prints it; the program BUILD/variants/NN_name_WHAT.
+# WHAT_N.sed is a change for each number in its first line, "# N: 1 2 4": WHAT_1.sed, and so on, with the number for N.
 #
 #   sh common/variants.sh BUILD [WORD]       BUILD is build/cpu or build/gpu; only programs whose names contain WORD
 #   sh common/variants.sh --hash CHANGE      the hash of the changed kernel: see source_hash.sh
@@ -8,9 +9,26 @@
 # A chapter's program is there already: Ninja tells the commands that built it, and a variant is built by the same.
 set -eu
 
+# changes: every change there is
+changes() {
+    for file in chapters/*/variants/*; do
+        case $file in
+        *_N.sed) sed -n '1s/# N: //p' "$file" | tr ' ' '\n' | sed "s|.*|${file%N.sed}&.sed|" ;;
+        *) echo "$file" ;;
+        esac
+    done
+}
+
 # names CHANGE: sets what the functions below go by
 names() {
     change=$1
+    file=$change
+    number=N
+    if [ ! -e "$file" ]; then
+        number=${change##*_}
+        number=${number%.sed}
+        file=${change%"$number.sed"}N.sed
+    fi
     chapter=$(basename "${change%/variants/*}")
     what=$(basename "${change%.*}")
     for kernel in "chapters/$chapter"/*.cu; do :; done
@@ -19,8 +37,8 @@ names() {
 # changed_kernel: the chapter's kernel, changed; a change that changes nothing, or a patch that fits by guesswork, is an error
 changed_kernel() {
     case $change in
-    *.sed) sed -f "$change" "$kernel" ;;
-    *.patch) patch --silent --fuzz=0 --output=- --reject-file=- "$kernel" "$change" ;;
+    *.sed) sed "$(sed "s/\\bN\\b/$number/g" "$file")" "$kernel" ;;
+    *.patch) patch --silent --fuzz=0 --output=- --reject-file=- "$kernel" "$file" ;;
     esac >"$1"
     ! cmp -s "$kernel" "$1" || { echo "variants.sh: $change changes nothing in $kernel" >&2; exit 1; }
 }
@@ -31,7 +49,7 @@ build_one() {
     names "$2"
     program=$build/variants/${chapter}_$what
     objects=$build/obj/variants/${chapter}_$what
-    [ -z "$(find "$change" "$0" "$build/$chapter" -newer "$program" 2>&1)" ] && return
+    [ -z "$(find "$file" "$0" "$build/$chapter" -newer "$program" 2>&1)" ] && return
     mkdir -p "$objects" "$build/variants"
     changed_kernel "$objects/$(basename "$kernel")"
     operator=$(basename "$kernel" .cu)
@@ -52,7 +70,7 @@ case $1 in
     sh common/source_hash.sh "$scratch/kernel.cu"
     ;;
 *)
-    for change in chapters/*/variants/*; do
+    changes | while read -r change; do
         names "$change"
         case ${chapter}_$what in *"${2:-}"*) echo "$change" ;; esac
     done | xargs -r -n 1 -P "$(nproc)" sh "$0" --one "$1"

@@ -1,10 +1,12 @@
-"""Opens pages of the documentation site in Chromium, 390 and 1400 pixels wide, light and dark: the page must not scroll
-sideways, nothing may be written to the console as an error, and text must have a contrast of 4.5:1 or more.
+"""Opens pages of the documentation site in Chromium, 390 and 1400 pixels wide, light and dark (pages of Doxygen's
+about files, folders and structures: narrow and light, wide and dark). The page must not scroll sideways, nothing may be
+written to the console as an error, and text must have a contrast of 4.5:1 or more.
 
 python3 tests/check_site_in_browser.py FOLDER PAGE...   one line for each fault; exits 1 if there are any, 77 without Chromium
 """
 
 import os
+import re
 import sys
 from concurrent.futures import ThreadPoolExecutor
 
@@ -12,6 +14,9 @@ from browser import Browser, browser_missing
 
 # Neighbours differ by one thing.
 STATES = (("light", 390), ("dark", 390), ("dark", 1400), ("light", 1400))
+# Pages that Doxygen makes of files, folders and structures are made of the same parts, each of which is on many of them.
+REFERENCE = re.compile(r"^(dir_|struct|class)|_8[a-z]+(_source)?\.html$")
+OF_REFERENCE = (("light", 390), ("dark", 1400))
 
 # A page hears of new colours a little later; one that never does is found by LOOK.
 WAIT_FOR_COLOURS = """
@@ -86,17 +91,19 @@ return faults;
 """
 
 
-def look_at_page(browser, address, states):
+def look_at_page(browser, address, states, shown):
     """A page is loaded once; the system's colours and the window change while it is shown."""
-    shown = states[0]
-    browser.open(address)
-    for scheme, width in states:
+    for state in states:
+        scheme, width = state
         if scheme != shown[0]:
             browser.emulate(scheme=scheme, motion="reduce")
-            browser.run(WAIT_FOR_COLOURS, scheme)
         if width != shown[1]:
             browser.resize(width)
-        shown = (scheme, width)
+        if state == states[0]:
+            browser.open(address)
+        elif scheme != shown[0]:
+            browser.run(WAIT_FOR_COLOURS, scheme)
+        shown = state
         for fault in browser.run(LOOK, scheme):
             yield f"{scheme}, {width} pixels: {fault}"
     for fault in browser.errors():
@@ -104,14 +111,18 @@ def look_at_page(browser, address, states):
 
 
 def look_at_pages(folder, names):
-    """Every second page goes through the states backwards, and begins as the page before it ended."""
+    """Each page goes through its states in the order that begins nearer to where the page before it ended."""
     faults = []
+    shown = STATES[0]
     with Browser() as browser:
-        browser.emulate(*reversed(STATES[0]), motion="reduce")
-        for number, name in enumerate(names):
-            states = STATES if number % 2 == 0 else STATES[::-1]
+        browser.emulate(*reversed(shown), motion="reduce")
+        for name in names:
+            states = OF_REFERENCE if REFERENCE.search(name) else STATES
+            if states[-1] == shown:
+                states = states[::-1]
             address = "file://" + os.path.abspath(os.path.join(folder, name))
-            faults += [f"{name}, {fault}" for fault in look_at_page(browser, address, states)]
+            faults += [f"{name}, {fault}" for fault in look_at_page(browser, address, states, shown)]
+            shown = states[-1]
     return faults
 
 

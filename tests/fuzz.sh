@@ -37,8 +37,8 @@ unpack() {
 keep() {
     rm -rf "build/fuzz/$1/fewest"
     mkdir "build/fuzz/$1/fewest"
-    "build/fuzz/$1/fuzz" -merge=1 -max_len=300 "build/fuzz/$1/fewest" "build/fuzz/$1/kept" "build/fuzz/$1/found" \
-        >"build/fuzz/$1/log" 2>&1
+    "build/fuzz/$1/fuzz" -merge=1 -use_counters=0 -max_len=300 "build/fuzz/$1/fewest" "build/fuzz/$1/kept" \
+        "build/fuzz/$1/found" >"build/fuzz/$1/log" 2>&1
     for file in "build/fuzz/$1/fewest"/*; do
         echo "$1 $(base64 -w 0 "$file")"
     done
@@ -56,8 +56,13 @@ case " $targets " in *" $1 "*) ;; *) usage ;; esac
 mkdir -p "build/fuzz/$1/found" "build/fuzz/$1/kept"
 ninja build/cpu/libsimt.a >/dev/null
 compile "$1"
+words=
+if [ "$1" = rewriter ]; then # inputs are made of the strings that it looks for
+    words=build/fuzz/rewriter/words
+    grep -oh '"[^"%\\ ]\+"' common/simt/rewriter/rewrite_launch.c | sort -u >"$words"
+fi
 [ ! -f "$inputs" ] || unpack "$1"
 # Memory that was freed is kept from use for a while, but not so much of it that everything is slow.
 export ASAN_OPTIONS=quarantine_size_mb=1:malloc_context_size=2
-exec "build/fuzz/$1/fuzz" -runs="$2" -max_len=600 -artifact_prefix="build/fuzz/$1/" -print_final_stats=1 \
-    "build/fuzz/$1/found" "build/fuzz/$1/kept"
+exec "build/fuzz/$1/fuzz" -runs="$2" -max_len=600 ${words:+-dict="$words"} -artifact_prefix="build/fuzz/$1/" \
+    -print_final_stats=1 "build/fuzz/$1/found" "build/fuzz/$1/kept"

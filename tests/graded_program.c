@@ -45,6 +45,20 @@ static void pass(void)
     end();
 }
 
+/** Needs longer than one case may. */
+static void slow(void)
+{
+    enum { CASES = 4 };
+
+    record("plan\t4");
+    for (int i = 0; i < CASES; i++) {
+        record("try\tone_of_four");
+        usleep(600000);
+        record("case\tone_of_four\tpass\t");
+    }
+    record("done");
+}
+
 static void hang(void)
 {
     begin();
@@ -337,6 +351,7 @@ static const struct {
 } acts[] = {
     {"pass", pass},
     {"hang", hang},
+    {"slow", slow},
     {"hang_closed", hang_closed},
     {"stay", stay},
     {"stay_closed", stay_closed},

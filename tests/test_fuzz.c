@@ -224,31 +224,51 @@ static size_t count_lines(const char *text)
     return count;
 }
 
+/** What is written into memory, through a stream that is opened once: that costs more than to rewrite an input. */
+struct written {
+    FILE *stream;
+    char *text;
+    size_t size;
+};
+
+static FILE *begin_to_write(struct written *written)
+{
+    if (!written->stream)
+        written->stream = open_memstream(&written->text, &written->size);
+    must(written->stream);
+    rewind(written->stream);
+    return written->stream;
+}
+
+static const char *end_of_writing(struct written *written)
+{
+    putc('\0', written->stream);
+    must(fflush(written->stream) == 0 && written->text[written->size - 1] == '\0');
+    return written->text;
+}
+
 /** What comes out has the lines of what went in, or there is one line on what is wrong. */
 static void rewriter(const uint8_t *bytes, size_t size)
 {
+    static struct written output, error;
     struct rewriter_source input = {.path = "f.cu"};
     FILE *const in = fmemopen((void *)(size ? bytes : (const uint8_t *)" "), size ? size : 1, "r");
     FILE *const out = stdout, *const errors = stderr;
-    char *written = NULL, *said = NULL;
-    size_t written_size, said_size;
 
     must(in && read_source(&input, in));
     fclose(in);
-    stdout = open_memstream(&written, &written_size);
-    stderr = open_memstream(&said, &said_size);
+    stdout = begin_to_write(&output);
+    stderr = begin_to_write(&error);
     const bool good = find_code(&input) && rewrite(&input);
 
-    fclose(stdout);
-    fclose(stderr);
     stdout = out;
     stderr = errors;
+    const char *const written = end_of_writing(&output), *const said = end_of_writing(&error);
+
     if (good)
-        must(said_size == 0 && count_lines(written) <= count_lines(input.text));
+        must(!said[0] && count_lines(written) <= count_lines(input.text));
     else
         must(strncmp(said, "f.cu:", 5) == 0 && count_lines(said) == 1);
-    free(written);
-    free(said);
     free(input.text);
     free(input.code);
 }

@@ -272,6 +272,37 @@ static void a_worse_expert_of_the_right_group_is_refused(void **state)
     tear_down(&bench);
 }
 
+/** A row of three groups of two experts, without a bias, and an answer of two ids. */
+static struct bench two_of_three_groups(const float row[6], int first, int second)
+{
+    const struct gate_problem problem = {.num_tokens = 1,
+                                         .num_experts = 6,
+                                         .num_expert_group = 3,
+                                         .topk_group = 2,
+                                         .topk = 2,
+                                         .renormalize = true,
+                                         .routed_scaling_factor = 1.0f};
+    struct bench bench = set_up(problem, GATE_DIST_NORMAL, 1);
+
+    memcpy(logits_of(&bench), row, 6 * sizeof *row);
+    bench.ids[0] = first, bench.ids[1] = second;
+    return bench;
+}
+
+static void experts_of_a_group_not_used_are_missed(void **state)
+{
+    /* The first group must stay, and has the best experts. */
+    struct bench bench = two_of_three_groups((float[]){3.0f, 2.5f, 2.0f, 1.0f, -5.0f, -5.0f}, 2, 3);
+
+    (void)state;
+    assert_wrong(&bench, 0, "the best experts are chosen");
+    tear_down(&bench);
+    /* One of the last two must stay, whichever it is, and each has a better expert than the second chosen. */
+    bench = two_of_three_groups((float[]){3.0f, 1.0f, 2.0f, 0.0f, 2.0f, 0.0f}, 0, 1);
+    assert_wrong(&bench, 0, "the best experts are chosen");
+    tear_down(&bench);
+}
+
 static void the_wrong_order_is_refused(void **state)
 {
     struct bench bench = set_up(deepseek(3), GATE_DIST_NORMAL, 3);
@@ -765,6 +796,7 @@ int main(void)
         cmocka_unit_test(too_many_groups_are_refused),
         cmocka_unit_test(a_group_that_should_stay_is_missed),
         cmocka_unit_test(a_worse_expert_of_the_right_group_is_refused),
+        cmocka_unit_test(experts_of_a_group_not_used_are_missed),
         cmocka_unit_test(the_wrong_order_is_refused),
         cmocka_unit_test(a_weight_slightly_off_is_refused),
         cmocka_unit_test(a_weight_of_nan_is_refused),

@@ -780,7 +780,7 @@ hostile "$b/cpu/grade_answer" <<'END'
 2|02_warp_maximum: */pipe: a device or a pipe, not a file|$P 02_warp_maximum "$scratch/pipe"
 2|usage: *|$P ""x --seed -1
 END
-hostile "$b/cpu/chapter_table" <<'END'
+hostile "python3 common/chapter_table.py" <<'END'
 2|chapter_table: standard output: cannot be written|$P "$scratch/report.csv" >/dev/full
 2|chapter_table: standard output: cannot be written|$P "$scratch/report.csv" >&-
 2|chapter_table: */nothing: no report in it|$P "$scratch/report.csv" "$scratch/nothing"

@@ -12,7 +12,7 @@
 . tests/operators.sh
 
 chapters=$(cd chapters && ls -d [0-9]*)
-programs="simt/test_collectives simt/test_cooperative simt/test_counters simt/test_host_api simt/test_order simt/test_refusals"
+programs="simt/test_collectives simt/test_cooperative simt/test_counters simt/test_host_api simt/test_order simt/test_refusals simt/test_valid simt/test_faults"
 
 # toolchain NAME SED-SCRIPT RUNNER: builds into build/NAME and runs each program by RUNNER
 toolchain() {
@@ -62,7 +62,6 @@ with_clang() {
     fi
     keep="-mllvm -simplifycfg-sink-common=false -mllvm -simplifycfg-hoist-common=false"
     keep="$keep -mllvm -simplifycfg-merge-cond-stores=false -mllvm -enable-tail-merge=0"
-    programs="$programs simt/test_faults" # which no emulator runs: hosts crash in it
     toolchain clang "
         s|^cc = .*|cc = clang|
         s|^cxx = .*|cxx = clang++|

@@ -9,11 +9,11 @@ ln -s "$root/common" "$scratch/common"
 cd "$scratch" || exit 1
 echo 'enum { WARPS = 6 };' >chapters/05_gate/gate.cu
 
-# change FILE TEXT: the only change there is
+# change FILE TEXT [ONE]: the only change there is, or those of which this is one
 change() {
     rm -f chapters/05_gate/variants/*
     printf '%s\n' "$2" >"chapters/05_gate/variants/$1"
-    said=$(sh "$variants" --hash "chapters/05_gate/variants/$1" 2>&1)
+    said=$(sh "$variants" --hash "chapters/05_gate/variants/${3:-$1}" 2>&1)
     status=$?
 }
 
@@ -28,6 +28,8 @@ change two.sed 's/WARPS = 6/WARPS = 2/'
 equal 'a sed script makes a kernel of its own' "0 $(hash 'enum { WARPS = 2 };')" "$status $said"
 change three.patch "$(patch_to 6 3)"
 equal 'so does a patch' "0 $(hash 'enum { WARPS = 3 };')" "$status $said"
+change warps_N.sed "$(printf '%s\n' '# N: 2 12' 's/WARPS = 6/WARPS = N/')" warps_12.sed
+equal 'so does a script for some numbers' "0 $(hash 'enum { WARPS = 12 };')" "$status $said"
 change none.sed 's/WARPS = 7/WARPS = 2/'
 equal 'a script that changes nothing' '1 variants.sh: chapters/05_gate/variants/none.sed changes nothing in chapters/05_gate/gate.cu' \
     "$status $said"

@@ -166,6 +166,16 @@ static void expect_gone(const struct verdict *verdict)
     assert_false(is_running(process));
 }
 
+static void work_that_goes_on(void **state)
+{
+    struct verdict verdict = judge("slow", 2); /* a case takes 0.6 s, all of them 2.4 s */
+
+    (void)state;
+    assert_string_equal(verdict.reason, "");
+    assert_true(verdict.passed);
+    verdict_free(&verdict);
+}
+
 static void processes_left_behind(void **state)
 {
     struct verdict verdict = judge("stay", 60);
@@ -260,6 +270,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(no_records),
         cmocka_unit_test(false_records),
         cmocka_unit_test(a_hang),
+        cmocka_unit_test(work_that_goes_on),
         cmocka_unit_test(processes_left_behind),
         cmocka_unit_test(memory_without_end),
         cmocka_unit_test(output_without_end),

@@ -1,6 +1,6 @@
 /**
  * @file common/kernels/tensor_core.cuh
- * @brief What tensor cores do, where CUDA has no function for it: products of 16x16 by 16x8 numbers, and loads of their parts.
+ * @brief Tensor cores, where CUDA has no function for them: products of 16x16 by 16x8 numbers, and loads of their parts.
  *
  * A warp does them, all 32 lanes together. A lane holds a part of each matrix, its fragment; which, PTX says of mma.m16n8k16
  * with elements of 16 bits, two a word, the lower first. With g = lane / 4 and t = lane % 4:

@@ -9,7 +9,7 @@
 #include "observer.h"
 #include "shadow.h"
 
-static int barrier_wait(int predicate, uintptr_t site)
+static int barrier_wait(int predicate, unsigned call, uintptr_t site)
 {
     struct lane *lane = simt_now.lane;
     struct warp *warp = simt_now.warp;
@@ -18,6 +18,7 @@ static int barrier_wait(int predicate, uintptr_t site)
     if (SIMT_UNLIKELY(simt_races_noted))
         simt_race_confirm();
     lane->site = site;
+    lane->call = call;
     warp->ready &= ~self;
     warp->at_barrier |= self;
     simt_now.block->barrier_predicate += predicate != 0;
@@ -27,24 +28,24 @@ static int barrier_wait(int predicate, uintptr_t site)
     return simt_now.block->barrier_count;
 }
 
-void simt_syncthreads(void)
+void simt_syncthreads(unsigned call)
 {
-    barrier_wait(0, SIMT_CALLER());
+    barrier_wait(0, call, SIMT_CALLER());
 }
 
-int simt_syncthreads_count(int predicate)
+int simt_syncthreads_count(int predicate, unsigned call)
 {
-    return barrier_wait(predicate, SIMT_CALLER());
+    return barrier_wait(predicate, call, SIMT_CALLER());
 }
 
-int simt_syncthreads_and(int predicate)
+int simt_syncthreads_and(int predicate, unsigned call)
 {
-    return barrier_wait(predicate, SIMT_CALLER()) == (int)simt_now.block->threads;
+    return barrier_wait(predicate, call, SIMT_CALLER()) == (int)simt_now.block->threads;
 }
 
-int simt_syncthreads_or(int predicate)
+int simt_syncthreads_or(int predicate, unsigned call)
 {
-    return barrier_wait(predicate, SIMT_CALLER()) != 0;
+    return barrier_wait(predicate, call, SIMT_CALLER()) != 0;
 }
 
 void simt_grid_sync(void)
@@ -53,7 +54,7 @@ void simt_grid_sync(void)
         simt_fault_here(cudaErrorLaunchFailure, SIMT_CALLER(), "grid barrier",
                         "waits for the grid in a launch that is not cooperative");
     simt_now.block->at_grid_barrier++;
-    barrier_wait(0, SIMT_CALLER());
+    barrier_wait(0, 0, SIMT_CALLER());
 }
 
 int simt_grid_is_together(void)

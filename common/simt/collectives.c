@@ -1,6 +1,6 @@
 /**
  * @file collectives.c
- * @brief Shuffles, votes, matches, reductions, __syncwarp and what tensor cores do: lanes that name each other in a mask meet here.
+ * @brief Shuffles, votes, matches, reductions, __syncwarp and tensor cores: lanes that name each other in a mask meet.
  *
  * Each arrival writes its operand beside its lane and leaves. When every lane of a mask that has not returned is at the
  * same collective with the same mask, all of them get their results and are ready again. Lanes with other masks do not
@@ -102,6 +102,7 @@ static inline uint64_t meet(uint32_t mask, uint64_t call, uint64_t value, int ar
     warp->ready &= ~self;
     warp->waiting |= self;
     lane->site = site;
+    lane->call = 0;
     simt_order.loaded = 0;
     simt_work.arrivals++;
     simt_lane_leave();
@@ -188,8 +189,6 @@ struct simt_words simt_ldmatrix(const void *row, unsigned count, int transposed)
     const enum collective kind = transposed ? COLLECTIVE_LDMATRIX_TRANSPOSED : COLLECTIVE_LDMATRIX;
     struct matrix_rows rows = {.row = {0}};
 
-    if (!simt_now.lane)
-        return rows.fragments;
     if (simt_now.lane->thread % WARP_LANES < 8 * count) {
         simt_access_row(row, SIMT_CALLER());
         memcpy(rows.row, row, sizeof rows.row);

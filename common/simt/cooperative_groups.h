@@ -11,7 +11,9 @@
 
 #include "cuda_runtime.h"
 
-#define memcpy_async SIMT_REFUSED("asynchronous copies of groups are not supported by the simulator: __pipeline_memcpy_async() of cuda_pipeline.h")
+#define memcpy_async                                                                                               \
+    SIMT_REFUSED("asynchronous copies of groups are not supported by the simulator: __pipeline_memcpy_async() of " \
+                 "cuda_pipeline.h")
 #define this_cluster \
     SIMT_REFUSED("thread block clusters are not supported by the simulator: let blocks meet in global memory")
 
@@ -92,7 +94,7 @@ class thread_group
         if (mask)
             simt_syncwarp(mask);
         else
-            simt_syncthreads();
+            __syncthreads();
     }
     SIMT_METHOD unsigned size() const
     {
@@ -117,7 +119,7 @@ class thread_block
     }
     static SIMT_METHOD void sync()
     {
-        simt_syncthreads();
+        __syncthreads();
     }
     static SIMT_METHOD unsigned size()
     {

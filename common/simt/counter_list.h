@@ -2,8 +2,9 @@
  * @file counter_list.h
  * @brief What is counted, once: COUNTER(name, what a table calls it, what is counted), in the order of reports.
  *
- * Whoever includes this file defines COUNTER first, and RARE_COUNTER if that is another to it: a counter of what few programs do, so
- * that reports leave it out where it is 0. The structure, the reports' names and the documentation come from here.
+ * Whoever includes this file defines COUNTER first, and RARE_COUNTER if that is another to it: a counter of what few
+ * programs do, so that reports leave it out where it is 0. The structure, the reports' names and the documentation come
+ * from here.
  * To add a counter: its line here, and the line that counts. Documentation tools read the lines too, so each stays one.
  */
 #ifndef RARE_COUNTER

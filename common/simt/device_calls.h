@@ -12,6 +12,9 @@
 extern "C" {
 #endif
 
+/* So far below its array is led what an index outside it names: nothing is there. */
+#define SIMT_FAR (1LL << 46)
+
 enum simt_shuffle { SIMT_SHUFFLE_INDEX, SIMT_SHUFFLE_UP, SIMT_SHUFFLE_DOWN, SIMT_SHUFFLE_XOR };
 
 enum simt_reduction {
@@ -56,10 +59,11 @@ uint32_t simt_reduce(uint32_t mask, enum simt_reduction kind, uint32_t value);
 void simt_syncwarp(uint32_t mask);
 uint32_t simt_activemask(void);
 
-void simt_syncthreads(void);
-int simt_syncthreads_count(int predicate);
-int simt_syncthreads_and(int predicate);
-int simt_syncthreads_or(int predicate);
+/* `call` tells those of one line of the source apart. */
+void simt_syncthreads(unsigned call);
+int simt_syncthreads_count(int predicate, unsigned call);
+int simt_syncthreads_and(int predicate, unsigned call);
+int simt_syncthreads_or(int predicate, unsigned call);
 void simt_grid_sync(void);
 /* Whether it may be called: the launch is a cooperative one. */
 int simt_grid_is_together(void);
@@ -78,6 +82,9 @@ long long simt_clock_or(long long of_host);
 unsigned simt_nth_bit(uint32_t bits, unsigned n);
 /* The bits that stand where `mask` has bits, side by side. */
 uint32_t simt_gather_bits(uint32_t bits, uint32_t mask);
+/* In a kernel its own; outside, the host's. */
+void *simt_malloc(size_t bytes);
+void simt_free(void *memory);
 /* What memcpy and its kin are about to do. */
 void simt_touch_range(const void *pointer, size_t bytes, int store);
 

@@ -25,10 +25,14 @@
 
 enum { ALIGNMENT = 256, RED_ZONE = 256, HUGE_PAGE = 2 * 1024 * 1024, WORTH_ASKING = 16 * 1024 * 1024 };
 
+/** Who may touch it besides kernels, and by which call it is freed. */
+enum owner { OWNER_DEVICE, OWNER_PINNED, OWNER_MANAGED, OWNER_KERNEL };
+
 struct allocation {
     size_t offset;
     size_t bytes;
     size_t slot;      /**< bytes with padding and red zone */
+    enum owner owner; /**< if the host may, it has pages of its own, which are never closed */
     bool is_new;      /**< that some bytes are unwritten is not in the shadow yet */
     bool host_checks; /**< the host may copy bytes that nobody has written: it looks for them */
 };
@@ -53,7 +57,8 @@ static struct arena {
     struct allocation *allocation; /**< by offset */
     size_t count;
     size_t capacity;
-    bool any_new; /**< some allocation is */
+    bool any_new;        /**< some allocation is */
+    size_t count_shared; /**< with the host */
 } arena;
 
 /** The last few slots that were freed: nobody gets them yet, so that who still uses them is seen. */
@@ -91,6 +96,11 @@ static void set_marks(size_t kind, size_t from, size_t to, bool value)
 static void set_off_limits(size_t from, size_t to, bool value)
 {
     set_marks(offsetof(struct marks, off_limits), from, to, value);
+}
+
+static bool is_hosts_too(enum owner owner)
+{
+    return owner == OWNER_PINNED || owner == OWNER_MANAGED;
 }
 
 static void set_unwritten(size_t from, size_t to, bool value)
@@ -368,6 +378,12 @@ void simt_arena_close(void)
 {
     simt_memory.arena_bytes = 0;
     let(0, arena.committed, false);
+    for (size_t i = 0; arena.count_shared > 0 && i < arena.count; i++) {
+        const struct allocation *allocation = &arena.allocation[i];
+
+        if (is_hosts_too(allocation->owner))
+            let(allocation->offset, allocation->offset + allocation->bytes, true);
+    }
 }
 
 void simt_memory_watch(bool watched)
@@ -464,42 +480,107 @@ static bool make_room_for_one(void)
     return true;
 }
 
-cudaError_t cudaMalloc(void **pointer, size_t bytes)
+/** Memory for kernels. What is the host's too shares no page with any that is not. */
+static cudaError_t allocate(void **pointer, size_t bytes, enum owner owner)
 {
-    size_t offset;
+    const bool shared = is_hosts_too(owner);
+    const size_t unit = shared ? (size_t)sysconf(_SC_PAGESIZE) : ALIGNMENT;
+    size_t begin;
 
     if (!pointer)
         return simt_set_error(cudaErrorInvalidValue);
     *pointer = NULL;
     if (simt_sticky_error() != cudaSuccess)
         return simt_sticky_error();
-    if (!simt_arena_reserve() || !simt_host_watch(simt_arena_describe))
+    if (owner != OWNER_KERNEL && (!simt_arena_reserve() || !simt_host_watch(simt_arena_describe)))
         return simt_fault_no_room();
     if (bytes == 0)
         return cudaSuccess;
     if (bytes > physical_memory() || arena.in_use > physical_memory() - bytes || !make_room_for_one())
         return simt_set_error(cudaErrorMemoryAllocation);
-    const size_t slot = (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + RED_ZONE;
-    const size_t index = find_gap(slot, &offset);
+    const size_t slot = ((bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + RED_ZONE + unit - 1) / unit * unit;
+    const size_t index = find_gap(slot + unit - ALIGNMENT, &begin);
+    const size_t offset = (begin + unit - 1) / unit * unit;
 
     if (!commit(offset + slot) || !let(offset, offset + bytes, true))
         return simt_set_error(cudaErrorMemoryAllocation);
     /* What a kernel finds here is nothing to rely on: NaNs and -1. */
     memset(arena.base + offset, 0xff, bytes);
-    let(offset, offset + bytes, false);
+    if (owner == OWNER_DEVICE)
+        let(offset, offset + bytes, false);
     if (offset < arena.top)
         allow_bytes(offset, bytes);
-    set_unwritten(offset, offset + bytes, true);
+    set_unwritten(offset, offset + bytes, !shared); /* the host may have written it, which nobody sees */
+    forbid_bytes(begin, offset);
     forbid_bytes(offset + bytes, offset + slot);
     if (offset + slot > arena.top)
         arena.top = offset + slot;
     memmove(&arena.allocation[index + 1], &arena.allocation[index], (arena.count - index) * sizeof *arena.allocation);
-    arena.allocation[index] = (struct allocation){.offset = offset, .bytes = bytes, .slot = slot, .is_new = true};
+    arena.allocation[index] = (struct allocation){
+        .offset = offset, .bytes = bytes, .slot = slot, .owner = owner, .is_new = true};
     arena.any_new = true;
     arena.count++;
+    arena.count_shared += shared;
+    simt_streams_share_host = arena.count_shared > 0;
     arena.in_use += bytes;
     *pointer = arena.base + offset;
     return cudaSuccess;
+}
+
+cudaError_t cudaMalloc(void **pointer, size_t bytes)
+{
+    return allocate(pointer, bytes, OWNER_DEVICE);
+}
+
+cudaError_t cudaMallocHost(void **pointer, size_t bytes)
+{
+    return allocate(pointer, bytes, OWNER_PINNED);
+}
+
+cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags)
+{
+    if (flags & ~(unsigned)(cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined))
+        return simt_set_error(cudaErrorNotSupported);
+    return allocate(pointer, bytes, OWNER_PINNED);
+}
+
+cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned flags)
+{
+    if (bytes == 0 || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost))
+        return simt_set_error(cudaErrorInvalidValue);
+    return allocate(pointer, bytes, OWNER_MANAGED);
+}
+
+/** The allocation that begins at a pointer; NULL if none does. */
+static const struct allocation *allocation_at(const void *pointer)
+{
+    const size_t offset = (uintptr_t)pointer - (uintptr_t)arena.base;
+    const size_t index = arena.base ? find_after(offset) : 0;
+
+    return index < arena.count && arena.allocation[index].offset == offset ? &arena.allocation[index] : NULL;
+}
+
+static void release(const struct allocation *allocation)
+{
+    const size_t index = (size_t)(allocation - arena.allocation);
+    const struct allocation gone = *allocation;
+
+    if (is_hosts_too(gone.owner))
+        let(gone.offset, gone.offset + gone.bytes, false);
+    forbid_bytes(gone.offset, gone.offset + gone.bytes);
+    rest(gone);
+    arena.in_use -= gone.bytes;
+    arena.count--;
+    arena.count_shared -= is_hosts_too(gone.owner);
+    simt_streams_share_host = arena.count_shared > 0;
+    memmove(&arena.allocation[index], &arena.allocation[index + 1], (arena.count - index) * sizeof *arena.allocation);
+    if (gone.bytes >= HUGE_PAGE) {
+        const size_t first = (gone.offset + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1);
+        const size_t last = (gone.offset + gone.bytes) & ~(size_t)(HUGE_PAGE - 1);
+
+        if (first < last)
+            madvise(arena.base + first, last - first, MADV_DONTNEED);
+    }
 }
 
 cudaError_t cudaFree(void *pointer)
@@ -520,26 +601,64 @@ cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
         return simt_set_error(cudaErrorNotSupported);
     if (!pointer)
         return cudaSuccess;
-    const size_t offset = (uintptr_t)pointer - (uintptr_t)arena.base;
-    const size_t index = arena.base ? find_after(offset) : 0;
+    const struct allocation *const allocation = allocation_at(pointer);
 
-    if (index >= arena.count || arena.allocation[index].offset != offset)
+    if (!allocation || allocation->owner == OWNER_PINNED || allocation->owner == OWNER_KERNEL)
         return simt_set_error(cudaErrorInvalidValue);
-    const struct allocation gone = arena.allocation[index];
-
-    forbid_bytes(gone.offset, gone.offset + gone.bytes);
-    rest(gone);
-    arena.in_use -= gone.bytes;
-    arena.count--;
-    memmove(&arena.allocation[index], &arena.allocation[index + 1], (arena.count - index) * sizeof *arena.allocation);
-    if (gone.bytes >= HUGE_PAGE) {
-        const size_t first = (gone.offset + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1);
-        const size_t last = (gone.offset + gone.bytes) & ~(size_t)(HUGE_PAGE - 1);
-
-        if (first < last)
-            madvise(arena.base + first, last - first, MADV_DONTNEED);
-    }
+    release(allocation);
     return cudaSuccess;
+}
+
+cudaError_t cudaFreeHost(void *pointer)
+{
+    const struct allocation *const allocation = allocation_at(pointer);
+
+    if (!pointer)
+        return cudaSuccess;
+    if (!allocation || allocation->owner != OWNER_PINNED)
+        return simt_set_error(cudaErrorInvalidValue);
+    simt_host_waits_for_all();
+    release(allocation);
+    return cudaSuccess;
+}
+
+/* --- the kernels' heap -------------------------------------------------------------------------------------------- */
+
+size_t simt_heap_limit = (size_t)8 << 20;
+static size_t heap_used;
+
+/** What an allocation takes of the heap. */
+static size_t heap_bytes(size_t bytes)
+{
+    return (bytes + 15) / 16 * 16 + 16;
+}
+
+void *simt_heap_allocate(size_t bytes)
+{
+    void *memory = NULL;
+
+    if (bytes > simt_heap_limit || heap_used + heap_bytes(bytes) > simt_heap_limit)
+        return NULL;
+    if (allocate(&memory, bytes, OWNER_KERNEL) != cudaSuccess || !memory)
+        return NULL;
+    const size_t offset = (uintptr_t)memory - (uintptr_t)arena.base;
+
+    heap_used += heap_bytes(bytes);
+    show_marks(offset, offset + bytes);
+    simt_memory.arena_bytes = arena.top;
+    simt_memory_watch(simt_memory.watched);
+    return memory;
+}
+
+bool simt_heap_release(const void *memory)
+{
+    const struct allocation *const allocation = allocation_at(memory);
+
+    if (!allocation || allocation->owner != OWNER_KERNEL)
+        return false;
+    heap_used -= heap_bytes(allocation->bytes);
+    release(allocation);
+    return true;
 }
 
 size_t simt_arena_words(void)
@@ -617,7 +736,7 @@ static bool in_program_data(const void *pointer, size_t bytes)
             bytes <= simt_program.constant_high - address);
 }
 
-/** Whether all the bytes lie in one live allocation, or where __device__ and __constant__ variables are. */
+/** Whether all the bytes lie in one live allocation that is not a kernel's own, or where __device__ and __constant__ variables are. */
 static bool device_range(const void *pointer, size_t bytes)
 {
     if (!is_device(pointer))
@@ -626,12 +745,25 @@ static bool device_range(const void *pointer, size_t bytes)
     const size_t index = find_after(offset);
 
     return index < arena.count && offset >= arena.allocation[index].offset &&
+           arena.allocation[index].owner != OWNER_KERNEL &&
            bytes <= arena.allocation[index].offset + arena.allocation[index].bytes - offset;
+}
+
+/** Of a pointer into an allocation. */
+static enum owner owner_of(const void *pointer)
+{
+    return arena.allocation[find_after((uintptr_t)pointer - (uintptr_t)arena.base)].owner;
+}
+
+/** Whether a pointer is to memory that the host and kernels have together: pinned or managed. */
+static bool is_shared(const void *pointer)
+{
+    return is_device(pointer) && device_range(pointer, 1) && is_hosts_too(owner_of(pointer));
 }
 
 static bool host_range(const void *pointer)
 {
-    return pointer && !is_device(pointer) && !in_program_data(pointer, 1);
+    return pointer && (is_shared(pointer) || (!is_device(pointer) && !in_program_data(pointer, 1)));
 }
 
 static cudaError_t check_copy(const void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
@@ -661,27 +793,11 @@ static cudaError_t check_copy(const void *to, const void *from, size_t bytes, en
     return right ? cudaSuccess : cudaErrorInvalidValue;
 }
 
-/** Memory of the host's that the device copies from and to while the host goes on. */
-static struct pinned {
-    uintptr_t begin;
-    size_t bytes;
-} * pinned;
-static size_t pinned_count;
-
-static bool is_pinned(const void *pointer)
-{
-    for (size_t i = 0; i < pinned_count; i++) {
-        if ((uintptr_t)pointer - pinned[i].begin < pinned[i].bytes)
-            return true;
-    }
-    return false;
-}
-
 static void note_use(enum use use, const void *pointer, size_t bytes)
 {
     if (!host_range(pointer) && simt_streams_several)
         simt_work_uses(use, (uintptr_t)pointer, bytes);
-    else if (is_pinned(pointer))
+    else if (is_shared(pointer))
         simt_work_uses_host(use, (uintptr_t)pointer, bytes);
 }
 
@@ -710,7 +826,7 @@ static size_t offset_of(const void *pointer)
 /** Lets the runtime touch what a pointer points to, if that is in the arena; or no longer. */
 static bool let_range(const void *pointer, size_t bytes, bool touch)
 {
-    return !is_device(pointer) || let(offset_of(pointer), offset_of(pointer) + bytes, touch);
+    return !is_device(pointer) || is_shared(pointer) || let(offset_of(pointer), offset_of(pointer) + bytes, touch);
 }
 
 /** What was written is so in the copy, and what was not is not. */
@@ -832,7 +948,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaM
     const cudaError_t error = copy_in_stream("cudaMemcpyAsync", to, from, bytes, kind, stream, SIMT_CALLER());
 
     /* What is not pinned is copied to where it is before this returns, or from where it is to where it waits. */
-    if (error == cudaSuccess && bytes > 0 && host_range(to) && (!is_pinned(to) || host_range(from)))
+    if (error == cudaSuccess && bytes > 0 && host_range(to) && (!is_shared(to) || host_range(from)))
         simt_host_waits(stream);
     return error;
 }
@@ -911,40 +1027,6 @@ cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, siz
     return error;
 }
 
-cudaError_t cudaMallocHost(void **pointer, size_t bytes)
-{
-    if (!pointer)
-        return simt_set_error(cudaErrorInvalidValue);
-    *pointer = NULL;
-    if (bytes == 0)
-        return cudaSuccess;
-    struct pinned *larger = realloc(pinned, (pinned_count + 1) * sizeof *larger);
-
-    if (larger)
-        pinned = larger;
-    *pointer = larger ? calloc(1, bytes) : NULL;
-    if (!*pointer)
-        return simt_set_error(cudaErrorMemoryAllocation);
-    pinned[pinned_count++] = (struct pinned){(uintptr_t)*pointer, bytes};
-    return cudaSuccess;
-}
-
-cudaError_t cudaFreeHost(void *pointer)
-{
-    size_t i = 0;
-
-    if (!pointer)
-        return cudaSuccess;
-    while (i < pinned_count && pinned[i].begin != (uintptr_t)pointer)
-        i++;
-    if (i == pinned_count)
-        return simt_set_error(cudaErrorInvalidValue);
-    simt_host_waits_for_all();
-    pinned[i] = pinned[--pinned_count];
-    free(pointer);
-    return cudaSuccess;
-}
-
 cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *pointer)
 {
     if (!attributes)
@@ -952,9 +1034,28 @@ cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, c
     *attributes = (struct cudaPointerAttributes){.device = -2};
     if (is_device(pointer) ? device_range(pointer, 1) : in_program_data(pointer, 1))
         *attributes = (struct cudaPointerAttributes){cudaMemoryTypeDevice, 0, (void *)pointer, NULL};
-    else if (is_pinned(pointer))
-        *attributes = (struct cudaPointerAttributes){cudaMemoryTypeHost, 0, NULL, (void *)pointer};
+    if (is_shared(pointer)) {
+        attributes->type = owner_of(pointer) == OWNER_PINNED ? cudaMemoryTypeHost : cudaMemoryTypeManaged;
+        attributes->hostPointer = (void *)pointer;
+    }
     return cudaSuccess;
+}
+
+cudaError_t cudaHostGetDevicePointer(void **device, void *pointer, unsigned flags)
+{
+    if (!device || flags != 0 || !is_shared(pointer) || owner_of(pointer) != OWNER_PINNED)
+        return simt_set_error(cudaErrorInvalidValue);
+    *device = pointer;
+    return cudaSuccess;
+}
+
+/** It is where it is needed. */
+cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, int device, cudaStream_t stream)
+{
+    (void)stream;
+    if (!is_shared(pointer) || owner_of(pointer) != OWNER_MANAGED || !device_range(pointer, bytes))
+        return simt_set_error(cudaErrorInvalidValue);
+    return device == 0 || device == cudaCpuDeviceId ? cudaSuccess : simt_set_error(cudaErrorInvalidDevice);
 }
 
 cudaError_t cudaMemGetInfo(size_t *available, size_t *total)

@@ -144,4 +144,10 @@ bool simt_is_unowned(const struct shadow_cell *cell);
 _Noreturn void simt_fault_unowned(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access,
                                   uintptr_t pc);
 
+/** The heap that the kernels' own malloc() takes from: how large it may be. Its memory is no host's. NULL: it has no more. */
+extern size_t simt_heap_limit;
+void *simt_heap_allocate(size_t bytes);
+/** False: it is not the beginning of what that has given. */
+bool simt_heap_release(const void *memory);
+
 #endif

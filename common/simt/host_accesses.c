@@ -59,6 +59,18 @@ static void say(uintptr_t pc, const char *does, const char *what)
     fprintf(stderr, "%s: illegal address: the host %s device memory, %s; it has to be copied\n", place, does, what);
 }
 
+#ifdef __aarch64__
+/** Whether an instruction that accesses memory stores: the system may not say so, but the instruction does. */
+static bool is_store(uint32_t instruction)
+{
+    const bool one_register = (instruction >> 27 & 7) == 7;
+    const bool vector = instruction >> 26 & 1;
+
+    /* A load that extends the sign has bit 23 instead. */
+    return one_register && !vector ? (instruction >> 22 & 3) == 0 : !(instruction >> 22 & 1);
+}
+#endif
+
 static void on_signal(int signal, siginfo_t *info, void *context)
 {
     const ucontext_t *interrupted = context;
@@ -74,6 +86,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     does = interrupted->uc_mcontext.gregs[REG_ERR] & 2 ? "writes" : "reads";
 #elif defined __aarch64__
     pc = (uintptr_t)interrupted->uc_mcontext.pc;
+    does = is_store(*(const uint32_t *)pc) ? "writes" : "reads";
 #endif
     say(place_in_program(pc), does, where);
 }

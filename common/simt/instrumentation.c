@@ -7,6 +7,7 @@
  */
 #include "kernel_calls.h"
 
+#include "device_calls.h"
 #include "fault.h"
 #include "host_accesses.h"
 #include "observer.h"
@@ -19,6 +20,10 @@
 
 /* An index may lead so far from global memory; host memory is farther away. */
 #define NEAR_ARENA (UINT64_C(1) << 40)
+/* So near a lane's stack lies shared memory too: what the system maps, it maps side by side. */
+#define NEAR_STACK (UINT64_C(1) << 43)
+/* An array of constants may lie in the program. */
+#define NEAR_PROGRAM (UINT64_C(1) << 36)
 
 ALWAYS_INLINE void record(uintptr_t pc, uint64_t access)
 {
@@ -172,6 +177,40 @@ static bool is_local(uintptr_t address)
     return address - (uintptr_t)stacks->base < stacks->mapped;
 }
 
+static void check_before_shared(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
+{
+    if (simt_memory.shared - address <= SHARED_BYTES_DEFAULT)
+        simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "%s %u bytes before the first shared variable",
+                        store ? "writes" : "reads", bytes);
+}
+
+static bool is_near(uintptr_t address, uintptr_t place, uintptr_t distance)
+{
+    return address - place + distance < 2 * distance;
+}
+
+void simt_check_index(uintptr_t address, unsigned bytes, enum shadow_access access, uintptr_t pc)
+{
+    const uintptr_t meant = address + SIMT_FAR;
+    const uintptr_t shared = meant - simt_memory.shared;
+    const char *kind = "out-of-bounds local access";
+
+    if (!is_near(meant, simt_now.lane->stack, NEAR_STACK) && !is_near(meant, simt_memory.arena, NEAR_ARENA) &&
+        !is_near(meant, simt_program.low, NEAR_PROGRAM))
+        return;
+    check_before_shared(meant, bytes, access != ACCESS_LOAD, pc);
+    if (shared < simt_memory.shared_bytes) {
+        const struct shadow_cell *cell = &simt_memory.shared_shadow[shared / 4];
+
+        if (simt_is_unowned(cell))
+            simt_fault_unowned(cell, bytes < 4 ? ((1u << bytes) - 1) << meant % 4 : 0xf, access, pc);
+        kind = "out-of-bounds shared access";
+    } else if (meant - simt_memory.arena < simt_memory.arena_bytes) {
+        kind = "out-of-bounds global access";
+    }
+    simt_fault_here(cudaErrorIllegalAddress, pc, kind, "has an index outside its array");
+}
+
 /** Neither the arena nor shared memory: the fiber's stack, the program itself, or a mistake. */
 static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsigned bytes, struct touch touch,
                                                        uintptr_t pc)
@@ -228,11 +267,10 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
                             bytes);
         return;
     }
+    simt_check_index(address, bytes, touch.what, pc);
     if (!store && address - (uintptr_t)simt_current.arguments < simt_current.argument_bytes)
         return;
-    if (simt_memory.shared - address <= SHARED_BYTES_DEFAULT)
-        simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "%s %u bytes before the first shared variable",
-                        store ? "writes" : "reads", bytes);
+    check_before_shared(address, bytes, store, pc);
     if (address < 4096)
         simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
                         "%s %u bytes through a null pointer (address 0x%" PRIxPTR ")", store ? "writes" : "reads",

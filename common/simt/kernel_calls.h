@@ -3,6 +3,7 @@
 #define SIMT_KERNEL_CALLS_H
 
 #include "lanes.h"
+#include "shadow.h"
 
 /**
  * The running lane is about to do an atomic, for the threads of its block only or for all: checks and records it. Outside
@@ -24,6 +25,9 @@ void simt_copies_end(struct block *block);
 
 /** It is about to compare and swap: if it has last loaded that, the load raced with no atomic. */
 void simt_forgive_load(const void *pointer, unsigned bytes);
+
+/** A fault if `address` comes of an index outside its array, which the rewriter's mark has led there. */
+void simt_check_index(uintptr_t address, unsigned bytes, enum shadow_access access, uintptr_t pc);
 
 /** Completes every collective of `warp` whose lanes are all there. */
 void simt_collectives_complete(struct warp *warp);

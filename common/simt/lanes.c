@@ -87,10 +87,14 @@ bool simt_check_together(const struct lane *lane, const struct lane *other, cons
         return true;
     describe_calls(lane, mine);
     describe_calls(other, theirs);
-    if (strcmp(mine, theirs) == 0)
+    if (strcmp(mine, theirs) == 0 && lane->call == other->call)
         return true;
     skip_common_lines(&here, &there);
-    if (here == mine)
+    if (!*here && !*there)
+        simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->site, kind,
+                          "is at one %s of this line while thread (%u,%u,%u) is at another", call, other->index.x,
+                          other->index.y, other->index.z);
+    else if (here == mine)
         simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->site, kind,
                           "is at this %s while thread (%u,%u,%u) is at the one" SIMT_PLACE, call, other->index.x,
                           other->index.y, other->index.z, other->site);

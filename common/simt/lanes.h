@@ -67,6 +67,7 @@ struct lane {
     uint32_t parked;     /**< events put aside when the warp's turn ended */
     bool in_pieces;      /**< in an access of more events than fit: replayed before it is done */
     uintptr_t site;      /**< where a lane that waits called from */
+    unsigned call;       /**< of a block barrier: which of its line */
     uintptr_t loaded;    /**< as simt_order has it, while suspended */
     uint32_t first_copy; /**< of its asynchronous copies under way, in copies.c; 0: none */
     uint32_t last_copy;
@@ -177,7 +178,7 @@ static inline bool lanes_at_one_call(const struct lane *a, const struct lane *b)
     const uint64_t kernel = (EVENT_DEPTH_NONE - EVENT_ONE_CALL) >> EVENT_DEPTH_SHIFT;
     const uintptr_t *callers = simt_now.block->caller[a->thread];
     const uintptr_t *others = simt_now.block->caller[b->thread];
-    bool same = a->site == b->site && a->depth == b->depth;
+    bool same = a->site == b->site && a->call == b->call && a->depth == b->depth;
 
     for (uint64_t call = a->depth >> EVENT_DEPTH_SHIFT; same && call < kernel; call++)
         same = callers[call % CALLS] == others[call % CALLS];

@@ -210,7 +210,7 @@ static cudaError_t launch_in(const struct launch *launch, cudaStream_t stream, u
     if (error != cudaSuccess)
         return error;
     if (!simt_signals_catch())
-        return simt_set_error(cudaErrorInitializationError);
+        return simt_fault_no_room();
     error = run(launch);
     simt_signals_release();
     if (error != cudaSuccess)

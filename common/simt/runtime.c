@@ -3,6 +3,7 @@
  * @brief The device and what it says of itself.
  */
 #include "device_limits.h"
+#include "device_memory.h"
 #include "errors.h"
 #include "graphs.h"
 
@@ -62,7 +63,10 @@ cudaError_t cudaGetDeviceProperties(struct cudaDeviceProp *properties, int devic
         .cooperativeLaunch = 1,
         .concurrentKernels = 1,
         .asyncEngineCount = 1,
+        .canMapHostMemory = 1,
         .unifiedAddressing = 1,
+        .managedMemory = 1,
+        .concurrentManagedAccess = 1,
     };
     return cudaSuccess;
 }
@@ -107,6 +111,7 @@ cudaError_t cudaDeviceGetAttribute(int *value, enum cudaDeviceAttr attribute, in
         {cudaDevAttrMaxSharedMemoryPerMultiprocessor, (int)properties.sharedMemPerMultiprocessor},
         {cudaDevAttrMaxRegistersPerMultiprocessor, properties.regsPerMultiprocessor},
         {cudaDevAttrManagedMemory, properties.managedMemory},
+        {cudaDevAttrConcurrentManagedAccess, properties.concurrentManagedAccess},
         {cudaDevAttrMaxBlocksPerMultiprocessor, properties.maxBlocksPerMultiProcessor},
     };
 
@@ -168,6 +173,7 @@ cudaError_t cudaDeviceSetLimit(enum cudaLimit limit, size_t value)
     if ((unsigned)limit > cudaLimitPersistingL2CacheSize)
         return simt_set_error(cudaErrorUnsupportedLimit);
     limits[limit] = value;
+    simt_heap_limit = limits[cudaLimitMallocHeapSize];
     return cudaSuccess;
 }
 
@@ -387,13 +393,6 @@ cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t 
     for (size_t i = 0; i < graph->count; i++)
         *count += graph->step[i].kind == STEP_WORK;
     return cudaSuccess;
-}
-
-cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags)
-{
-    if (flags & ~(unsigned)(cudaHostAllocPortable | cudaHostAllocWriteCombined))
-        return simt_set_error(cudaErrorNotSupported);
-    return cudaMallocHost(pointer, bytes);
 }
 
 /*

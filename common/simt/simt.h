@@ -85,7 +85,10 @@ bool simt_trace_begin(size_t most_events);
 /** After simt_trace_begin(): waits for a launch of the kernel of that name, without template arguments. NULL: any. */
 void simt_trace_only(const char *kernel);
 
-/** Ends the trace and writes it. False if nothing was launched, memory ran out or writing failed. NULL: only ends it. */
+/**
+ * Ends the trace and writes it. False if nothing was launched, writing failed or memory ran out: then errno is ENOMEM.
+ * NULL: only ends it.
+ */
 bool simt_trace_end(FILE *stream);
 
 /** What the simulator cannot see, for people: a few lines of text, static. */

@@ -9,6 +9,7 @@
 #define SIMT_DEVICE_H
 
 #include <assert.h>
+#include <cstdlib>
 #include <cstring>
 #include <ctime>
 #include <type_traits>
@@ -212,6 +213,42 @@ SIMT_CONSTEXPR To operator->*(simt_to<To>, From value)
     return simt_cast<To>(value);
 }
 
+/*
+ * a[simt_within<decltype(a)>() |= i] is a[i]: a prefix that binds as loosely as can be, since an index may be any expression. If a is
+ * an array, an index outside it leads so far that no memory is there; without a branch. In &a[i] it may be the end, which is what
+ * simt_up_to is for. An array of one element may be the last of a structure that has more.
+ */
+template <class Array>
+struct simt_within {
+};
+template <class Array>
+struct simt_up_to {
+};
+template <class Array, unsigned MORE, class Index>
+SIMT_CONSTEXPR auto simt_index_of(Index index)
+{
+    using array = std::remove_reference_t<Array>;
+
+    if constexpr (std::is_array_v<array> && std::extent_v < array >> 1) {
+        constexpr long long far = SIMT_FAR / sizeof(std::remove_extent_t<array>);
+        const long long place = index;
+
+        return place - far * ((unsigned long long)place >= std::extent_v<array> + MORE);
+    } else {
+        return index;
+    }
+}
+template <class Array, class Index>
+SIMT_CONSTEXPR auto operator|=(simt_within<Array>, Index index)
+{
+    return simt_index_of<Array, 0>(index);
+}
+template <class Array, class Index>
+SIMT_CONSTEXPR auto operator|=(simt_up_to<Array>, Index index)
+{
+    return simt_index_of<Array, 1>(index);
+}
+
 /* --- bits --------------------------------------------------------------------------------------------------------- */
 
 #define SIMT_DEVICE static inline __attribute__((always_inline))
@@ -232,14 +269,7 @@ SIMT_CONSTEXPR To operator->*(simt_to<To>, From value)
     SIMT_REFUSED("inline PTX is not supported by the simulator: put it under #ifdef __CUDA_ARCH__, C under #else") \
     __asm__
 #endif
-/* Memory that the host and kernels have together. */
-#define SIMT_NO_SHARED_WITH_HOST \
-    SIMT_REFUSED(                \
-        "memory of both the host and the device is not supported by the simulator: cudaMalloc() and cudaMemcpy()")
-#define __managed__              SIMT_NO_SHARED_WITH_HOST
-#define cudaMallocManaged        SIMT_NO_SHARED_WITH_HOST cudaMallocManaged
-#define cudaHostAllocMapped      SIMT_NO_SHARED_WITH_HOST 2
-#define cudaHostGetDevicePointer SIMT_NO_SHARED_WITH_HOST cudaHostGetDevicePointer
+#define __managed__ SIMT_REFUSED("managed variables are not supported by the simulator: cudaMallocManaged()")
 #define __cluster_dims__(...) \
     SIMT_REFUSED("thread block clusters are not supported by the simulator: let blocks meet in global memory")
 #define SIMT_NO_TEXTURES(type)                                                                                         \
@@ -288,7 +318,12 @@ SIMT_CACHED_STORE(__stwt)
 #undef SIMT_CACHED_LOAD
 #undef SIMT_CACHED_STORE
 
-/* The library's functions are not instrumented, so what kernels call is not they. */
+/* The library's functions are not instrumented, so what kernels call is not they. Clang makes calls of its own to copy structures: up to
+   version 14 of the library's functions, later of those that the thread sanitizer has instead. */
+#ifdef __clang__
+#define simt_touch_range(pointer, bytes, store) ((void)0)
+__asm__(".set memcpy, __tsan_memcpy\n.set memmove, __tsan_memmove\n.set memset, __tsan_memset");
+#endif
 SIMT_DEVICE void *simt_memcpy(void *to, const void *from, size_t bytes)
 {
     simt_touch_range(from, bytes, 0);
@@ -308,6 +343,8 @@ SIMT_DEVICE void *simt_memset(void *to, int value, size_t bytes)
 }
 namespace std
 {
+using ::simt_free;
+using ::simt_malloc;
 using ::simt_memcpy;
 using ::simt_memmove;
 using ::simt_memset;
@@ -315,6 +352,8 @@ using ::simt_memset;
 #define memcpy(to, from, bytes)  simt_memcpy(to, from, bytes)
 #define memmove(to, from, bytes) simt_memmove(to, from, bytes)
 #define memset(to, value, bytes) simt_memset(to, value, bytes)
+#define malloc(bytes)            simt_malloc(bytes)
+#define free(memory)             simt_free(memory)
 
 /* There is no time here: it goes on by one with each call. */
 SIMT_DEVICE long long clock64(void)
@@ -486,22 +525,10 @@ SIMT_DEVICE void __syncwarp(unsigned mask = 0xffffffffu)
 {
     simt_syncwarp(mask);
 }
-SIMT_DEVICE void __syncthreads(void)
-{
-    simt_syncthreads();
-}
-SIMT_DEVICE int __syncthreads_count(int predicate)
-{
-    return simt_syncthreads_count(predicate);
-}
-SIMT_DEVICE int __syncthreads_and(int predicate)
-{
-    return simt_syncthreads_and(predicate);
-}
-SIMT_DEVICE int __syncthreads_or(int predicate)
-{
-    return simt_syncthreads_or(predicate);
-}
+#define __syncthreads()                simt_syncthreads(__COUNTER__)
+#define __syncthreads_count(predicate) simt_syncthreads_count(predicate, __COUNTER__)
+#define __syncthreads_and(predicate)   simt_syncthreads_and(predicate, __COUNTER__)
+#define __syncthreads_or(predicate)    simt_syncthreads_or(predicate, __COUNTER__)
 SIMT_DEVICE void __trap(void)
 {
     simt_trap();

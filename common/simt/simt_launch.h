@@ -353,6 +353,20 @@ static inline cudaError_t cudaHostAlloc(T **pointer, size_t bytes, unsigned flag
     return cudaHostAlloc((void **)pointer, bytes, flags);
 }
 template <class T>
+static inline cudaError_t cudaHostGetDevicePointer(T **device, void *pointer, unsigned flags)
+{
+    return cudaHostGetDevicePointer((void **)device, pointer, flags);
+}
+template <class T>
+static inline cudaError_t cudaMallocManaged(T **pointer, size_t bytes, unsigned flags = cudaMemAttachGlobal)
+{
+    return cudaMallocManaged((void **)pointer, bytes, flags);
+}
+static inline cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, int device)
+{
+    return cudaMemPrefetchAsync(pointer, bytes, device, 0);
+}
+template <class T>
 static inline cudaError_t cudaMallocPitch(T **pointer, size_t *pitch, size_t width, size_t height)
 {
     return cudaMallocPitch((void **)pointer, pitch, width, height);

@@ -23,11 +23,11 @@ extern char **environ;
 /** Where the headers are whose inlined functions are nobody's line. */
 #define OWN_DIRECTORY "common/simt/"
 
-/** Starts addr2line on the program and the addresses in `input`; its output comes from *read_end. The process, or -1. */
-static pid_t start_addr2line(const char *tool, int input, int *read_end)
+/** Starts addr2line on the program and the addresses in `input`, with or without the functions; its output comes from *read_end. The process, or -1. */
+static pid_t start_addr2line(const char *tool, int input, bool functions, int *read_end)
 {
     static char program[4096];
-    char *const arguments[] = {(char *)tool, "-a", "-i", "-e", program, NULL};
+    char *const arguments[] = {(char *)tool, "-a", "-i", "-e", program, functions ? "-f" : NULL, NULL};
     const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     posix_spawn_file_actions_t actions;
     int ends[2];
@@ -78,21 +78,50 @@ static bool take_frame(char *line, enum frames which, char *text, size_t size)
     return true;
 }
 
+/** Whether a function copies a structure: unless somebody wrote it, its line is the structure's, and nobody's access. */
+static bool copies_structure(const char *function)
+{
+    static const char *const signatures[] = {"aSERKS", "aSEOS", "C1ERKS", "C2ERKS",
+                                             "C4ERKS", "C1EOS", "C2EOS",  "C4EOS"};
+
+    for (size_t i = 0; i < sizeof signatures / sizeof *signatures; i++) {
+        const char *found = strstr(function, signatures[i]);
+
+        if (found && strcspn(found + strlen(signatures[i]), "_") + strlen(signatures[i]) + 2 == strlen(found))
+            return true;
+    }
+    return false;
+}
+
 /**
  * Of each address, which the tool repeats, the innermost frame that counts, or all. An empty text where there is none.
+ * The first is rather where a structure is copied than the structure's own line.
  */
 static bool pick_frames(FILE *output, size_t count, enum frames which, char *text, size_t size)
 {
     char *line = NULL;
     size_t room = 0;
     size_t seen = 0;
-    bool found = false;
+    bool found = false, is_function = false, copies = false, is_structures = false;
 
     while (getline(&line, &room, output) > 0) {
-        if (strncmp(line, "0x", 2) == 0)
+        if (strncmp(line, "0x", 2) == 0) {
             seen++;
-        else if (seen > 0 && seen <= count && (!text[(seen - 1) * size] || which == ALL_FRAMES))
-            found |= take_frame(line, which, text + (seen - 1) * size, size);
+            is_function = which == FIRST_FRAME;
+            is_structures = false;
+        } else if (is_function) {
+            copies = copies_structure(line);
+            is_function = false;
+        } else if (seen > 0 && seen <= count) {
+            char *const place = text + (seen - 1) * size;
+
+            if (is_structures && !copies)
+                *place = 0;
+            if (!*place || which == ALL_FRAMES)
+                found |= take_frame(line, which, place, size);
+            is_structures = copies && *place;
+            is_function = which == FIRST_FRAME;
+        }
     }
     free(line);
     return found;
@@ -126,7 +155,7 @@ static bool run_addr2line(const char *tool, const uintptr_t *pc, size_t count, e
         text[i * size] = 0;
     if (input < 0)
         return false;
-    const pid_t child = start_addr2line(tool, input, &read_end);
+    const pid_t child = start_addr2line(tool, input, which == FIRST_FRAME, &read_end);
 
     close(input);
     if (child < 0)

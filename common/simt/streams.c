@@ -99,6 +99,7 @@ static size_t event_count;
 
 bool simt_streams_several;
 bool simt_streams_use_host;
+bool simt_streams_share_host;
 
 /** Says at which line of the host's a handle was none. */
 static cudaError_t refuse(const char *function, const char *what, uintptr_t caller)
@@ -448,7 +449,8 @@ cudaError_t simt_work_check(void)
 
 void simt_work_ran(uint32_t first_tick, uint32_t last_tick)
 {
-    if (simt_streams_several) {
+    current.uses_host = simt_streams_share_host;
+    if (simt_streams_several || simt_streams_share_host) {
         simt_work_scan(first_tick, last_tick);
     } else {
         current.first_tick = first_tick;
@@ -483,9 +485,12 @@ void simt_host_uses(uintptr_t address, size_t bytes, bool store, uintptr_t pc)
 
     for (size_t i = 0; i < pending_count; i++) {
         const struct work *work = &pending[i];
-        const bool written = work->uses_host && meet(&touched, &work->used[USE_WRITE], &first);
+        const bool written = work->uses_host && (meet(&touched, &work->used[USE_WRITE], &first) ||
+                                                 meet(&touched, &work->used[USE_STRONG_WRITE], &first));
 
-        if (!written && !(work->uses_host && store && meet(&touched, &work->used[USE_READ], &first)))
+        if (!written &&
+            !(work->uses_host && store &&
+              (meet(&touched, &work->used[USE_READ], &first) || meet(&touched, &work->used[USE_STRONG_READ], &first))))
             continue;
         simt_source_line(pc, here);
         simt_source_line(work->caller, there);

@@ -12,7 +12,7 @@
  *   - for the legacy default stream and those not made with cudaStreamNonBlocking: all that either was given before the other.
  *
  * Two pieces of work race if nothing orders them, they have a byte in common, and one writes it; unless both do so by
- * atomics. The host races with a copy that it has not waited for if it reads what that writes, or writes what it uses;
+ * atomics. The host races with work that it has not waited for if it reads what that writes, or writes what it uses;
  * which is seen where the host's code is in a kernel file.
  */
 #ifndef SIMT_STREAMS_H
@@ -35,6 +35,8 @@ struct work_race {
 extern bool simt_streams_several;
 /** Whether some work that the host has not waited for uses the host's memory. */
 extern bool simt_streams_use_host;
+/** Whether there is memory that the host and kernels have together: then it is of interest what launches do. */
+extern bool simt_streams_share_host;
 
 /** A piece of work is given to a stream at a place in the host's code. It is current until the next is. */
 cudaError_t simt_work_begin(cudaStream_t stream, const char *name, uintptr_t caller);

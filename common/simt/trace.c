@@ -9,6 +9,7 @@
 #include "simt.h"
 #include "source_lines.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -569,13 +570,16 @@ static void write_trace(FILE *stream, const struct places *places)
 bool simt_trace_end(FILE *stream)
 {
     struct places places = {0};
-    bool good = !stream;
+    const bool wanted = stream && trace.kernel && !trace.no_memory;
+    const bool found = wanted && places_find(&places);
+    const bool no_memory = trace.no_memory || (wanted && !found);
 
-    if (stream && trace.kernel && !trace.no_memory && places_find(&places)) {
+    if (found) {
         write_trace(stream, &places);
         places_free(&places);
-        good = !ferror(stream);
     }
     trace_clear();
-    return good;
+    if (no_memory)
+        errno = ENOMEM;
+    return !stream || (found && !ferror(stream));
 }

@@ -57,6 +57,7 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     if (address - (simt_now.lane->stack - FIBER_GUARD_BYTES) < FIBER_GUARD_BYTES)
         simt_fault_here(cudaErrorIllegalAddress, pc, "stack overflow", "needs more than %d bytes of stack",
                         FIBER_STACK_BYTES);
+    simt_check_index(address, 0, ACCESS_LOAD, pc);
     simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "accesses memory that is not there");
 }
 

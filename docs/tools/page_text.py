@@ -170,23 +170,27 @@ def _figure_line(writer, line):
     return figure(os.path.basename(path), parts[1])
 
 
+def snippet_lines(path, tag):
+    """The numbers of the lines in a snippet."""
+    marks = [number for number, text in enumerate(pathlib.Path(path).read_text().splitlines(), 1) if f"[{tag}]" in text]
+    if len(marks) != 2:
+        raise ValueError(f"the tag [{tag}] stands in {path} {len(marks)} times; it must stand there twice")
+    return range(marks[0] + 1, marks[1])
+
+
 def _snippet_line(writer, line):
     r"""`\snippet path tag`: checked, and headed by a link to the lines it shows."""
     words = line.split()
     if len(words) != 3:
         raise ValueError(f"a snippet is '\\snippet path tag': '{line[:60]}'")
     path, tag = words[1:]
-    lines = pathlib.Path(path).read_text().splitlines()
-    marks = [number for number, text in enumerate(lines, 1) if f"[{tag}]" in text]
-    if len(marks) != 2:
-        raise ValueError(f"the tag [{tag}] stands in {path} {len(marks)} times; it must stand there twice")
+    shown = snippet_lines(path, tag)
     url = source_url(writer.site.sources, path)
     if not url:
         raise ValueError(f"{path} is not among the sources that the site shows")
-    first, last = marks[0] + 1, marks[1] - 1
-    writer.lines_of_code += last - first + 1
-    words = f"{os.path.basename(path)}, lines {first} to {last}"
-    return f'\n@htmlonly<p class="origin"><a href="{url}#l{first:05}">{words}</a></p>@endhtmlonly\n\n{line}\n'
+    writer.lines_of_code += len(shown)
+    words = f"{os.path.basename(path)}, lines {shown.start} to {shown.stop - 1}"
+    return f'\n@htmlonly<p class="origin"><a href="{url}#l{shown.start:05}">{words}</a></p>@endhtmlonly\n\n{line}\n'
 
 
 def _comment_line(writer, line):

@@ -1,4 +1,4 @@
-"""Adds what programs printed to the recorded runs, docs/results/GPU/PROGRAM.json.
+"""Adds what programs printed to the recorded runs, docs/results/GPU/NAME.json.
 
     build/gpu/02_warp_per_group --bench --format json | python3 docs/tools/record.py
     python3 docs/tools/record.py [FILE...]
@@ -24,7 +24,7 @@ def gpu_of(run):
 
 def _problem(run):
     """What a run measures, whatever its command looks like."""
-    fields = [results.field(run, name) for name in ("problem", "distribution", "seed", "cache")]
+    fields = [results.program_of(run)] + [results.field(run, name) for name in ("problem", "distribution", "seed", "cache")]
     return fields, [row["num_tokens"] for row in run.get("rows", [])]
 
 
@@ -34,8 +34,9 @@ def record(text, folder=results.FOLDER.parent):
     while at < len(text.rstrip()):
         run, at = decoder.raw_decode(text, re.compile(r"\s*").match(text, at).end())
         program = results.program_of(run) if isinstance(run, dict) else ""
-        results.check_run(run, program, program or "the text")
-        path = pathlib.Path(folder) / gpu_of(run) / f"{program}.json"
+        stem = results.chapter_of(program) or program
+        results.check_run(run, stem, program or "the text")
+        path = pathlib.Path(folder) / gpu_of(run) / f"{stem}.json"
         others = [old for old in (results.read(path) if path.exists() else []) if old["command"] != run["command"] and
                   ("rows" not in old or _problem(old) != _problem(run))]
         results.write(path, [*others, run])

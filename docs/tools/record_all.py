@@ -20,7 +20,7 @@ BLOCK_SIZES = [f"--block-size {size}" for size in (16, 64, 128)]
 UNIFORM = "--block-size 64 --num-experts 256 --dist uniform"
 FEW_TOKENS = [f"--num-tokens {tokens} --num-experts 64 --topk 8 --dist uniform --block-size 64 --kernel {kernel}"
               for tokens in (1, 16, 64, 120) for kernel in ("small", "large")]
-DTYPES = ("f32", "f16", "bf16")
+DTYPES = ("--dtype f32", "--dtype f16", "--dtype bf16")
 F32_ONLY = ("02_warp_per_group", "03_divergence_free", "04_bitonic_sort")
 BUILT_OTHERWISE = ("08_align_blelloch_plain_tree", "10_align_parallel_fill_packed_offsets")
 SUMS = [f"--num-tokens 1 --num-experts {experts} --dist uniform --kernel large" for experts in (128, 256, 512, 1024)]
@@ -36,7 +36,7 @@ def bench(programs, every_options):
 
 def claims():
     """Every command whose run docs/pages/claims.md compares and no chapter's page does."""
-    gate, align = ([f"variants/{name}" for name in results.variants(kernel)] for kernel in ("gate.cu", "align.cu"))
+    gate, align = ([f"variants/{name}" for name in results.variants(kernel=kernel)] for kernel in ("gate.cu", "align.cu"))
     pads = [program for program in align if "/07" in program]
     exact = ["06_align_serial", "07_align_vector_pad", "cub_align", *pads]
     return [*bench(gate, ["--dtype f32"]), *bench(pads, BLOCK_SIZES),
@@ -49,11 +49,10 @@ def claims():
 def commands(counters):
     """Every command whose run is recorded."""
     gate, align = results.chapters(kernel="gate.cu"), results.chapters(kernel="align.cu")
-    cannot = bench(F32_ONLY, [f"--dtype {dtype}" for dtype in DTYPES[1:]])
-    return [*(line for line in bench(gate, [f"--dtype {dtype}" for dtype in DTYPES]) if line not in cannot),
+    return [*(line for name in gate for line in bench([name], DTYPES[:1] if name in F32_ONLY else DTYPES)),
             *bench([*align, "cub_align"], [*BLOCK_SIZES, UNIFORM]), *bench(BUILT_OTHERWISE, [BLOCK_SIZES[1], UNIFORM]),
             *bench(align, FEW_TOKENS),
-            *(f"python3 tests/peers/pytorch_gate.py --dtype {dtype} --format json" for dtype in DTYPES),
+            *(f"python3 tests/peers/pytorch_gate.py {dtype} --format json" for dtype in DTYPES),
             *(f"sh tests/gpu/count_on_gpu.sh {chapter} 2048" for chapter in [*gate, *align] if counters)]
 
 

@@ -1,4 +1,4 @@
-"""Recorded runs: docs/results/GPU/PROGRAM.json is a list of what the program printed, one run after the other.
+"""Recorded runs: docs/results/GPU/NAME.json is a list of those of a chapter and its variants, or of a program of no chapter.
 
 A run of times is the object that `build/gpu/PROGRAM --bench --format json` prints, with "rows". What
 tests/gpu/count_on_gpu.sh prints has "counters" instead, and tests/gpu/figures.sh "figures". A run says itself what
@@ -7,6 +7,7 @@ one line, or an OSError.
 """
 import functools
 import hashlib
+import itertools
 import json
 import pathlib
 import re
@@ -46,10 +47,13 @@ def chapters(number="[0-9][0-9]*", kernel="*"):
     return [name for name in names if kernel_of(name) and kernel_of(name).match(kernel)]
 
 
-def variants(kernel):
-    """The names of the programs whose kernel, such as "gate.cu", is a chapter's with a change, see common/variants.sh."""
-    return [f"{chapter}_{change.stem}" for chapter in chapters(kernel=kernel)
-            for change in sorted(pathlib.Path("chapters", chapter, "variants").glob("*"))]
+def variants(number="[0-9][0-9]", kernel="*"):
+    """The names of the programs whose kernel is such a chapter's with a change, and the changes' paths. A file WHAT_N.sed is
+    WHAT_1.sed and so on, see common/variants.sh."""
+    paths = [path for name in chapters(number, kernel) for path in sorted(pathlib.Path("chapters", name, "variants").glob("*"))]
+    changes = [path.with_name(path.name.replace("_N.", f"_{value}.")) for path in paths
+               for value in (path.read_text().split("\n")[0].split()[2:] if path.stem.endswith("_N") else [""])]
+    return {f"{change.parts[1]}_{change.stem}": change for change in changes}
 
 
 def chapter_of(program):
@@ -62,10 +66,9 @@ def chapter_of(program):
 
 def source_of(program):
     """The path of what the program measures; None if there is none."""
-    chapter = chapter_of(program)
-    changes = pathlib.Path("chapters", chapter, "variants").glob(f"{program[len(chapter) + 1:]}.*")
-    path = pathlib.Path(PEERS[program]) if program in PEERS else next(changes, kernel_of(chapter))
-    return path if path and path.is_file() else None
+    if program in PEERS:
+        return pathlib.Path(PEERS[program]) if pathlib.Path(PEERS[program]).is_file() else None
+    return variants(program[:2]).get(program, kernel_of(chapter_of(program)))
 
 
 @functools.lru_cache(maxsize=None)
@@ -93,20 +96,20 @@ def _is_run(run):
     return isinstance(values, list) and values != [] and all(isinstance(at, dict) and key in at for at in values)
 
 
-def check_run(run, program, where):
-    """Raises ValueError, with `where` in front, if the run is none of that program as it should be."""
+def check_run(run, stem, where):
+    """Raises ValueError, with `where` in front, if the run is none for the file of that name as it should be."""
     if not _is_run(run):
         raise ValueError(f'{where}: a run needs "command", "date", "kernel_source_sha256", and "rows", "counters" or "figures"')
-    if program_of(run) != program:
-        raise ValueError(f'{where}: a run of "{program_of(run)}"; it must be of "{program}"')
+    program = program_of(run)
+    if (chapter_of(program) or program) != stem:
+        raise ValueError(f'{where}: a run of "{program}"; it must be of "{stem}"')
     counted = "gpu" in run and "cuda" in run and re.search(rf" {program} [1-9]\d*$", run["command"])
     if "counters" in run and not counted:
         raise ValueError(f'{where}: counters need "gpu", "cuda" and a command that ends with chapter and tokens')
     if not source_of(program):
         raise ValueError(f"{where}: {PEERS.get(program, f'chapters/{program}')}, which it measured, is gone")
-    chapter = chapter_of(program) or program
-    if run.get("chapter", chapter) != chapter:
-        raise ValueError(f'{where}: "chapter" is "{run["chapter"]}"; it must be "{chapter}"')
+    if run.get("chapter", stem) != stem:
+        raise ValueError(f'{where}: "chapter" is "{run["chapter"]}"; it must be "{stem}"')
 
 
 def read(path):
@@ -124,7 +127,8 @@ def read(path):
 
 def load(folder=FOLDER):
     """All recorded runs: for each program's name, the list of its runs."""
-    return {path.stem: read(path) for path in sorted(pathlib.Path(folder).iterdir()) if path.suffix == ".json"}
+    runs = [run for path in sorted(pathlib.Path(folder).iterdir()) if path.suffix == ".json" for run in read(path)]
+    return {program: list(own) for program, own in itertools.groupby(sorted(runs, key=program_of), program_of)}
 
 
 def _field_text(name, value):
@@ -136,11 +140,11 @@ def _field_text(name, value):
 def _place(run):
     """The order in a file does not depend on when something was recorded."""
     parts = re.split(r"(\d+)", run["command"])
-    return "counters" in run, [int(part) if part.isdigit() else part for part in parts]
+    return program_of(run), "counters" in run, [int(part) if part.isdigit() else part for part in parts]
 
 
 def write(path, runs):
-    """Writes a program's runs, a field or a row a line."""
+    """Writes the runs of a file, a field or a row a line."""
     objects = [",\n".join(_field_text(*field) for field in run.items()) for run in sorted(runs, key=_place)]
     files.write_whole(path, "[\n" + ",\n".join(f"  {{\n{text}\n  }}" for text in objects) + "\n]\n")
 
@@ -165,7 +169,7 @@ def find(results, program, **fields):
 def find_counters(results, chapter):
     """What Nsight Compute counted of the chapter, a run with "counters", of 2048 tokens if there are several; None if
     that is not recorded."""
-    runs = [run for run in results.get(chapter, []) if "counters" in run]
+    runs = (run for run in results.get(chapter, []) if "counters" in run)
     return max(runs, key=lambda run: run["command"].endswith(" 2048"), default=None)
 
 

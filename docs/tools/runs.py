@@ -23,6 +23,7 @@ STEPPED = {  # the run of a chapter's program that a reader may step through
     "08_align_blelloch": f"{COUNTS} --block-size 1 --kernel large",
     "09_align_warp_scan": f"{COUNTS_64} --block-size 1 --kernel large",
     "10_align_parallel_fill": f"{COUNTS} --block-size 4 --kernel small",
+    "11a_moe_naive": "--num-tokens 2 --hidden-size 40 --intermediate-size 24 --num-experts 2 --topk 1 --dtype f32",
 }
 
 

@@ -8,7 +8,6 @@ import subprocess
 import types
 
 import counters
-import files
 import page_text
 import pages
 import provenance
@@ -149,19 +148,12 @@ def _difference(before, after):
     return out
 
 
-def _snippet(kernel, tag):
-    """The numbers of the lines in a snippet."""
-    names = files.snippets(kernel)
-    if tag not in names:
-        raise ValueError(f"{kernel}: it has no lines between two [{tag}]")
-    return range(names.index(tag) + 2, len(names) - names[::-1].index(tag) + 1)  # it begins with its marker's line
-
-
 def _pairs(before, after):
     out = ""
     for what, old, new in HOST_PAIRS:
         out += _group("pair", [f'<th colspan="4" scope="rowgroup" role="rowheader">{what}</th>'])
-        out += _group("counterparts", _beside(before, _snippet(before.kernel, old), after, _snippet(after.kernel, new)))
+        old_lines, new_lines = page_text.snippet_lines(before.kernel, old), page_text.snippet_lines(after.kernel, new)
+        out += _group("counterparts", _beside(before, old_lines, after, new_lines))
     return out
 
 

@@ -46,9 +46,10 @@ static bool is_for_kernels(const char *name)
     static const char calls[] =
         " __sanitizer_cov_trace_pc _GLOBAL_OFFSET_TABLE_ simt_activemask simt_all simt_any simt_atomic simt_atomic16"
         " simt_atomic32 simt_atomic64 simt_ballot simt_block_dim simt_block_idx simt_clock simt_clock_or"
-        " simt_copies_commit simt_copies_wait simt_copy simt_copy_symbol simt_dynamic_shared simt_fence"
+        " simt_copies_commit simt_copies_wait simt_copy simt_copy_symbol simt_dynamic_shared simt_fence simt_free"
         " simt_gather_bits simt_grid_dim simt_grid_is_together simt_grid_sync simt_launch_kernel simt_ldmatrix"
-        " simt_match_all simt_match_any simt_mma_bfloat16 simt_mma_half simt_nth_bit simt_occupancy simt_read_only"
+        " simt_malloc simt_match_all simt_match_any simt_mma_bfloat16 simt_mma_half simt_nth_bit simt_occupancy"
+        " simt_read_only _Znwm _Znam _ZdlPv _ZdlPvm _ZdaPv _ZdaPvm"
         " simt_reduce simt_shuffle simt_syncthreads simt_syncthreads_and simt_syncthreads_count simt_syncthreads_or"
         " simt_syncwarp simt_thread_idx simt_touch_range simt_trap simt_wmma simt_wmma_memory ";
 

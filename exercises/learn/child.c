@@ -288,13 +288,17 @@ void child_stop_when(int (*asked)(void))
 static enum child_how watch(pid_t child, struct stream streams[2], const struct verdict_limits *limits)
 {
     enum { SLICE = 20 };
-    const double deadline = now() + limits->seconds;
+    double deadline = now() + limits->seconds;
 
     for (;;) {
         const bool ended = has_ended(child);
+        const size_t recorded = streams[1].total;
 
         /* What a child that has ended wrote is in the pipes by now: read them until they are empty. */
         const int found = take_any(streams, ended ? 0 : SLICE);
+
+        if (streams[1].total > recorded)
+            deadline = now() + limits->seconds;
 
         if (streams[0].total > limits->output_bytes || streams[1].total > limits->output_bytes)
             return CHILD_WROTE_TOO_MUCH;

@@ -45,7 +45,7 @@ struct verdict_measure {
 
 /** What a program may use. Zeros stand for the defaults. */
 struct verdict_limits {
-    double seconds; /**< wall time; 10 */
+    double seconds; /**< wall time without a record, so of a case; 10 */
     size_t
         memory_bytes; /**< address space, of which the simulator reserves 1.3 GiB; 2 GiB. SIZE_MAX: no limit, for a GPU */
     size_t output_bytes; /**< on standard output and error, and of records; 4 MiB each */

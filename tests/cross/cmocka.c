@@ -105,6 +105,8 @@ int _cmocka_run_group_tests(const char *name, const struct CMUnitTest *const tes
     }
     for (volatile size_t i = 0; i < count; i++) {
         if (setjmp(failed) == 0) {
+            if (tests[i].initial_state)
+                state = tests[i].initial_state;
             if (tests[i].setup_func && tests[i].setup_func(&state) != 0)
                 _fail(tests[i].name, 0);
             tests[i].test_func(&state);

@@ -187,7 +187,7 @@ class Plots(unittest.TestCase):
         def rows(program, column, **fields):
             recorded = json.loads((ROOT / "docs" / "results" / "h200" / f"{program}.json").read_text())
             fields = {"distribution": "router", "cache": "warm", **fields}
-            run, = [run for run in recorded if "rows" in run and all(
+            run, = [run for run in recorded if "rows" in run and re.search(rf"/{program}[ .]", run["command"]) and all(
                 run.get(name, run.get("problem", {}).get(name)) == value for name, value in fields.items())]
             values = [(row["num_tokens"], row.get(column)) for row in run["rows"]]
             return [[tokens, value["median_us"] if isinstance(value, dict) else value] for tokens, value in values if value]

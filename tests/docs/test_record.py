@@ -32,19 +32,19 @@ class Record(course.Course):
     def make_course(self):
         write("chapters/02_first/gate.cu", "int first;\n")
 
-    def recorded(self, program="02_first"):
-        return json.loads((RESULTS / f"{program}.json").read_text())
+    def recorded(self):
+        return json.loads((RESULTS / "02_first.json").read_text())
 
     def record(self, *runs):
         return course.call(record.main, stdin="\n".join(json.dumps(entry, indent=1) for entry in runs))
 
-    def test_runs_go_to_their_programs_files(self):
-        self.assertEqual(self.record(run(), COUNTED, run("02_first_bare")), (0, "\n".join([
+    def test_runs_go_to_their_chapters_files(self):
+        self.assertEqual(self.record(run("02_first_bare"), run(), COUNTED), (0, "\n".join([
+            f"recorded in {RESULTS}/02_first.json: build/gpu/02_first_bare --bench",
             f"recorded in {RESULTS}/02_first.json: build/gpu/02_first --bench",
-            f"recorded in {RESULTS}/02_first.json: {COUNTED['command']}",
-            f"recorded in {RESULTS}/02_first_bare.json: build/gpu/02_first_bare --bench"])))
-        self.assertEqual(self.recorded(), [run(), COUNTED])
-        self.assertEqual(self.recorded("02_first_bare"), [run("02_first_bare")])
+            f"recorded in {RESULTS}/02_first.json: {COUNTED['command']}"])))
+        self.assertEqual(self.recorded(), [run(), COUNTED, run("02_first_bare")])
+        self.assertEqual(results.load(), {"02_first": [run(), COUNTED], "02_first_bare": [run("02_first_bare")]})
         self.assertEqual(results.find_counters(results.load(), "02_first"), COUNTED)
         self.assertEqual(os.listdir(RESULTS), [name for name in os.listdir(RESULTS) if name.endswith(".json")])
 

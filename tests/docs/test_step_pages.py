@@ -238,7 +238,7 @@ class Step(course.Course):
         write(FOURTH, pathlib.Path(FOURTH).read_text().replace(" * Watch:  it.\n", ""))
         self.refuses(f"{FOURTH}: its first comment has no 'Watch:'")
         pathlib.Path(THIRD).rename("chapters/03_third/gate.c")
-        self.refuses("chapters/03_third/gate.c: it has no lines between two [scores]")
+        self.refuses("the tag [scores] stands in chapters/03_third/gate.c 0 times; it must stand there twice")
         pathlib.Path("chapters/03_third/gate.c").unlink()
         write(FOURTH, KERNEL.replace("Chapter 03", "Chapter 04"))
         write(THIRD, KERNEL.replace("Chapter 03", "Chapter 04"))

@@ -347,7 +347,7 @@ static void dynamic_arrays_in_templates(void **)
 static __constant__ int table[4];
 static __device__ int total;
 
-static __global__ void atomics_kernel(int *out, unsigned long long *wide)
+static __global__ void atomics_kernel(int *out, unsigned long long *wide, unsigned long long *ones)
 {
     const int thread = threadIdx.x;
 
@@ -366,6 +366,13 @@ static __global__ void atomics_kernel(int *out, unsigned long long *wide)
     atomicAdd(&wide[0], 1ull << 33);
     atomicAdd((double *)&wide[1], 0.25);
     atomicMax(&wide[2], (unsigned long long)thread << 32);
+    atomicOr(&wide[3], 1ull << thread);
+    atomicXor(&wide[4], 1ull << (32 + thread % 3));
+    atomicMin((long long *)&wide[5], -((long long)thread << 32));
+    atomicMin(&ones[0], (thread + 1ull) << 32);
+    atomicAnd(&ones[1], ~(1ull << thread));
+    atomicMin((unsigned *)&ones[2], thread + 5u);
+    atomicMax((long long *)&ones[3], (long long)thread << 32);
 }
 
 static void atomics_constants_and_device_variables(void **)
@@ -373,11 +380,12 @@ static void atomics_constants_and_device_variables(void **)
     const int values[4] = {1, 20, 300, 4000};
     int *out = device_words(0);
     unsigned long long *wide = (unsigned long long *)device_words(0);
+    unsigned long long *ones = (unsigned long long *)device_words(-1);
     int sum = 5;
 
     assert_int_equal(cudaMemcpyToSymbol(table, values, sizeof values), cudaSuccess);
     assert_int_equal(cudaMemcpyToSymbol(total, &sum, sizeof sum), cudaSuccess);
-    atomics_kernel<<<1, 64>>>(out, wide);
+    atomics_kernel<<<1, 64>>>(out, wide, ones);
     expect_good();
     assert_int_equal(cudaMemcpyFromSymbol(&sum, total, sizeof sum), cudaSuccess);
     assert_int_equal(sum, 5 + 16 * 4321);
@@ -385,7 +393,10 @@ static void atomics_constants_and_device_variables(void **)
     const unsigned long long *far = (const unsigned long long *)take_words((int *)wide);
 
     assert_true(far[0] == 64ull << 33 && far[2] == 63ull << 32);
+    assert_true(far[3] == ~0ull && far[4] == 6ull << 32 && far[5] == -(63ull << 32));
     assert_int_equal(memcmp(&far[1], &(const double &)16.0, sizeof(double)), 0);
+    far = (const unsigned long long *)take_words((int *)ones);
+    assert_true(far[0] == 1ull << 32 && far[1] == 0 && far[2] == (~0ull << 32 | 5) && far[3] == 63ull << 32);
 
     const int *got = take_words(out);
     const int expected[] = {-64, 63, -63, -1, 0, 0, 4, 6, 77, 64, 0x42000000};

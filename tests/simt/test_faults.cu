@@ -513,6 +513,267 @@ FAULT("memory", another_stack, 1, 32, "local memory of another thread")
     __syncthreads();
 }
 
+/* --- barriers of one line ------------------------------------------------------------------------------------------- */
+
+#define BARRIER_OF_EITHER(first) (first ? __syncthreads() : __syncthreads())
+
+FAULT("barriers", two_barriers_in_a_line, 1, 64, "is at one __syncthreads of this line while thread")
+{
+    y[threadIdx.x] = x[threadIdx.x];
+    BARRIER_OF_EITHER(threadIdx.x < 32); // [two_barriers_in_a_line]
+}
+
+FAULT("barriers", two_counts_in_a_line, 1, 64, "is at one __syncthreads of this line while thread")
+{
+    // clang-format off
+    if (x[threadIdx.x] % 2) y[0] = __syncthreads_count(1); else y[1] = __syncthreads_or(1); // [two_counts_in_a_line]
+    // clang-format on
+}
+
+/* --- the kernels' heap ---------------------------------------------------------------------------------------------- */
+
+FAULT("heap", heap_past_end, 1, 32, "right behind the end of an allocation of 12 bytes")
+{
+    int *const words = (int *)malloc(3 * sizeof(int));
+
+    for (int i = 0; i < x[4]; i++)
+        words[i] = i; // [heap_past_end]
+    y[threadIdx.x] = words[x[1]];
+}
+
+FAULT("heap", heap_before_it_is_written, 1, 32, "that nobody has written, 4 bytes into an allocation of 8 bytes")
+{
+    int *const words = (int *)malloc(2 * sizeof(int));
+
+    words[0] = 1;
+    y[threadIdx.x] = words[x[1]]; // [heap_before_it_is_written]
+}
+
+FAULT("heap", heap_after_free, 1, 32, "in memory that has been freed")
+{
+    int *const words = (int *)malloc(64);
+
+    words[1] = 1;
+    free(words);
+    y[threadIdx.x] = words[1]; // [heap_after_free]
+}
+
+FAULT("heap", heap_freed_twice, 1, 32, "frees what no kernel has allocated, or what was freed before")
+{
+    void *const words = malloc(64);
+
+    free(words);
+    free(words); // [heap_freed_twice]
+}
+
+FAULT("heap", freed_as_heap, 1, 32, "frees what no kernel has allocated")
+{
+    free(y); // [freed_as_heap]
+}
+
+FAULT("heap", heap_race, 1, 64, "global memory race")
+{
+    __shared__ int *words;
+
+    if (threadIdx.x == 0)
+        words = (int *)malloc(64 * sizeof *words);
+    __syncthreads();
+    words[threadIdx.x] = x[threadIdx.x]; // [heap_race]
+    y[threadIdx.x] = words[threadIdx.x ^ 32];
+}
+
+FAULT("heap", heap_when_it_is_full, 1, 1, "null pointer")
+{
+    *(int *)malloc(100000000) = 1; // [heap_when_it_is_full]
+}
+
+/* --- indices outside an array --------------------------------------------------------------------------------------- */
+
+struct top4 {
+    int count;
+    float value[4];
+    int id[4];
+};
+
+/* The rewriter knows a kernel by its qualifier. */
+#define INDEX_FAULT(name, text)              \
+    static void name##_run(void)             \
+    {                                        \
+        name<<<1, 32>>>(device_x, device_y); \
+    }                                        \
+    [[maybe_unused]] static const int name##_added = add_fault("indices", #name, text, name##_run);
+
+static __global__ void local_array_load([[maybe_unused]] const int *x, int *y)
+{
+    int mine[8] = {1, 2, 3};
+    int beside[8] = {x[0], x[1]};
+
+    y[threadIdx.x] = mine[threadIdx.x] + beside[threadIdx.x % 8]; // [local_array_load]
+}
+
+INDEX_FAULT(local_array_load, "out-of-bounds local access: thread (8,0,0) of block (0,0,0) has an index outside")
+
+static __global__ void local_array_store([[maybe_unused]] const int *x, int *y)
+{
+    int mine[8];
+
+    for (int i = 0; i < 8; i++)
+        mine[i] = x[i];
+    mine[threadIdx.x + 1] = 5; // [local_array_store]
+    y[threadIdx.x] = mine[x[threadIdx.x] % 8];
+}
+
+INDEX_FAULT(local_array_store, "out-of-bounds local access: thread (7,0,0)")
+
+static __global__ void loop_to_the_end([[maybe_unused]] const int *x, int *y)
+{
+    float best[4];
+
+    for (int i = 0; i <= x[4]; i++)
+        best[i] = (float)x[i]; // [loop_to_the_end]
+    y[threadIdx.x] = (int)best[x[threadIdx.x] % 4];
+}
+
+INDEX_FAULT(loop_to_the_end, "out-of-bounds local access")
+
+static __global__ void negative_index([[maybe_unused]] const int *x, int *y)
+{
+    short before[16], mine[16];
+
+    for (int i = 0; i < 16; i++)
+        before[i] = mine[i] = (short)x[i];
+    y[threadIdx.x] = before[threadIdx.x % 16] + mine[(int)threadIdx.x % 16 - 1]; // [negative_index]
+}
+
+INDEX_FAULT(negative_index, "out-of-bounds local access: thread (0,0,0)")
+
+static __global__ void member_array([[maybe_unused]] const int *x, int *y)
+{
+    top4 best = {4, {1, 2, 3, 4}, {5, 6, 7, 8}};
+
+    y[threadIdx.x] = (int)best.value[best.count + x[threadIdx.x] % 2]; // [member_array]
+}
+
+INDEX_FAULT(member_array, "out-of-bounds local access: thread (0,0,0)")
+
+static __global__ void row_of_local([[maybe_unused]] const int *x, int *y)
+{
+    int tile[4][4] = {{x[0]}, {x[1]}};
+
+    y[threadIdx.x] = tile[threadIdx.x % 3][threadIdx.x % 5]; // [row_of_local]
+}
+
+INDEX_FAULT(row_of_local, "out-of-bounds local access")
+
+static __global__ void array_whose_address_is_known([[maybe_unused]] const int *x, int *y)
+{
+    int mine[8] = {};
+    int *const somewhere = mine + x[3];
+
+    *somewhere = 4;
+    y[threadIdx.x] = mine[x[threadIdx.x]]; // [array_whose_address_is_known]
+}
+
+INDEX_FAULT(array_whose_address_is_known, "out-of-bounds local access")
+
+template <int N>
+static __device__ int sum_to(const int (&mine)[N], int count)
+{
+    int sum = 0;
+
+    for (int i = 0; i < count; i++)
+        sum += mine[i]; // [reference_to_array]
+    return sum;
+}
+
+static __global__ void reference_to_array([[maybe_unused]] const int *x, int *y)
+{
+    const int mine[3] = {x[0], x[1], x[2]};
+
+    y[threadIdx.x] = sum_to(mine, x[4]);
+}
+
+INDEX_FAULT(reference_to_array, "out-of-bounds local access")
+
+static __global__ void unsigned_wraps([[maybe_unused]] const int *x, int *y)
+{
+    double mine[2] = {1.0, x[1] * 2.0};
+
+    y[threadIdx.x] = (int)mine[threadIdx.x - 1u]; // [unsigned_wraps]
+}
+
+INDEX_FAULT(unsigned_wraps, "has an index outside its array")
+
+static __global__ void local_address_past_end([[maybe_unused]] const int *x, int *y)
+{
+    int mine[4] = {x[0]};
+    int *const far = &mine[x[threadIdx.x] + 5];
+
+    *far = 1; // [local_address_past_end]
+    y[threadIdx.x] = mine[0];
+}
+
+INDEX_FAULT(local_address_past_end, "out-of-bounds local access")
+
+static __global__ void row_of_global([[maybe_unused]] const int *x, int *y)
+{
+    top4 *const best = (top4 *)y + 3;
+
+    best->id[x[threadIdx.x] - 1] = 4; // [row_of_global]
+}
+
+INDEX_FAULT(row_of_global, "out-of-bounds global access: thread (0,0,0) of block (0,0,0) has an index outside")
+
+static __global__ void row_of_shared([[maybe_unused]] const int *x, int *y)
+{
+    __shared__ int tile[4][32];
+
+    for (int row = 0; row < 4; row++)
+        tile[row][threadIdx.x] = x[row];
+    __syncthreads();
+    y[threadIdx.x] = tile[x[1]][threadIdx.x + 32]; // [row_of_shared]
+}
+
+INDEX_FAULT(row_of_shared, "out-of-bounds shared access: thread (0,0,0) of block (0,0,0) has an index outside")
+
+static __global__ void into_another_shared_array([[maybe_unused]] const int *x, int *y)
+{
+    __shared__ int first[32], second[32];
+
+    first[threadIdx.x] = 1;
+    second[threadIdx.x] = 2;
+    __syncthreads();
+    y[threadIdx.x] = first[threadIdx.x + x[1]] + second[threadIdx.x]; // [into_another_shared_array]
+}
+
+INDEX_FAULT(into_another_shared_array, "out-of-bounds shared access")
+
+struct row_of_vectors {
+    float4 low, high;
+};
+
+FAULT("memory", structure_misaligned, 1, 1, "misaligned address")
+{
+    *(row_of_vectors *)(y + 1) = *(const row_of_vectors *)x; // [structure_misaligned]
+}
+
+static __device__ void put(row_of_vectors *to, row_of_vectors what)
+{
+    *to = what; // [structure_misaligned_in_function]
+}
+
+FAULT("memory", structure_misaligned_in_function, 1, 1, "misaligned address")
+{
+    put((row_of_vectors *)(y + 2), *(const row_of_vectors *)x);
+}
+
+FAULT("memory", member_misaligned, 1, 1, "misaligned address")
+{
+    ((row_of_vectors *)(y + 2))->high.x = 1;
+    ((row_of_vectors *)(y + 2))->high = make_float4(1, 2, 3, 4); // [member_misaligned]
+    (void)x;
+}
+
 FAULT("memory", memset_past_end, 1, 1, "out-of-bounds")
 {
     memset(y + 4000, x[0], 4096); // [memset_past_end]
@@ -1875,6 +2136,101 @@ STREAM_FAULT(pinned_used_twice, "race of two streams")
     cudaMemcpyAsync(pinned, device_x, 128, cudaMemcpyDeviceToHost, streams[0]);
     cudaMemcpyAsync(device_y, pinned, 128, cudaMemcpyHostToDevice, streams[1]); // [pinned_used_twice]
     cudaFreeHost(pinned);
+}
+
+static int *shared_words;
+
+static __global__ void twice_kernel(const int *from, int *to)
+{
+    to[threadIdx.x] = 2 * from[threadIdx.x]; // [pinned_in_two_streams]
+}
+
+static __global__ void add_kernel(int *to)
+{
+    atomicAdd(to, 1);
+}
+
+STREAM_FAULT(managed_read_too_early, "race with the host: the host reads 4 bytes that twice_kernel at")
+{
+    assert_int_equal(cudaMallocManaged(&shared_words, 256), cudaSuccess);
+    keep(shared_words);
+    twice_kernel<<<1, 32>>>(device_x, shared_words);
+    host_words[0] = shared_words[40];
+    host_words[0] = shared_words[31]; // [managed_read_too_early]
+}
+
+STREAM_FAULT(managed_written_too_early, "race with the host: the host writes 4 bytes that twice_kernel at")
+{
+    assert_int_equal(cudaMallocManaged(&shared_words, 256), cudaSuccess);
+    keep(shared_words);
+    for (int i = 0; i < 32; i++)
+        shared_words[i] = i;
+    twice_kernel<<<1, 32>>>(shared_words, device_y);
+    host_words[0] = shared_words[5];
+    shared_words[5] = 1; // [managed_written_too_early]
+}
+
+STREAM_FAULT(managed_counter_read_too_early, "race with the host: the host reads 4 bytes")
+{
+    assert_int_equal(cudaMallocManaged(&shared_words, 256), cudaSuccess);
+    keep(shared_words);
+    *shared_words = 0;
+    add_kernel<<<1, 32>>>(shared_words);
+    host_words[0] = *shared_words; // [managed_counter_read_too_early]
+}
+
+STREAM_FAULT(mapped_read_after_another_stream, "race with the host: the host reads 4 bytes that twice_kernel at")
+{
+    int *pinned = NULL;
+    int *mapped = NULL;
+
+    assert_int_equal(cudaHostAlloc(&pinned, 128, cudaHostAllocMapped), cudaSuccess);
+    assert_int_equal(cudaHostGetDevicePointer(&mapped, pinned, 0), cudaSuccess);
+    twice_kernel<<<1, 32, 0, streams[0]>>>(device_x, mapped);
+    cudaStreamSynchronize(streams[1]);
+    host_words[0] = pinned[7]; // [mapped_read_after_another_stream]
+    cudaFreeHost(pinned);
+}
+
+STREAM_FAULT(pinned_in_two_streams, "race of two streams")
+{
+    int *pinned = NULL;
+
+    assert_int_equal(cudaMallocHost(&pinned, 128), cudaSuccess);
+    add_kernel<<<1, 32, 0, streams[0]>>>(pinned);
+    twice_kernel<<<1, 32, 0, streams[1]>>>(device_x, pinned);
+    cudaFreeHost(pinned);
+}
+
+static __global__ void managed_kernel(int *words)
+{
+    words[threadIdx.x * 2] = 1; // [managed_past_end]
+}
+
+FAULT_LAUNCH("memory", managed_past_end, "right behind the end of an allocation of 200 bytes")
+{
+    (void)managed_past_end_added;
+    assert_int_equal(cudaMallocManaged(&shared_words, 200), cudaSuccess);
+    keep(shared_words);
+    managed_kernel<<<1, 32>>>(shared_words);
+}
+
+HOST_FAULT(managed_after_free, "reads device memory, in memory that has been freed")
+{
+    assert_int_equal(cudaMallocManaged(&shared_words, 256), cudaSuccess);
+    cudaFree(shared_words);
+    host_words[0] = shared_words[0]; // [managed_after_free]
+}
+
+HOST_FAULT(beside_managed, "reads device memory, 0 bytes into an allocation of 100 bytes")
+{
+    int *words = NULL;
+
+    assert_int_equal(cudaMallocManaged(&shared_words, 256), cudaSuccess);
+    assert_int_equal(cudaMalloc(&words, 100), cudaSuccess);
+    twice_kernel<<<1, 16>>>(shared_words, words);
+    host_words[0] = shared_words[0];
+    host_words[0] = words[0]; // [beside_managed]
 }
 
 STREAM_FAULT(launch_into_destroyed_stream, "the stream was destroyed")

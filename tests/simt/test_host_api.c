@@ -54,10 +54,15 @@ static void memory_runs_out(void **state)
     size_t total;
 
     (void)state;
+    expect_error(cudaMemGetInfo(NULL, &total), cudaErrorInvalidValue);
     assert_int_equal(cudaMemGetInfo(&available, &total), cudaSuccess);
     assert_true(available <= total && total > 0);
     expect_error(cudaMalloc(&memory, total + 1), cudaErrorMemoryAllocation);
     assert_null(memory);
+    /* More than the simulator reserves at first. */
+    assert_int_equal(cudaMalloc(&memory, (size_t)300 << 20), cudaSuccess);
+    assert_int_equal(cudaMemset((char *)memory + (300 << 20) - 4, 0, 4), cudaSuccess);
+    assert_int_equal(cudaFree(memory), cudaSuccess);
     expect_error(cudaMalloc(&memory, SIZE_MAX), cudaErrorMemoryAllocation);
     expect_error(cudaMalloc(&memory, SIZE_MAX - 300), cudaErrorMemoryAllocation);
 }
@@ -314,10 +319,17 @@ static void captures_that_go_wrong(void **state)
 
 static void pinned_memory(void **state)
 {
-    int *memory;
+    struct cudaPointerAttributes attributes;
+    int *memory, *other;
 
     (void)state;
-    struct cudaPointerAttributes attributes;
+    expect_error(cudaMallocHost(NULL, 4), cudaErrorInvalidValue);
+    expect_error(cudaPointerGetAttributes(NULL, &attributes), cudaErrorInvalidValue);
+    assert_int_equal(cudaMalloc((void **)&memory, 4), cudaSuccess);
+    assert_int_equal(cudaPointerGetAttributes(&attributes, memory), cudaSuccess);
+    assert_int_equal(attributes.type, cudaMemoryTypeDevice);
+    assert_int_equal(cudaFree(memory), cudaSuccess);
+    assert_int_equal(cudaMallocHost((void **)&other, 4), cudaSuccess);
 
     assert_int_equal(cudaMallocHost((void **)&memory, 4000), cudaSuccess);
     memory[999] = 1;
@@ -327,9 +339,210 @@ static void pinned_memory(void **state)
     assert_int_equal(attributes.type, cudaMemoryTypeUnregistered);
     assert_int_equal(cudaFreeHost(memory), cudaSuccess);
     expect_error(cudaFreeHost(memory), cudaErrorInvalidValue);
+    assert_int_equal(cudaFreeHost(other), cudaSuccess);
     assert_int_equal(cudaFreeHost(NULL), cudaSuccess);
     assert_int_equal(cudaMallocHost((void **)&memory, 0), cudaSuccess);
     assert_null(memory);
+}
+
+static void memory_of_the_host_and_the_device(void **state)
+{
+    struct cudaPointerAttributes attributes;
+    int *managed, *pinned, *words;
+    void *seen;
+
+    (void)state;
+    assert_int_equal(cudaMallocManaged((void **)&managed, 40000, cudaMemAttachGlobal), cudaSuccess);
+    assert_int_equal(cudaHostAlloc((void **)&pinned, 100, cudaHostAllocMapped), cudaSuccess);
+    assert_int_equal(cudaMalloc((void **)&words, 100), cudaSuccess);
+    managed[0] = managed[9999] = pinned[24] = 1;
+    assert_int_equal(cudaPointerGetAttributes(&attributes, managed + 9999), cudaSuccess);
+    assert_int_equal(attributes.type, cudaMemoryTypeManaged);
+    assert_ptr_equal(attributes.devicePointer, managed + 9999);
+    assert_ptr_equal(attributes.hostPointer, managed + 9999);
+    assert_int_equal(cudaHostGetDevicePointer(&seen, pinned, 0), cudaSuccess);
+    assert_ptr_equal(seen, pinned);
+    expect_error(cudaHostGetDevicePointer(&seen, managed, 0), cudaErrorInvalidValue);
+    expect_error(cudaHostGetDevicePointer(&seen, words, 0), cudaErrorInvalidValue);
+    expect_error(cudaHostGetDevicePointer(&seen, &seen, 0), cudaErrorInvalidValue);
+    expect_error(cudaMallocManaged((void **)&words, 0, cudaMemAttachGlobal), cudaErrorInvalidValue);
+    expect_error(cudaMallocManaged((void **)&words, 4, 0), cudaErrorInvalidValue);
+    assert_int_equal(cudaMemPrefetchAsync(managed, 40000, cudaCpuDeviceId, 0), cudaSuccess);
+    expect_error(cudaMemPrefetchAsync(managed, 40001, 0, 0), cudaErrorInvalidValue);
+    expect_error(cudaMemPrefetchAsync(managed, 4, 1, 0), cudaErrorInvalidDevice);
+    expect_error(cudaMemPrefetchAsync(words, 4, 0, 0), cudaErrorInvalidValue);
+    expect_error(cudaFreeHost(managed), cudaErrorInvalidValue);
+    expect_error(cudaFreeHost(words), cudaErrorInvalidValue);
+    expect_error(cudaFree(pinned), cudaErrorInvalidValue);
+    assert_int_equal(cudaFree(managed), cudaSuccess);
+    assert_int_equal(cudaFree(words), cudaSuccess);
+    assert_int_equal(cudaFreeHost(pinned), cudaSuccess);
+}
+
+/** What there is one device to say of. */
+static void the_only_device(void **state)
+{
+    size_t limit, other;
+    int value = -1, low = -1, high = -1;
+
+    (void)state;
+    expect_error(cudaGetDeviceCount(NULL), cudaErrorInvalidValue);
+    expect_error(cudaGetDevice(NULL), cudaErrorInvalidValue);
+    expect_error(cudaGetDeviceProperties(NULL, 0), cudaErrorInvalidValue);
+    expect_error(cudaDeviceGetAttribute(NULL, cudaDevAttrWarpSize, 0), cudaErrorInvalidValue);
+    expect_error(cudaRuntimeGetVersion(NULL), cudaErrorInvalidValue);
+    assert_int_equal(cudaRuntimeGetVersion(&low), cudaSuccess);
+    assert_int_equal(cudaDriverGetVersion(&high), cudaSuccess);
+    assert_int_equal(low, high);
+    assert_int_equal(cudaInitDevice(0, 0, 0), cudaSuccess);
+    expect_error(cudaInitDevice(1, 0, 0), cudaErrorInvalidDevice);
+    assert_int_equal(cudaSetDeviceFlags(0), cudaSuccess);
+    assert_int_equal(cudaDeviceGetLimit(&limit, cudaLimitStackSize), cudaSuccess);
+    assert_int_equal(cudaDeviceSetLimit(cudaLimitStackSize, limit + 1), cudaSuccess);
+    assert_int_equal(cudaDeviceGetLimit(&other, cudaLimitStackSize), cudaSuccess);
+    assert_int_equal(other, limit + 1);
+    assert_int_equal(cudaDeviceSetLimit(cudaLimitStackSize, limit), cudaSuccess);
+    expect_error(cudaDeviceGetLimit(NULL, cudaLimitStackSize), cudaErrorInvalidValue);
+    expect_error(cudaDeviceGetLimit(&limit, (enum cudaLimit)99), cudaErrorUnsupportedLimit);
+    expect_error(cudaDeviceSetLimit((enum cudaLimit)99, 1), cudaErrorUnsupportedLimit);
+    assert_int_equal(cudaDeviceSetCacheConfig(cudaFuncCachePreferShared), cudaSuccess);
+    expect_error(cudaDeviceSetCacheConfig((enum cudaFuncCache)99), cudaErrorInvalidValue);
+    expect_error(cudaFuncSetCacheConfig(NULL, cudaFuncCachePreferShared), cudaErrorInvalidDeviceFunction);
+    assert_int_equal(cudaDeviceCanAccessPeer(&value, 0, 0), cudaSuccess);
+    assert_int_equal(value, 0);
+    expect_error(cudaDeviceCanAccessPeer(&value, 0, 1), cudaErrorInvalidDevice);
+    expect_error(cudaDeviceCanAccessPeer(NULL, 0, 0), cudaErrorInvalidValue);
+    assert_int_equal(cudaDeviceGetStreamPriorityRange(&low, &high), cudaSuccess);
+    assert_true(high < low);
+    assert_int_equal(cudaProfilerStart(), cudaSuccess);
+    assert_int_equal(cudaProfilerStop(), cudaSuccess);
+}
+
+/** Functions that are given a kernel, but no kernel, or a place for an answer that is none. */
+static void no_kernel(void **state)
+{
+    struct cudaFuncAttributes attributes;
+    size_t bytes;
+    int blocks;
+
+    (void)state;
+    expect_error(cudaFuncGetAttributes(NULL, NULL), cudaErrorInvalidValue);
+    expect_error(cudaFuncGetAttributes(&attributes, NULL), cudaErrorInvalidDeviceFunction);
+    expect_error(cudaFuncSetAttribute(NULL, cudaFuncAttributeMaxDynamicSharedMemorySize, 0),
+                 cudaErrorInvalidDeviceFunction);
+    expect_error(cudaOccupancyMaxActiveBlocksPerMultiprocessor(NULL, NULL, 32, 0), cudaErrorInvalidValue);
+    expect_error(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, NULL, 32, 0), cudaErrorInvalidDeviceFunction);
+    expect_error(cudaOccupancyAvailableDynamicSMemPerBlock(&bytes, NULL, 0, 32), cudaErrorInvalidValue);
+    expect_error(cudaOccupancyAvailableDynamicSMemPerBlock(&bytes, NULL, 1, 32), cudaErrorInvalidDeviceFunction);
+    expect_error(cudaLaunchHostFunc(NULL, NULL, NULL), cudaErrorInvalidValue);
+}
+
+static void memory_in_rows(void **state)
+{
+    struct cudaPitchedPtr volume;
+    unsigned char host[6] = {1, 2, 3, 4, 5, 6};
+    char *rows, *pinned;
+    size_t pitch;
+
+    (void)state;
+    assert_int_equal(cudaMalloc3D(&volume, (struct cudaExtent){3, 2, 2}), cudaSuccess);
+    assert_true(volume.pitch >= 3 && volume.xsize == 3 && volume.ysize == 2);
+    expect_error(cudaMemset2D(volume.ptr, volume.pitch, 0, volume.pitch + 1, 1), cudaErrorInvalidPitchValue);
+    assert_int_equal(cudaMemset2D(volume.ptr, volume.pitch, 7, 3, 4), cudaSuccess);
+    expect_error(cudaMemcpy2D(host, 2, volume.ptr, volume.pitch, 3, 2, cudaMemcpyDeviceToHost),
+                 cudaErrorInvalidPitchValue);
+    assert_int_equal(cudaMemcpy2D(host, 3, volume.ptr, volume.pitch, 3, 2, cudaMemcpyDeviceToHost), cudaSuccess);
+    assert_int_equal(host[0] + host[5], 14);
+    assert_int_equal(cudaMallocPitch((void **)&rows, &pitch, 3, 2), cudaSuccess);
+    assert_int_equal(cudaMemcpyPeer(rows, 0, volume.ptr, 0, 3), cudaSuccess);
+    expect_error(cudaMemcpyPeer(rows, 1, volume.ptr, 0, 3), cudaErrorInvalidDevice);
+    assert_int_equal(cudaMemcpy(host, rows, 3, cudaMemcpyDeviceToHost), cudaSuccess);
+    assert_int_equal(host[2], 7);
+    expect_error(cudaMalloc3D(&volume, (struct cudaExtent){1, 3, SIZE_MAX / 2}), cudaErrorInvalidValue);
+    expect_error(cudaMallocPitch(NULL, &pitch, 1, 1), cudaErrorInvalidValue);
+    expect_error(cudaHostAlloc((void **)&pinned, 1, 0x80), cudaErrorNotSupported);
+    assert_int_equal(cudaHostAlloc((void **)&pinned, 1, cudaHostAllocPortable), cudaSuccess);
+    assert_int_equal(cudaFreeHost(pinned), cudaSuccess);
+    assert_int_equal(cudaFree(rows), cudaSuccess);
+    assert_int_equal(cudaFree(volume.ptr), cudaSuccess);
+}
+
+/** Functions of streams, events and graphs, given what is none. */
+static void no_stream_event_or_graph(void **state)
+{
+    const cudaStream_t stream = (cudaStream_t)&stream;
+    cudaEvent_t event, gone;
+    cudaStream_t good;
+    size_t count;
+    float time;
+
+    (void)state;
+    assert_int_equal(cudaStreamCreateWithPriority(&good, cudaStreamNonBlocking, -1), cudaSuccess);
+    assert_int_equal(cudaEventCreate(&event), cudaSuccess);
+    assert_int_equal(cudaEventCreate(&gone), cudaSuccess);
+    assert_int_equal(cudaEventDestroy(gone), cudaSuccess);
+    expect_error(cudaEventCreate(NULL), cudaErrorInvalidValue);
+    expect_error(cudaEventDestroy(gone), cudaErrorInvalidResourceHandle);
+    expect_error(cudaEventQuery(gone), cudaErrorInvalidResourceHandle);
+    expect_error(cudaEventSynchronize(gone), cudaErrorInvalidResourceHandle);
+    expect_error(cudaEventRecord(gone, good), cudaErrorInvalidResourceHandle);
+    expect_error(cudaEventRecord(event, stream), cudaErrorInvalidResourceHandle);
+    expect_error(cudaEventElapsedTime(NULL, event, event), cudaErrorInvalidValue);
+    expect_error(cudaEventElapsedTime(&time, event, gone), cudaErrorInvalidResourceHandle);
+    expect_error(cudaStreamWaitEvent(good, gone, 0), cudaErrorInvalidResourceHandle);
+    expect_error(cudaStreamWaitEvent(stream, event, 0), cudaErrorInvalidResourceHandle);
+    expect_error(cudaGraphUpload(NULL, good), cudaErrorInvalidValue);
+    expect_error(cudaGraphExecDestroy(NULL), cudaErrorInvalidValue);
+    expect_error(cudaGraphGetNodes(NULL, NULL, &count), cudaErrorInvalidValue);
+    assert_int_equal(cudaEventDestroy(event), cudaSuccess);
+    assert_int_equal(cudaStreamDestroy(good), cudaSuccess);
+}
+
+/** What a host function of a graph does: counts. */
+static void count_up(void *count)
+{
+    ++*(int *)count;
+}
+
+/** Several graphs that can be launched, freed in another order than made; none is launched into a capture. */
+static void graphs_that_can_be_launched(void **state)
+{
+    cudaGraphExec_t first, second;
+    cudaGraphNode_t node;
+    cudaStream_t stream;
+    cudaGraph_t graph, other;
+    size_t count;
+    int *memory, calls = 0;
+
+    (void)state;
+    assert_int_equal(cudaMalloc((void **)&memory, 4), cudaSuccess);
+    assert_int_equal(cudaStreamCreate(&stream), cudaSuccess);
+    assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+    expect_error(cudaStreamQuery(stream), cudaErrorStreamCaptureUnsupported);
+    expect_error(cudaMallocAsync((void **)&memory, 4, stream), cudaErrorNotSupported);
+    expect_error(cudaFreeAsync(memory, stream), cudaErrorNotSupported);
+    assert_int_equal(cudaMemsetAsync(memory, 1, 4, stream), cudaSuccess);
+    assert_int_equal(cudaLaunchHostFunc(stream, count_up, &calls), cudaSuccess);
+    assert_int_equal(cudaStreamEndCapture(stream, &graph), cudaSuccess);
+    assert_int_equal(calls, 0);
+    assert_int_equal(cudaGraphGetNodes(graph, NULL, &count), cudaSuccess);
+    assert_int_equal(count, 2);
+    expect_error(cudaGraphGetNodes(graph, &node, &count), cudaErrorNotSupported);
+    assert_int_equal(cudaGraphInstantiate(&first, graph, 0), cudaSuccess);
+    assert_int_equal(cudaGraphInstantiate(&second, graph, 0), cudaSuccess);
+    assert_int_equal(cudaGraphUpload(first, stream), cudaSuccess);
+    assert_int_equal(cudaStreamBeginCapture(stream, cudaStreamCaptureModeGlobal), cudaSuccess);
+    expect_error(cudaGraphLaunch(first, stream), cudaErrorNotSupported);
+    assert_int_equal(cudaStreamEndCapture(stream, &other), cudaSuccess);
+    assert_int_equal(cudaGraphExecDestroy(first), cudaSuccess);
+    assert_int_equal(cudaGraphLaunch(second, stream), cudaSuccess);
+    assert_int_equal(cudaStreamSynchronize(stream), cudaSuccess);
+    assert_int_equal(calls, 1);
+    assert_int_equal(cudaGraphExecDestroy(second), cudaSuccess);
+    assert_int_equal(cudaGraphDestroy(other), cudaSuccess);
+    assert_int_equal(cudaGraphDestroy(graph), cudaSuccess);
+    assert_int_equal(cudaStreamDestroy(stream), cudaSuccess);
+    assert_int_equal(cudaFree(memory), cudaSuccess);
 }
 
 int main(void)
@@ -346,6 +559,12 @@ int main(void)
         cmocka_unit_test(many_streams),
         cmocka_unit_test(captures_that_go_wrong),
         cmocka_unit_test(pinned_memory),
+        cmocka_unit_test(memory_of_the_host_and_the_device),
+        cmocka_unit_test(the_only_device),
+        cmocka_unit_test(no_kernel),
+        cmocka_unit_test(memory_in_rows),
+        cmocka_unit_test(no_stream_event_or_graph),
+        cmocka_unit_test(graphs_that_can_be_launched),
     };
 
     return cmocka_run_group_tests_name("host_api", tests, NULL, NULL);

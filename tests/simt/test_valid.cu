@@ -505,6 +505,147 @@ static void local_memory_of_128_kilobytes(void **)
     assert_int_equal(result()[1], 31 * 1024 + 1);
 }
 
+/** A list's element, of which each thread makes some. */
+struct link {
+    int value;
+    link *next;
+};
+
+static __global__ void list_kernel(const int *x, int *y, link **lists)
+{
+    link *first = nullptr;
+
+    for (int i = 0; i <= x[threadIdx.x] % 4; i++)
+        first = new link{x[threadIdx.x] + i, first};
+    lists[threadIdx.x] = first;
+    y[threadIdx.x] = first->value;
+
+    __shared__ int *words;
+
+    if (threadIdx.x == 0)
+        words = (int *)malloc(blockDim.x * sizeof *words);
+    __syncthreads();
+    words[threadIdx.x] = x[threadIdx.x];
+    __syncthreads();
+    y[threadIdx.x] += words[threadIdx.x ^ 1];
+    __syncthreads();
+    if (threadIdx.x == 0)
+        free(words);
+}
+
+static __global__ void delete_kernel(int *y, link **lists)
+{
+    int sum = 0;
+
+    for (link *at = lists[threadIdx.x], *next; at; at = next) {
+        next = at->next;
+        sum += at->value;
+        delete at;
+    }
+    y[threadIdx.x] = sum;
+}
+
+static __global__ void full_kernel(int *y)
+{
+    void *const large = malloc(5000000), *const more = malloc(5000000);
+
+    y[0] = large && !more;
+    free(large);
+    free(more);
+}
+
+/** A kernel's own memory, for as long as it is not freed. */
+static void the_heap_of_kernels(void **)
+{
+    link **lists;
+    int *const words = (int *)malloc(8);
+
+    free(words);
+    assert_int_equal(cudaMalloc(&lists, 64 * sizeof *lists), cudaSuccess);
+    list_kernel<<<1, 64>>>(device_x, device_y, lists);
+    assert_int_equal(result()[5], 5 + 1 + 4);
+    delete_kernel<<<1, 64>>>(device_y, lists);
+    assert_int_equal(result()[7], 4 * 7 + 6);
+    full_kernel<<<1, 1>>>(device_y);
+    assert_int_equal(result()[0], 1);
+    full_kernel<<<1, 1>>>(device_y);
+    assert_int_equal(result()[0], 1);
+    assert_int_equal(cudaFree(lists), cudaSuccess);
+}
+
+struct row_of_three {
+    int word[3];
+    struct {
+        short half[2][2];
+    } inner;
+    int last[1]; /* of as many as there is memory for */
+};
+
+enum place { FIRST, SECOND, PLACES };
+
+template <class Row>
+static __device__ int sum_of(const Row &row, const int (&beside)[PLACES])
+{
+    int sum = 0;
+
+    for (const int *at = &row.word[0]; at < &row.word[3]; at++)
+        sum += *at;
+    return sum + beside[FIRST] * beside[SECOND];
+}
+
+/* Declarations that look like uses, and uses that look like declarations. */
+static __global__ void array_kernel(const int *x, int *y)
+{
+    __shared__ int tile[2][32], *rows[2];
+    alignas(16) int bytes[48];
+    int word[4] = {x[1], x[2]}, pair[PLACES] = {x[3], x[4]}, i = x[2];
+    int(*const other)[4] = &word;
+    const row_of_three row = {{1, 2, 3}, {{{1, 2}, {3, 4}}}, {7}};
+    auto *const longer = (row_of_three *)bytes;
+    const auto [left, right] = pair;
+
+    for (int pass = 0; pass < 2; pass++) {
+        float sum = 0, word[8];
+        int *pair[2];
+
+        for (char at = 0; at < 8; at++)
+            word[(int)at] = at;
+        pair[0] = &i, pair[1] = pair[0] + 1;
+        if (pass)
+            sum += word[7] * word[pass];
+        else
+            word[i++] = 3;
+        y[threadIdx.x + 32] = (int)sum + (int)(pair[1] - pair[0]);
+    }
+    longer->last[i] = 5; /* 3 */
+    tile[0][threadIdx.x] = x[threadIdx.x];
+    if (threadIdx.x < 2)
+        rows[threadIdx.x] = tile[threadIdx.x];
+    __syncwarp();
+    const auto get = [&](int at) { return pair[at] + (*other)[at] + word[i = at]; };
+
+    if (threadIdx.x > 0)
+        return;
+    y[1] = get(SECOND);
+    y[2] = sum_of(row, pair) + row.inner.half[1][x[1]];
+    y[3] = rows[0][word[0] > word[1] ? 3 : 4] + (int)sizeof(word[9]) + 2 [word];
+    y[4] = left * right + word[0] * pair[1] + -word[1] + (pair[0] & word[1]) + longer->last[3];
+    y[5] = (int)(&tile[2][0] - &tile[0][0]) + (int)(tile[1] - tile[0]);
+}
+
+static void arrays_and_their_indices(void **)
+{
+    array_kernel<<<1, 32>>>(device_x, device_y);
+    const int *const y = result();
+
+    assert_int_equal(y[1], 4 + 2 + 2);
+    assert_int_equal(y[2], 6 + 12 + 4);
+    assert_int_equal(y[3], 4 + 4 + 0);
+    assert_int_equal(y[4], 12 + 4 - 2 + 2 + 5);
+    assert_int_equal(y[5], 64 + 32);
+    assert_int_equal(y[32], 7 + 1);
+}
+
 static __global__ void arithmetic_kernel(const float *values, int *y)
 {
     const long long before = clock64();
@@ -784,6 +925,61 @@ static void copies_and_kernels_overlap(void **)
     assert_int_equal(cudaFreeHost(pinned), cudaSuccess);
     assert_int_equal(cudaFreeHost(back), cudaSuccess);
     destroy_streams();
+}
+
+/** The host and kernels in turn, at the same addresses. */
+static void managed_memory(void **)
+{
+    int *from;
+    int *to;
+
+    assert_int_equal(cudaMallocManaged(&from, 5000 * sizeof *from), cudaSuccess);
+    assert_int_equal(cudaMallocManaged(&to, 64 * sizeof *to), cudaSuccess);
+    for (int i = 0; i < 64; i++)
+        from[i] = i;
+    assert_int_equal(cudaMemPrefetchAsync(from, 256, 0), cudaSuccess);
+    scale_kernel<<<1, 64>>>(from, to, 2);
+    assert_int_equal(from[5], 5); /* the kernel only reads it */
+    from[64] = 1;                 /* and not this */
+    assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
+    assert_int_equal(to[63], 126);
+    for (int i = 0; i < 64; i++)
+        to[i]++;
+    scale_kernel<<<1, 64>>>(to, device_y, 10);
+    assert_int_equal(cudaMemcpy(from + 1000, device_y, 256, cudaMemcpyDefault), cudaSuccess);
+    assert_int_equal(from[1063], 1270);
+    assert_int_equal(cudaMemcpy(device_x, to, 256, cudaMemcpyHostToDevice), cudaSuccess);
+    assert_int_equal(cudaMemset(to, 0, 128), cudaSuccess);
+    assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
+    assert_int_equal(to[31] + to[32], 65);
+    expect_good();
+    assert_int_equal(cudaFree(from), cudaSuccess);
+    assert_int_equal(cudaFree(to), cudaSuccess);
+}
+
+/** Pinned memory by its own address, and by the one that the device is said to have it at. */
+static void pinned_memory_in_kernels(void **)
+{
+    int *pinned;
+    int *mapped;
+    int *mapped_at;
+
+    make_streams(cudaStreamNonBlocking);
+    assert_int_equal(cudaMallocHost(&pinned, 64 * sizeof *pinned), cudaSuccess);
+    assert_int_equal(cudaHostAlloc(&mapped, 64 * sizeof *mapped, cudaHostAllocMapped), cudaSuccess);
+    assert_int_equal(cudaHostGetDevicePointer(&mapped_at, mapped, 0), cudaSuccess);
+    for (int i = 0; i < 64; i++)
+        pinned[i] = i;
+    scale_kernel<<<1, 64, 0, one>>>(pinned, mapped_at, 3);
+    cudaStreamSynchronize(one);
+    assert_int_equal(mapped[63], 189);
+    pinned[63] = 0;
+    scale_kernel<<<1, 64, 0, two>>>(mapped, device_y, 1);
+    cudaStreamSynchronize(two);
+    assert_int_equal(result()[62], 186);
+    destroy_streams();
+    assert_int_equal(cudaFreeHost(pinned), cudaSuccess);
+    assert_int_equal(cudaFreeHost(mapped), cudaSuccess);
 }
 
 static void pageable_copies(void **)
@@ -2772,6 +2968,8 @@ int main(void)
         VALID(tables),
         VALID(coalesced_threads),
         VALID(local_memory_of_128_kilobytes),
+        VALID(the_heap_of_kernels),
+        VALID(arrays_and_their_indices),
         VALID(conversions_and_products),
         VALID(barriers_and_shuffles_in_functions),
         VALID(lanes_that_return_early),
@@ -2782,6 +2980,8 @@ int main(void)
         VALID(counts_of_two_streams),
         VALID(the_default_stream_waits),
         VALID(copies_and_kernels_overlap),
+        VALID(managed_memory),
+        VALID(pinned_memory_in_kernels),
         VALID(pageable_copies),
         VALID(what_ends_while_it_works),
         VALID(shifts_by_all_bits_and_more),

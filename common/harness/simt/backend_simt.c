@@ -2,6 +2,7 @@
 #include "harness/core/backend.h"
 #include "simt/simt.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -111,15 +112,18 @@ bool backend_trace_begin(const char *kernel, struct error *error)
     enum { MAX_EVENTS = 100000 }; /* some 100 MB of text, more than a figure can show */
 
     if (!simt_trace_begin(MAX_EVENTS))
-        return error_set(error, "--trace: out of memory");
+        return error_set_as(error, RUN_NO_DEVICE, "--trace: out of memory");
     simt_trace_only(kernel);
     return true;
 }
 
 bool backend_trace_end(FILE *stream, struct error *error)
 {
-    return simt_trace_end(stream) ||
-           error_set(error, "--trace: the trace cannot be written, or no such kernel was launched");
+    errno = 0;
+    if (simt_trace_end(stream))
+        return true;
+    return errno == ENOMEM ? error_set_as(error, RUN_NO_DEVICE, "--trace: out of memory")
+                           : error_set(error, "--trace: the trace cannot be written, or no such kernel was launched");
 }
 
 bool backend_time(backend_launch *launch, void *context, enum backend_cache cache, struct timing *timing,

@@ -21,6 +21,7 @@
  *
  *     a << b   a >> b                    ->   a << simt_count * b         a >> simt_count * b
  *     (int)x   static_cast<int>(x)       ->   simt_to<int>()->* x         simt_cast<int>(x)        and other integers of 4 or 8 bytes
+ *     a[i]   &a.b[i]                     ->   a[simt_within<decltype(a)>() |= i]   &a.b[simt_up_to<decltype(a.b)>() |= i]
  *     #if __CUDA_ARCH__                  ->   #if SIMT_CUDA_ARCH          unless one of the branches has inline assembly or #include
  *
  * Anything it cannot rewrite is an error, one line: FILE:LINE: what is wrong. Exit 1.
@@ -35,7 +36,7 @@
 
 #define NOWHERE SIZE_MAX
 
-enum { MAX_CONDITIONALS = 64 };
+enum { MAX_CONDITIONALS = 64, MAX_DEPTH = 256 };
 
 struct source {
     const char *path;
@@ -45,11 +46,12 @@ struct source {
     size_t copied; /* how many of them are in the output */
 
     /*
-     * Where the rewriting is: in how many braces, in a device function from which on, and in how many #if, begun in how
-     * many.
+     * Where the rewriting is: in how many braces, from which on in a function, and in one of the device's, and in how
+     * many #if, begun in how many.
      */
-    int braces, device_braces;
-    bool host_too; /* the device function is the host's as well */
+    int braces, function_braces, device_braces;
+    size_t device_begin; /* where that function's body begins */
+    bool host_too;       /* the device function is the host's as well */
     int conditionals, braces_before[MAX_CONDITIONALS];
 };
 
@@ -76,7 +78,7 @@ static bool is_word(char c)
 
 static bool starts_with(const char *text, const char *prefix)
 {
-    return strncmp(text, prefix, strlen(prefix)) == 0;
+    return *text == *prefix && strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
 /* --- what is code, what is not -------------------------------------------------------------------------------------- */
@@ -201,29 +203,33 @@ static bool is_one_of(char c, const char *characters)
 
 /**
  * The partner of the bracket at `at`, looking forward (step 1) or back (step -1); NOWHERE if there is none in the same
- * statement or directive. < and > count as brackets only inside < and >, and not as part of <<, or ->.
+ * statement or directive, or none in MAX_DEPTH brackets. < and > count as brackets only inside < and >, and not as part
+ * of <<, or ->.
  */
 static size_t partner(const char *code, size_t at, int step)
 {
     const char *openers = step > 0 ? "([{<" : ")]}>", *closers = step > 0 ? ")]}>" : "([{<";
-    const char close = closers[strchr(openers, code[at]) - openers];
-    const bool angle = close == '<' || close == '>';
+    char close[MAX_DEPTH] = {closers[strchr(openers, code[at]) - openers]};
+    int depth = 0;
 
     for (at += step; code[at] && code[at] != '\n'; at += step) {
+        const bool angle = is_one_of(close[depth], "<>");
         const char c = code[at];
 
         if (is_one_of(c, "<>") && (!angle || (c == '>' && code[at - 1] == '-')))
             continue;
         if (c == '<' && code[at + step] == '<') {
             at += step;
-            continue;
+        } else if (c == close[depth]) {
+            if (depth-- == 0)
+                return at;
+        } else if (is_one_of(c, closers) || (angle && c == ';')) {
+            return NOWHERE;
+        } else if (is_one_of(c, openers)) {
+            if (++depth == MAX_DEPTH)
+                return NOWHERE;
+            close[depth] = closers[strchr(openers, c) - openers];
         }
-        if (c == close)
-            return at;
-        if (is_one_of(c, closers) || (angle && c == ';'))
-            return NOWHERE;
-        if (is_one_of(c, openers) && (at = partner(code, at, step)) == NOWHERE)
-            return NOWHERE;
     }
     return NOWHERE;
 }
@@ -280,27 +286,36 @@ static size_t kernel_begin(const char *code, size_t at)
 }
 
 /**
- * The `>>>` that ends the launch configuration that `at` is in: the first outside brackets with a `(` after it. A `<` is tried
- * as the start of template arguments, and taken for "less than" if that leaves no end.
+ * The `>>>` in [at, limit) that ends the launch configuration that `at` is in: the first outside brackets with a `(`
+ * after it. A `<` is tried as the start of template arguments, and taken for "less than" if that leaves no end, the last
+ * one first.
  */
-static size_t configuration_end(const char *code, size_t at)
+static size_t configuration_end(const char *code, size_t at, size_t limit)
 {
-    for (; code[at] && !is_one_of(code[at], ";)]}\n"); at++) {
+    size_t end = NOWHERE; /* if the last < that has one inside is "less than" */
+
+    for (; at < limit && code[at] && !is_one_of(code[at], ";)]}\n"); at++) {
         if (starts_with(code + at, ">>>") && code[skip_space(code, at + 3)] == '(')
             return at;
         if (starts_with(code + at, "<<<"))
-            return NOWHERE;
+            break;
+        if (starts_with(code + at, "<<")) {
+            at++;
+            continue;
+        }
         if (!is_one_of(code[at], "([{<"))
             continue;
         const size_t close = partner(code, at, 1);
-        if (code[at] != '<')
-            at = close;
-        else if (close != NOWHERE && configuration_end(code, close + 1) != NOWHERE)
-            at = close;
-        if (at == NOWHERE)
-            return NOWHERE;
+        if (close == NOWHERE && code[at] == '<')
+            continue;
+        if (close == NOWHERE)
+            break;
+        const size_t inside = code[at] == '<' ? configuration_end(code, at + 1, close + 1) : NOWHERE;
+        if (inside != NOWHERE)
+            end = inside;
+        at = close;
     }
-    return NOWHERE;
+    return end;
 }
 
 static void copy_to(struct source *source, size_t end)
@@ -339,11 +354,17 @@ static void write_quoted(const struct source *source, size_t begin, size_t end)
     }
 }
 
-/** Writes [begin, end) in one line, without comments. */
+/** Writes [begin, end) in one line, without comments, and what strings have in several lines joined. */
 static void write_line(const struct source *source, size_t begin, size_t end)
 {
-    for (size_t at = begin; at < end; at++)
-        putchar(source->code[at] == ' ' ? ' ' : source->text[at]);
+    for (size_t at = begin; at < end; at++) {
+        const char c = source->code[at] == ' ' ? ' ' : source->text[at];
+
+        if (c == '\\' && source->text[at + 1] == '\n')
+            at++;
+        else if (c != '\n')
+            putchar(c);
+    }
 }
 
 /** Rewrites the launch whose `<<<` is at `at`; the text before it is copied or about to be. */
@@ -352,7 +373,7 @@ static bool rewrite_launch(struct source *source, size_t at)
     const char *code = source->code;
     const size_t kernel_end = skip_space_back(code, at);
     const size_t kernel = kernel_begin(code, kernel_end);
-    const size_t close = configuration_end(code, at + 3);
+    const size_t close = configuration_end(code, at + 3, source->size);
 
     if (kernel == NOWHERE || kernel < source->copied)
         return fail(source, at, "before <<< must stand a kernel's name or an expression in parentheses");
@@ -385,10 +406,11 @@ static void rewrite_launch_call(struct source *source, size_t end)
 {
     const char *code = source->code;
     const size_t open = skip_space(code, end);
-    size_t cast = skip_space(code, open + 1), cast_end = cast;
 
     if (code[open] != '(')
         return;
+    size_t cast = skip_space(code, open + 1), cast_end = cast;
+
     if (is_word_at(code, cast, "reinterpret_cast"))
         cast_end = skip_space(code, cast + strlen("reinterpret_cast"));
     const size_t close = is_one_of(code[cast_end], "(<") ? partner(code, cast_end, 1) : NOWHERE;
@@ -434,31 +456,6 @@ static bool find_unsized_array(const char *code, size_t at, struct dynamic_array
     return code[at] && array->open != NOWHERE;
 }
 
-/** Whether the `{` at `at` belongs to a namespace or to `extern "C"`. */
-static bool opens_namespace(const char *code, size_t at)
-{
-    while (at > 0 && !is_one_of(code[at - 1], ";{})\n"))
-        if (is_word_at(code, --at, "namespace") || is_word_at(code, at, "extern"))
-            return true;
-    return false;
-}
-
-/** Whether `at` is inside a function. */
-static bool in_function(const char *code, size_t at)
-{
-    int closed = 0;
-
-    while (at-- > 0) {
-        if (code[at] == '}')
-            closed++;
-        else if (code[at] == '{' && closed > 0)
-            closed--;
-        else if (code[at] == '{' && !opens_namespace(code, at))
-            return true;
-    }
-    return false;
-}
-
 /** The array as a pointer to its first element: compilers forget a variable's other name inside templates. */
 static void write_pointer(struct source *source, const struct dynamic_array *array)
 {
@@ -496,10 +493,18 @@ static void write_gap(struct source *source, size_t at, const char *gap)
     fputs(gap, stdout);
 }
 
+/** The word among those before `at` in the same declaration that are not in the output yet, or NOWHERE. */
+static size_t find_uncopied(const struct source *source, size_t at, const char *word)
+{
+    const size_t found = find_before(source->code, at, word);
+
+    return found >= source->copied ? found : NOWHERE;
+}
+
 /** Shared variables are static; CUDA lets one say so. */
 static void leave_out_static(struct source *source, size_t at, size_t end)
 {
-    const size_t before = find_before(source->code, at, "static"), behind = skip_space(source->code, end);
+    const size_t before = find_uncopied(source, at, "static"), behind = skip_space(source->code, end);
 
     if (before != NOWHERE)
         replace(source, before, before + strlen("static"), "");
@@ -510,7 +515,7 @@ static void leave_out_static(struct source *source, size_t at, size_t end)
 /** Rewrites the declaration that has `__shared__` at `at` if its array has no size; else leaves a gap behind it. */
 static bool rewrite_shared(struct source *source, size_t at)
 {
-    struct dynamic_array array = {.extern_word = find_before(source->code, at, "extern"), .shared_word = at};
+    struct dynamic_array array = {.extern_word = find_uncopied(source, at, "extern"), .shared_word = at};
     const size_t word = at + strlen("__shared__");
     const bool dynamic = array.extern_word != NOWHERE;
 
@@ -526,7 +531,7 @@ static bool rewrite_shared(struct source *source, size_t at)
         array.name--;
     if (array.name < word || array.name == array.name_end)
         return fail(source, at, "dynamic shared memory needs a name: extern __shared__ T name[];");
-    if (in_function(source->code, at)) {
+    if (source->function_braces > 0) {
         write_pointer(source, &array);
         return true;
     }
@@ -610,10 +615,13 @@ static const struct header headers[] = {
 static bool rewrite_include(struct source *source, size_t at)
 {
     const size_t word = skip_space(source->code, at + 1);
+
+    if (!is_word_at(source->code, word, "include"))
+        return true;
     const size_t open = skip_space(source->code, word + strlen("include"));
     const char *const text = source->text + open + 1;
 
-    if (!is_word_at(source->code, word, "include") || !is_one_of(source->text[open], "<\""))
+    if (!is_one_of(source->text[open], "<\""))
         return true;
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
         const struct header *header = &headers[i];
@@ -625,7 +633,7 @@ static bool rewrite_include(struct source *source, size_t at)
         if (header->here) {
             replace(source, open + 1, open + 1 + length, header->here);
         } else if (source->conditionals == 0) {
-            snprintf(what, sizeof what, "%.*s is not supported by the simulator: %s", (int)strcspn(text, ">\""), text,
+            snprintf(what, sizeof what, "%.*s is not supported by the simulator: %s", (int)strcspn(text, ">\"\n"), text,
                      header->why);
             return fail(source, at, what);
         }
@@ -638,19 +646,33 @@ static bool rewrite_include(struct source *source, size_t at)
  * --- where it is ----------------------------------------------------------------------------------------------------
  */
 
-/** A function of the device's begins at the outermost `{` behind its qualifier. */
+/** Whether the `{` at `at` belongs to a namespace or to `extern "C"`. */
+static bool opens_namespace(const char *code, size_t at)
+{
+    while (at > 0 && !is_one_of(code[at - 1], ";{})\n"))
+        if (is_word_at(code, --at, "namespace") || is_word_at(code, at, "extern"))
+            return true;
+    return false;
+}
+
+/** A function begins at the outermost `{` that is no namespace's; one of the device's, at that behind its qualifier. */
 static void count_brace(struct source *source, size_t at)
 {
     const char *code = source->code;
 
     if (code[at] == '{') {
         source->braces++;
+        if (source->function_braces == 0 && !opens_namespace(code, at))
+            source->function_braces = source->braces;
         if (source->device_braces == 0 &&
             (find_before(code, at, "__global__") != NOWHERE || find_before(code, at, "__device__") != NOWHERE)) {
             source->device_braces = source->braces;
+            source->device_begin = at;
             source->host_too = find_before(code, at, "__host__") != NOWHERE;
         }
     } else if (code[at] == '}' && source->braces > 0) {
+        if (source->function_braces == source->braces)
+            source->function_braces = 0;
         if (source->device_braces == source->braces)
             source->device_braces = 0;
         source->braces--;
@@ -853,13 +875,146 @@ static void rewrite_static_cast(struct source *source, size_t at, size_t end)
         replace(source, at, end, "simt_cast");
 }
 
-/** An assertion is quoted where it fails, so it stays as it is. */
-static size_t skip_assertion(const char *code, size_t end)
-{
-    const size_t open = skip_space(code, end);
-    const size_t close = code[open] == '(' ? partner(code, open, 1) : NOWHERE;
+/* --- elements of arrays ------------------------------------------------------------------------------------------- */
 
-    return close == NOWHERE ? end : close + 1;
+/** The start of the names, members and elements that end at `at`, such as a.b[i]->c; `at` if something else does. */
+static size_t chain_begin(const char *code, size_t at)
+{
+    for (size_t begin = at;;) {
+        size_t end = skip_space_back(code, begin);
+
+        while (code[end - 1] == ']' && partner(code, end - 1, -1) != NOWHERE)
+            end = skip_space_back(code, partner(code, end - 1, -1));
+        for (begin = end; is_word(code[begin - 1]);)
+            begin--;
+        if (begin == end || isdigit((unsigned char)code[begin]))
+            return at;
+        const size_t before = skip_space_back(code, begin);
+
+        if (starts_with(code + before - 2, "::"))
+            return at;
+        if (code[before - 1] != '.' && !starts_with(code + before - 2, "->"))
+            return begin;
+        begin = before - (code[before - 1] == '.' ? 1 : 2);
+    }
+}
+
+/** Where the statement that `at` is in begins; NOWHERE if `at` is in the parentheses or the braces of an expression. */
+static size_t statement_begin(const char *code, size_t at)
+{
+    while (at > 0 && !is_one_of(code[at - 1], ";}\n")) {
+        const size_t before = skip_space_back(code, --at);
+
+        if (is_one_of(code[at], "([") || (code[at] == '{' && is_one_of(code[before - 1], "=,({")))
+            return NOWHERE;
+        if (code[at] == '{')
+            return at + 1;
+        if (is_one_of(code[at], ")]") && (at = partner(code, at, -1)) == NOWHERE)
+            return NOWHERE;
+    }
+    return at;
+}
+
+/** Whether the statement at `at` begins as a declaration does: a type, then a name. */
+static bool begins_declaration(const char *code, size_t at)
+{
+    size_t end = at = skip_space(code, at);
+
+    while (is_word(code[end]) || code[end] == ':')
+        end++;
+    if (end == at || is_keyword_before_value(code, end))
+        return false;
+    at = skip_space(code, end);
+    if (code[at] == '<' && partner(code, at, 1) != NOWHERE)
+        at = partner(code, at, 1) + 1;
+    return is_word(code[at + strspn(code + at, " *&")]);
+}
+
+/**
+ * Whether the name at `at` is certainly used and not declared. Before it there may be a type, or operators: `b * a[i]` has the
+ * words of a declaration.
+ */
+static bool is_used(const char *code, size_t at)
+{
+    size_t before = skip_space_back(code, at);
+
+    if (is_word(code[before - 1]))
+        return is_keyword_before_value(code, before);
+    if (code[before - 1] == ')') {
+        const size_t open = partner(code, before - 1, -1);
+
+        return open != NOWHERE && !is_attribute(code, open);
+    }
+    if (starts_with(code + before - 2, "&&"))
+        return true;
+    while (is_one_of(code[before - 1], "*& "))
+        before--;
+    if (!is_one_of(code[before - 1], ",>") && !is_word(code[before - 1]))
+        return true;
+    const size_t statement = statement_begin(code, before);
+
+    if (statement == NOWHERE || is_keyword_before_value(code, before))
+        return true;
+    return memchr(code + statement, '=', before - statement) &&
+           !(code[before - 1] == ',' && begins_declaration(code, statement));
+}
+
+/** Whether the function that `at` is in has declared the name [begin, end) as an array, or may have. */
+static bool is_array(const struct source *source, size_t begin, size_t end)
+{
+    const char *code = source->code;
+    size_t at = source->device_begin;
+
+    while (at > 0 && !is_one_of(code[at - 1], ";}\n")) /* its parameters */
+        at--;
+    for (; at < begin; at++) {
+        if (strncmp(code + at, code + begin, end - begin) != 0 || is_word(code[at - 1]) ||
+            is_word(code[at + (end - begin)]))
+            continue;
+        const size_t before = skip_space_back(code, at), behind = skip_space(code, at + (end - begin));
+
+        if ((code[behind] == '[' || (code[behind] == ')' && code[skip_space(code, behind + 1)] == '[')) &&
+            (is_one_of(code[before - 1], "*&,") ||
+             (is_word(code[before - 1]) && !is_keyword_before_value(code, before))))
+            return true;
+    }
+    return false;
+}
+
+/** Whether the `&` that ends at `end` takes an address. */
+static bool takes_address(const char *code, size_t end)
+{
+    return code[end - 1] == '&' && code[end - 2] != '&' && !ends_value(code, end - 1);
+}
+
+/** Marks the index behind the [ at `at`, if an element of a function's own array or of a structure's is meant. */
+static void rewrite_subscript(struct source *source, size_t at)
+{
+    const char *code = source->code;
+    const size_t begin = chain_begin(code, at);
+    const size_t name_end = word_end(code, begin);
+    const size_t index = skip_space(code, at + 1);
+
+    if (!in_device_function(source) || begin == at || is_one_of(code[index], "][") || partner(code, at, 1) == NOWHERE)
+        return;
+    const char next = code[skip_space(code, name_end)];
+
+    if (next == '[' && (is_word_at(code, begin, "auto") || !is_array(source, begin, name_end) || !is_used(code, begin)))
+        return;
+    copy_to(source, at + 1);
+    fputs(takes_address(code, skip_space_back(code, begin)) ? "simt_up_to<decltype(" : "simt_within<decltype(", stdout);
+    write_line(source, begin, at);
+    fputs(")>() |= ", stdout);
+}
+
+/** An assertion is quoted where it fails, so it stays as it is. */
+static void copy_assertion(struct source *source, size_t end)
+{
+    const size_t open = skip_space(source->code, end);
+    const size_t close = source->code[open] == '(' ? partner(source->code, open, 1) : NOWHERE;
+
+    if (close != NOWHERE)
+        copy_to(source, close + 1);
 }
 
 /**
@@ -895,7 +1050,7 @@ static void rewrite_architecture(struct source *source, size_t at, size_t end)
     static const char *const of_nvcc[] = {"asm", "__asm__", "__asm", "include", NULL};
     const char *code = source->code;
 
-    if (in_function(code, at) && !in_device_function(source))
+    if (source->function_braces > 0 && !in_device_function(source))
         return;
     if (has_word(code, conditional_edge(code, at, -1), conditional_edge(code, at, 1), of_nvcc))
         return;
@@ -904,42 +1059,58 @@ static void rewrite_architecture(struct source *source, size_t at, size_t end)
 
 /* --- the file ------------------------------------------------------------------------------------------------------- */
 
+/** Rewrites what begins with the word in [at, end). */
+static bool rewrite_word(struct source *source, size_t at, size_t end)
+{
+    if (is_word_at(source->code, at, "__shared__"))
+        return rewrite_shared(source, at);
+    if (is_word_at(source->code, at, "__device__"))
+        rewrite_variable(source, at, end, "SIMT_DEVICE_VARIABLE", " SIMT_DEVICE_GAP");
+    else if (is_word_at(source->code, at, "__constant__"))
+        rewrite_variable(source, at, end, "__constant__", " SIMT_CONSTANT_GAP");
+    else if (is_word_at(source->code, at, "__launch_bounds__"))
+        rewrite_launch_bounds(source, end);
+    else if (is_word_at(source->code, at, "__CUDA_ARCH__"))
+        rewrite_architecture(source, at, end);
+    else if (is_word_at(source->code, at, "cudaLaunchKernel") ||
+             is_word_at(source->code, at, "cudaLaunchCooperativeKernel"))
+        rewrite_launch_call(source, end);
+    else if (is_word_at(source->code, at, "assert"))
+        copy_assertion(source, end);
+    else if (is_word_at(source->code, at, "static_cast"))
+        rewrite_static_cast(source, at, end);
+    return true;
+}
+
+/** Rewrites what begins with the character at `at`, which is in no word. */
+static bool rewrite_sign(struct source *source, size_t at)
+{
+    const char *const sign = source->code + at;
+
+    if (*sign == '#') {
+        count_conditional(source, at);
+        return rewrite_include(source, at);
+    }
+    if (starts_with(sign, "<<<"))
+        return rewrite_launch(source, at);
+    if (is_one_of(*sign, "{}"))
+        count_brace(source, at);
+    else if (starts_with(sign, "<<") || starts_with(sign, ">>"))
+        rewrite_shift(source, at);
+    else if (*sign == '(')
+        rewrite_cast(source, at);
+    else if (*sign == '[')
+        rewrite_subscript(source, at);
+    return true;
+}
+
 static bool rewrite(struct source *source)
 {
     for (size_t at = 0, end; at < source->size; at = end) {
-        bool good = true;
+        const bool word = is_word(source->code[at]);
 
-        end = is_word(source->code[at]) ? word_end(source->code, at) : at + 1;
-        if (is_one_of(source->code[at], "{}"))
-            count_brace(source, at);
-        else if (source->code[at] == '#')
-            count_conditional(source, at);
-        if (end - at == strlen("__shared__") && starts_with(source->code + at, "__shared__"))
-            good = rewrite_shared(source, at);
-        else if (end - at == strlen("__device__") && starts_with(source->code + at, "__device__"))
-            rewrite_variable(source, at, end, "SIMT_DEVICE_VARIABLE", " SIMT_DEVICE_GAP");
-        else if (end - at == strlen("__constant__") && starts_with(source->code + at, "__constant__"))
-            rewrite_variable(source, at, end, "__constant__", " SIMT_CONSTANT_GAP");
-        else if (is_word_at(source->code, at, "cudaLaunchKernel") ||
-                 is_word_at(source->code, at, "cudaLaunchCooperativeKernel"))
-            rewrite_launch_call(source, end);
-        else if (source->code[at] == '#')
-            good = rewrite_include(source, at);
-        else if (end - at == strlen("__launch_bounds__") && starts_with(source->code + at, "__launch_bounds__"))
-            rewrite_launch_bounds(source, end);
-        else if (end - at == strlen("__CUDA_ARCH__") && starts_with(source->code + at, "__CUDA_ARCH__"))
-            rewrite_architecture(source, at, end);
-        else if (end - at == strlen("assert") && starts_with(source->code + at, "assert"))
-            end = skip_assertion(source->code, end);
-        else if (end - at == strlen("static_cast") && starts_with(source->code + at, "static_cast"))
-            rewrite_static_cast(source, at, end);
-        else if (starts_with(source->code + at, "<<<"))
-            good = rewrite_launch(source, at);
-        else if (starts_with(source->code + at, "<<") || starts_with(source->code + at, ">>"))
-            rewrite_shift(source, at);
-        else if (source->code[at] == '(')
-            rewrite_cast(source, at);
-        if (!good)
+        end = word ? word_end(source->code, at) : at + 1;
+        if (!(word ? rewrite_word(source, at, end) : rewrite_sign(source, at)))
             return false;
         if (end < source->copied)
             end = source->copied;
@@ -951,7 +1122,7 @@ static bool rewrite(struct source *source)
 /** Reads the file, behind a line directive. The buffers are the caller's to free, on failure too. */
 static bool read_source(struct source *source, FILE *file)
 {
-    size_t capacity = 1 << 16, header = strlen(source->path) + 16;
+    size_t capacity = 1 << 12, header = strlen(source->path) + 16;
 
     for (;;) {
         char *larger = realloc(source->text, capacity + header);

@@ -1,0 +1,2 @@
+# N: 1 2 3 4 8
+s/WARPS_PER_BLOCK = 6/WARPS_PER_BLOCK = N/

@@ -1,0 +1,121 @@
+"""Prints a table of what the chapters counted for each operator, with the change to the chapter before.
+
+    python3 common/chapter_table.py FILE.csv...
+
+A FILE is what a chapter's program prints with --format csv. Exits 1 if a chapter is not verified, 2 if a file cannot be read.
+"""
+import collections
+import csv
+import sys
+
+# An operator's table: a field that its reports have, and no others; whether counters are per token, or in all; its columns, each
+# the sum of some counters; what stands below it, where {name} is what the first chapter's report has in that field.
+Table = collections.namedtuple("Table", "field name_width per_token columns notes")
+SECTORS = ("global_load_sectors", "global_store_sectors")
+WAVEFRONTS = ("shared_load_wavefronts", "shared_store_wavefronts")
+TABLES = (
+    Table("score", 20, True, {
+        "shuffles": ("shuffles",), "votes": ("votes",), "barriers": ("block_barriers",), "divergent": ("divergent_branches",),
+        "sectors": SECTORS, "wavefronts": WAVEFRONTS, "conflicts": ("shared_conflicts",), "atomics": ("atomic_requests",)}, """\
+Counters are per token, from the CPU simulator; launches are in all. divergent: branches that split a warp;
+sectors: 32-byte pieces of global memory; wavefronts: passes over the shared memory banks, conflicts: those
+beyond the least possible; lanes: the share at work. A chapter that computes on the host has no counters.
+"""),
+    Table("block_size", 22, False, {
+        "barriers": ("block_barriers",), "shuffles": ("shuffles",), "atomics": ("atomic_requests",),
+        "atom conf": ("atomic_conflicts",), "divergent": ("divergent_branches",), "stores": ("global_store_requests",),
+        "sectors": SECTORS, "wavefronts": WAVEFRONTS, "conflicts": ("shared_conflicts",)}, """\
+Counters are in all. atom conf: atomics of a warp that wait for another of it at the same address; stores: requests
+to global memory, of a warp each; the rest as above.
+Input: {numel} ids of {num_experts} experts, {num_tokens_post_padded} places in whole blocks of {block_size}; \
+expert {busiest_expert} is the busiest, with {busiest_ids} ids.
+"""),
+    Table("hidden_size", 20, False, {
+        "barriers": ("block_barriers",), "loads": ("global_load_requests",), "sectors": SECTORS,
+        "shared": ("shared_load_requests", "shared_store_requests"), "wavefronts": WAVEFRONTS,
+        "conflicts": ("shared_conflicts",), "divergent": ("divergent_branches",)}, """\
+Counters are in all. loads: requests to global memory, of a warp each; shared: those to shared memory; the rest as above.
+Input: {num_tokens} tokens of {hidden_size}, each to {topk} of {num_experts} experts of {intermediate_size}, {dtype}; \
+{bytes} bytes to move, {operations} operations.
+"""))
+
+
+def read_report(path):
+    """A chapter's report: what it has in each field."""
+    try:
+        with open(path, newline="", encoding="utf-8") as file:
+            report = dict(zip(*list(csv.reader(file))[:2]))
+            if "chapter" in report:
+                return report
+    except (OSError, ValueError, csv.Error, TypeError):
+        pass
+    raise ValueError(f"{path}: no report in it")
+
+
+def figures(table, report):
+    """What stands in each column; None where the report has no such counter."""
+    divisor = float(report.get("num_tokens", 0)) if table.per_token else 0
+    counts = [[float(report[name]) for name in names if name in report] for names in table.columns.values()]
+    return [sum(values) / (divisor or 1) if values else None for values in counts]
+
+
+def cells(table, texts):
+    """Texts below the columns' headings, or the headings."""
+    return "".join(f" {text:>{max(9, len(heading))}}" for heading, text in zip(table.columns, texts))
+
+
+def figures_line(table, report):
+    """What the chapter counted."""
+    digits, possible = 2 if table.per_token else 0, float(report.get("lanes_possible", 0))
+    texts = ["-" if figure is None else f"{figure:.{digits}f}" for figure in figures(table, report)]
+    lanes = f"{100 * float(report.get('lanes_active', 0)) / possible:.1f}%" if possible else "-"
+    return (f"{report['chapter']:{table.name_width}} {'yes' if is_verified(report) else 'NO':8} {report.get('launches', '-'):>8}"
+            f"{cells(table, texts)} {lanes:>7}")
+
+
+def changes_line(table, report, before):
+    """The change to the chapter before: a share of it, or where that had nothing, the figure."""
+    digits, texts = 2 if table.per_token else 0, []
+    for now, then in zip(figures(table, report), figures(table, before)):
+        if now is None or then is None or now == then:
+            texts.append("" if now is None or then is None else "=")
+        else:
+            texts.append(f"{100 * (now - then) / then:+.1f}%" if then else f"{now:+.{digits}f}")
+    return f"{'  against the last':{table.name_width + 18}}" + cells(table, texts)
+
+
+def text_of(table, reports):
+    """The table of the reports that it is for; "" if there are none."""
+    own, by_name = [report for report in reports if table.field in report], {report["chapter"]: report for report in reports}
+    if not own:
+        return ""
+    lines = [f"{'chapter':{table.name_width}} verified launches{cells(table, table.columns)} {'lanes':>7}"]
+    for report in own:
+        before = by_name.get(report.get("before"), {})
+        lines += [figures_line(table, report)] + ([changes_line(table, report, before)] if "launches" in before else [])
+    return "\n".join(lines) + "\n\n" + table.notes.format_map(collections.defaultdict(str, own[0]))
+
+
+def is_verified(report):
+    return report.get("verified") == "yes"
+
+
+def main():
+    if len(sys.argv) < 2:
+        raise ValueError("usage: chapter_table.py FILE.csv...")
+    reports = [read_report(path) for path in sys.argv[1:]]
+    texts = [text_of(table, reports) for table in TABLES]
+    try:
+        with open(1, "w", encoding="utf-8", closefd=False) as out:
+            out.write("\n".join(filter(None, texts)))
+    except OSError:
+        raise ValueError("standard output: cannot be written") from None
+    return 0 if all(map(is_verified, reports)) else 1
+
+
+if __name__ == "__main__":
+    try:
+        sys.exit(main())
+    except ValueError as error:
+        print(f"chapter_table: {error}", file=sys.stderr)
+        sys.exit(2)

@@ -1,0 +1,89 @@
+/**
+ * @file refuse_memory.c
+ * @brief A library that refuses a program memory once, and so shows what the program makes of it.
+ *
+ *     LD_PRELOAD=refuse_memory.so REFUSE=N PROGRAM 3>FILE
+ *
+ * The Nth time that the program itself asks for memory, not a library that it uses, there is none, and FILE gets a
+ * byte.
+ */
+#include <errno.h>
+#include <link.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+/* glibc's, by the names that nobody replaces. */
+extern void *__libc_malloc(size_t bytes);
+extern void *__libc_calloc(size_t count, size_t bytes);
+extern void *__libc_realloc(void *memory, size_t bytes);
+
+/** The program's code is in [begin, end). */
+static uintptr_t begin, end;
+static atomic_long left;      /* requests until the one that is refused */
+static atomic_flag ends_seen; /* stop_refusing() is registered */
+
+/** The first object is the program. */
+static int find_code(struct dl_phdr_info *object, size_t size, void *data)
+{
+    (void)size;
+    (void)data;
+    for (int i = 0; i < object->dlpi_phnum; i++)
+        if (object->dlpi_phdr[i].p_type == PT_LOAD && object->dlpi_phdr[i].p_flags & PF_X) {
+            begin = object->dlpi_addr + object->dlpi_phdr[i].p_vaddr;
+            end = begin + object->dlpi_phdr[i].p_memsz;
+        }
+    return 1;
+}
+
+__attribute__((constructor)) static void begin_to_count(void)
+{
+    const char *const refuse = getenv("REFUSE");
+
+    left = refuse ? atol(refuse) : 0;
+    dl_iterate_phdr(find_code, NULL);
+}
+
+/** Called before the program's destructors: what they do may be a tool's, as gcov's is. */
+static void stop_refusing(void)
+{
+    left = 0;
+}
+
+static bool refuses(void *caller)
+{
+    if ((uintptr_t)caller < begin || (uintptr_t)caller >= end || left <= 0)
+        return false;
+    if (!atomic_flag_test_and_set(&ends_seen))
+        atexit(stop_refusing);
+    if (--left > 0)
+        return false;
+    errno = ENOMEM;
+    return write(3, ".", 1) == 1;
+}
+
+void *malloc(size_t bytes)
+{
+    return refuses(__builtin_return_address(0)) ? NULL : __libc_malloc(bytes);
+}
+
+void *calloc(size_t count, size_t bytes)
+{
+    return refuses(__builtin_return_address(0)) ? NULL : __libc_calloc(count, bytes);
+}
+
+void *realloc(void *memory, size_t bytes)
+{
+    return refuses(__builtin_return_address(0)) ? NULL : __libc_realloc(memory, bytes);
+}
+
+void *mmap(void *wish, size_t bytes, int protection, int flags, int file, off_t offset)
+{
+    if (refuses(__builtin_return_address(0)))
+        return MAP_FAILED;
+    return (void *)syscall(SYS_mmap, wish, bytes, protection, flags, file, offset);
+}

@@ -1,0 +1,193 @@
+/**
+ * @file test_bench.c
+ * @brief How a launch on a device is timed: on its operands, then on copies in turn, and what is then reported.
+ *
+ * The times are made up: what takes them on a GPU is replaced, and the launches are the simulator's.
+ */
+#define backend_time          made_up_time
+#define backend_measure_floor made_up_floor
+#include "harness/core/bench.c"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+
+#include <cmocka.h>
+
+const char kernel_source_sha256[] = "hash";
+
+enum { LARGE = 4 << 20, MAX_TURNS = 200 };
+
+/** What was asked for, in order. */
+static struct {
+    int num_times;
+    bool fail;
+    const void *inputs[MAX_TURNS];
+    int num_inputs;
+} seen;
+
+bool made_up_time(backend_launch *launch, void *context, enum backend_cache cache, struct timing *timing,
+                  struct error *error)
+{
+    const int turns = seen.num_times == 0 ? 2 : 100;
+
+    assert_int_equal(cache, BACKEND_WARM);
+    for (int turn = 0; turn < turns; turn++)
+        assert_int_equal(launch(context, turn, NULL), cudaSuccess);
+    *timing = (struct timing){10.0 * ++seen.num_times, 9.0 * seen.num_times, 11.0 * seen.num_times};
+    return !seen.fail || error_set(error, "no time");
+}
+
+bool made_up_floor(struct floor_figures *figures, struct error *error)
+{
+    (void)error;
+    *figures = (struct floor_figures){1.0, 1e12};
+    return true;
+}
+
+/** Copies the first bytes of the input: a launch's work. */
+static cudaError_t copy(const struct launch *launch, const struct operands *operands, cudaStream_t stream)
+{
+    const void *const input = operand_data(operands, 0, OPERAND_DEVICE);
+
+    (void)launch;
+    if (seen.num_inputs < MAX_TURNS)
+        seen.inputs[seen.num_inputs++] = input;
+    return cudaMemcpyAsync(operand_data(operands, 1, OPERAND_DEVICE), input, 4, cudaMemcpyDeviceToDevice, stream);
+}
+
+static bool is_copied(const struct launch *launch, const struct operands *operands, struct error *error)
+{
+    (void)launch;
+    return *(const int32_t *)operands->list[1].host.data == 7 || error_set_as(error, RUN_WRONG, "not copied");
+}
+
+/** An input of so many bytes that begins with 7, and a number for output. */
+static struct operands operands_of(size_t bytes)
+{
+    struct operands operands = {
+        .list = {{.name = "in", .host = {.dtype = DTYPE_I32, .ndim = 1, .shape = {(int64_t)bytes / 4}}},
+                 {.name = "out", .role = OPERAND_OUTPUT, .host = {.dtype = DTYPE_I32, .ndim = 1, .shape = {1}}}},
+        .count = 2,
+        .poison = 0x55};
+    struct error error;
+
+    assert_true(operands_allocate(&operands, &error));
+    memset(operands.list[0].host.data, 0, bytes);
+    *(int32_t *)operands.list[0].host.data = 7;
+    return operands;
+}
+
+/** A benchmark of one size, as a program begins it. */
+static struct program program_of(struct program_options *options)
+{
+    memset(&seen, 0, sizeof seen);
+    *options = (struct program_options){.num_tokens = 3, .num_tokens_given = true, .bench = true};
+    return (struct program){.path = "p",
+                            .name = "p",
+                            .before = "b",
+                            .options = options,
+                            .asked = *options,
+                            .backend = {.device = "d", .has_times = true}};
+}
+
+static void rotates_what_does_not_fit_into_caches(void **state)
+{
+    const struct launch launch = {.call = copy, .verify = is_copied};
+    struct operands operands = operands_of(LARGE);
+    struct program_options options;
+    struct program program = program_of(&options);
+    const struct bench_row *const row = program.bench.rows;
+    const void *first;
+
+    (void)state;
+    assert_true(bench_next(&program));
+    bench_step(&program, &launch, &operands);
+    assert_int_equal(program.error.result, RUN_VERIFIED);
+    assert_true(row->here.median == 10.0 && row->rotated.median == 20.0 && row->before.median == 0.0);
+    assert_true(row->floor_us == 1e6 * (LARGE + 4) / 1e12);
+    /* A run; two launches on the same input; then 41 copies of it, which are more than 160 MiB, in turn. */
+    first = seen.inputs[3];
+    assert_ptr_equal(seen.inputs[1], seen.inputs[2]);
+    assert_ptr_not_equal(seen.inputs[1], first);
+    for (int i = 1; i < 41; i++)
+        assert_ptr_not_equal(seen.inputs[3 + i], first);
+    assert_ptr_equal(seen.inputs[3 + 41], first);
+    bench_before(&program, &launch, &operands);
+    assert_true(row->before.median == 30.0);
+    assert_false(bench_next(&program));
+    operands_free(&operands);
+}
+
+static void times_small_inputs_once(void **state)
+{
+    const struct launch launch = {.call = copy, .verify = is_copied};
+    struct operands operands = operands_of(8);
+    struct program_options options;
+    struct program program = program_of(&options);
+
+    (void)state;
+    assert_true(bench_next(&program));
+    bench_step(&program, &launch, &operands);
+    assert_true(program.bench.rows[0].here.median == 10.0 && program.bench.rows[0].rotated.median == 0.0);
+    assert_true(program.bench.rows[0].floor_us == 1.0); /* an empty kernel's */
+    seen.fail = true;
+    bench_before(&program, &launch, &operands);
+    assert_true(program.bench.rows[0].before.median == 0.0);
+    operands_free(&operands);
+}
+
+/** What is written of two times: how much faster, or that their spreads overlap. */
+static void compares_times(void **state)
+{
+    static const struct {
+        struct timing here, before;
+        const char *text;
+    } pairs[] = {
+        {{10, 9, 11}, {20, 18, 22}, "2.00x"},
+        {{10, 9, 11}, {12, 11, 13}, "noise"},
+        {{10, 9, 11}, {0, 0, 0}, ""},
+    };
+    char text[32];
+
+    (void)state;
+    for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
+        assert_string_equal(compare(pairs[i].here, pairs[i].before, text), pairs[i].text);
+}
+
+static void writes_rows(void **state)
+{
+    struct program_options options;
+    struct program program = program_of(&options);
+    struct record report = {0};
+    struct error error;
+    char *text = NULL;
+    size_t size;
+    FILE *const stream = open_memstream(&text, &size);
+
+    (void)state;
+    assert_non_null(stream);
+    program.bench.num_rows = 1;
+    program.bench.rows[0] = (struct bench_row){3, {10, 9, 11}, {0, 0, 0}, {20, 18, 22}, 1.5};
+    bench_report_head(&program, &report);
+    bench_report_rows(&program, &report);
+    assert_true(record_write(&report, RECORD_JSON, stream, &error));
+    fclose(stream);
+    assert_non_null(strstr(text, "\"floor_us\": 1.5"));
+    assert_non_null(strstr(text, "\"before\""));
+    assert_null(strstr(text, "\"rotated\""));
+    free(text);
+    record_free(&report);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rotates_what_does_not_fit_into_caches),
+        cmocka_unit_test(times_small_inputs_once),
+        cmocka_unit_test(compares_times),
+        cmocka_unit_test(writes_rows),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,40 @@
+#!/bin/sh
+# common/chapter_table.py: the tables of what chapters counted, from reports that stand here.
+set -u
+. "$(dirname "$0")/tap.sh"
+table=$PWD/common/chapter_table.py
+cd "$scratch" || exit 1
+
+# report NAME FIELDS VALUES
+report() { printf '%s\n' "$2" "$3" >"$1.csv"; }
+
+# tables FILE...: the exit status and what is printed
+tables() {
+    said=$(python3 "$table" "$@" 2>&1)
+    printf '%s\n%s\n' $? "$said"
+}
+gate=chapter,before,verified,num_tokens,score
+counted=launches,lanes_active,lanes_possible,shuffles,block_barriers,global_load_sectors,global_store_sectors,shared_conflicts
+report 01 $gate 01_host,,yes,4,sigmoid
+report 02 $gate,$counted 02_first,01_host,yes,4,sigmoid,1,24,32,100,0,30,10,4
+report 03 $gate,$counted '03_second,02_first,no,4,"sigmoid, ""twice""",2,16,32,50,8,30,10,0'
+report 06 chapter,before,verified,num_tokens,block_size,numel,num_experts,$counted 06_align,,yes,4,64,32,8,3,1,1,0,0,7,0,0
+echo nothing >no.csv
+
+equal 'a gate: per token, the change to the chapter before, one that is not verified' \
+    '1
+chapter              verified launches  shuffles     votes  barriers divergent   sectors wavefronts conflicts   atomics   lanes
+01_host              yes             -         -         -         -         -         -          -         -         -       -
+02_first             yes             1     25.00         -      0.00         -     10.00          -      1.00         -   75.0%
+03_second            NO              2     12.50         -      2.00         -     10.00          -      0.00         -   50.0%
+  against the last                        -50.0%               +2.00                   =              -100.0%          ' \
+    "$(tables 01.csv 02.csv 03.csv | head -n 6)"
+equal 'align: in all, and what the ids are' \
+    '0
+06_align               yes             3         0         0         -         -         -         -         7          -         0  100.0%
+Input: 32 ids of 8 experts,  places in whole blocks of 64; expert  is the busiest, with  ids.' \
+    "$(tables 06.csv | sed -n '1p; /^06/p; /^Input/p')"
+equal 'both, an empty line between' 2 "$(tables 06.csv 02.csv | grep -c '^chapter ')"
+equal 'a file without a report' '2 chapter_table: no.csv: no report in it' "$(tables 02.csv no.csv | tr '\n' ' ' | sed 's/ $//')"
+equal 'no file' '2 chapter_table: usage: chapter_table.py FILE.csv...' "$(tables | tr '\n' ' ' | sed 's/ $//')"
+finish

@@ -1,0 +1,48 @@
+#!/bin/sh
+# What programs do when they are refused memory, once and anywhere: no crash, no half-written file, one line that says so.
+# The first requests are refused one by one, later ones, which are more alike, at growing distances.
+#
+# run: $b
+. tests/tap.sh
+
+folder=$1
+refuse=$scratch/refuse.so
+if ! ${CC:-gcc} -std=c11 -D_GNU_SOURCE -O1 -shared -fPIC -o "$refuse" tests/memory/refuse_memory.c 2>"$scratch/why"; then
+    echo "1..0 # SKIP no library that refuses memory: $(head -n 1 "$scratch/why")"
+    exit
+fi
+
+# refused PROGRAM ARGUMENT...: runs it with less and less refused; every exit status, and what was printed that it must not
+refused() {
+    nth=1
+    while :; do
+        mkdir "$scratch/made"
+        LD_PRELOAD=$refuse REFUSE=$nth "$@" >"$scratch/out" 2>"$scratch/err" 3>"$scratch/mark" </dev/null
+        status=$?
+        [ -s "$scratch/mark" ] || break
+        case $status,$(wc -l <"$scratch/err"),$(cat "$scratch/err") in
+        0,0, | 3,1,*memory* | 3,1,*initialization* | 2,1,*": Cannot allocate memory") ;;
+        *) echo "request $nth: exit $status: $(cat "$scratch/err")" ;;
+        esac
+        find "$scratch/made" -name '*.tmp'
+        rm -rf "$scratch/made"
+        nth=$((nth + 1 + nth / 8))
+    done
+    [ "$status" -eq 0 ] || echo "without a refusal: exit $status"
+    [ "$nth" -gt 20 ] || echo "only $nth requests"
+    rm -rf "$scratch/made"
+}
+
+# survives NAME PROGRAM ARGUMENT...: in $scratch/made it may make files
+survives() {
+    survives_name=$1
+    shift
+    equal "$survives_name" '' "$(refused "$@")"
+}
+
+survives 'a gate' "$folder/cpu/02_warp_per_group" --num-tokens 3 --out "$scratch/made" --trace "$scratch/made/t.json"
+survives 'a gate on the host, from files' "$folder/cpu/01_cpu_baseline" --num-tokens 3 --format json \
+    --bias common/data/router/layer2_bias.npy
+survives 'align' "$folder/cpu/10_align_parallel_fill" --num-tokens 3 --expert-map random --format csv
+survives 'align of counts' "$folder/cpu/06_align_serial" --counts 4,1,5,3 --block-size 3 --out "$scratch/made"
+finish
