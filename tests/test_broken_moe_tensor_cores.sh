@@ -1,11 +1,22 @@
 #!/bin/sh
-# Breaks one line of the kernel of chapter 11c at a time: the program must refuse the run for what is wrong.
+# Runs the large tiles of chapter 11c, then breaks one line of its kernel at a time: the program must refuse the run for what is
+# wrong.
 #
 # run: $b/cpu
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/breaks.sh"
 programs=$1
+
+large="$programs/11c_moe_tensor_cores --num-tokens 300 --num-experts 3 --topk 2 --intermediate-size 192"
+# shellcheck disable=SC2086 # words
+for size in 128 192 256 384; do
+    succeeds "blocks of $size" $large --hidden-size 320 --block-size $size
+    succeeds "blocks of $size, experts elsewhere" $large --hidden-size 64 --block-size $size --expert-map random
+    succeeds "blocks of $size, one expert" $large --hidden-size 640 --block-size $size --dist one
+done
+# More blocks of one expert than a warp looks at, so that they are dealt out in several parts.
+succeeds "40 blocks of an expert" "$programs/11c_moe_tensor_cores" --num-tokens 640 --num-experts 3 --topk 1 --dist one
 
 # Only the tile of 16 tokens is compiled, but for the last two.
 breaks_start "$programs/11c_moe_tensor_cores" chapters/11c_moe_tensor_cores/moe.cu \

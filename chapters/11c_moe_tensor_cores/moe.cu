@@ -13,9 +13,9 @@
 
 #include <cuda_pipeline.h>
 
+// [constants]
 typedef __nv_bfloat16 bf16;
 
-// [constants]
 enum { WARP_SIZE = 32, SUM_THREADS = 256 };
 enum { MMA_ROWS = 16, MMA_TOKENS = 8, MMA_K = 16 }; /* one instruction: 16 rows of weights by 8 tokens, 16 deep */
 enum { PAIR_TOKENS = 2 * MMA_TOKENS };              /* one ldmatrix brings two instructions' tokens */
@@ -247,8 +247,8 @@ struct place {
  */
 static __device__ place find_place(const int *expert_ids, int blocks_of_rows, int tokens_per_id)
 {
-    const int lane = threadIdx.x % WARP_SIZE, block = blockIdx.x / blocks_of_rows,
-              window = block / WARP_SIZE * WARP_SIZE;
+    const int lane = threadIdx.x % WARP_SIZE, block = blockIdx.x / blocks_of_rows;
+    const int window = block / WARP_SIZE * WARP_SIZE;
     const bool exists = window + lane < (int)gridDim.x / blocks_of_rows;
     const int expert_here = exists ? expert_ids[(window + lane) / tokens_per_id] : -1;
     const int expert = __shfl_sync(FULL_MASK, expert_here, block % WARP_SIZE);
@@ -282,8 +282,8 @@ static __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS_PER_SM)
 
     if (thread < Tile::TOKENS)
         positions[thread] = buffers.sorted_token_ids[(int64_t)at.token_block * Tile::TOKENS + thread];
-    const int count = __syncthreads_count(thread < Tile::TOKENS &&
-                                          positions[thread] < num_positions); /* pads are last */
+    /* Pads are last. */
+    const int count = __syncthreads_count(thread < Tile::TOKENS && positions[thread] < num_positions);
 
     if (count == 0 || (FIRST && at.expert < 0))
         return; /* the block as a whole */
