@@ -76,6 +76,13 @@ def make_layer(num_tokens, weights, options):
     return moe_layers.Layer(hidden, *weights, ids.to(options.device), topk_weights.to(options.device))
 
 
+def work(layer):
+    """What any kernel must do and move: weights of the experts that have tokens, tokens and outputs."""
+    expert = layer.w13[0].numel() + layer.w2[0].numel()
+    used = int((layer.counts > 0).sum())
+    return {"operations": 2 * layer.order.numel() * expert, "bytes": 2 * (used * expert + 2 * layer.hidden.numel())}
+
+
 # --- checking ---
 
 
@@ -169,8 +176,8 @@ def time_triton(row, layer, check, options):
 
 
 def measure_size(num_tokens, weights, options):
-    row = {"num_tokens": num_tokens}
     layer = make_layer(num_tokens, weights, options)
+    row = {"num_tokens": num_tokens, **work(layer)}
     check = Check(layer)
     pytorch_gate.attempt(row, "loop_stream", time_in_stream, moe_layers.loop, layer, check, options)
     pytorch_gate.attempt(row, "grouped_graph", time_in_graph, moe_layers.grouped, layer, check, options)
