@@ -4,8 +4,10 @@
  *
  * The times are made up: what takes them on a GPU is replaced, and the launches are the simulator's.
  */
-#define backend_time          made_up_time
-#define backend_measure_floor made_up_floor
+#define backend_time             made_up_time
+#define backend_measure_floor    made_up_floor
+#define backend_measure_reading  made_up_reading
+#define backend_measure_products made_up_products
 #include "harness/core/bench.c"
 
 #include <setjmp.h>
@@ -24,6 +26,8 @@ static struct {
     bool fail;
     const void *inputs[MAX_TURNS];
     int num_inputs;
+    int num_readings;
+    bool no_library;
 } seen;
 
 bool made_up_time(backend_launch *launch, void *context, enum backend_cache cache, struct timing *timing,
@@ -42,6 +46,22 @@ bool made_up_floor(struct floor_figures *figures, struct error *error)
 {
     (void)error;
     *figures = (struct floor_figures){1.0, 1e12};
+    return true;
+}
+
+bool made_up_reading(double *bytes_per_second, struct error *error)
+{
+    (void)error;
+    *bytes_per_second = 2e12;
+    seen.num_readings++;
+    return true;
+}
+
+bool made_up_products(double least_us, double *operations_per_second, struct error *error)
+{
+    (void)error;
+    assert_true(least_us > 0.0);
+    *operations_per_second = seen.no_library ? 0.0 : 1e15;
     return true;
 }
 
@@ -137,6 +157,66 @@ static void times_small_inputs_once(void **state)
     operands_free(&operands);
 }
 
+static char *report_of(const struct program *program)
+{
+    struct record report = {0};
+    struct error error;
+    char *text = NULL;
+    size_t size;
+    FILE *const stream = open_memstream(&text, &size);
+
+    assert_non_null(stream);
+    bench_report_head(program, &report);
+    bench_report_rows(program, &report);
+    assert_true(record_write(&report, RECORD_JSON, stream, &error));
+    fclose(stream);
+    record_free(&report);
+    return text;
+}
+
+/** A launch that says how much it must do is compared with what reading and a library's products reach. */
+static void compares_with_ceilings(void **state)
+{
+    const struct launch launch = {.call = copy, .verify = is_copied, .operations = 5e9};
+    struct operands operands = operands_of(LARGE);
+    struct program_options options;
+    struct program program = program_of(&options);
+    char *text;
+
+    (void)state;
+    assert_true(bench_next(&program));
+    bench_step(&program, &launch, &operands);
+    bench_step(&program, &launch, &operands); /* reading is measured once */
+    assert_int_equal(seen.num_readings, 1);
+    assert_true(program.bench.rows[0].floor_us == 1e6 * (LARGE + 4) / 2e12);
+    program.bench.rows[0].here.median = 10.0;
+    text = report_of(&program);
+    assert_non_null(strstr(text, "\"read_bytes_per_second\": 2e+12"));
+    assert_non_null(strstr(text, "\"of_reading\": 0.2097")); /* 4 MiB in 10 us */
+    assert_non_null(strstr(text, "\"of_cublas\": 0.5"));     /* 5e9 operations in 10 us */
+    free(text);
+    operands_free(&operands);
+}
+
+static void does_without_the_library(void **state)
+{
+    const struct launch launch = {.call = copy, .verify = is_copied, .operations = 5e9};
+    struct operands operands = operands_of(8);
+    struct program_options options;
+    struct program program = program_of(&options);
+    char *text;
+
+    (void)state;
+    seen.no_library = true;
+    assert_true(bench_next(&program));
+    bench_step(&program, &launch, &operands);
+    text = report_of(&program);
+    assert_non_null(strstr(text, "of_reading"));
+    assert_null(strstr(text, "cublas"));
+    free(text);
+    operands_free(&operands);
+}
+
 /** What is written of two times: how much faster, or that their spreads overlap. */
 static void compares_times(void **state)
 {
@@ -159,25 +239,18 @@ static void writes_rows(void **state)
 {
     struct program_options options;
     struct program program = program_of(&options);
-    struct record report = {0};
-    struct error error;
-    char *text = NULL;
-    size_t size;
-    FILE *const stream = open_memstream(&text, &size);
+    char *text;
 
     (void)state;
-    assert_non_null(stream);
     program.bench.num_rows = 1;
-    program.bench.rows[0] = (struct bench_row){3, {10, 9, 11}, {0, 0, 0}, {20, 18, 22}, 1.5};
-    bench_report_head(&program, &report);
-    bench_report_rows(&program, &report);
-    assert_true(record_write(&report, RECORD_JSON, stream, &error));
-    fclose(stream);
+    program.bench.rows[0] = (struct bench_row){
+        .num_tokens = 3, .here = {10, 9, 11}, .before = {20, 18, 22}, .floor_us = 1.5};
+    text = report_of(&program);
     assert_non_null(strstr(text, "\"floor_us\": 1.5"));
     assert_non_null(strstr(text, "\"before\""));
     assert_null(strstr(text, "\"rotated\""));
+    assert_null(strstr(text, "of_reading"));
     free(text);
-    record_free(&report);
 }
 
 int main(void)
@@ -185,6 +258,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rotates_what_does_not_fit_into_caches),
         cmocka_unit_test(times_small_inputs_once),
+        cmocka_unit_test(compares_with_ceilings),
+        cmocka_unit_test(does_without_the_library),
         cmocka_unit_test(compares_times),
         cmocka_unit_test(writes_rows),
     };

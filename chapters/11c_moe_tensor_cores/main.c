@@ -29,6 +29,7 @@ int main(int argc, char **argv)
         .step = {.name = "11c_moe_tensor_cores",
                  .unsupported_reason = unsupported_reason,
                  .block_size = block_size,
+                 .bench_most_tokens = 16384,
                  .launch = moe_launch},
         .before = {.name = "11b_moe_tiled", .bench_most_tokens = 4096, .launch = moe_launch_before},
     };

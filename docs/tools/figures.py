@@ -69,6 +69,10 @@ for _name, _operator in ((name, operator) for name, operator in OPERATORS.items(
     FIGURES[f"{_name}_times"] = (_operator.titles[0], "plots.draw_times",
                                  lambda _, name=_name: plot_data.time_lines(name, results.load()))
     FIGURES[f"{_name}_counters"] = (_operator.titles[1], "plots.draw_counters", functools.partial(plot_data.counter_panels, _name))
+if (results.FOLDER / "11c_moe_tensor_cores.json").exists():  # there is none before its times are recorded
+    FIGURES["11c_roofline"] = ("The layer below its ceilings: 1 to 16,384 tokens", "plots.draw_roofline",
+                               lambda _: plot_data.roofline("ceilings 11a_moe_naive 11b_moe_tiled 11c_moe_tensor_cores",
+                                                            results.load()))
 
 
 def _what_it_shows(name):

@@ -1,5 +1,6 @@
 """What these tools must be told of each operator, a row each; its chapters are those whose kernel has its name. The times that
-stand for a chapter (see times.py); the library beside them, its columns, and those that plots show (the first also stands
+stand for a chapter (see times.py); the library beside them, its columns (with words of their own, where the library's name does not
+do), and those that plots show (the first also stands
 beside chapters that are named); whether all chapters move the same bytes; whether counters are per token, and which; the numbers of tokens in its tables, and
 in lists of chapters; the titles of its plots, or none: it has no plots."""
 from types import SimpleNamespace as Operator
@@ -9,18 +10,21 @@ SIZES = (1, 16, 64, 512, 4096, 16384, 65536)
 OPERATORS = {
     "gate": Operator(
         standard="f32", library="pytorch_gate", library_name="PyTorch", plotted=("eager_graph", "compiled_graph"),
-        columns=("eager_stream", "eager_graph", "compiled_stream", "compiled_graph"), one_floor=True, per_token=True,
+        columns=("eager_stream", "eager_graph", "compiled_stream", "compiled_graph"), words={}, one_floor=True, per_token=True,
         counters="shuffles block_barriers divergent_branches shared_wavefronts shared_conflicts global_sectors",
         sizes=SIZES, few_and_many=(1, 65536),
         titles=("The gate: microseconds per call", "The gate: what a token costs")),
     "align": Operator(
-        standard="align 64", library="cub_align", library_name="CUB radix sort", plotted=("here",), columns=("here",),
+        standard="align 64", library="cub_align", library_name="CUB radix sort", plotted=("here",), columns=("here",), words={},
         one_floor=False, per_token=False,
         counters="block_barriers shuffles divergent_branches global_store_requests global_sectors shared_wavefronts",
         sizes=SIZES, few_and_many=(1, 65536),
         titles=("Align, blocks of 64: microseconds per call", "Align: what a call costs")),
     "moe": Operator(
-        standard="moe", library="pytorch_moe", library_name="PyTorch", plotted=(), columns=(), one_floor=True,
+        standard="moe", library="moe_peers", library_name="PyTorch", plotted=(),
+        columns=("loop_stream", "grouped_graph", "triton_graph"), one_floor=True,
+        words={"loop_stream": "PyTorch, a loop over the experts", "grouped_graph": "PyTorch, grouped products",
+               "triton_graph": "Triton"},
         per_token=False, counters="global_sectors shared_wavefronts block_barriers", sizes=(1, 4, 16, 64, 256, 512, 4096),
         few_and_many=(1, 512), titles=()),
 }

@@ -37,6 +37,13 @@ def few_and_many(recorded):
     return {"source": made["gate"][1], "old": _old(sum((lines for lines, _ in made.values()), [])), "rows": rows}
 
 
+def roofline(words, recorded):
+    """How many operations a second the layers of times.roofline() do, by operations a byte, below both ceilings."""
+    reading, products, made, source = times.roofline(words, recorded)
+    return {"source": source, "old": _old(made), "reading": reading, "products": products, "lines": [
+        {"kind": line.kind, "label": line.label.partition(" (")[0].replace("_", " "), "points": line.points} for line in made]}
+
+
 def counter_panels(operator, build):
     """What the simulator counts in each chapter, a panel for each counter: the values and how they read."""
     names, per_token = results.chapters(kernel=f"{operator}.cu"), OPERATORS[operator].per_token

@@ -8,7 +8,8 @@ from figure_style import COLOURS, boxes, canvas, lines, plot_area, write
 # Colours and marks of chapters, the last one's first. What else a line may be has dashes.
 LAST, *OTHERS = (("vermillion", "o", None, 3), ("orange", "s", None, 1.6), ("green", "^", None, 1.6), ("sky", "o", None, 1.6),
                  ("purple", "D", None, 1.6), ("grey", "P", None, 1.6), ("ink", "p", None, 1.6))
-KINDS = {"host": [("grey", "v", (5, 3), 1.6)], "library": [("ink", "x", (6, 2, 1.5, 2), 1.6), ("ink", "s", None, 1.6)],
+KINDS = {"host": [("grey", "v", (5, 3), 1.6)], "library": [("ink", "x", (6, 2, 1.5, 2), 1.6), ("ink", "s", None, 1.6),
+                     ("grey", "D", (2, 2), 1.6)],
          "floor": [("blue", "*", (1.5, 2.5), 1.6)]}
 
 
@@ -57,6 +58,38 @@ def draw_times(data, title):
     area.minorticks_off()
     area.grid(True)
     write(ax, (left + right) / 2, bottom + 38, "tokens", "center")
+    ends = [bottom - math.log(line["points"][-1][1] / least) / math.log(most / least) * (bottom - top)
+            for line in data["lines"]]
+    styles = _styles([line["kind"] for line in data["lines"]])
+    for line, style, end, label_y in zip(data["lines"], styles, ends, _apart(ends, 17)):
+        _draw_line(ax, area, line, style, end, label_y, right)
+    for number, text in enumerate(notes):
+        write(ax, 14, 488 + 18 * number, text)
+    return ax
+
+
+def draw_roofline(data, title):
+    left, top, right, bottom = 66, 44, 560, 424
+    notes = [f"{data['source']}.", "A mark for each number of tokens: more of them, more operations a byte.",
+             *textwrap.wrap(data["old"], 115)]
+    ax = canvas(840, 486 + 18 * len(notes), title)
+    every = [point for line in data["lines"] for point in line["points"]]
+    low, high = min(x for x, _ in every) / 1.5, max(max(x for x, _ in every), 2 * data["products"] / data["reading"]) * 1.5
+    least, most = min(rate for _, rate in every) / 1.5, data["products"] * 2
+    area = plot_area(ax, left, top, right, bottom, xscale="log", yscale="log", xlim=(low, high), ylim=(least, most))
+    corner = data["products"] / data["reading"]
+    area.plot([low, corner, high], [low * data["reading"], data["products"], data["products"]], color=COLOURS["blue"],
+              linewidth=2, dashes=(1.5, 2.5))
+    area.xaxis.set_ticks([10 ** power for power in range(5) if low < 10 ** power < high],
+                         [f"{10 ** power:,}" for power in range(5) if low < 10 ** power < high])
+    area.yaxis.set_ticks([10 ** power for power in range(9, 16) if least < 10 ** power < most],
+                         [f"{10 ** power / 1e12:g}" for power in range(9, 16) if least < 10 ** power < most])
+    area.minorticks_off()
+    area.grid(True)
+    write(ax, left, top - 4, "tera-operations a second")
+    write(ax, (left + right) / 2, bottom + 38, "operations a byte that must be moved", "center")
+    write(ax, left + 12, top + 16, f"Dotted: memory is read at {data['reading'] / 1e9:,.0f} GB/s,")
+    write(ax, left + 12, top + 32, f"cuBLAS does {data['products'] / 1e12:,.0f} tera-operations a second")
     ends = [bottom - math.log(line["points"][-1][1] / least) / math.log(most / least) * (bottom - top)
             for line in data["lines"]]
     styles = _styles([line["kind"] for line in data["lines"]])

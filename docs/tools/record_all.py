@@ -25,6 +25,7 @@ F32_ONLY = ("02_warp_per_group", "03_divergence_free", "04_bitonic_sort")
 BUILT_OTHERWISE = ("08_align_blelloch_plain_tree", "10_align_parallel_fill_packed_offsets")
 SUMS = [f"--num-tokens 1 --num-experts {experts} --dist uniform --kernel large" for experts in (128, 256, 512, 1024)]
 FEW_PLACES = [f"--num-tokens {tokens} --capacity {tokens * 8 * 64}" for tokens in (1, 4, 16)]
+LAYER = ("--dist router", "--dist balanced")
 OTHERS = ("sh tests/gpu/figures.sh cycles", "sh tests/gpu/figures.sh store_rate", "python3 tests/peers/pytorch_launches.py",
           *(f"sh tests/gpu/count_on_gpu.sh {waiting}" for waiting in (
               "05_fused_gate 1", "05_fused_gate 24", "07_align_vector_pad 65536", "08_align_blelloch 1", "09_align_warp_scan 1")))
@@ -52,6 +53,8 @@ def commands(counters):
     return [*(line for name in gate for line in bench([name], DTYPES[:1] if name in F32_ONLY else DTYPES)),
             *bench([*align, "cub_align"], [*BLOCK_SIZES, UNIFORM]), *bench(BUILT_OTHERWISE, [BLOCK_SIZES[1], UNIFORM]),
             *bench(align, FEW_TOKENS),
+            *bench(results.chapters(kernel="moe.cu"), LAYER),
+            *(f"python3 tests/peers/moe_peers.py {dist} --format json" for dist in LAYER),
             *(f"python3 tests/peers/pytorch_gate.py {dtype} --format json" for dtype in DTYPES),
             *(f"sh tests/gpu/count_on_gpu.sh {chapter} 2048" for chapter in [*gate, *align] if counters)]
 

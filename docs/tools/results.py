@@ -16,7 +16,8 @@ import subprocess
 import files
 
 FOLDER = pathlib.Path("docs/results/h200")
-PEERS = {"cub_align": "tests/peers/cub_align.cu", "pytorch_gate": "chapters/01_cpu_baseline/grouped_topk.py",
+PEERS = {"cub_align": "tests/peers/cub_align.cu", "moe_peers": "tests/peers/moe_layers.py",
+         "pytorch_gate": "chapters/01_cpu_baseline/grouped_topk.py",
          "pytorch_launches": "chapters/01_cpu_baseline/grouped_topk.py",
          "cycles": "tests/gpu/cycles.cu", "store_rate": "tests/gpu/store_rate.cu"}
 KINDS = {"rows": "num_tokens", "counters": "counter", "figures": "figure"}  # what a run has a list of, and each of these has

@@ -5,7 +5,8 @@ What times are wanted is said in words, as in a table's marker:
     f32 [CHAPTER...]                    the gate (f32, f16 or bf16), chapters beside PyTorch
     align 64 [uniform] [exact] [CHAPTER...]   align with that block size, of the router's choices or ids so generated,
                                         with as many places as these need
-    moe [CHAPTER...]                    the layer of DeepSeek-V3's shape, the router's choices
+    moe [balanced] [CHAPTER...]         the layer of DeepSeek-V3's shape, the router's choices or ids so generated
+    ceilings [balanced] CHAPTER...      of the same layers, what part of reading's and of cuBLAS's rate they reach
     small 64 CHAPTER...                 align with 64 experts and few tokens: a chapter's small and large kernel
 
 Without chapters it is all that is recorded. A chapter's kernel may be one built otherwise: 08_align_blelloch_plain_tree.
@@ -20,7 +21,9 @@ from operators import OPERATORS
 SMALL_SIZES = (1, 16, 64, 120)
 HOST_CHAPTER = "01_cpu_baseline"  # its times are those that the next chapter has recorded beside its own
 WITHOUT_NUMBER = {"align": "times of align without a block size; 'align 64' has one",
-                  "small": "times of the small kernel; 'small 64 CHAPTER' has experts and a chapter"}
+                  "small": "times of the small kernel; 'small 64 CHAPTER' has experts and a chapter",
+                  "ceilings": "ceilings of nothing; 'ceilings CHAPTER' has a chapter"}
+CEILINGS = {"bytes": (1, 16, 64), "operations": (4096, 16384)}  # what keeps a layer of so many tokens back
 OLD_KERNEL = " (*recorded from an older kernel*)"
 
 
@@ -41,15 +44,16 @@ def _operator_of(program):
 def parse(words, recorded):
     """Reads what times are wanted: .operator, .fields of the runs, .chapters in the course's order, .small."""
     first, *rest = words.split() or [""]
-    request = types.SimpleNamespace(operator="align", small=first == "small")
+    request = types.SimpleNamespace(operator="align", small=first == "small", ceilings=first == "ceilings")
+    known = {run.get("distribution") for runs in recorded.values() for run in runs}
     number = first in WITHOUT_NUMBER and rest and re.fullmatch("[1-9][0-9]{0,5}", rest[0]) and int(rest.pop(0))
     if first in ("f32", "f16", "bf16"):
         request.operator, request.fields = "gate", {"dtype": first, "distribution": "router"}
-    elif first == "moe":
+    elif first == "moe" or (first == "ceilings" and rest):
+        dist = rest.pop(0) if rest and rest[0] in known | {"balanced"} else "router"
         request.operator = "moe"
-        request.fields = {"distribution": "router", "hidden_size": 7168, "intermediate_size": 2048, "dtype": "bf16"}
+        request.fields = {"distribution": dist, "hidden_size": 7168, "intermediate_size": 2048, "dtype": "bf16"}
     elif first == "align" and number:
-        known = {run.get("distribution") for runs in recorded.values() for run in runs}
         dist = rest.pop(0) if rest and rest[0] in known else "router"
         room = rest.pop(0) if rest[:1] == ["exact"] else None
         request.fields = {"block_size": number, "distribution": dist, "kernel": "auto", "room": room, "capacity": None}
@@ -93,9 +97,10 @@ def host_words(run):
     return f"{threads} thread{'s' if threads > 1 else ''}" if threads else "on the host"
 
 
-def _library_label(name, run, way):
-    if way == "here":
-        return name
+def _library_label(operator, run, way):
+    name = operator.library_name
+    if way == "here" or way in operator.words:
+        return operator.words.get(way, name)
     form, place = way.split("_")
     counted = ((run or {}).get("launches") or {}).get(form) or {}
     least, most = counted.get("least"), counted.get("most")
@@ -107,8 +112,8 @@ def _library_rows(request, run):
     """Label and column of the library's rows; where chapters are named, of the one most like them."""
     operator, old = OPERATORS[request.operator], run and results.is_old(run)
     remark = f" (*recorded from an older {results.source_of(results.program_of(run)).name}*)" if old else ""
-    ways = operator.plotted[:1] if request.chapters else operator.columns
-    return [(_library_label(operator.library_name, run, way) + remark, way) for way in ways]
+    ways = operator.plotted[:1] if request.chapters and not request.ceilings else operator.columns
+    return [(_library_label(operator, run, way) + remark, way) for way in ways]
 
 
 def _chapter_label(run, name):
@@ -137,8 +142,63 @@ def _small_table(request, recorded):
     return SMALL_SIZES, rows, provenance.recorded(used, only_first_command=True)
 
 
+def _layers(request, recorded):
+    """Label, run and column of the library's ways and of the chapters; the last chapter's run, whose ceilings count."""
+    library, chapters, _ = _read_runs(request, recorded)
+    rows = [(label, library, way) for label, way in _library_rows(request, library)]
+    return rows + [(_chapter_label(run, name), run, "here") for name, run, _ in chapters], chapters[-1][1]
+
+
+def _ceiling(run, num_tokens, work):
+    """How much of this work the device does in a second at best; None if that is not recorded."""
+    if work == "bytes":
+        return ((run or {}).get("floor") or {}).get("read_bytes_per_second")
+    return results.row_of(run, num_tokens).get("cublas_operations_per_second")
+
+
+def _rate(row, work, column):
+    us = results.median(row, column)
+    return row[work] / (1e-6 * us) if us and work in row else None
+
+
+def _ceilings_table(request, recorded):
+    rows, best = _layers(request, recorded)
+    sizes = [(work, size) for work, of_work in CEILINGS.items() for size in of_work]
+    lines = ["", f"| tokens | {' | '.join(f'{size:,}' for _, size in sizes)} |", "|---|" + "---:|" * len(sizes),
+             "| *part of* | " + " | ".join("*reading*" if work == "bytes" else "*cuBLAS*" for work, _ in sizes) + " |"]
+    for label, run, column in rows:
+        rates = [(_rate(results.row_of(run, size), work, column), _ceiling(best, size, work)) for work, size in sizes]
+        cells = [f"{rate / ceiling:.2f}" if rate and ceiling else "-" for rate, ceiling in rates]
+        lines.append(f"| {label} | {' | '.join(cells)} |")
+    reading = _ceiling(best, 1, "bytes")
+    products = [_ceiling(best, size, "operations") for size in CEILINGS["operations"]]
+    words = [f"Reading: {1e-9 * reading:,.0f} GB/s."] if reading else []
+    if all(products):
+        words.append(f"cuBLAS, for as long as the last chapter's layer was timed: "
+                     f"{provenance.join([f'{1e-12 * rate:.0f}' for rate in products])} tera-operations a second.")
+    used = list({id(run): run for _, run, _ in reversed(rows)}.values())
+    return [*lines, "", " ".join([*words, provenance.recorded(used)]), ""]
+
+
+def roofline(words, recorded):
+    """Of the layers that the words name: the two ceilings, and of each .kind ("library" or "chapter"), .label, .old and
+    .points, (operations a byte, operations a second) that ascend; and where they come from, in words."""
+    request = parse(words, recorded)
+    rows, best = _layers(request, recorded)
+    products = [row["cublas_operations_per_second"] for row in (best or {}).get("rows", []) if "cublas_operations_per_second" in row]
+    if not products or None in [run for _, run, _ in rows]:
+        raise ValueError(f"times of '{words}' have no roofline: a run or its ceilings are not recorded")
+    made = [types.SimpleNamespace(
+        kind="chapter" if column == "here" else "library", label=label, old=results.is_old(run),
+        points=sorted([row["operations"] / row["bytes"], _rate(row, "operations", column)] for row in run["rows"]
+                      if _rate(row, "operations", column))) for label, run, column in rows]
+    return _ceiling(best, 1, "bytes"), min(products), made, provenance.machines([run for _, run, _ in reversed(rows)])
+
+
 def table(request, recorded):
     """The table's lines, and below it where its figures come from."""
+    if request.ceilings:
+        return _ceilings_table(request, recorded)
     sizes, rows, source = (_small_table if request.small else _sweep_table)(request, recorded)
     lines = ["", f"| tokens | {' | '.join(f'{size:,}' for size in sizes)} |", "|---|" + "---:|" * len(sizes)]
     for label, runs, column in rows:

@@ -133,4 +133,14 @@ struct floor_figures {
 /** Measures the floor on this device. Returns false with the reason. */
 bool backend_measure_floor(struct floor_figures *figures, struct error *error);
 
+/** Bytes a second that all multiprocessors together read from memory, and write nothing. False with the reason. */
+bool backend_measure_reading(double *bytes_per_second, struct error *error);
+
+/**
+ * Operations a second of a library's products of large bf16 matrices, one after the other for at least so many
+ * microseconds: as long as what they are compared with took, since a GPU that has to stay within its power lowers its
+ * clock. 0 if the library is not there. False with the reason.
+ */
+bool backend_measure_products(double least_us, double *operations_per_second, struct error *error);
+
 #endif

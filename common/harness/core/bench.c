@@ -38,12 +38,15 @@ bool bench_next(struct program *program)
     return true;
 }
 
-/** The time it takes to move inputs and outputs once, or an empty kernel's, whichever is longer; 0 on the host. */
+/**
+ * The time it takes to move inputs and outputs once, or an empty kernel's, whichever is longer; 0 on the host. What is
+ * compared with ceilings reads nearly all that it moves, and reading is faster than copying.
+ */
 static double floor_us(const struct bench_times *bench, const struct operands *operands)
 {
-    const double moving = bench->floor.bytes_per_second > 0.0
-                              ? 1e6 * operands_bytes_to_move(operands) / bench->floor.bytes_per_second
-                              : 0.0;
+    const double rate = bench->read_bytes_per_second > 0.0 ? bench->read_bytes_per_second
+                                                           : bench->floor.bytes_per_second;
+    const double moving = rate > 0.0 ? 1e6 * operands_bytes_to_move(operands) / rate : 0.0;
 
     return moving > bench->floor.empty_us ? moving : bench->floor.empty_us;
 }
@@ -159,6 +162,7 @@ static bool time_launch(struct program *program, const struct launch *launch, st
 {
     const enum backend_cache cache = program->asked.flush_l2 ? BACKEND_FLUSHED : BACKEND_WARM;
     struct turns turns = {.launch = launch};
+    double start;
     bool good;
 
     if (launch->on_host) {
@@ -170,7 +174,9 @@ static bool time_launch(struct program *program, const struct launch *launch, st
         return false;
     turns.operands = *operands;
     turns.input = largest_input(operands);
+    start = now_us();
     good = backend_time(launch_in_turn, &turns, cache, here, error);
+    program->bench.timed_us = now_us() - start;
     if (good && rotated && cache == BACKEND_WARM && make_copies(&turns)) {
         good = backend_time(launch_in_turn, &turns, cache, rotated, error);
         free_copies(&turns);
@@ -180,14 +186,26 @@ static bool time_launch(struct program *program, const struct launch *launch, st
     return good && launch->verify(launch, operands, error);
 }
 
+/** Measures how fast memory is read, if the launch is compared with that and it has not been measured yet. */
+static bool measure_reading(struct program *program, const struct launch *launch)
+{
+    double *const rate = &program->bench.read_bytes_per_second;
+
+    return launch->operations <= 0.0 || *rate > 0.0 || backend_measure_reading(rate, &program->error);
+}
+
 void bench_step(struct program *program, const struct launch *launch, struct operands *operands)
 {
     struct bench_row *const row = &program->bench.rows[program->bench.num_rows - 1];
 
+    if (!measure_reading(program, launch) || !launch_run(launch, operands, &program->error))
+        return;
     row->num_tokens = program->options->num_tokens;
     row->floor_us = floor_us(&program->bench, operands);
-    if (launch_run(launch, operands, &program->error))
-        time_launch(program, launch, operands, &row->here, &row->rotated, &program->error);
+    row->operations = launch->operations;
+    row->bytes = operands_bytes_to_move(operands);
+    if (time_launch(program, launch, operands, &row->here, &row->rotated, &program->error) && row->operations > 0.0)
+        backend_measure_products(program->bench.timed_us, &row->products_per_second, &program->error);
 }
 
 void bench_before(struct program *program, const struct launch *launch, struct operands *operands)
@@ -257,6 +275,32 @@ static void add_timing(const char *name, struct timing timing, struct record *ro
     record_number(object, IN_JSON, "p90_us", "%.4f", timing.p90);
 }
 
+/** Adds a column and a member for the part of a ceiling that was reached. */
+static void add_part(const char *heading, const char *name, double part, struct record *row)
+{
+    char text[32] = "-";
+
+    if (part > 0.0)
+        snprintf(text, sizeof text, "%.3f", part);
+    record_column(row, 10, heading, "%s", text);
+    if (part > 0.0)
+        record_number(row, IN_JSON, name, "%.4f", part);
+}
+
+/** Adds what must be done and moved, and how near to the ceilings it was. */
+static void add_ceilings(const struct bench_times *bench, const struct bench_row *times, struct record *row)
+{
+    const double seconds = 1e-6 * times->here.median;
+
+    record_number(row, IN_JSON, "operations", "%.0f", times->operations);
+    record_number(row, IN_JSON, "bytes", "%.0f", times->bytes);
+    if (times->products_per_second > 0.0)
+        record_number(row, IN_JSON, "cublas_operations_per_second", "%.4g", times->products_per_second);
+    add_part("of read", "of_reading", times->bytes / seconds / bench->read_bytes_per_second, row);
+    add_part("of cuBLAS", "of_cublas",
+             times->products_per_second > 0.0 ? times->operations / seconds / times->products_per_second : 0.0, row);
+}
+
 static void add_row(const struct program *program, const struct bench_row *times, struct record *row)
 {
     char gain[32];
@@ -270,6 +314,8 @@ static void add_row(const struct program *program, const struct bench_row *times
     add_time("rotated", "rotated_us", times->rotated.median, row);
     add_time("floor", "floor_us", times->floor_us, row);
     add_time("before", "before_us", times->before.median, row);
+    if (times->operations > 0.0)
+        add_ceilings(&program->bench, times, row);
     record_column(row, 0, "", "%s", ""); /* two spaces before what is not a number */
     record_column(row, 0, program->before ? program->before : "", "%s", compare(times->here, times->before, gain));
     add_timing("here", times->here, row);
@@ -289,6 +335,8 @@ void bench_report_rows(const struct program *program, struct record *report)
     floor = program->on_host ? NULL : record_object(report, IN_JSON, "floor");
     record_number(floor, IN_JSON, "empty_kernel_us", "%.4f", bench->floor.empty_us);
     record_number(floor, IN_JSON, "copy_bytes_per_second", "%.4g", bench->floor.bytes_per_second);
+    if (bench->read_bytes_per_second > 0.0)
+        record_number(floor, IN_JSON, "read_bytes_per_second", "%.4g", bench->read_bytes_per_second);
     list = record_list(report, IN_TABLE | IN_DATA, "rows");
     for (int i = 0; i < bench->num_rows; i++)
         add_row(program, &bench->rows[i], record_object(list, IN_TABLE | IN_DATA, NULL));

@@ -15,6 +15,8 @@ struct bench_row {
     struct timing rotated; /**< the chapter, its input in another copy each time */
     struct timing before;  /**< the chapter before */
     double floor_us;
+    double operations, bytes;   /**< that must be done and moved; operations 0: not compared with ceilings */
+    double products_per_second; /**< operations of a library's products, held for as long as `here` took; 0: none */
 };
 
 enum { BENCH_MAX_ROWS = 24 };
@@ -23,6 +25,8 @@ enum { BENCH_MAX_ROWS = 24 };
 struct bench_times {
     int host_threads; /**< of what computed on the host; 0 if nothing did */
     struct floor_figures floor;
+    double read_bytes_per_second; /**< 0: nothing is compared with ceilings */
+    double timed_us;              /**< how long the last launch was replayed and timed */
     int num_rows;
     struct bench_row rows[BENCH_MAX_ROWS];
 };

@@ -17,6 +17,7 @@ struct launch {
     bool (*verify)(const struct launch *launch, const struct operands *operands, struct error *error);
     const void *problem;
     const void *step;
+    double operations; /**< that it must do, where that is compared with what the device can; else 0 */
     bool on_host;
 };
 

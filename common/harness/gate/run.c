@@ -48,5 +48,6 @@ static bool verify(const struct launch *launch, const struct operands *operands,
 
 struct launch gate_launch_of(const struct gate_problem *problem, const struct gate_step *step)
 {
-    return (struct launch){call_step, verify, problem, step, step->compute != NULL};
+    return (struct launch){
+        .call = call_step, .verify = verify, .problem = problem, .step = step, .on_host = step->compute != NULL};
 }

@@ -2,8 +2,10 @@
 #include "harness/core/backend.h"
 
 #include "harness/core/device_buffer.h"
+#include "harness/gpu/cublas.h"
 #include "harness/gpu/floor.h"
 #include "harness/gpu/generate.h"
+#include "harness/gpu/read.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -14,7 +16,7 @@ enum {
     WARM_UP_REPLAYS = 5,
     REPLAYS = 50,
     LEAST_REPLAYS = 3,
-    COPY_REPEATS = 5,
+    REPEATS = 5,
 };
 
 /* A launch that takes longer is a graph by itself, replayed for as long as all replays may take together. */
@@ -269,36 +271,56 @@ static cudaError_t launch_empty(void *context, int turn, cudaStream_t stream)
     return floor_launch_empty(stream);
 }
 
-/** The best of a few copies: `bytes_per_second` counts what is read and what is written. */
-static cudaError_t measure_copy(double *bytes_per_second)
+/** The shortest time of a few launches, one after the other. */
+static cudaError_t shortest(backend_launch *launch, void *context, float *shortest_ms)
 {
     cudaEvent_t begin = NULL, end = NULL;
-    void *from = NULL, *to = NULL;
-    float best = 0.0f;
-    cudaError_t status = cudaMalloc(&from, COPY_BYTES);
+    cudaError_t status = cudaEventCreate(&begin);
 
-    AND_THEN(cudaMalloc(&to, COPY_BYTES));
-    AND_THEN(cudaMemset(from, 1, COPY_BYTES));
-    AND_THEN(cudaEventCreate(&begin));
     AND_THEN(cudaEventCreate(&end));
-    for (int i = 0; status == cudaSuccess && i < COPY_REPEATS; i++) {
+    for (int i = 0; status == cudaSuccess && i < REPEATS; i++) {
         float ms = 0.0f;
 
         status = cudaEventRecord(begin, NULL);
-        AND_THEN(cudaMemcpyAsync(to, from, COPY_BYTES, cudaMemcpyDeviceToDevice, NULL));
+        AND_THEN(launch(context, i, NULL));
         AND_THEN(cudaEventRecord(end, NULL));
         AND_THEN(cudaEventSynchronize(end));
         AND_THEN(cudaEventElapsedTime(&ms, begin, end));
-        if (i == 0 || ms < best)
-            best = ms;
+        if (i == 0 || ms < *shortest_ms)
+            *shortest_ms = ms;
     }
     if (begin)
         cudaEventDestroy(begin);
     if (end)
         cudaEventDestroy(end);
-    cudaFree(from);
-    cudaFree(to);
-    *bytes_per_second = best > 0.0f ? 2.0 * (double)COPY_BYTES / (1e-3 * best) : 0.0;
+    return status;
+}
+
+/** Copies one half of the memory into the other. */
+static cudaError_t launch_copy(void *memory, int turn, cudaStream_t stream)
+{
+    (void)turn;
+    return cudaMemcpyAsync((char *)memory + COPY_BYTES, memory, COPY_BYTES, cudaMemcpyDeviceToDevice, stream);
+}
+
+/** Reads both. */
+static cudaError_t launch_read(void *memory, int turn, cudaStream_t stream)
+{
+    (void)turn;
+    return read_launch(memory, 2 * COPY_BYTES, stream);
+}
+
+/** The rate of a launch that moves the bytes of both halves once. */
+static cudaError_t measure_rate(backend_launch *launch, double *bytes_per_second)
+{
+    void *memory = NULL;
+    float ms = 0.0f;
+    cudaError_t status = cudaMalloc(&memory, 2 * COPY_BYTES);
+
+    AND_THEN(cudaMemset(memory, 1, 2 * COPY_BYTES));
+    AND_THEN(shortest(launch, memory, &ms));
+    cudaFree(memory);
+    *bytes_per_second = ms > 0.0f ? 2.0 * (double)COPY_BYTES / (1e-3 * ms) : 0.0;
     return status;
 }
 
@@ -310,6 +332,77 @@ bool backend_measure_floor(struct floor_figures *figures, struct error *error)
     if (!backend_time(launch_empty, NULL, BACKEND_WARM, &empty, error))
         return false;
     figures->empty_us = empty.median;
-    status = measure_copy(&figures->bytes_per_second);
+    status = measure_rate(launch_copy, &figures->bytes_per_second);
     return status == cudaSuccess || device_error(error, "measuring the copy bandwidth", status);
+}
+
+bool backend_measure_reading(double *bytes_per_second, struct error *error)
+{
+    const cudaError_t status = measure_rate(launch_read, bytes_per_second);
+
+    return status == cudaSuccess || device_error(error, "measuring the read bandwidth", status);
+}
+
+/* --- products ----------------------------------------------------------------------------------------------------- */
+
+enum { PRODUCT_SIZE = 8192, PRODUCTS_PER_BATCH = 8, MAX_BATCHES = 1024 };
+
+/** The median microseconds of a batch of products, over batches that follow each other for as long as is wanted. */
+static cudaError_t time_batches(struct replay *replay, const struct cublas *cublas, char *matrices, double least_us,
+                                double *median_us)
+{
+    const size_t bytes = (size_t)PRODUCT_SIZE * PRODUCT_SIZE * 2;
+    double times[MAX_BATCHES], all = 0.0;
+    cudaError_t status = cudaSuccess;
+    int count = 0;
+
+    for (int batch = -1; status == cudaSuccess && count < MAX_BATCHES && (count < REPEATS || all < least_us); batch++) {
+        float ms = 0.0f;
+
+        status = cudaEventRecord(replay->begin, replay->stream);
+        for (int i = 0; i < PRODUCTS_PER_BATCH; i++)
+            AND_THEN(cublas_multiply(cublas, PRODUCT_SIZE, matrices, matrices + bytes, matrices + 2 * bytes));
+        AND_THEN(cudaEventRecord(replay->end, replay->stream));
+        AND_THEN(cudaEventSynchronize(replay->end));
+        AND_THEN(cudaEventElapsedTime(&ms, replay->begin, replay->end));
+        all += 1000.0 * ms;
+        if (batch >= 0) /* the first wakes the device and the library */
+            times[count++] = 1000.0 * ms;
+    }
+    *median_us = status == cudaSuccess ? timing_of(times, count).median : 0.0;
+    return status;
+}
+
+/** Multiplies matrices of generated numbers: of zeros a product takes less power, and is faster. */
+static cudaError_t measure_products(const struct cublas *cublas, struct replay *replay, double least_us,
+                                    double *operations_per_second)
+{
+    const int64_t elements = (int64_t)PRODUCT_SIZE * PRODUCT_SIZE;
+    double us = 0.0;
+    char *matrices = NULL;
+    cudaError_t status = cudaMalloc((void **)&matrices, (size_t)(3 * elements) * 2);
+
+    AND_THEN(generate_launch(generated_start(1, 0, 1.0f), DTYPE_BF16, 0, 2 * elements, matrices, NULL));
+    AND_THEN(cudaDeviceSynchronize());
+    AND_THEN(time_batches(replay, cublas, matrices, least_us, &us));
+    cudaFree(matrices);
+    *operations_per_second = us > 0.0 ? 2e6 * (double)elements * PRODUCT_SIZE * PRODUCTS_PER_BATCH / us : 0.0;
+    return status;
+}
+
+bool backend_measure_products(double least_us, double *operations_per_second, struct error *error)
+{
+    struct replay replay = {0};
+    struct cublas cublas;
+    cudaError_t status = cudaStreamCreateWithFlags(&replay.stream, cudaStreamNonBlocking);
+
+    *operations_per_second = 0.0;
+    AND_THEN(cudaEventCreate(&replay.begin));
+    AND_THEN(cudaEventCreate(&replay.end));
+    if (status == cudaSuccess && cublas_open(&cublas, replay.stream)) {
+        status = measure_products(&cublas, &replay, least_us, operations_per_second);
+        cublas_close(&cublas);
+    }
+    replay_end(&replay);
+    return status == cudaSuccess || device_error(error, "measuring cuBLAS", status);
 }

@@ -102,12 +102,18 @@ static double weight_bytes(const struct operand *weights)
     return (double)(operand_bytes(weights) - weights->idle_bytes);
 }
 
+/** The multiplications and additions of the products, of rows that are no pads. */
+static double operations_of(const struct moe_layer *layer)
+{
+    const struct moe_problem *const problem = &layer->problem;
+
+    return 2.0 * (double)local_positions(layer) * (double)(moe_w13_elements(problem) + moe_w2_elements(problem));
+}
+
 /** Adds what any kernel must compute and move, and what that is one by the other. */
 static void report_work(const struct moe_layer *layer, const struct operands *operands, struct record *report)
 {
-    const struct moe_problem *const problem = &layer->problem;
-    const double products = (double)(moe_w13_elements(problem) + moe_w2_elements(problem));
-    const double operations = 2.0 * (double)local_positions(layer) * products;
+    const double operations = operations_of(layer);
     const double bytes = operands_bytes_to_move(operands);
     const double weights = weight_bytes(&operands->list[MOE_W13]) + weight_bytes(&operands->list[MOE_W2]);
 
@@ -151,7 +157,7 @@ static void run_before(struct program *program, const struct moe_options *option
 static void run(struct program *program, const struct moe_chapter *chapter, struct moe_options *options)
 {
     struct moe_layer layer;
-    const struct launch launch = moe_launch_of(&layer, &chapter->step);
+    struct launch launch = moe_launch_of(&layer, &chapter->step);
     struct operands operands;
     struct record *report;
     const bool loaded = moe_load(options, &chapter->step, program->backend.has_times, &layer, &operands,
@@ -161,6 +167,7 @@ static void run(struct program *program, const struct moe_chapter *chapter, stru
     if (!loaded)
         return;
     name_verified(&layer.problem, program);
+    launch.operations = operations_of(&layer);
     program_run(program, &launch, &operands);
     run_before(program, options, &chapter->before, &layer, &operands);
     report_problem(options, !program->asked.bench, program_report_head(program));

@@ -138,3 +138,15 @@ bool backend_measure_floor(struct floor_figures *figures, struct error *error)
     (void)figures;
     return error_set(error, "the CPU simulator has no times");
 }
+
+bool backend_measure_reading(double *bytes_per_second, struct error *error)
+{
+    (void)bytes_per_second;
+    return error_set(error, "the CPU simulator has no times");
+}
+
+bool backend_measure_products(double least_us, double *operations_per_second, struct error *error)
+{
+    (void)least_us, (void)operations_per_second;
+    return error_set(error, "the CPU simulator has no times");
+}

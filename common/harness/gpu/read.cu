@@ -1,0 +1,82 @@
+/**
+ * @file gpu/read.cu
+ * @brief Reads memory and does nothing with it: the rate that no kernel that reads its input once can pass.
+ *
+ * From compute capability 9.0 on a thread of each block has bulk copies bring pieces into shared memory, several of them
+ * under way; before, threads load 16 bytes at a time, eight loads under way.
+ */
+#include "harness/gpu/read.h"
+
+#include <cstdint>
+#include <cuda/ptx>
+
+enum { STAGES = 8, THREADS = 512, UNROLLED = 8 };
+
+/** Thread 0 asks for every gridDim-th piece; before it asks for one, the one STAGES earlier has come. */
+static __global__ void bulk_kernel(const char *from, int64_t pieces)
+{
+#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 900
+    namespace ptx = cuda::ptx;
+    extern __shared__ __align__(128) char stages[]; /* [STAGES][READ_PIECE] */
+    __shared__ uint64_t arrived[STAGES];
+    int64_t turn = 0;
+
+    if (threadIdx.x > 0)
+        return;
+    for (int s = 0; s < STAGES; s++)
+        ptx::mbarrier_init(&arrived[s], 1);
+    ptx::fence_mbarrier_init(ptx::sem_release, ptx::scope_cluster);
+    for (int64_t i = blockIdx.x; i < pieces + (int64_t)STAGES * gridDim.x; i += gridDim.x, turn++) {
+        const int stage = (int)(turn % STAGES);
+
+        if (turn >= STAGES)
+            while (!ptx::mbarrier_try_wait_parity(&arrived[stage], (uint32_t)(turn / STAGES - 1) % 2))
+                ;
+        if (i < pieces) {
+            ptx::mbarrier_arrive_expect_tx(ptx::sem_release, ptx::scope_cta, ptx::space_shared, &arrived[stage],
+                                           READ_PIECE);
+            ptx::cp_async_bulk(ptx::space_cluster, ptx::space_global, stages + stage * READ_PIECE,
+                               from + i * READ_PIECE, READ_PIECE, &arrived[stage]);
+        }
+    }
+#else
+    (void)from, (void)pieces;
+#endif
+}
+
+/** Reads a piece of 16 bytes a thread and step. What is read decides about a store that never happens, so it is read. */
+static __global__ void load_kernel(const uint4 *from, int64_t words)
+{
+    uint4 all = make_uint4(0, 0, 0, 0);
+    const int64_t step = (int64_t)gridDim.x * THREADS;
+
+#pragma unroll UNROLLED
+    for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < words; i += step) {
+        const uint4 word = __ldcs(&from[i]);
+
+        all = make_uint4(all.x | word.x, all.y | word.y, all.z | word.z, all.w | word.w);
+    }
+    if ((all.x & all.y & all.z & all.w) == 0x80000001u && words < 0)
+        ((uint4 *)from)[0] = all;
+}
+
+cudaError_t read_launch(const void *from, size_t bytes, cudaStream_t stream)
+{
+    const int shared_bytes = STAGES * READ_PIECE;
+    int device = 0, multiprocessors = 0, major = 0;
+    cudaError_t status = cudaGetDevice(&device);
+
+    if (status == cudaSuccess)
+        status = cudaDeviceGetAttribute(&multiprocessors, cudaDevAttrMultiProcessorCount, device);
+    if (status == cudaSuccess)
+        status = cudaDeviceGetAttribute(&major, cudaDevAttrComputeCapabilityMajor, device);
+    if (status == cudaSuccess && major >= 9)
+        status = cudaFuncSetAttribute(bulk_kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, shared_bytes);
+    if (status != cudaSuccess)
+        return status;
+    if (major >= 9)
+        bulk_kernel<<<multiprocessors, 32, shared_bytes, stream>>>((const char *)from, (int64_t)(bytes / READ_PIECE));
+    else
+        load_kernel<<<4 * multiprocessors, THREADS, 0, stream>>>((const uint4 *)from, (int64_t)(bytes / sizeof(uint4)));
+    return cudaGetLastError();
+}
