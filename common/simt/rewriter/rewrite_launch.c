@@ -1104,12 +1104,14 @@ static bool rewrite_sign(struct source *source, size_t at)
 
 static bool rewrite(struct source *source)
 {
-    for (size_t at = 0, end; at<source->size; at = end> source->copied ? end : source->copied) {
+    for (size_t at = 0, end; at < source->size; at = end) {
         const bool word = is_word(source->code[at]);
 
         end = word ? word_end(source->code, at) : at + 1;
         if (!(word ? rewrite_word(source, at, end) : rewrite_sign(source, at)))
             return false;
+        if (end < source->copied)
+            end = source->copied;
     }
     copy_to(source, source->size);
     return true;
