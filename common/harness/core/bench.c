@@ -23,13 +23,14 @@ static bool measure_floor(struct program *program)
 
 bool bench_next(struct program *program)
 {
-    static const int64_t sweep[] = {1, 4, 16, 64, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536};
+    static const int64_t default_sweep[] = {1, 4, 16, 64, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 0};
+    const int64_t *const sweep = program->bench_sweep ? program->bench_sweep : default_sweep;
     const bool one = program->asked.num_tokens_given;
     const int64_t most = program->bench_most_tokens;
     int *const num_rows = &program->bench.num_rows;
 
-    _Static_assert(sizeof sweep / sizeof *sweep <= BENCH_MAX_ROWS, "room for every size");
-    if (*num_rows == (one ? 1 : (int)(sizeof sweep / sizeof *sweep)) || (!one && most && sweep[*num_rows] > most) ||
+    _Static_assert(sizeof default_sweep / sizeof *default_sweep <= BENCH_MAX_ROWS + 1, "room for every size");
+    if ((one ? *num_rows == 1 : sweep[*num_rows] == 0 || (most && sweep[*num_rows] > most)) ||
         (*num_rows == 0 && !measure_floor(program)))
         return false;
     program->options->num_tokens = one ? program->asked.num_tokens : sweep[*num_rows];

@@ -181,11 +181,13 @@ static void run(struct program *program, const struct moe_chapter *chapter, stru
 
 int moe_main(int argc, char **argv, const struct moe_chapter *chapter)
 {
+    static const int64_t sweep[] = {1, 4, 16, 64, 256, 512, 4096, 16384, 0}; /* a size takes some ten seconds */
     struct moe_options options;
     struct program program = {.path = argv[0],
                               .name = chapter->step.name,
                               .before = chapter->before.name,
                               .source_hash = kernel_source_sha256,
+                              .bench_sweep = sweep,
                               .bench_most_tokens = chapter->step.bench_most_tokens};
 
     if (!moe_options_parse(&program, argc, argv, &options) || !program_open(&program))
