@@ -238,10 +238,12 @@ static cudaError_t launch(const moe_problem *problem, const moe_buffers *buffers
 
     gate_up_kernel<ROWS, T>
         <<<dim3(tiles, blocks_of(problem->intermediate_size, COLUMNS)), THREADS, 0, stream>>>(*problem, *buffers);
-    down_kernel<ROWS, T>
-        <<<dim3(tiles, blocks_of(problem->hidden_size, COLUMNS)), THREADS, 0, stream>>>(*problem, *buffers);
-    moe_sum_kernel<T>
-        <<<dim3(tokens, blocks_of(problem->hidden_size, THREADS)), THREADS, 0, stream>>>(*problem, *buffers);
+    if (cudaPeekAtLastError() == cudaSuccess) /* else there is no intermediate to read */
+        down_kernel<ROWS, T>
+            <<<dim3(tiles, blocks_of(problem->hidden_size, COLUMNS)), THREADS, 0, stream>>>(*problem, *buffers);
+    if (cudaPeekAtLastError() == cudaSuccess)
+        moe_sum_kernel<T>
+            <<<dim3(tokens, blocks_of(problem->hidden_size, THREADS)), THREADS, 0, stream>>>(*problem, *buffers);
     return cudaGetLastError();
 }
 
