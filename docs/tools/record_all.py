@@ -5,9 +5,9 @@
     sh common/variants.sh build/gpu && python3 docs/tools/record_all.py --claims [--only WORD] [--list] [--results DIR]
 
 In the repository's root. --counters also has Nsight Compute count, which needs ncu and leave to read the GPU's
-counters; --layer instead runs what moves the whole layer, on a GPU with 60 GB or more; --claims instead runs what docs/pages/claims.md compares and no chapter's page does, ncu among it; --only runs
-the commands that contain the word; --list prints them; --results is docs/results. What fails is named, and the rest
-goes on; exits 1 then.
+counters; --layer instead runs the layer's chapters and who they are compared with, which needs 40 GB of GPU memory; --claims
+instead runs what docs/pages/claims.md compares and no chapter's page does, ncu among it; --only runs the commands that contain
+the word; --list prints them; --results is docs/results. What fails is named, and the rest goes on; exits 1 then.
 """
 import subprocess
 import sys
