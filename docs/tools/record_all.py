@@ -1,12 +1,13 @@
 """Runs on a GPU everything that docs/results holds, and records it.
 
     ninja && ninja gpu && python3 docs/tools/record_all.py [--counters] [--only WORD] [--list] [--results DIR]
+    ninja gpu && python3 docs/tools/record_all.py --layer [--only WORD] [--list] [--results DIR]
     sh common/variants.sh build/gpu && python3 docs/tools/record_all.py --claims [--only WORD] [--list] [--results DIR]
 
 In the repository's root. --counters also has Nsight Compute count, which needs ncu and leave to read the GPU's
-counters; --claims instead runs what docs/pages/claims.md compares and no chapter's page does, ncu among it; --only runs
-the commands that contain the word; --list prints them; --results is docs/results. What fails is named, and the rest
-goes on; exits 1 then.
+counters; --layer instead runs the layer's chapters and who they are compared with, which needs 40 GB of GPU memory; --claims
+instead runs what docs/pages/claims.md compares and no chapter's page does, ncu among it; --only runs the commands that contain
+the word; --list prints them; --results is docs/results. What fails is named, and the rest goes on; exits 1 then.
 """
 import subprocess
 import sys
@@ -25,7 +26,7 @@ F32_ONLY = ("02_warp_per_group", "03_divergence_free", "04_bitonic_sort")
 BUILT_OTHERWISE = ("08_align_blelloch_plain_tree", "10_align_parallel_fill_packed_offsets")
 SUMS = [f"--num-tokens 1 --num-experts {experts} --dist uniform --kernel large" for experts in (128, 256, 512, 1024)]
 FEW_PLACES = [f"--num-tokens {tokens} --capacity {tokens * 8 * 64}" for tokens in (1, 4, 16)]
-LAYER = ("--dist router", "--dist balanced")
+LAYER = ("--dist router", "--dist balanced")  # 22.5 GB of weights: DeepSeek-V3's shape
 OTHERS = ("sh tests/gpu/figures.sh cycles", "sh tests/gpu/figures.sh store_rate", "python3 tests/peers/pytorch_launches.py",
           *(f"sh tests/gpu/count_on_gpu.sh {waiting}" for waiting in (
               "05_fused_gate 1", "05_fused_gate 24", "07_align_vector_pad 65536", "08_align_blelloch 1", "09_align_warp_scan 1")))
@@ -47,14 +48,18 @@ def claims():
             *bench(["09_align_warp_scan"], FEW_PLACES), *OTHERS]
 
 
+def layer():
+    """Every command whose run is of the layer: its chapters and who they are compared with."""
+    return [*bench(results.chapters(kernel="moe.cu"), LAYER),
+            *(f"python3 tests/peers/moe_peers.py {dist} --format json" for dist in LAYER)]
+
+
 def commands(counters):
     """Every command whose run is recorded."""
     gate, align = results.chapters(kernel="gate.cu"), results.chapters(kernel="align.cu")
     return [*(line for name in gate for line in bench([name], DTYPES[:1] if name in F32_ONLY else DTYPES)),
             *bench([*align, "cub_align"], [*BLOCK_SIZES, UNIFORM]), *bench(BUILT_OTHERWISE, [BLOCK_SIZES[1], UNIFORM]),
             *bench(align, FEW_TOKENS),
-            *bench(results.chapters(kernel="moe.cu"), LAYER),
-            *(f"python3 tests/peers/moe_peers.py {dist} --format json" for dist in LAYER),
             *(f"python3 tests/peers/pytorch_gate.py {dtype} --format json" for dtype in DTYPES),
             *(f"sh tests/gpu/count_on_gpu.sh {chapter} 2048" for chapter in [*gate, *align] if counters)]
 
@@ -72,8 +77,8 @@ def run(command, folder):
 
 @files.errors_in_one_line("record_all")
 def main():
-    arguments = files.parser(__doc__, "counters", "claims", "list", only="", results=results.FOLDER.parent).parse_args()
-    every = claims() if arguments.claims else commands(arguments.counters)
+    arguments = files.parser(__doc__, "counters", "claims", "layer", "list", only="", results=results.FOLDER.parent).parse_args()
+    every = claims() if arguments.claims else layer() if arguments.layer else commands(arguments.counters)
     wanted = [command for command in every if arguments.only in command]
     failed = 0
     for number, command in enumerate(wanted, 1):

@@ -126,6 +126,8 @@ class TheCourse(unittest.TestCase):
         commands = listed("--counters")
         if any("figures" in entry for entry in recorded):  # all of the claims or none
             commands += listed("--claims")
+        if any(results.program_of(entry) == "moe_peers" for entry in recorded):  # all of the layer or none
+            commands += listed("--layer")
         self.assertEqual(len(set(commands)), len(commands))
         self.assertEqual(len(commands), len(recorded))
         self.assertEqual(sorted({results.program_of(entry) for entry in recorded}),

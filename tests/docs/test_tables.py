@@ -361,6 +361,84 @@ def store(*words):
 TRACE = course.trace([store(3, 1, 7, 0), *course.barrier(0), store(0, 3, 4, 11)], 0, 16)
 
 
+def layer_run(program, rows, day=2, **more):
+    """A run of the layer; the ceilings are 1e12 bytes and, of 4,096 tokens and more, 2e14 and 4e14 operations a second."""
+    kernel = f"chapters/{program}/moe.cu" if program[0] == "1" else "tests/peers/moe_layers.py"
+    return {"device": "GPU", "toolkit": "CUDA 1.2", "command": f"gpu/{program} --bench", "date": f"2026-01-0{day}T01:02:03Z",
+            "kernel_source_sha256": hash_of(kernel), "distribution": "router", "cache": "warm",
+            "problem": {"hidden_size": 7168, "intermediate_size": 2048, "dtype": "bf16"},
+            "floor": {"read_bytes_per_second": 1e12}, **more,
+            "rows": [{"bytes": 1e8, "operations": 1e11, **row} for row in rows]}
+
+
+class Layer(course.Course):
+    def make_course(self):
+        for name in ("11a_naive", "11b_tiled"):
+            write(f"chapters/{name}/moe.cu", f"int x_{name};\n")
+        write("tests/peers/moe_layers.py", "1\n")
+        self.chapter = layer_run("11b_tiled", [
+            {"num_tokens": 1, "here": us(125.0), "cublas_operations_per_second": 1e14},
+            {"num_tokens": 4096, "here": us(1000.0), "cublas_operations_per_second": 2e14},
+            {"num_tokens": 16384, "here": us(500.0), "cublas_operations_per_second": 4e14}])
+        self.others = layer_run("moe_peers", [
+            {"num_tokens": 1, "loop_stream": us(1000.0), "grouped_graph": None, "triton_graph": us(250.0), "bytes": 5e7},
+            {"num_tokens": 4096, "loop_stream": us(5000.0), "grouped_graph": us(2000.0), "triton_graph": us(1250.0)}],
+            peer="moe_peers")
+        self.save()
+
+    def save(self):
+        results.write(RESULTS / "11b_tiled.json", [self.chapter])
+        results.write(RESULTS / "moe_peers.json", [self.others])
+
+    def test_parts_of_the_last_chapters_ceilings(self):
+        self.assertEqual(self.writes("<!-- times: ceilings 11a_naive 11b_tiled -->"), [
+            "| tokens | 1 | 16 | 64 | 4,096 | 16,384 |", "|---|---:|---:|---:|---:|---:|",
+            "| *part of* | *reading* | *reading* | *reading* | *cuBLAS* | *cuBLAS* |",
+            "| PyTorch, a loop over the experts | 0.05 | - | - | 0.10 | - |",
+            "| PyTorch, grouped products | - | - | - | 0.25 | - |",
+            "| Triton | 0.20 | - | - | 0.40 | - |",
+            "| 11a_naive | - | - | - | - | - |",
+            "| 11b_tiled | 0.80 | - | - | 0.50 | 0.50 |",
+            "Reading: 1,000 GB/s. cuBLAS, for as long as the last chapter's layer was timed: 200 and 400 tera-operations a "
+            "second. GPU, CUDA 1.2, recorded on 2026-01-02 by `gpu/NAME --bench` and `gpu/moe_peers --bench`."])
+
+    def test_what_is_not_recorded(self):
+        lines = self.writes("<!-- times: ceilings balanced 11b_tiled -->")
+        self.assertEqual((lines[-2], lines[-1]), ("| 11b_tiled | - | - | - | - | - |", "Nothing is recorded yet."))
+        del self.chapter["floor"], self.chapter["rows"][1]["cublas_operations_per_second"]
+        self.save()
+        self.writes("<!-- times: ceilings 11b_tiled -->")
+        self.assertEqual(self.row("| 11b"), "| 11b_tiled | - | - | - | - | 0.50 |")
+
+    def test_an_older_kernel(self):
+        write("tests/peers/moe_layers.py", "2\n")
+        write("chapters/11b_tiled/moe.cu", "int changed;\n")
+        self.writes("<!-- times: ceilings 11b_tiled -->")
+        self.assertIn("Triton (*recorded from an older moe_layers.py*)", self.row("| Triton"))
+        self.assertIn("*recorded from an older kernel*", self.row("| 11b"))
+
+    def test_times_of_the_layer(self):
+        self.writes("<!-- times: moe 11b_tiled -->")
+        self.assertEqual(self.row("| 11b"), "| 11b_tiled | 125 | - | - | - | - | - | 1,000 |")
+        self.assertIsNone(self.row("| Triton"), "others stand in the table of ceilings")
+
+    def test_a_roofline(self):
+        reading, products, lines, source = times.roofline("ceilings 11b_tiled", results.load())
+        self.assertEqual((reading, products), (1e12, 1e14))
+        self.assertEqual([(line.kind, line.label, line.points) for line in lines], [
+            ("library", "PyTorch, a loop over the experts", [[1000, 2e13], [2000, 1e14]]),
+            ("library", "PyTorch, grouped products", [[1000, 5e13]]),
+            ("library", "Triton", [[1000, 8e13], [2000, 4e14]]),
+            ("chapter", "11b_tiled", [[1000, 1e14], [1000, 2e14], [1000, 8e14]])])
+        self.assertEqual(source, "GPU, CUDA 1.2, recorded on 2026-01-02")
+        with self.assertRaisesRegex(ValueError, "'ceilings 11a_naive' have no roofline: a run or its ceilings"):
+            times.roofline("ceilings 11a_naive", results.load())
+
+    def test_what_is_refused(self):
+        self.refuses("a.md:1: ceilings of nothing; 'ceilings CHAPTER' has a chapter", "<!-- times: ceilings -->")
+        self.refuses("a.md:1: '12_x' is no chapter with a moe", "<!-- times: ceilings 12_x -->")
+
+
 class Trees(course.Course):
     def make_course(self):
         write(RESULTS / "none.txt", "")
