@@ -35,8 +35,8 @@ static __device__ float silu(float x)
 
 // [gate_up]
 /**
- * The first product: intermediate = silu(hidden w1) * (hidden w3), where w13 has w1's rows before w3's. Grid: a place of
- * sorted_token_ids in x, THREADS elements of the intermediate in y.
+ * The first product: intermediate = silu(hidden w1) * (hidden w3), where w13 has w1's rows before w3's. Grid: a place
+ * of sorted_token_ids in x, THREADS elements of the intermediate in y.
  */
 template <typename T>
 static __global__ void gate_up_kernel(moe_problem problem, moe_buffers buffers)
