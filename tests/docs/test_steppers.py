@@ -257,7 +257,7 @@ class InABrowser(Pages):
         """Contrast, light and dark; no scrolling sideways."""
         for _, name, _ in self.each():
             for scheme in ("light", "dark"):
-                self.browser.emulate(width=1280, scheme=scheme)
+                self.browser.emulate(width=1280, scheme=scheme, motion="reduce")  # colours at once
                 self.open(name)
                 self.run_script("s.moveTo(Math.min(6, s.steps.length))")
                 self.assertEqual(self.browser.run(CONTRAST), [], scheme)
