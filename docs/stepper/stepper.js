@@ -288,6 +288,8 @@
 
     Stepper.prototype.build = function () {
         const view = this.root.querySelector('.stepper-view');
+        const copies = this.data.events.some(event => event.kind === COPY_TO);
+        const legend = copies ? ' ' + UNDER_WAY + ' is what a copy brings; its value is shown when it is first read.' : '';
         const list = this.root.querySelector('.stepper-list');
 
         this.select = element('select', {'aria-label': 'warp'});
@@ -314,7 +316,7 @@
         this.memory = element('div', {class: 'stepper-memory', tabindex: 0, role: 'region', 'aria-label': 'memory'});
         this.buildMemory();
         view.append(this.controls,
-            element('p', {class: 'stepper-keys'}, 'Keys: space plays and pauses, arrows step, Home and End jump.'),
+            element('p', {class: 'stepper-keys'}, 'Keys: space plays and pauses, arrows step, Home and End jump.' + legend),
             this.summary, this.lanesBox, this.warps, this.memory);
         view.tabIndex = 0;
         view.setAttribute('aria-label', 'stepper');
