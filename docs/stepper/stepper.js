@@ -459,7 +459,7 @@
             const loads = LOADS.includes(here.kind);
 
             this.drawRow(22, 'word', here.place);
-            const label = {[ATOMIC]: 'was there', [COPY_TO]: 'under way'}[here.kind] || (loads ? 'reads' : 'writes');
+            const label = {[ATOMIC]: 'was there', [COPY_TO]: 'comes'}[here.kind] || (loads ? 'reads' : 'writes');
 
             rowsOf(here).forEach((word, i) => {
                 this.drawRow(48 + 24 * i, i > 0 ? '' : label, word, loads ? null : word.map(text => text !== null));

@@ -42,8 +42,9 @@ TEMPLATES = {
 LOADS, STORES, ATOMIC = ("shared_load", "global_load", "copy_from"), ("shared_store", "global_store"), "atomic"
 FEW_LANES = 4  # whose values are said in words
 COPIES = ("copy_to", "copy_from")  # in the order of the call's arguments
-TOGETHER = {"mma.m16n8k16": "multiply 16x16 by 16x8 numbers and add", "ldmatrix": "exchange what they read: "
-            "each has its part of every matrix", "mma_sync": "multiply 16x16 by 16x16 numbers and add"}
+TOGETHER = {"mma.m16n8k16": "multiply 16x16 by 16x8 numbers and add: each has four of the sums",
+            "ldmatrix": "exchange what they read: each has its part of every matrix",
+            "mma_sync": "multiply 16x16 by 16x16 numbers and add"}
 
 
 @functools.lru_cache(maxsize=None)
@@ -157,6 +158,8 @@ def _access_text(regions, event, dtype):
             "copy_to": "will find it in" if one else "will find them in"}.get(kind, "writes" if one else "write")
     what = f'"{name}"' if name else "what lies"
     text = f"{_lanes(event)} {verb} {what} in {'shared' if traces.is_shared(event) else 'global'} memory"
+    if event["bytes"] == 0:  # of a copy whose bytes are all zeros
+        return f"{_lanes(event)} {'asks' if one else 'ask'} for zeros"
     if event["bytes"] > WORD_BYTES:
         text += f", {event['bytes'] // WORD_BYTES} words each"
     values = [event["value"][lane] for lane in active if few and event["value"][lane] is not None]

@@ -173,6 +173,17 @@ class Text(Pages):
             times = re.findall(r'<li(?: data-times="(\d+)")?>', text)
             self.assertEqual(sum(int(number or 1) for number in times), len(shown_events(self.trace_of(chapter), "f32")))
 
+    def test_operations_of_tensor_cores_and_copies_are_said(self):
+        for words in ('ask for a copy of "weights" in global memory', 'ask for a copy of "tokens" in global memory',
+                      'will find them in "ring" in shared memory', "each has its part of every matrix (ldmatrix)",
+                      "multiply 16x16 by 16x8 numbers and add"):
+            self.assertIn(words, self.pages["stepper_11c.html"])
+
+    def test_equal_steps_that_follow_one_another_are_one_line(self):
+        lines = re.findall(r"<li.*", self.pages["stepper_11b.html"])
+        self.assertTrue(all(one != next_one for one, next_one in zip(lines, lines[1:])))
+        self.assertRegex("\n".join(lines), r'<li data-times="4">warp 0, line \d+: all lanes read "weights".*<i>, 4 times</i></li>')
+
     def test_the_trace_is_as_the_program_wrote_it(self):
         for chapter, _, text in self.each():
             packed = re.search(r'class="stepper-trace">([^<]*)<', text)[1]
@@ -218,6 +229,39 @@ class InABrowser(Pages):
                     continue  # a later kernel writes it
                 expected = [f"{number:.4g}" if isinstance(number, float) else str(number) for number in numbers]
                 self.assertEqual(self.browser.run(cells, name), expected, name)
+
+    def test_copies_are_under_way_until_their_words_are_read(self):
+        self.open("stepper_11c.html")
+        script = """
+            const events = s.data.events, last = kind => events.findLastIndex(event => event.kind === kind);
+            const cells = event => event.region.map((region, lane) => region === null ? null :
+                event.words.map((_, i) => s.cells[region][event.index[lane] + i].textContent));
+            const after = (at, event) => {
+                s.chooseWarp(events[at].warp);
+                s.moveTo(s.steps.indexOf(at) + 1);
+                return cells(event);
+            };
+            const copy = events[last('copy_to')], place = (event, lane) => event.region[lane] + ' ' + event.index[lane];
+            const places = new Set(copy.index.map((_, lane) => place(copy, lane)));
+            const read = events.findIndex(event => event.kind === 'shared_load' &&
+                event.index.some((index, lane) => index !== null && places.has(place(event, lane))));
+            return [after(read - 1, copy).flat(), after(last('matrix_memory'), copy).flat()];"""
+        before, later = self.run_script(script)
+        self.assertEqual({text for text in before if text}, {"\u2026"})
+        self.assertTrue(all(re.fullmatch(r"\S*\d \S*\d", text) for text in later if text), later)
+
+    def test_halves_of_words_are_written_as_they_are_read(self):
+        """Elements of 2 bytes are stored one by one, then loaded eight at once."""
+        self.open("stepper_11c.html")
+        shown, loaded = self.run_script("""
+            const events = s.data.events, at = events.findLastIndex(event => event.kind === 'shared_load');
+            const load = events[at];
+            s.chooseWarp(load.warp);
+            s.moveTo(s.steps.indexOf(at));
+            return [load.words.map((row, i) => row.map((text, lane) => text === null ? null :
+                s.cells[load.region[lane]][load.index[lane] + i].textContent)), load.words];""")
+        self.assertEqual(len(loaded), 4)
+        self.assertEqual(shown, loaded)
 
     def test_keys(self):
         """Arrows step, Home and End jump, space plays and pauses, and the focus is to be seen."""
