@@ -1,4 +1,6 @@
-/** @file test_moe_check.c  The layer's checker passes what f32 sums make of it, and refuses what is computed wrongly. */
+/**
+ * @file test_moe_check.c  The layer's checker passes what f32 sums make of it, and refuses what is computed wrongly.
+ */
 #include "harness/moe/check.h"
 #include "harness/moe/problem.h"
 

@@ -35,8 +35,8 @@ static __device__ float silu(float x)
 
 // [gate_up]
 /**
- * The first product: intermediate = silu(hidden w1) * (hidden w3), where w13 has w1's rows before w3's. Grid: a place of
- * sorted_token_ids in x, THREADS elements of the intermediate in y.
+ * The first product: intermediate = silu(hidden w1) * (hidden w3), where w13 has w1's rows before w3's. Grid: a place
+ * of sorted_token_ids in x, THREADS elements of the intermediate in y.
  */
 template <typename T>
 static __global__ void gate_up_kernel(moe_problem problem, moe_buffers buffers)
@@ -140,8 +140,10 @@ static cudaError_t launch(const moe_problem *problem, const moe_buffers *buffers
     const unsigned hidden_blocks = blocks_of(problem->hidden_size, THREADS);
 
     gate_up_kernel<T><<<dim3(places, intermediate_blocks), THREADS, 0, stream>>>(*problem, *buffers);
-    down_kernel<T><<<dim3(places, hidden_blocks), THREADS, 0, stream>>>(*problem, *buffers);
-    moe_sum_kernel<T><<<dim3(tokens, hidden_blocks), THREADS, 0, stream>>>(*problem, *buffers);
+    if (cudaPeekAtLastError() == cudaSuccess) /* else there is no intermediate to read */
+        down_kernel<T><<<dim3(places, hidden_blocks), THREADS, 0, stream>>>(*problem, *buffers);
+    if (cudaPeekAtLastError() == cudaSuccess)
+        moe_sum_kernel<T><<<dim3(tokens, hidden_blocks), THREADS, 0, stream>>>(*problem, *buffers);
     return cudaGetLastError();
 }
 

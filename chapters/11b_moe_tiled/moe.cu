@@ -45,7 +45,9 @@ static __device__ float silu(float x)
 template <int ROWS>
 using Tile = float[K_STEP][ROWS + 1];
 
-/** Brings elements first_k to first_k + K_STEP - 1 of the rows `rows`, each of so many elements; a row of -1 is zeros. */
+/**
+ * Brings elements first_k to first_k + K_STEP - 1 of the rows `rows`, each of so many elements; a row of -1 is zeros.
+ */
 template <int ROWS, typename T>
 static __device__ void load_tile(Tile<ROWS> &tile, const T *from, const int *rows, int length, int first_k)
 {
@@ -86,8 +88,8 @@ static __device__ void multiply(float (&sums)[ROWS / ROW_THREADS][OWN_COLUMNS], 
 
 // [rows]
 /**
- * The positions of a tile, -1 for a pad, and the rows of weights that its columns are, -1 past the last. Returns whether
- * there is a position at all: pads come last.
+ * The positions of a tile, -1 for a pad, and the rows of weights that its columns are, -1 past the last. Returns
+ * whether there is a position at all: pads come last.
  */
 template <int ROWS>
 static __device__ bool find_rows(const moe_problem &problem, const moe_buffers &buffers, int num_columns,
@@ -112,8 +114,8 @@ static __device__ bool find_rows(const moe_problem &problem, const moe_buffers &
 
 // [gate_up]
 /**
- * The first product: intermediate = silu(hidden w1) * (hidden w3), where w13 has w1's rows before w3's. Grid: ROWS places
- * of sorted_token_ids in x, COLUMNS elements of the intermediate in y.
+ * The first product: intermediate = silu(hidden w1) * (hidden w3), where w13 has w1's rows before w3's. Grid: ROWS
+ * places of sorted_token_ids in x, COLUMNS elements of the intermediate in y.
  */
 template <int ROWS, typename T>
 static __global__ void __launch_bounds__(THREADS) gate_up_kernel(moe_problem problem, moe_buffers buffers)
@@ -163,8 +165,8 @@ static __global__ void __launch_bounds__(THREADS) gate_up_kernel(moe_problem pro
 
 // [down]
 /**
- * The second product: partial = weight * (intermediate w2). Grid: ROWS places of sorted_token_ids in x, COLUMNS elements of
- * the hidden size in y.
+ * The second product: partial = weight * (intermediate w2). Grid: ROWS places of sorted_token_ids in x, COLUMNS
+ * elements of the hidden size in y.
  */
 template <int ROWS, typename T>
 static __global__ void __launch_bounds__(THREADS) down_kernel(moe_problem problem, moe_buffers buffers)
@@ -238,10 +240,12 @@ static cudaError_t launch(const moe_problem *problem, const moe_buffers *buffers
 
     gate_up_kernel<ROWS, T>
         <<<dim3(tiles, blocks_of(problem->intermediate_size, COLUMNS)), THREADS, 0, stream>>>(*problem, *buffers);
-    down_kernel<ROWS, T>
-        <<<dim3(tiles, blocks_of(problem->hidden_size, COLUMNS)), THREADS, 0, stream>>>(*problem, *buffers);
-    moe_sum_kernel<T>
-        <<<dim3(tokens, blocks_of(problem->hidden_size, THREADS)), THREADS, 0, stream>>>(*problem, *buffers);
+    if (cudaPeekAtLastError() == cudaSuccess) /* else there is no intermediate to read */
+        down_kernel<ROWS, T>
+            <<<dim3(tiles, blocks_of(problem->hidden_size, COLUMNS)), THREADS, 0, stream>>>(*problem, *buffers);
+    if (cudaPeekAtLastError() == cudaSuccess)
+        moe_sum_kernel<T>
+            <<<dim3(tokens, blocks_of(problem->hidden_size, THREADS)), THREADS, 0, stream>>>(*problem, *buffers);
     return cudaGetLastError();
 }
 

@@ -63,8 +63,8 @@ struct run_counters {
 void backend_read_counters(struct run_counters *counters);
 
 /**
- * Before anything is allocated: whether launches may be made in processes that are forked later, which share the device's memory
- * with this one. A GPU's may not.
+ * Before anything is allocated: whether launches may be made in processes that are forked later, which share the
+ * device's memory with this one. A GPU's may not.
  */
 bool backend_share(void);
 
@@ -118,8 +118,8 @@ struct timing {
 struct timing timing_of(double *times, int count);
 
 /**
- * Times a launch: a CUDA graph of 20, or of one that takes more than 5 ms, replayed; the median and the 10th and 90th percentile over the replays.
- * `launch` must not allocate or synchronise. Returns false with the reason.
+ * Times a launch: a CUDA graph of 20, or of one that takes more than 5 ms, replayed; the median and the 10th and 90th
+ * percentile over the replays. `launch` must not allocate or synchronise. Returns false with the reason.
  */
 bool backend_time(backend_launch *launch, void *context, enum backend_cache cache, struct timing *timing,
                   struct error *error);

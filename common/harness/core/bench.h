@@ -37,7 +37,8 @@ bool bench_next(struct program *program);
 /**
  * Runs and verifies a launch, times it, and verifies what it left behind once more: fills the row's times but for
  * `before`. Rotated: on copies of the largest input in turn, so many that they exceed every cache; not measured where
- * L2 is flushed anyway, where one copy exceeds them, where too many copies would be needed and where memory does not suffice for them.
+ * L2 is flushed anyway, where one copy exceeds them, where too many copies would be needed and where memory does not
+ * suffice for them.
  */
 void bench_step(struct program *program, const struct launch *launch, struct operands *operands);
 

@@ -88,7 +88,9 @@ void operands_poison_host(struct operands *operands)
 
 /* --- device ------------------------------------------------------------------------------------------------------- */
 
-/** False, with what is needed, if the device has less memory free. What it has is no promise: allocation may still fail. */
+/**
+ * False, with what is needed, if the device has less memory free. What it has is no promise: allocation may still fail.
+ */
 static bool memory_suffices(const struct operands *operands, struct error *error)
 {
     size_t needed = 0, available, all;

@@ -27,8 +27,8 @@ struct choice {
 };
 
 /**
- * An output under examination, and what the examiner needs. An error here is what a value may be off by or, where errors
- * are independent, its square: either way those of a sum add up.
+ * An output under examination, and what the examiner needs. An error here is what a value may be off by or, where
+ * errors are independent, its square: either way those of a sum add up.
  */
 struct examination {
     const struct moe_problem *problem;
@@ -76,7 +76,9 @@ static double half_unit(const struct examination *exam, double value)
     return exam->problem->dtype == DTYPE_BF16 && value != 0.0 ? ldexp(0.5, exponent - 8) : 0.0;
 }
 
-/** The error of rounding to the type: any up to half a unit is as likely, so their mean square is a third of the most. */
+/**
+ * The error of rounding to the type: any up to half a unit is as likely, so their mean square is a third of the most.
+ */
 static double type_error(const struct examination *exam, double value)
 {
     return error_of(exam, half_unit(exam, value)) / (exam->independent ? 3.0 : 1.0);
@@ -249,7 +251,9 @@ static float *own_rows(const struct examination *exam)
 
 /* --- the layer ---------------------------------------------------------------------------------------------------- */
 
-/** silu(gate) * up: silu(x) = x * sigmoid(x). Its error is its inputs', exp's, and that of what f32 and the type hold. */
+/**
+ * silu(gate) * up: silu(x) = x * sigmoid(x). Its error is its inputs', exp's, and that of what f32 and the type hold.
+ */
 static void activate(const struct examination *exam, struct sum gate, struct sum up, int64_t at)
 {
     const double sigmoid = 1.0 / (1.0 + exp(-gate.value)), silu = gate.value * sigmoid;

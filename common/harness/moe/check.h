@@ -16,11 +16,11 @@ int64_t moe_checked_tokens(const struct moe_problem *problem);
  *
  * An element may be off by what rounding in f32, and to the type, can make of it. A sum of n products in f32 is rounded
  * n times, each time by at most 2^-24 of a running sum that is at most the sum S of the products' sizes; errors pass
- * through what comes after them. Of arrays from files that is added up: each error may have the sign that hurts most, as
- * those of equal elements do. Of random arrays it would be a hundred times what happens. There the errors e are taken for
- * independent and of either sign; all of them together exceed L times the root of the sum of their squares with a
- * probability below 2 exp(-L^2 / 2) (Hoeffding's inequality; for sums in floating point: Higham and Mary, 2019). With
- * L = 7 that is 5e-11. The last rounding counts whole either way.
+ * through what comes after them. Of arrays from files that is added up: each error may have the sign that hurts most,
+ * as those of equal elements do. Of random arrays it would be a hundred times what happens. There the errors e are
+ * taken for independent and of either sign; all of them together exceed L times the root of the sum of their squares
+ * with a probability below 2 exp(-L^2 / 2) (Hoeffding's inequality; for sums in floating point: Higham and Mary, 2019).
+ * With L = 7 that is 5e-11. The last rounding counts whole either way.
  *
  * False, as RUN_WRONG, with the first failure as one line, "output[3][17]: expected ..., got ..."; as RUN_NO_DEVICE
  * when memory is short.

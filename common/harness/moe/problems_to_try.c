@@ -11,8 +11,8 @@
 /* What a tensor core takes, and its neighbours: multiples of 64, then what no tile divides, and the least there is. */
 static const struct moe_problem shapes[] = {
     SHAPE(5, 128, 64, 8, 2),  SHAPE(9, 64, 128, 4, 3), SHAPE(11, 192, 64, 16, 4), SHAPE(1, 256, 128, 8, 8),
-    SHAPE(64, 64, 64, 2, 1),  SHAPE(0, 64, 64, 4, 2),   SHAPE(130, 64, 64, 3, 1),  SHAPE(7, 65, 63, 5, 2),
-    SHAPE(19, 33, 130, 6, 3), SHAPE(3, 1, 1, 1, 1),     SHAPE(9, 100, 24, 40, 6),  SHAPE(70, 31, 17, 1, 2),
+    SHAPE(64, 64, 64, 2, 1),  SHAPE(0, 64, 64, 4, 2),  SHAPE(130, 64, 64, 3, 1),  SHAPE(7, 65, 63, 5, 2),
+    SHAPE(19, 33, 130, 6, 3), SHAPE(3, 1, 1, 1, 1),    SHAPE(9, 100, 24, 40, 6),  SHAPE(70, 31, 17, 1, 2),
 };
 
 static const int block_sizes[] = {16, 1, 8, 64, 5, 128};
@@ -25,7 +25,9 @@ enum {
     NUM_PROBLEMS = NUM_SHAPES * NUM_TYPES * NUM_DISTS
 };
 
-/** Every combination of shape, type and distribution; block size and map are drawn, the former the step's own in half. */
+/**
+ * Every combination of shape, type and distribution; block size and map are drawn, the former the step's own in half.
+ */
 bool moe_problem_to_try(int number, uint64_t seed, struct moe_options *options)
 {
     struct random random = random_start(seed, (uint64_t)number);

@@ -53,9 +53,9 @@ struct moe_buffers moe_buffers_of(const struct operands *operands);
 bool moe_settle_blocks(struct moe_problem *problem, const struct moe_step *step, int asked, struct error *error);
 
 /**
- * Completes `options` from the files that it names and from defaults (`large`: those of a GPU), checks the problem, asks
- * the step whether it supports it, makes the routing, allocates the operands and fills the inputs. The caller frees
- * layer->routing and the operands. False, owning nothing, with the reason: the arguments, a file, memory.
+ * Completes `options` from the files that it names and from defaults (`large`: those of a GPU), checks the problem,
+ * asks the step whether it supports it, makes the routing, allocates the operands and fills the inputs. The caller
+ * frees layer->routing and the operands. False, owning nothing, with the reason: the arguments, a file, memory.
  */
 bool moe_load(struct moe_options *options, const struct moe_step *step, bool large, struct moe_layer *layer,
               struct operands *operands, struct error *error);
