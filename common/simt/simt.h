@@ -75,7 +75,7 @@ void simt_unwrite(const void *begin, size_t bytes);
  *   global_*       bytes, allocation (by address; -1: a __device__ variable), offset in it, value
  *   atomic         bytes, space, allocation if global, offset, value (what was there before)
  *   mma            operation; no columns
- *   matrix_memory  operation: of ldmatrix, whose shared_load comes before, or of a load or store by wmma
+ *   matrix_memory  operation: of ldmatrix (or .trans), whose shared_load comes before, or of a load or store by wmma
  *   copy_from      as global_load: what an asynchronous copy reads; bytes 0: nothing, all of it is zeros
  *   copy_to        as shared_store; the value is not there yet
  *   return         line: where the first of the lanes was last seen

@@ -10,7 +10,9 @@
     const CELL = 40, LEFT = 66; /* px: a lane's column, and where the first begins */
     const CHARACTER = 7; /* px: what a character of a lane's cell takes, about */
     const SHUFFLE = 'shuffle', VOTE = 'vote', WARP_BARRIER = 'warp_barrier', BLOCK_BARRIER = 'block_barrier', ATOMIC = 'atomic',
-          RETURN = 'return', LOADS = ['shared_load', 'global_load'];
+          RETURN = 'return', MMA = 'mma', MATRIX_MEMORY = 'matrix_memory', COPY_TO = 'copy_to',
+          LOADS = ['shared_load', 'global_load', 'copy_from'];
+    const UNDER_WAY = '\u2026'; /* in place of a value that a copy has not brought yet */
     const SHARED = -2; /* a region's space; else the number of its allocation */
     const SVG = 'http://www.w3.org/2000/svg';
 
@@ -65,17 +67,32 @@
         return size >= 1e-9 && size < 1e9 ? fourDigits(float) : String(view.getInt32(0));
     }
 
+    /* What a word of a value has of two bf16, the lower first. */
+    function halvesText(value, word, bytes) {
+        const digits = value.slice(2).padStart(8 * word + 8, '0'), view = new DataView(new ArrayBuffer(4));
+        const bits = parseInt(digits.slice(digits.length - 8 * word - 8, digits.length - 8 * word), 16);
+        const halves = [bits << 16, bits & 0xffff0000].slice(0, bytes / 2).map(half => {
+            view.setInt32(0, half);
+            return view.getFloat32(0);
+        });
+
+        return halves.map(half => Number.isFinite(half) ? fourDigits(half) : String(half).replace('Infinity', 'inf')).join(' ');
+    }
+
     function takesPart(event, lane) {
         return (event.lanes / 2 ** lane & 1) === 1;
     }
 
     /* An event of the trace as the page shows it: columns have an element for each of the 32 lanes, null for those that take no
        part; values are texts. */
-    function readEvent(event, trace, files, regions) {
+    function readEvent(event, trace, files, regions, dtype) {
         const {kind, warp, line = 0, lanes} = event;
         const shown = {kind, warp, file: files.indexOf(event.file || trace.source), line, lanes};
         const column = element => Array.from({length: LANES}, (_, lane) => takesPart(event, lane) ? element(lane) : null);
-        const texts = (values, word = 0) => column(lane => values[lane] === null ? '?' : wordText(values[lane], word));
+        const halves = dtype === 'bf16' && (event.bytes === 2 || event.bytes === 16);
+        const text = (value, word) => halves ? halvesText(value, word, event.bytes) : wordText(value, word);
+        const unknown = kind === COPY_TO ? UNDER_WAY : '?';
+        const texts = (values, word = 0) => column(lane => values[lane] === null ? unknown : text(values[lane], word));
 
         if (kind === SHUFFLE) {
             shown.from = column(lane => event.from[lane] >= 0 ? event.from[lane] : lane);
@@ -85,7 +102,7 @@
             shown.brings = texts(event.in);
             shown.receives = texts(event.out);
         } else if (event.offset) {
-            const isShared = kind.startsWith('shared') || (kind === ATOMIC && event.space !== 'global');
+            const isShared = kind.startsWith('shared') || kind === COPY_TO || (kind === ATOMIC && event.space !== 'global');
             const word = lane => Math.floor(event.offset[lane] / 4);
             const start = isShared ? 0 : Math.min(...regions.filter(([space]) => space !== SHARED).map(([, , first]) => first));
             const place = lane => regions[shown.region[lane]] ? shown.index[lane] + regions[shown.region[lane]][4]
@@ -95,25 +112,50 @@
                 space === (isShared ? SHARED : event.allocation[lane]) && word(lane) >= first && word(lane) < first + count));
             shown.index = column(lane => word(lane) - (shown.region[lane] < 0 ? 0 : regions[shown.region[lane]][2]));
             shown.place = column(lane => '[' + place(lane) + ']');
+            shown.half = halves && event.bytes === 2 ? column(lane => event.offset[lane] % 4 / 2) : null;
             shown.words = Array.from({length: Math.max(1, event.bytes / 4)}, (_, i) => texts(event.value, i));
+        } else if (kind === MMA || kind === MATRIX_MEMORY) {
+            shown.operation = event.operation;
         }
         return shown;
     }
 
+    /* What each lane has of the 8x8 matrices whose rows a warp has read for ldmatrix, 8 lanes a matrix: of row lane / 4
+       the word lane % 4. A row of texts for each matrix. */
+    function fragments(load) {
+        const matrices = load.words[0].filter(text => text !== null).length / 8;
+
+        return Array.from({length: matrices}, (_, matrix) => Array.from({length: LANES}, (_, lane) =>
+            load.words[lane % 4][8 * matrix + Math.floor(lane / 4)]));
+    }
+
     /* Of a block barrier, which every warp has in the trace, only the first is shown; barriers are counted from 1. */
-    function readEvents(trace, files, regions) {
+    function readEvents(trace, files, regions, dtype) {
         const events = [];
         let barriers = 0;
+        const read = event => readEvent(event, trace, files, regions, dtype);
 
         for (const event of trace.events) {
             if (event.kind !== BLOCK_BARRIER) {
-                events.push(readEvent(event, trace, files, regions));
+                const shown = read(event);
+
+                if (shown.operation === 'ldmatrix')
+                    shown.fragments = fragments(events.findLast(other => other.warp === shown.warp));
+                events.push(shown);
             } else if (event.barrier >= barriers) {
                 barriers = event.barrier + 1;
-                events.push({...readEvent(event, trace, files, regions), warp: -1, barrier: barriers});
+                events.push({...read(event), warp: -1, barrier: barriers});
             }
         }
         return events;
+    }
+
+    /* A word's text when one of its two bf16 is written. */
+    function withHalf(text, half, written) {
+        const halves = text && text.includes(' ') ? text.split(' ') : ['?', '?'];
+
+        halves[half] = written;
+        return halves.join(' ');
     }
 
     /* What the words of every region hold once events 0 to `last` are done; null: not written yet. */
@@ -139,7 +181,8 @@
                     if (event.kind === ATOMIC)
                         memory[region][at] = /^-?\d+$/.test(word[lane]) ? String(Number(word[lane]) + 1) : '?';
                     else
-                        memory[region][at] = word[lane];
+                        memory[region][at] = event.half ? withHalf(memory[region][at], event.half[lane], word[lane])
+                                                        : word[lane];
                 });
             }
         }
@@ -153,6 +196,15 @@
         return shorter.includes('e') ? Number(text).toPrecision(2).replace(/e([+-])0*/, 'e$1').replace('e+', 'e') : shorter;
     }
 
+    /* The rows of values that an event has in the lanes: one for each word, or for each of a word's two elements. */
+    function rowsOf(event) {
+        return (event.fragments || event.words || []).flatMap(row => {
+            const half = i => row.map(text => text && text.includes(' ') ? text.split(' ')[i] : text);
+
+            return row.some(text => text && text.includes(' ')) ? [half(0), half(1)] : [row];
+        });
+    }
+
     /* --- one stepper -------------------------------------------------------------------------------------------------- */
 
     function Stepper(root, trace) {
@@ -161,13 +213,14 @@
 
         this.root = root;
         this.data = {warps: Math.ceil(trace.block.reduce((a, b) => a * b) / LANES), regions,
-                     events: readEvents(trace, files, regions)};
-        this.texts = [...root.querySelectorAll('.stepper-list li')];
+                     events: readEvents(trace, files, regions, root.dataset.dtype)};
+        this.texts = [...root.querySelectorAll('.stepper-list li')].flatMap(line =>
+            new Array(Number(line.dataset.times || 1)).fill(line.firstChild.data)); /* a line may be several steps */
         this.files = [...root.querySelectorAll('.stepper-file')];
         this.warp = 0;
         this.position = 0; /* steps that are done */
         this.timer = null;
-        this.height = 50 + 24 * Math.max(3, ...this.data.events.map(event => event.words ? event.words.length : 0));
+        this.height = 50 + 24 * Math.max(3, ...this.data.events.map(event => rowsOf(event).length));
         this.build();
         this.chooseWarp(0);
     }
@@ -235,6 +288,8 @@
 
     Stepper.prototype.build = function () {
         const view = this.root.querySelector('.stepper-view');
+        const copies = this.data.events.some(event => event.kind === COPY_TO);
+        const legend = copies ? ' ' + UNDER_WAY + ' is what a copy brings; its value is shown when it is first read.' : '';
         const list = this.root.querySelector('.stepper-list');
 
         this.select = element('select', {'aria-label': 'warp'});
@@ -261,7 +316,7 @@
         this.memory = element('div', {class: 'stepper-memory', tabindex: 0, role: 'region', 'aria-label': 'memory'});
         this.buildMemory();
         view.append(this.controls,
-            element('p', {class: 'stepper-keys'}, 'Keys: space plays and pauses, arrows step, Home and End jump.'),
+            element('p', {class: 'stepper-keys'}, 'Keys: space plays and pauses, arrows step, Home and End jump.' + legend),
             this.summary, this.lanesBox, this.warps, this.memory);
         view.tabIndex = 0;
         view.setAttribute('aria-label', 'stepper');
@@ -328,7 +383,7 @@
         this.slider.setAttribute('aria-valuetext', 'step ' + this.position + ' of ' + this.steps.length);
         this.count.textContent = this.position + ' / ' + this.steps.length;
         this.summary.textContent = !event                               ? 'Nothing has happened yet.'
-                                   : this.position < this.steps.length ? this.texts[at].textContent
+                                   : this.position < this.steps.length ? this.texts[at]
                                                                         : 'The end: all warps of the block are done.';
         this.root.dataset.position = this.position;
         this.showLanes(event);
@@ -398,14 +453,32 @@
         } else if (here.kind === VOTE) {
             this.drawRow(22, 'brings', here.brings);
             this.drawRow(98, 'receives', here.receives);
+        } else if (here.kind === MMA || here.kind === MATRIX_MEMORY) {
+            this.showMatrices(here);
         } else {
             const loads = LOADS.includes(here.kind);
 
             this.drawRow(22, 'word', here.place);
-            here.words.forEach((word, i) => {
-                this.drawRow(48 + 24 * i, i > 0 ? '' : here.kind === ATOMIC ? 'was there' : loads ? 'reads' : 'writes', word,
-                    loads ? null : word.map(text => text !== null));
+            const label = {[ATOMIC]: 'was there', [COPY_TO]: 'comes'}[here.kind] || (loads ? 'reads' : 'writes');
+
+            rowsOf(here).forEach((word, i) => {
+                this.drawRow(48 + 24 * i, i > 0 ? '' : label, word, loads ? null : word.map(text => text !== null));
             });
+        }
+    };
+
+    /* Which of the 16x8 sums of an mma each lane has, or what it has of the matrices that ldmatrix loads. */
+    Stepper.prototype.showMatrices = function (event) {
+        const each = text => Array.from({length: LANES}, (_, lane) => takesPart(event, lane) ? text(lane) : null);
+        const row = lane => Math.floor(lane / 4), column = lane => 2 * (lane % 4);
+
+        if (event.fragments) {
+            rowsOf(event).forEach((word, i) => this.drawRow(22 + 24 * i, i > 0 ? '' : 'receives', word));
+        } else if (event.operation === 'mma.m16n8k16') {
+            this.drawRow(22, 'its rows', each(lane => row(lane) + ', ' + (row(lane) + 8)));
+            this.drawRow(46, 'columns', each(lane => column(lane) + ', ' + (column(lane) + 1)));
+        } else {
+            this.drawRow(22, 'together', each(() => 'meets'));
         }
     };
 

@@ -23,7 +23,10 @@ STEPPED = {  # the run of a chapter's program that a reader may step through
     "08_align_blelloch": f"{COUNTS} --block-size 1 --kernel large",
     "09_align_warp_scan": f"{COUNTS_64} --block-size 1 --kernel large",
     "10_align_parallel_fill": f"{COUNTS} --block-size 4 --kernel small",
-    "11a_moe_naive": "--num-tokens 2 --hidden-size 40 --intermediate-size 24 --num-experts 2 --topk 1 --dtype f32",
+    "11a_moe_naive": "--num-tokens 2 --hidden-size 16 --intermediate-size 24 --num-experts 2 --topk 1 --dtype f32",
+    "11b_moe_tiled": "--num-tokens 2 --hidden-size 8 --intermediate-size 4 --num-experts 2 --topk 1 --dtype f32 "
+                     "--trace-kernel down_kernel",
+    "11c_moe_tensor_cores": "--num-tokens 2 --hidden-size 64 --intermediate-size 64 --num-experts 2 --topk 1 --dtype bf16",
 }
 
 

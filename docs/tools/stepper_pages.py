@@ -11,6 +11,7 @@ import concurrent.futures
 import functools
 import gzip
 import html
+import itertools
 import json
 import math
 import os
@@ -38,8 +39,12 @@ TEMPLATES = {
              '<title>{title}, step by step</title>\n<link rel="icon" href="data:,">\n'
              '<link rel="stylesheet" href="stepper.css">\n</head>\n<body class="stepper-page">\n'
              '<h1>{title}, step by step</h1>\n{stepper}</body>\n</html>\n'}
-LOADS, STORES, ATOMIC = ("shared_load", "global_load"), ("shared_store", "global_store"), "atomic"
+LOADS, STORES, ATOMIC = ("shared_load", "global_load", "copy_from"), ("shared_store", "global_store"), "atomic"
 FEW_LANES = 4  # whose values are said in words
+COPIES = ("copy_to", "copy_from")  # in the order of the call's arguments
+TOGETHER = {"mma.m16n8k16": "multiply 16x16 by 16x8 numbers and add: each has four of the sums",
+            "ldmatrix": "exchange what they read: each has its part of every matrix",
+            "mma_sync": "multiply 16x16 by 16x16 numbers and add"}
 
 
 @functools.lru_cache(maxsize=None)
@@ -67,6 +72,9 @@ def array_name(event):
     if not 1 <= number <= len(lines):
         return ""
     text = lines[number - 1].lstrip(" ")
+    if kind in COPIES:
+        arguments = re.search(r"memcpy_async\((.*?),\s+(.*)", " ".join(lines[number - 1:number + 1]))
+        return re.match(r"(?:\w+\.)*(\w*)", arguments[1 + COPIES.index(kind)])[1] if arguments else ""
     if kind == ATOMIC:
         text = text[max(0, text.find("atomicAdd(&")):]
     elif kind in LOADS:
@@ -74,7 +82,7 @@ def array_name(event):
     variable = re.match(r"[^ \[(=;]*?(?<!\w)([A-Za-z_]\w*) = ", text)
     if kind in STORES and variable and not text.startswith("*"):
         return variable[1]
-    pointer = re.match(r"\*([A-Za-z_]\w*)?", text)
+    pointer = re.match(r"\*(?:\(\w+ \*\)\()?([A-Za-z_]\w*)?", text)
     name = pointer[1] or "" if pointer else _first_name(r"\[", text) or _first_name(r" \+ ", text)
     return _follow_alias(lines, number, name)
 
@@ -91,12 +99,19 @@ def shared_arrays(program):
             for offset, size, name in found if not name.startswith("simt_")]
 
 
+def dynamic_array(trace):
+    """The array that is all of the dynamic shared memory, in a list: none where the source has other names for parts of it."""
+    names = re.findall(r"extern __shared__ [^;]*?(\w+)\[\];", "\n".join(_lines(trace["source"])))
+    offset, size = (trace["dynamic_shared"].get(name, 0) // WORD_BYTES for name in ("offset", "bytes"))
+    return [Region(SHARED, names[0], offset, size)] if len(names) == 1 and size else []
+
+
 def find_regions(trace, arrays):
     """All that is written in the course of a trace, in the order of memory: neighbours in one of these arrays, else
     neighbours whose first writers name the same array. An allocation is one array."""
-    writers = {}
+    writers, arrays = {}, arrays + dynamic_array(trace)
     for event in trace["events"]:
-        if event["kind"] in (*STORES, ATOMIC):
+        if event["kind"] in (*STORES, ATOMIC, "copy_to"):
             for lane in event["active"]:
                 for piece in range(math.ceil(event["bytes"] / WORD_BYTES)):
                     writers.setdefault((_space(event, lane), event["offset"][lane] // WORD_BYTES + piece), event)
@@ -132,41 +147,47 @@ def _shuffle_text(event):
     return f"{_lanes(event)} read {how} ({event['operation']})"
 
 
-def _access_text(regions, event):
+def _access_text(regions, event, dtype):
     kind, active = event["kind"], event["active"]
     one, few = len(active) == 1, len(active) <= FEW_LANES
     space, word = _space(event, active[0]), event["offset"][active[0]] // WORD_BYTES
     names = [region.name for region in regions if region.space == space and 0 <= word - region.first < region.count]
     name = names[0] if names else array_name(event)
-    verb = {ATOMIC: "adds to" if one else "add to", **dict.fromkeys(LOADS, "reads" if one else "read")}.get(
-        kind, "writes" if one else "write")
-    text = f"{_lanes(event)} {verb} {name or 'what lies'} in {'shared' if traces.is_shared(event) else 'global'} memory"
+    verb = {ATOMIC: "adds to" if one else "add to", **dict.fromkeys(LOADS, "reads" if one else "read"),
+            "copy_from": "asks for a copy of" if one else "ask for a copy of",
+            "copy_to": "will find it in" if one else "will find them in"}.get(kind, "writes" if one else "write")
+    what = f'"{name}"' if name else "what lies"
+    text = f"{_lanes(event)} {verb} {what} in {'shared' if traces.is_shared(event) else 'global'} memory"
+    if event["bytes"] == 0:  # of a copy whose bytes are all zeros
+        return f"{_lanes(event)} {'asks' if one else 'ask'} for zeros"
     if event["bytes"] > WORD_BYTES:
         text += f", {event['bytes'] // WORD_BYTES} words each"
     values = [event["value"][lane] for lane in active if few and event["value"][lane] is not None]
-    text += f": {', '.join(traces.number_text(value & 0xffffffff) for value in values)}" if values else ""
+    text += f": {', '.join(traces.word_text(event, value, 0, dtype) for value in values)}" if values else ""
     if kind == ATOMIC and few:
         text += " was there before" if one else " were there before"
     return text
 
 
-def step_text(trace, regions, event):
+def step_text(trace, regions, event, dtype=None):
     """What an event does, in one line for people."""
     kind = event["kind"]
     if kind == "shuffle":
         return _shuffle_text(event)
     if kind == "vote":
         return f"{_lanes(event)} vote ({event['operation']})"
+    if kind in ("mma", "matrix_memory"):
+        return f"{_lanes(event)} {TOGETHER.get(event['operation'], 'work on matrices together')} ({event['operation']})"
     if kind == "warp_barrier":
         return f"{_lanes(event)} of the warp meet"
     if kind == "block_barrier":
         return f"barrier {event['barrier'] + 1}: all threads{'' if trace['warps'] == 1 else ' of all warps'} have come"
     if kind == "return":
         return f"{_lanes(event)} {'is' if len(event['active']) == 1 else 'are'} done"
-    return _access_text(regions, event)
+    return _access_text(regions, event, dtype)
 
 
-def steps_in_words(trace, regions):
+def steps_in_words(trace, regions, dtype=None):
     """A line for each step: of a block barrier, which every warp has in the trace, only for the first."""
     barriers, texts = 0, []
     for event in trace["events"]:
@@ -176,25 +197,33 @@ def steps_in_words(trace, regions):
         barriers = event["barrier"] + 1 if is_barrier else barriers
         warp = "" if is_barrier else f"warp {event['warp']}, "
         line = f"line {event['line']}: " if event.get("line") else ""
-        texts.append(warp + line + step_text(trace, regions, event))
+        texts.append(warp + line + step_text(trace, regions, event, dtype))
     return texts
 
 
+def _steps_html(texts):
+    """Steps in words; equal ones that follow one another are one line, which says how often."""
+    lines = []
+    for text, equal in itertools.groupby(texts):
+        times, text = len(list(equal)), html.escape(text, quote=False)
+        lines.append(f'<li data-times="{times}">{text}<i>, {times} times</i></li>\n' if times > 1 else f"<li>{text}</li>\n")
+    return "".join(lines)
+
+
 def _file_html(path):
-    lines = "".join(f'<span data-n="{number}">{html.escape(line)}</span>\n'
-                    for number, line in enumerate(_lines(path), 1))
+    lines = "".join(f"<span>{html.escape(line)}</span>\n" for line in _lines(path))
     return (f'<div class="stepper-file"><p><code>{html.escape(path)}</code></p>\n'
             f'<pre class="stepper-source" tabindex="0">{lines}</pre></div>\n')
 
 
 def stepper_html(path, command, arrays):
     """The stepper of a trace; the command that made it is shown."""
-    trace = traces.read(path)
+    trace, dtype = traces.read(path), (re.findall(r"--dtype (\w+)", command) or ["f32"])[-1]
     regions = find_regions(trace, arrays)
     files = dict.fromkeys([trace["source"], *(event["file"] for event in trace["events"])])
-    steps = "".join(f"<li>{html.escape(text)}</li>\n" for text in steps_in_words(trace, regions))
+    steps = _steps_html(steps_in_words(trace, regions, dtype))
     packed = base64.b64encode(gzip.compress(pathlib.Path(path).read_bytes(), mtime=0)).decode()
-    return ('<section class="stepper" aria-label="A run, step by step">\n'
+    return ('<section class="stepper" data-dtype="' + dtype + '" aria-label="A run, step by step">\n'
             '<p>What the warps of one block did when this ran, kernel '
             f'<code>{html.escape(trace["kernel"].partition("<")[0])}</code>:</p>\n'
             f'<pre class="stepper-command" tabindex="0">{html.escape(command)}</pre>\n'

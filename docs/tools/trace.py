@@ -65,7 +65,7 @@ def read(path):
 
 def is_shared(event):
     """Whether it is an access to shared memory."""
-    return event["kind"].startswith("shared_") or event.get("space") == "shared"
+    return event["kind"].startswith("shared_") or event["kind"] == "copy_to" or event.get("space") == "shared"
 
 
 def intervals(trace):
@@ -94,6 +94,20 @@ def number_text(word):
     know types; small whole numbers have no exponent bits and floats of a usual size have."""
     value = as_float(word)
     return f"{value:.4g}" if 1e-9 <= abs(value) < 1e9 or math.isinf(value) else str(as_int(word))
+
+
+def has_halves(event, dtype):
+    """Whether an access in a run of this type is one to bf16: those of one element, and those of a piece of eight."""
+    return dtype == "bf16" and event.get("bytes") in (2, 16)
+
+
+def word_text(event, value, word, dtype):
+    """A word of what a lane has read or written, in a run of this type: a number, or what it has of two bf16."""
+    bits = value >> 32 * word & 0xffffffff
+    if not has_halves(event, dtype):
+        return number_text(bits)
+    halves = [bits & 0xffff, bits >> 16][:event["bytes"] // 2]
+    return " ".join(f"{as_float(half << 16) + 0.0:.4g}" for half in halves)
 
 
 def short_number(word):

@@ -88,7 +88,13 @@ def outputs_of(command):
         return {path.stem: read_npy(path) for path in pathlib.Path(folder).glob("*.npy")}
 
 
-def shown_events(path):
+def fragments_of(words):
+    """What each lane gets of 8x8 matrices whose rows these are: of row lane / 4 its elements 2 (lane % 4) and the next."""
+    matrices = sum(text is not None for text in words[0]) // 8
+    return [[words[lane % 4][8 * matrix + lane // 4] for lane in range(32)] for matrix in range(matrices)]
+
+
+def shown_events(path, dtype):
     """The events that the page should have: kind, warp, line, and of each lane that takes part where it reads and
     its values."""
     trace, barriers, events = traces.read(path), 0, []
@@ -100,19 +106,16 @@ def shown_events(path):
         words = max(1, event.get("bytes", 4) // 4)
 
         def texts(name, word=0):
-            return [None if lane not in event["active"] else "?" if value is None else
-                    traces.number_text(value >> 32 * word & 0xffffffff) for lane, value in enumerate(event[name])]
+            return [None if lane not in event["active"] else "\u2026" if event["kind"] == "copy_to" else "?" if value is None
+                    else traces.word_text(event, value, word, dtype) for lane, value in enumerate(event[name])]
 
         events.append({"kind": event["kind"], "warp": -1 if is_barrier else event["warp"], "line": event.get("line", 0),
                        "from": event.get("from") if event["kind"] == "shuffle" else None,
                        "brings": texts("in") if event["kind"] in ("shuffle", "vote") else None,
                        "receives": texts("out") if event["kind"] in ("shuffle", "vote") else None,
-                       "words": [texts("value", word) for word in range(words)] if "offset" in event else None})
+                       "words": [texts("value", word) for word in range(words)] if "offset" in event else None,
+                       "fragments": fragments_of(events[-1]["words"]) if event.get("operation") == "ldmatrix" else None})
     return events
-
-
-# A tile takes a block of theirs thousands of steps, some MB on a page.
-TOO_LONG = ("11b_moe_tiled", "11c_moe_tensor_cores")
 
 
 class Pages(unittest.TestCase):
@@ -148,13 +151,14 @@ class Text(Pages):
 
     def test_there_is_a_page_for_each_chapter_that_has_a_kernel(self):
         self.assertEqual(list(self.pages), [f"stepper_{results.number_of(chapter)}.html"
-                                           for chapter in results.chapters() if results.kernel_of(chapter).suffix == ".cu" and
-                                           chapter not in TOO_LONG])
+                                           for chapter in results.chapters() if results.kernel_of(chapter).suffix == ".cu"])
 
     def test_shared_arrays_have_the_names_that_the_kernel_gives_them(self):
         for chapter, _, text in self.each():
             source = next(pathlib.Path("chapters").glob(f"{chapter}_*/*.cu")).read_text()
             own = set(re.findall(r"__shared__ \w+ (\w+)\[|int \*const (\w+) = |\*const (next)|__shared__ int (\w+);", source))
+            own |= {tuple(re.findall(r"(\w+)(?:\[\w*\])?[,;]", names))
+                    for names in re.findall(r"__shared__ (?:__align__\(128\) )?[\w<>]+ (.*;)", source)}
             names = {name for space, name, *_ in json.loads(re.search(r'stepper-regions">(.*?)<', text)[1])
                      if space == stepper_pages.SHARED}
             self.assertLessEqual(names, {name for groups in own for name in groups})
@@ -166,7 +170,19 @@ class Text(Pages):
     def test_without_scripts_every_step_is_text(self):
         for chapter, _, text in self.each():
             self.assertIn('<details class="stepper-list" open>', text)
-            self.assertEqual(text.count("<li>"), len(shown_events(self.trace_of(chapter))))
+            times = re.findall(r'<li(?: data-times="(\d+)")?>', text)
+            self.assertEqual(sum(int(number or 1) for number in times), len(shown_events(self.trace_of(chapter), "f32")))
+
+    def test_operations_of_tensor_cores_and_copies_are_said(self):
+        for words in ('ask for a copy of "weights" in global memory', 'ask for a copy of "tokens" in global memory',
+                      'will find them in "ring" in shared memory', "each has its part of every matrix (ldmatrix)",
+                      "multiply 16x16 by 16x8 numbers and add"):
+            self.assertIn(words, self.pages["stepper_11c.html"])
+
+    def test_equal_steps_that_follow_one_another_are_one_line(self):
+        lines = re.findall(r"<li.*", self.pages["stepper_11b.html"])
+        self.assertTrue(all(one != next_one for one, next_one in zip(lines, lines[1:])))
+        self.assertRegex("\n".join(lines), r'<li data-times="4">warp 0, line \d+: all lanes read "weights".*<i>, 4 times</i></li>')
 
     def test_the_trace_is_as_the_program_wrote_it(self):
         for chapter, _, text in self.each():
@@ -198,9 +214,11 @@ class InABrowser(Pages):
 
     def test_it_reads_the_trace(self):
         script = """return s.data.events.map(e => ({kind: e.kind, warp: e.warp, line: e.line, from: e.from || null,
-            brings: e.brings || null, receives: e.receives || null, words: e.words || null}));"""
-        for chapter, _ in self.pages_opened():
-            self.assertTrue(shown_events(self.trace_of(chapter)) == self.run_script(script))
+            brings: e.brings || null, receives: e.receives || null, words: e.words || null,
+            fragments: e.fragments || null}));"""
+        for chapter, text in self.pages_opened():
+            expected = shown_events(self.trace_of(chapter), re.search(r'data-dtype="(\w+)"', text)[1])
+            self.assertTrue(expected == self.run_script(script))
 
     def test_it_ends_with_what_the_program_wrote(self):
         cells = "return [...document.querySelectorAll(`[data-region='${arguments[0]}'] span`)].map(c => c.textContent)"
@@ -211,6 +229,39 @@ class InABrowser(Pages):
                     continue  # a later kernel writes it
                 expected = [f"{number:.4g}" if isinstance(number, float) else str(number) for number in numbers]
                 self.assertEqual(self.browser.run(cells, name), expected, name)
+
+    def test_copies_are_under_way_until_their_words_are_read(self):
+        self.open("stepper_11c.html")
+        script = """
+            const events = s.data.events, last = kind => events.findLastIndex(event => event.kind === kind);
+            const cells = event => event.region.map((region, lane) => region === null ? null :
+                event.words.map((_, i) => s.cells[region][event.index[lane] + i].textContent));
+            const after = (at, event) => {
+                s.chooseWarp(events[at].warp);
+                s.moveTo(s.steps.indexOf(at) + 1);
+                return cells(event);
+            };
+            const copy = events[last('copy_to')], place = (event, lane) => event.region[lane] + ' ' + event.index[lane];
+            const places = new Set(copy.index.map((_, lane) => place(copy, lane)));
+            const read = events.findIndex(event => event.kind === 'shared_load' &&
+                event.index.some((index, lane) => index !== null && places.has(place(event, lane))));
+            return [after(read - 1, copy).flat(), after(last('matrix_memory'), copy).flat()];"""
+        before, later = self.run_script(script)
+        self.assertEqual({text for text in before if text}, {"\u2026"})
+        self.assertTrue(all(re.fullmatch(r"\S*\d \S*\d", text) for text in later if text), later)
+
+    def test_halves_of_words_are_written_as_they_are_read(self):
+        """Elements of 2 bytes are stored one by one, then loaded eight at once."""
+        self.open("stepper_11c.html")
+        shown, loaded = self.run_script("""
+            const events = s.data.events, at = events.findLastIndex(event => event.kind === 'shared_load');
+            const load = events[at];
+            s.chooseWarp(load.warp);
+            s.moveTo(s.steps.indexOf(at));
+            return [load.words.map((row, i) => row.map((text, lane) => text === null ? null :
+                s.cells[load.region[lane]][load.index[lane] + i].textContent)), load.words];""")
+        self.assertEqual(len(loaded), 4)
+        self.assertEqual(shown, loaded)
 
     def test_keys(self):
         """Arrows step, Home and End jump, space plays and pauses, and the focus is to be seen."""
@@ -238,7 +289,7 @@ class InABrowser(Pages):
                     const own = event && (event.warp === warp || event.kind === 'block_barrier');
                     const line = document.querySelector('.stepper-source .now');
                     const said = document.querySelector('[aria-live=polite]').textContent;
-                    if (!said || (own && (!line || Number(line.dataset.n) !== event.line)))
+                    if (!said || (own && (!line || [...line.parentNode.children].indexOf(line) + 1 !== event.line)))
                         bad.push([warp, i, said]);
                 }
             }
@@ -250,7 +301,7 @@ class InABrowser(Pages):
         """Contrast, light and dark; no scrolling sideways."""
         for _, name, _ in self.each():
             for scheme in ("light", "dark"):
-                self.browser.emulate(width=1280, scheme=scheme)
+                self.browser.emulate(width=1280, scheme=scheme, motion="reduce")  # colours at once
                 self.open(name)
                 self.run_script("s.moveTo(Math.min(6, s.steps.length))")
                 self.assertEqual(self.browser.run(CONTRAST), [], scheme)

@@ -374,16 +374,18 @@ static __global__ void tensor_kernel(const int *x, int *y)
     __pipeline_commit();
     __pipeline_wait_prior(0);
     __syncwarp();
-    ldmatrix_x4(words, rows[threadIdx.x]);     // [ldmatrix]
-    mma_m16n8k16_bf16(sums, words, words + 2); // [mma]
-    y[threadIdx.x] = words[0];                 // [words]
+    ldmatrix_x4(words, rows[threadIdx.x]);            // [ldmatrix]
+    ldmatrix_x4_transposed(words, rows[threadIdx.x]); // [transposed]
+    mma_m16n8k16_bf16(sums, words, words + 2);        // [mma]
+    y[threadIdx.x] = words[0];                        // [words]
 }
 
 /** Of an asynchronous copy both sides, of ldmatrix the rows and the meeting, of mma the meeting. */
 static void copies_and_matrices(void **)
 {
-    static const char *const kinds[] = {"copy_from",     "copy_from", "copy_to",      "warp_barrier", "shared_load",
-                                        "matrix_memory", "mma",       "global_store", "return"};
+    static const char *const kinds[] = {"copy_from",   "copy_from",     "copy_to",     "warp_barrier",
+                                        "shared_load", "matrix_memory", "shared_load", "matrix_memory",
+                                        "mma",         "global_store",  "return"};
     int *x = device_iota();
     int *y = device_words(0);
     int i = 0;
@@ -392,7 +394,7 @@ static void copies_and_matrices(void **)
     tensor_kernel<<<1, 32>>>(x, y);
     expect_good();
     take_trace();
-    expect_events(9);
+    expect_events(11);
     for (const struct json *event = first_event(); event; event = event->next, i++) {
         assert_string_equal(json_string(event, "kind", ""), kinds[i]);
         if (i == 0)
@@ -405,8 +407,11 @@ static void copies_and_matrices(void **)
     expect_event(
         5, "ldmatrix",
         "{\"kind\": \"matrix_memory\", \"warp\": 0, \"line\": @, \"lanes\": 4294967295, \"operation\": \"ldmatrix\"}");
+    expect_event(7, "transposed",
+                 "{\"kind\": \"matrix_memory\", \"warp\": 0, \"line\": @, \"lanes\": 4294967295, "
+                 "\"operation\": \"ldmatrix.trans\"}");
     expect_event(
-        6, "mma",
+        8, "mma",
         "{\"kind\": \"mma\", \"warp\": 0, \"line\": @, \"lanes\": 4294967295, \"operation\": \"mma.m16n8k16\"}");
     json_free(&trace.json);
     cudaFree(x);
