@@ -44,7 +44,7 @@ struct tile {
 // [tile]
 
 // [tiles]
-typedef tile<4, 1, 2, 1, 5, 2> few_tokens;  /* 128 by 16: small, so that two blocks fit, and copies never pause */
+typedef tile<4, 1, 2, 1, 6, 2> few_tokens;  /* 128 by 16: small, so that two blocks fit, and copies never pause */
 typedef tile<4, 2, 4, 4, 4, 1> some_tokens; /* 256 by 128 */
 typedef tile<4, 2, 4, 6, 4, 1> many_tokens; /* 256 by 192: the most that fits into registers: 192 sums a thread */
 // [tiles]
