@@ -25,7 +25,7 @@ import pytorch_gate
 
 SIZES = [1, 16, 64, 4096, 16384]
 DEFAULTS = {"device": "cuda", "dist": "router", "num_tokens": SIZES, "hidden_size": 7168, "intermediate_size": 2048,
-            "replays": 50, "seconds": 2.0}
+            "replays": 50, "seconds": 1.0}
 NUM_EXPERTS, TOPK, SEED = 256, 8, 1
 SLOW_US = 5000
 WAYS = ("loop_stream", "grouped_graph", "triton_graph")
