@@ -71,12 +71,13 @@
     function halvesText(value, word, bytes) {
         const digits = value.slice(2).padStart(8 * word + 8, '0'), view = new DataView(new ArrayBuffer(4));
         const bits = parseInt(digits.slice(digits.length - 8 * word - 8, digits.length - 8 * word), 16);
-        const halves = [bits << 16, bits & 0xffff0000].slice(0, bytes / 2).map(half => {
-            view.setInt32(0, half);
-            return view.getFloat32(0);
-        });
 
-        return halves.map(half => Number.isFinite(half) ? fourDigits(half) : String(half).replace('Infinity', 'inf')).join(' ');
+        return [bits << 16, bits & 0xffff0000].slice(0, bytes / 2).map(half => {
+            view.setInt32(0, half);
+            const number = view.getFloat32(0);
+
+            return Number.isFinite(number) ? fourDigits(number) : String(number).toLowerCase().replace('infinity', 'inf');
+        }).join(' ');
     }
 
     function takesPart(event, lane) {
@@ -102,7 +103,8 @@
             shown.brings = texts(event.in);
             shown.receives = texts(event.out);
         } else if (event.offset) {
-            const isShared = kind.startsWith('shared') || kind === COPY_TO || (kind === ATOMIC && event.space !== 'global');
+            const isShared = kind.startsWith('shared') || kind === COPY_TO ||
+                (kind === ATOMIC && event.space !== 'global');
             const word = lane => Math.floor(event.offset[lane] / 4);
             const start = isShared ? 0 : Math.min(...regions.filter(([space]) => space !== SHARED).map(([, , first]) => first));
             const place = lane => regions[shown.region[lane]] ? shown.index[lane] + regions[shown.region[lane]][4]
@@ -289,7 +291,8 @@
     Stepper.prototype.build = function () {
         const view = this.root.querySelector('.stepper-view');
         const copies = this.data.events.some(event => event.kind === COPY_TO);
-        const legend = copies ? ' ' + UNDER_WAY + ' is what a copy brings; its value is shown when it is first read.' : '';
+        const keys = 'Keys: space plays and pauses, arrows step, Home and End jump.';
+        const legend = ' ' + UNDER_WAY + ' is what a copy brings; its value is shown when it is first read.';
         const list = this.root.querySelector('.stepper-list');
 
         this.select = element('select', {'aria-label': 'warp'});
@@ -316,7 +319,7 @@
         this.memory = element('div', {class: 'stepper-memory', tabindex: 0, role: 'region', 'aria-label': 'memory'});
         this.buildMemory();
         view.append(this.controls,
-            element('p', {class: 'stepper-keys'}, 'Keys: space plays and pauses, arrows step, Home and End jump.' + legend),
+            element('p', {class: 'stepper-keys'}, keys + (copies ? legend : '')),
             this.summary, this.lanesBox, this.warps, this.memory);
         view.tabIndex = 0;
         view.setAttribute('aria-label', 'stepper');

@@ -100,7 +100,7 @@ def shared_arrays(program):
 
 
 def dynamic_array(trace):
-    """The array that is all of the dynamic shared memory, in a list: none where the source has other names for parts of it."""
+    """The array that is all of the dynamic shared memory, in a list: none where the source has more than one."""
     names = re.findall(r"extern __shared__ [^;]*?(\w+)\[\];", "\n".join(_lines(trace["source"])))
     offset, size = (trace["dynamic_shared"].get(name, 0) // WORD_BYTES for name in ("offset", "bytes"))
     return [Region(SHARED, names[0], offset, size)] if len(names) == 1 and size else []
@@ -206,7 +206,8 @@ def _steps_html(texts):
     lines = []
     for text, equal in itertools.groupby(texts):
         times, text = len(list(equal)), html.escape(text, quote=False)
-        lines.append(f'<li data-times="{times}">{text}<i>, {times} times</i></li>\n' if times > 1 else f"<li>{text}</li>\n")
+        lines.append(f"<li>{text}</li>\n" if times == 1 else
+                     f'<li data-times="{times}">{text}<i>, {times} times</i></li>\n')
     return "".join(lines)
 
 
