@@ -1,0 +1,202 @@
+#include "harness/parallel/ranks.h"
+
+#include "base/memory.h"
+#include "harness/core/device_buffer.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+bool group_error(const struct group *group, struct error *error, const char *format, ...)
+{
+    char what[320];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    return error_set_as(error, RUN_NO_DEVICE, "rank %d, %s: %s", group->ranks->all.rank, group->ranks->stage, what);
+}
+
+bool group_late(const struct group *group, struct error *error)
+{
+    return group_error(group, error, "not every rank of %s came within %g s (--timeout)", group->name,
+                       group->ranks->time_limit);
+}
+
+/* --- processes ---------------------------------------------------------------------------------------------------- */
+
+/** Waits for all of them. Ends the others when one was ended by a signal; those who fail end by their time limits. */
+static int await_ranks(const pid_t *pids, int count)
+{
+    int first_code = 0, status;
+
+    for (int ended = 0; ended < count; ended++) {
+        const pid_t pid = wait(&status);
+        const int code = WIFEXITED(status) ? WEXITSTATUS(status) : RUN_NO_DEVICE;
+
+        for (int r = 0; !WIFEXITED(status) && r < count; r++)
+            if (pids[r] == pid)
+                fprintf(stderr, "rank %d was ended by signal %d\n", r, WTERMSIG(status));
+            else
+                kill(pids[r], SIGTERM);
+        first_code = first_code ? first_code : code;
+    }
+    return first_code;
+}
+
+bool ranks_fork(struct ranks *ranks, int count, int *exit_code, struct error *error)
+{
+    pid_t *pids;
+
+    ranks->place = mmap(NULL, sizeof *ranks->place, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (ranks->place == MAP_FAILED)
+        return error_set_as(error, RUN_NO_DEVICE, "shared memory: %s", strerror(errno));
+    if (!ALLOCATE_ARRAY(pids, count, error))
+        return false;
+    for (int r = 0; r < count; r++) {
+        pids[r] = fork();
+        if (pids[r] == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGTERM);
+            free(pids);
+            ranks->all.rank = r;
+            ranks->forked = count;
+            return true;
+        }
+        if (pids[r] < 0) {
+            error_set_as(error, RUN_NO_DEVICE, "process %d of %d: %s", r, count, strerror(errno));
+            for (int other = 0; other < r; other++)
+                kill(pids[other], SIGTERM);
+            count = r;
+        }
+    }
+    *exit_code = await_ranks(pids, count);
+    free(pids);
+    return false;
+}
+
+bool ranks_open(struct ranks *ranks, struct error *error)
+{
+    ranks->stage = "start";
+    ranks->all = (struct group){"all", ranks->all.rank, 1, ranks, NULL};
+    return connection_open(ranks, error);
+}
+
+void ranks_close(struct ranks *ranks)
+{
+    if (ranks->all.size > 1)
+        connection_close(ranks);
+    if (ranks->forked)
+        munmap(ranks->place, sizeof *ranks->place);
+}
+
+bool group_split(const struct group *all, int color, const char *name, struct group *group, struct error *error)
+{
+    *group = *all;
+    group->name = name;
+    return all->size == 1 || connection_split(all, color, group, error);
+}
+
+void group_free(struct group *group)
+{
+    if (group->connection && group->connection != group->ranks->all.connection)
+        connection_free(group);
+    group->connection = NULL;
+}
+
+/* --- collectives -------------------------------------------------------------------------------------------------- */
+
+/** What one rank alone does: it keeps what it has. */
+static bool keep(const struct group *group, const void *own, int64_t bytes, void *all, struct error *error)
+{
+    const cudaError_t status = bytes ? cudaMemcpyAsync(all, own, (size_t)bytes, cudaMemcpyDeviceToDevice,
+                                                       group->ranks->stream)
+                                     : cudaSuccess;
+
+    return status == cudaSuccess || device_error(error, "copying on the device", status);
+}
+
+bool group_all_gather(const struct group *group, const void *own, const int64_t *bytes, void *all, struct error *error)
+{
+    return group->size == 1 ? keep(group, own, bytes[0], all, error)
+                            : connection_all_gather(group, own, bytes, all, error);
+}
+
+bool group_all_reduce(const struct group *group, float *sums, int64_t count, struct error *error)
+{
+    return group->size == 1 || count == 0 || connection_all_reduce(group, sums, count, error);
+}
+
+bool group_all_to_all(const struct group *group, const void *to, const int64_t *to_bytes, void *from,
+                      const int64_t *from_bytes, struct error *error)
+{
+    return group->size == 1 ? keep(group, to, to_bytes[0], from, error)
+                            : connection_all_to_all(group, to, to_bytes, from, from_bytes, error);
+}
+
+bool group_share(const struct group *group, const void *own, size_t bytes, void *all, struct error *error)
+{
+    const size_t all_bytes = bytes * (size_t)group->size;
+    char *device = NULL;
+    int64_t *parts;
+    cudaError_t status;
+    bool good;
+
+    if (group->size == 1) {
+        memcpy(all, own, bytes);
+        return true;
+    }
+    if (!ALLOCATE_ARRAY(parts, group->size, error))
+        return false;
+    for (int r = 0; r < group->size; r++)
+        parts[r] = (int64_t)bytes;
+    status = cudaMalloc((void **)&device, bytes + all_bytes);
+    if (status == cudaSuccess)
+        status = cudaMemcpy(device + all_bytes, own, bytes, cudaMemcpyHostToDevice);
+    good = status == cudaSuccess && connection_all_gather(group, device + all_bytes, parts, device, error);
+    if (good)
+        status = cudaMemcpy(all, device, all_bytes, cudaMemcpyDeviceToHost);
+    cudaFree(device);
+    free(parts);
+    return status == cudaSuccess ? good : device_error(error, "a few bytes of device memory", status);
+}
+
+bool group_barrier(const struct group *group, struct error *error)
+{
+    const char own = 0;
+    char *all;
+    bool good;
+
+    if (!ALLOCATE_ARRAY(all, group->size, error))
+        return false;
+    good = group_share(group, &own, sizeof own, all, error);
+    free(all);
+    return good;
+}
+
+bool ranks_agree(const struct ranks *ranks, struct error *error)
+{
+    const int32_t own = (int32_t)error->result;
+    struct error failed = {.result = RUN_VERIFIED};
+    int32_t *all;
+
+    if (!ALLOCATE_ARRAY(all, ranks->all.size, &failed) ||
+        !group_share(&ranks->all, &own, sizeof own, all, &failed)) {
+        if (!own)
+            *error = failed;
+        return false;
+    }
+    for (int r = 0; error->result == RUN_VERIFIED && r < ranks->all.size; r++)
+        if (all[r])
+            error_set_as(error, (enum run_result)all[r], "rank %d, %s: rank %d has failed, and says why",
+                         ranks->all.rank, ranks->stage, r);
+    free(all);
+    return error->result == RUN_VERIFIED;
+}
