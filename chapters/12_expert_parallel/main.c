@@ -430,7 +430,8 @@ static bool meet(struct everything *all, struct program *program, int argc, char
     }
     alarm(0);
     expect_the_worst(&all->ranks);
-    return arguments_agree(&all->ranks, argc, argv, error) && ranks_agree(&all->ranks, error);
+    return (arguments_agree(&all->ranks, argc, argv, error) || error->result == RUN_BAD_INPUT) &&
+           ranks_agree(&all->ranks, error);
 }
 
 /** Loads the layer, which all ranks know, and what of it is this rank's. */
@@ -449,7 +450,9 @@ static bool load(struct everything *all, struct program *program, struct paralle
     options->moe.map = map;
     good = good && split_layer(options, map, &all->whole.problem, &all->split, error) &&
            settle_local(options, &all->split, &all->whole.problem, &all->local, &all->layer.experts, error);
-    return ranks_agree(&all->ranks, error) && inputs_agree(&all->ranks, &all->whole, error);
+    return ranks_agree(&all->ranks, error) &&
+           (inputs_agree(&all->ranks, &all->whole, error) || error->result == RUN_BAD_INPUT) &&
+           ranks_agree(&all->ranks, error);
 }
 
 /** Makes this rank's arrays, on its device, and its groups. */
@@ -488,11 +491,22 @@ static void free_everything(struct everything *all)
     split_free(&all->split);
 }
 
-/** Ends a rank that failed, or whose peers did. The others may be gone: nobody waits for them. */
-static int leave(struct program *program)
+/** Ends a rank that failed, or whose peers did: in order, if all know of it; else nobody waits for those who may be gone. */
+static int leave(struct everything *all, struct program *program)
 {
+    const int code = program->error.result;
+
+    if (program->error.text[0] == '\0')
+        program->error.result = RUN_VERIFIED; /* rank 0 has said it */
+    program_exit(program);
     free(program->command);
-    return program_exit(program);
+    alarm((unsigned)all->ranks.time_limit + 1);
+    if (all->ranks.together) {
+        signal(SIGTERM, SIG_IGN); /* mpirun sends it when the first has left with another code than 0 */
+        free_everything(all);
+        ranks_close(&all->ranks);
+    }
+    return code;
 }
 
 int main(int argc, char **argv)
@@ -505,19 +519,18 @@ int main(int argc, char **argv)
 
     if (parse(&program, argc, argv, &options) && options.gpus > 1 &&
         !ranks_fork(&all.ranks, options.gpus, &code, error))
-        return code ? code : leave(&program);
+        return code ? code : leave(&all, &program);
     all.ranks.time_limit = options.timeout;
     if (!meet(&all, &program, argc, argv) || !(program_open(&program), ranks_agree(&all.ranks, error)) ||
-        !load(&all, &program, &options) || !prepare(&all, &program, &options)) {
-        free_everything(&all);
-        return leave(&program);
-    }
+        !load(&all, &program, &options) || !prepare(&all, &program, &options))
+        return leave(&all, &program);
+    all.ranks.together = false; /* from here on a rank that fails may leave others in the midst of a collective */
     if (!run_layer(&all.layer, &options, error))
-        return leave(&program); /* the others may be in the midst of a collective: nothing can be shared any more */
+        return leave(&all, &program);
     backend_read_counters(&program.counters);
     all.ranks.stage = "check";
     if (!check(&all.layer, &all.whole, &all.whole_arrays, error) && error->result != RUN_WRONG)
-        return leave(&program);
+        return leave(&all, &program);
     if (sum_stages(&all.layer, &(struct error){0}) && all.ranks.all.rank == 0) {
         name_run(&program, &options, &all.split, &all.whole.problem);
         if (error->result == RUN_VERIFIED && options.moe.program.out)
@@ -525,9 +538,10 @@ int main(int argc, char **argv)
         report(&program, &options, &all.whole.problem, &all.layer);
     }
     ranks_agree(&all.ranks, error);
-    code = all.ranks.all.rank == 0 ? program_end(&program) : leave(&program);
-    free_everything(&all);
-    alarm((unsigned)all.ranks.time_limit + 1);
-    ranks_close(&all.ranks);
-    return code;
+    if (all.ranks.all.rank > 0)
+        return leave(&all, &program);
+    code = program_end(&program);
+    error->text[0] = '\0'; /* that has said all */
+    error->result = (enum run_result)code;
+    return leave(&all, &program);
 }

@@ -91,7 +91,7 @@ bool ranks_open(struct ranks *ranks, struct error *error)
 
 void ranks_close(struct ranks *ranks)
 {
-    if (ranks->all.size > 1)
+    if (ranks->all.connection)
         connection_close(ranks);
     if (ranks->forked)
         munmap(ranks->place, sizeof *ranks->place);
@@ -181,22 +181,36 @@ bool group_barrier(const struct group *group, struct error *error)
     return good;
 }
 
-bool ranks_agree(const struct ranks *ranks, struct error *error)
+/** Makes of what all ranks have failed with, or not, this one's error. */
+static void hear(const struct ranks *ranks, const int32_t *all, struct error *error)
 {
-    const int32_t own = (int32_t)error->result;
-    struct error failed = {.result = RUN_VERIFIED};
-    int32_t *all;
+    int failed = 0;
 
-    if (!ALLOCATE_ARRAY(all, ranks->all.size, &failed) ||
-        !group_share(&ranks->all, &own, sizeof own, all, &failed)) {
-        if (!own)
-            *error = failed;
-        return false;
+    for (int r = 0; r < ranks->all.size; r++)
+        failed += all[r] == (int32_t)error->result;
+    if (error->result != RUN_VERIFIED) {
+        if (failed == ranks->all.size && ranks->all.rank > 0)
+            error->text[0] = '\0';
+        return;
     }
     for (int r = 0; error->result == RUN_VERIFIED && r < ranks->all.size; r++)
         if (all[r])
             error_set_as(error, (enum run_result)all[r], "rank %d, %s: rank %d has failed, and says why",
                          ranks->all.rank, ranks->stage, r);
+}
+
+bool ranks_agree(struct ranks *ranks, struct error *error)
+{
+    const int32_t own = (int32_t)error->result;
+    struct error failed = {.result = RUN_VERIFIED};
+    int32_t *all = NULL;
+
+    ranks->together = ALLOCATE_ARRAY(all, ranks->all.size, &failed) &&
+                      group_share(&ranks->all, &own, sizeof own, all, &failed);
+    if (ranks->together)
+        hear(ranks, all, error);
+    else if (!own)
+        *error = failed;
     free(all);
     return error->result == RUN_VERIFIED;
 }

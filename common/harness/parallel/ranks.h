@@ -33,6 +33,7 @@ struct ranks {
     double time_limit;   /**< seconds, of each collective */
     const char *stage;   /**< what is being done, for messages; the program's to set */
     cudaStream_t stream; /**< collectives are on this stream, as what makes their input should be; NULL if there is one rank */
+    bool together;       /**< ranks_agree() has reached all, whatever it said: they can leave in order */
     int forked;          /**< so many processes of this machine are the ranks; 0: they were started by mpirun */
     struct meeting_place *place; /**< of forked ranks */
 };
@@ -75,9 +76,9 @@ bool group_share(const struct group *group, const void *own, size_t bytes, void 
 
 /**
  * Tells all ranks whether this one has failed. False if one has; where it was another, the error becomes what that one will end
- * with, and names its rank.
+ * with, and names its rank. Where all have failed alike, as by a wrong argument, rank 0 speaks for all: the others' text is "".
  */
-bool ranks_agree(const struct ranks *ranks, struct error *error);
+bool ranks_agree(struct ranks *ranks, struct error *error);
 
 /** What the connection brings, for groups of two and more; the same contracts. */
 bool connection_open(struct ranks *ranks, struct error *error);
