@@ -53,12 +53,24 @@ on() {
     timeout -k 5 60 mpirun -n "$on_ranks" "$program" $shape "$@"
 }
 
-while read -r ranks arguments; do
-    # shellcheck disable=SC2086 # words
-    succeeds "$ranks ranks: ${arguments:-broadcast}" on "$ranks" --num-tokens 11 $arguments
-done <<'END'
+# A run of several ranks mostly waits for processes to start: some are under way at once.
+runs=0
+# start RANKS ARGUMENT...: begins a run, number $runs; with five under way, waits for them
+start() {
+    runs=$((runs + 1))
+    (on "$@" >"$scratch/out$runs" 2>"$scratch/err$runs"; echo $? >"$scratch/status$runs") &
+    [ $((runs % 5)) -ne 0 ] || wait
+}
+
+# said RUN: its exit status, and what the ranks said, sorted
+said() {
+    echo "exit $(cat "$scratch/status$1")"
+    grep "^$name: " "$scratch/err$1" | sort
+}
+
+cat >"$scratch/ways" <<'END'
 1 --dispatch all-to-all
-2
+2 --dispatch broadcast
 2 --ep 1 --dtype f32
 2 --dispatch all-to-all --expert-map random
 2 --tp 2 --dispatch all-to-all --ep 1
@@ -68,61 +80,83 @@ done <<'END'
 4 --dp 2 --tp 2 --ep 2 --dispatch all-to-all --tokens-per-rank 10,1
 3 --intermediate-size 66 --ep 1 --dispatch all-to-all
 2 --tokens-per-rank 0,11 --dist one --dispatch all-to-all
+2 --num-tokens 0 --dispatch all-to-all
 END
 integers maps i4 "(2, 8)" 0 -1 1 -1 2 -1 -1 3 -1 2 -1 1 -1 0 3 -1
-succeeds "no tokens at all on two ranks" on 2 --num-tokens 0 --dispatch all-to-all
-succeeds "a map from a file" on 2 --num-tokens 5 --expert-map "$scratch/maps.npy"
-one=$("$program" --num-tokens 9 --seed 4 --dtype f32 --out "$scratch/one" >/dev/null && cksum <"$scratch/one/output.npy")
-two=$(timeout 60 mpirun -n 2 "$program" --num-tokens 9 --seed 4 --dtype f32 --dispatch all-to-all --out "$scratch/two" \
-    >/dev/null && cksum <"$scratch/two/output.npy")
-equal "two sums of f32 are the same in either order: what two ranks write is what one does, with top 2" \
-    "$("$program" --topk 2 --num-tokens 9 --out "$scratch/three" >/dev/null && cksum <"$scratch/three/output.npy")" \
-    "$(timeout 60 mpirun -n 2 "$program" --topk 2 --num-tokens 9 --out "$scratch/four" >/dev/null && cksum <"$scratch/four/output.npy")"
-[ "$one" ] && [ "$two" ]
-
-# ends NAME EXIT LINES: the last run ended so, and these lines, sorted, are what ranks said
-ends() {
-    equal "$1" "$2" "$(echo "exit $status"; grep "^$name" "$scratch/err" | sort)"
-}
-
-# stops RANKS ARGUMENT...: runs, and sets status
-stops() {
-    on "$@" >"$scratch/out" 2>"$scratch/err"
-    status=$?
-}
-
-stops 2 --dp 3
-ends "wrong for all: rank 0 says so" "exit 2
-$name: --dp, --tp: 3 x 1 ranks; 2 were started (mpirun -n N)"
-stops 4 --ep 4 --num-experts 3
-ends "more ranks than experts" "exit 2
-$name: --ep: 4 parts of 3 experts; a part must have one at least"
-stops 3 --ep 1
-ends "a shape that does not divide" "exit 2
-$name: --intermediate-size: 64; 3 ranks have equal slices of an expert, which it must divide into"
-# shellcheck disable=SC2086 # words
-timeout 60 mpirun -n 1 "$program" $shape : -n 1 "$program" $shape --seed 3 >"$scratch/out" 2>"$scratch/err"
-status=$?
-ends "ranks that disagree" "exit 2
-$name: ranks 0 and 1 disagree on the command line"
-
-# --- ranks that stop ---
-gone="ended before the others: a rank has died, or did not come"
-EXPERT_PARALLEL_STOP=1:experts:die
-export EXPERT_PARALLEL_STOP
-stops 3 --timeout 20
-ends "a rank that dies" "exit 137
-$name: rank 0: $gone
-$name: rank 2: $gone"
-for stage in broadcast align experts "reduce DP" "reduce TP" round dispatch combine add "gather TP"; do
-    case $stage in
-    dispatch | combine | add | gather*) dispatch=all-to-all ;;
-    *) dispatch=broadcast ;;
+echo "2 --expert-map $scratch/maps.npy" >>"$scratch/ways"
+while read -r arguments; do
+    # shellcheck disable=SC2086 # words
+    case $arguments in
+    *tokens*) start $arguments ;;
+    *) start $arguments --num-tokens 11 ;;
     esac
-    EXPERT_PARALLEL_STOP="1:$stage:hang"
-    stops 2 --tp 2 --timeout 1 --dispatch "$dispatch"
-    matches "a rank that hangs at $stage: both end with a message" "*rank 0, *: not every rank of * came within 1 s (--timeout)*rank 1: $gone*" \
-        "$(grep "^$name" "$scratch/err" | sort)"
-    equal "a rank that hangs at $stage: exit" 3 "$status"
+done <"$scratch/ways"
+wait
+runs=0
+while read -r ranks arguments; do
+    runs=$((runs + 1))
+    equal "$ranks ranks, $arguments: verified" "exit 0" "$(said $runs)"
+done <"$scratch/ways"
+
+# --- the same result ---
+"$program" --topk 2 --num-tokens 9 --out "$scratch/one" >"$scratch/out"
+for dispatch in broadcast all-to-all; do
+    mpirun -n 2 "$program" --topk 2 --num-tokens 9 --dispatch $dispatch --out "$scratch/two" >"$scratch/out"
+    succeeds "two ranks write what one does, byte for byte: there are two terms to each sum, $dispatch" \
+        cmp "$scratch/one/output.npy" "$scratch/two/output.npy"
 done
+
+# --- ranks that cannot begin ---
+runs=0
+start 2 --dp 3
+start 4 --ep 4 --num-experts 3
+start 3 --ep 1
+start 1 --seed 2 : -n 1 "$program" --seed 3
+wait
+equal "wrong for all: rank 0 says so" "exit 2
+$name: --dp, --tp: 3 x 1 ranks; 2 were started (mpirun -n N)" "$(said 1)"
+equal "more ranks than experts" "exit 2
+$name: --ep: 4 parts of 3 experts; a part must have one at least" "$(said 2)"
+equal "a shape that does not divide" "exit 2
+$name: --intermediate-size: 64; 3 ranks have equal slices of an expert, which it must divide into" "$(said 3)"
+equal "ranks that disagree" "exit 2
+$name: ranks 0 and 1 disagree on the command line" "$(said 4)"
+
+# --- ranks that stop: the others end, with a message ---
+gone="ended before the others: a rank has died, or did not come"
+runs=0
+cat >"$scratch/stages" <<'END'
+broadcast:broadcast
+broadcast:align
+broadcast:experts
+broadcast:sum
+broadcast:reduce DP
+broadcast:reduce TP
+broadcast:round
+all-to-all:dispatch
+all-to-all:combine
+all-to-all:add
+all-to-all:gather TP
+END
+while IFS=: read -r dispatch stage; do
+    export EXPERT_PARALLEL_STOP="1:$stage:die"
+    start 2 --tp 2 --dispatch "$dispatch" --timeout 20
+done <"$scratch/stages"
+for stage in broadcast combine; do
+    export EXPERT_PARALLEL_STOP="1:$stage:hang"
+    start 2 --timeout 2 --dispatch "$([ $stage = combine ] && echo all-to-all || echo broadcast)"
+done
+wait
+runs=0
+while read -r stage; do
+    runs=$((runs + 1))
+    equal "a rank dies at $stage: the other says so" "exit 137
+$name: rank 0: $gone" "$(said $runs)"
+done <"$scratch/stages"
+equal "a rank hangs in a group: the other gives up, and both end" "exit 3
+$name: rank 0, broadcast: not every rank of the DP group came within 2 s (--timeout)
+$name: rank 1: $gone" "$(said $((runs + 1)))"
+equal "a rank hangs before all exchange" "exit 3
+$name: rank 0, combine: not every rank of the run came within 2 s (--timeout)
+$name: rank 1: $gone" "$(said $((runs + 2)))"
 finish

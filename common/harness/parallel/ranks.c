@@ -85,7 +85,7 @@ bool ranks_fork(struct ranks *ranks, int count, int *exit_code, struct error *er
 bool ranks_open(struct ranks *ranks, struct error *error)
 {
     ranks->stage = "start";
-    ranks->all = (struct group){"all", ranks->all.rank, 1, ranks, NULL};
+    ranks->all = (struct group){"the run", ranks->all.rank, 1, ranks, NULL};
     return connection_open(ranks, error);
 }
 
