@@ -23,7 +23,7 @@ static const char *const dispatch_names[] = {"broadcast", "all-to-all", NULL};
 #define FIELD(member) .field = offsetof(struct parallel_options, member)
 #define COUNT         .type = OPTION_INT, .least = 1, .most = INT_MAX
 
-/** A layer's options go on where these end. Those that are 0 unless given repeat a run only if they were: see command(). */
+/** A layer's options go on where these end. */
 static const struct option_row table[] = {
     {.help = "The ranks: start them with mpirun -n N, or on GPUs with --gpus N", .group = 4},
     {"dp", "N", "Ranks with tokens of their own, or groups of such (default: all ranks / --tp)", 4, COUNT, FIELD(dp)},
@@ -306,12 +306,17 @@ static bool write_output(const char *directory, const struct operands *operands,
 
 /* --- report ------------------------------------------------------------------------------------------------------- */
 
-static void name_run(struct program *program, const struct parallel_options *options, const struct split *split,
-                     const struct moe_problem *problem)
+/** Makes the texts that say which run it is; the options become those that repeat it, whatever was left to defaults. */
+static void name_run(struct program *program, struct parallel_options *options, const struct split *split,
+                     const struct moe_problem *problem, int block_size)
 {
     const unsigned traits = moe_options_traits(&options->moe, program) | (options->gpus ? OPERATOR_TRAIT << 4 : 0);
     char *command;
 
+    options->dp = split->dp;
+    options->tp = split->tp;
+    options->ep = split->parts;
+    options->moe.problem.block_size = block_size;
     program_set_command(program, table, traits);
     if (split->num_ranks > 1 && !options->gpus &&
         asprintf(&command, "mpirun -n %d %s", split->num_ranks, program_command(program)) >= 0) {
@@ -532,7 +537,7 @@ int main(int argc, char **argv)
     if (!check(&all.layer, &all.whole, &all.whole_arrays, error) && error->result != RUN_WRONG)
         return leave(&all, &program);
     if (sum_stages(&all.layer, &(struct error){0}) && all.ranks.all.rank == 0) {
-        name_run(&program, &options, &all.split, &all.whole.problem);
+        name_run(&program, &options, &all.split, &all.whole.problem, all.local.block_size);
         if (error->result == RUN_VERIFIED && options.moe.program.out)
             write_output(options.moe.program.out, &all.whole_arrays, error);
         report(&program, &options, &all.whole.problem, &all.layer);

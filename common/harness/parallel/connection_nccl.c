@@ -159,7 +159,8 @@ static bool choose_gpu(const struct ranks *ranks, int local_rank, struct error *
                            count);
     if (status == cudaSuccess)
         status = cudaSetDevice(local_rank);
-    return status == cudaSuccess || device_error(error, "choosing a GPU", status);
+    return status == cudaSuccess ||
+           group_error(&ranks->all, error, "choosing a GPU: %s", cudaGetErrorString(status));
 }
 
 bool connection_open(struct ranks *ranks, struct error *error)
