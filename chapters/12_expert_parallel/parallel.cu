@@ -10,6 +10,7 @@
 
 #include "kernels/dtype.cuh"
 
+// [elements]
 enum { THREADS = 256 };
 
 static __device__ __forceinline__ void store(float *to, float value)
@@ -26,6 +27,7 @@ static unsigned blocks_of(int64_t elements)
 {
     return (unsigned)((elements + THREADS - 1) / THREADS);
 }
+// [elements]
 
 // [gather]
 /** Rows in the order in which they are sent: a token that two ranks need is there twice. A thread copies an element. */

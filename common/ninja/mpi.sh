@@ -2,20 +2,31 @@
 # What a program on several devices is compiled and linked with: MPI where there is mpicc; for GPUs also NCCL, where its header and
 # library lie in CUDA's folders or the system's. What is missing leaves a program for one rank.
 #
-#   sh common/ninja/mpi.sh compile cpu|gpu    prints flags for the compiler
-#   sh common/ninja/mpi.sh link cpu|gpu       prints libraries
+#   sh common/ninja/mpi.sh compile cpu|gpu COMPILER...    prints flags for the compiler
+#   sh common/ninja/mpi.sh link cpu|gpu COMPILER...       prints libraries
 #   sh common/ninja/mpi.sh depends            prints what changes when MPI is installed or removed
 set -eu
 
-# mpi compile|link: of the flags that mpicc has those that matter
-mpi() {
-    command -v mpicc >/dev/null || return 0
+# mpi_flags compile|link: of the flags that mpicc has those that matter
+mpi_flags() {
     for word in $(mpicc "--showme:$1" 2>/dev/null || mpicc -show); do
         case $1$word in
         compile-[ID]* | link-[Ll]*) printf '%s ' "$word" ;;
         esac
     done
-    [ "$1" = link ] || printf '%s ' -DHAVE_MPI
+}
+
+# mpi compile|link COMPILER...: flags, if the compiler can link with MPI: one for another processor cannot
+mpi() {
+    command -v mpicc >/dev/null || return 0
+    what=$1
+    shift
+    # shellcheck disable=SC2046 # flags are words
+    echo '#include <mpi.h>
+int main(void) { return MPI_Init(0, 0); }' |
+        "$@" -x c - -o /dev/null $(mpi_flags compile) $(mpi_flags link) 2>/dev/null || return 0
+    mpi_flags "$what"
+    [ "$what" = link ] || printf '%s ' -DHAVE_MPI
 }
 
 # nccl compile|link: flags, if both header and library are found
@@ -35,7 +46,11 @@ nccl() {
 case $1 in
 depends) command -v mpicc || echo /usr/bin ;;
 *)
-    mpi "$1"
-    [ "$2" = cpu ] || nccl "$1"
+    what=$1
+    kind=$2
+    shift 2
+    [ "$kind" = cpu ] || set -- gcc # as nvcc does for C
+    mpi "$what" "$@"
+    [ "$kind" = cpu ] || nccl "$what"
     ;;
 esac
