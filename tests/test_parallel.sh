@@ -106,6 +106,28 @@ for dispatch in broadcast all-to-all; do
         cmp "$scratch/one/output.npy" "$scratch/two/output.npy"
 done
 
+# --- neither reduction can be left out, and each of its ranks is needed ---
+# leaves_out NAME SED ARGUMENT...: the program with paths.c edited so, on four ranks, is refused as wrong
+object=$(dirname "$program")/obj/$name/paths.o
+source=chapters/$name/paths.c
+ninja -t commands "$program" | grep -F "$object" |
+    sed "s|$source|-iquote chapters/$name $scratch/paths.c|; s|$object|$scratch/paths.o|g; s|-o $program |-o $scratch/$name |" \
+        >"$scratch/build.sh"
+leaves_out() {
+    leaves_name=$1
+    sed "$2" "$source" >"$scratch/paths.c"
+    shift 2
+    ! cmp -s "$source" "$scratch/paths.c" && sh -e "$scratch/build.sh" >"$scratch/out" 2>&1
+    # shellcheck disable=SC2086 # words
+    timeout 60 mpirun -n 4 "$scratch/$name" $shape --num-tokens 6 --tp 2 "$@" >"$scratch/out" 2>"$scratch/err"
+    equal "$leaves_name: is refused" 1 $?
+    matches "$leaves_name: for what it is" "*$name: wrong: output*expected*" "$(cat "$scratch/err")"
+}
+leaves_out "no sum over DP ranks" 's/group_all_reduce(&layer->dp, .*, error) &&/true \&\&/'
+leaves_out "no sum over TP ranks" 's/group_all_reduce(&layer->tp, .*, error) &&/true \&\&/'
+leaves_out "the sum over DP ranks twice" 's/group_all_reduce(&layer->tp, /group_all_reduce(\&layer->dp, /' --tokens-per-rank 3,3
+leaves_out "sums of the first rank only" 's/SUM_PLACES), split->num_ranks/SUM_PLACES), 1/' --dispatch all-to-all
+
 # --- ranks that cannot begin ---
 runs=0
 start 2 --dp 3

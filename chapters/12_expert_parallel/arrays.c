@@ -22,8 +22,8 @@ static bool is_needed(const struct split *split, const struct moe_layer *layer, 
 }
 
 /** Counts the rows to each rank; a token goes to a rank once, however many of its experts are there. */
-static bool count_rows(const struct parallel_options *options, const struct split *split,
-                       const struct moe_layer *layer, struct lists *lists, struct error *error)
+static bool count_rows(const struct parallel_options *options, const struct split *split, const struct moe_layer *layer,
+                       struct lists *lists, struct error *error)
 {
     if (!ALLOCATE_ARRAY(lists->sent_to, split->num_ranks, error) ||
         !ALLOCATE_ARRAY(lists->received_of, split->num_ranks, error))

@@ -34,10 +34,11 @@ static const struct option_row table[] = {
      4, COUNT, FIELD(ep)},
     {"tokens-per-rank", "N,N,...", "Tokens of each DP rank (default: --num-tokens, in equal parts)", 4, OPTION_TEXT,
      FIELD(tokens_per_rank)},
-    {"dispatch", "NAME", "broadcast: all tokens to all; all-to-all: to ranks that have their experts (default broadcast)",
-     4, OPTION_WORD, FIELD(dispatch), .words = dispatch_names},
-    {"timeout", "SECONDS", "How long a rank waits for another before it gives up (default 30)", 4, COUNT, FIELD(timeout),
-     .repeats = WITH_NO_RUN},
+    {"dispatch", "NAME",
+     "broadcast: all tokens to all; all-to-all: to ranks that have their experts (default broadcast)", 4, OPTION_WORD,
+     FIELD(dispatch), .words = dispatch_names},
+    {"timeout", "SECONDS", "How long a rank waits for another before it gives up (default 30)", 4, COUNT,
+     FIELD(timeout), .repeats = WITH_NO_RUN},
     {"gpus", "N", "Start so many ranks on this machine's GPUs", 4, OPTION_INT, FIELD(gpus), .least = 1, .most = 1024,
      .repeats = OPERATOR_TRAIT << 4},
     {"repeats", "N", "On GPUs: how often the layer is run after a first time; times are medians (default 20)", 4,
@@ -52,7 +53,9 @@ static bool check_options(const struct parallel_options *options, struct error *
 
     if (program->bench || program->check_all || program->trace)
         return error_set(error, "--%s: not of this chapter; each run checks one problem%s",
-                         program->bench ? "bench" : program->check_all ? "check-all" : "trace",
+                         program->bench       ? "bench"
+                         : program->check_all ? "check-all"
+                                              : "trace",
                          program->bench ? ", and times it on GPUs" : "");
     if (options->gpus && !connection_forks)
         return error_set(error, "--gpus: this program has none (no GPU, or no NCCL); start ranks with mpirun -n N");
@@ -186,8 +189,8 @@ static bool run_once(struct parallel_layer *layer, enum dispatch dispatch, struc
 /** Runs the layer: once, or on a GPU once more than so often as asked; the times of the first run do not count. */
 static bool run_layer(struct parallel_layer *layer, const struct parallel_options *options, struct error *error)
 {
-    bool good = !layer->has_times || (cudaEventCreate(&layer->begin) == cudaSuccess &&
-                                      cudaEventCreate(&layer->end) == cudaSuccess) ||
+    bool good = !layer->has_times ||
+                (cudaEventCreate(&layer->begin) == cudaSuccess && cudaEventCreate(&layer->end) == cudaSuccess) ||
                 error_set_as(error, RUN_NO_DEVICE, "events cannot be created");
 
     backend_reset_counters();
@@ -296,8 +299,7 @@ static bool check(const struct parallel_layer *layer, struct moe_layer *whole, s
 static bool write_output(const char *directory, const struct operands *operands, struct error *error)
 {
     struct whole_file files[MAX_OPERANDS] = {0};
-    const bool good = output_directory_ready(directory, error) &&
-                      operands_write(operands, directory, files, error) &&
+    const bool good = output_directory_ready(directory, error) && operands_write(operands, directory, files, error) &&
                       whole_files_keep(files, MAX_OPERANDS, error);
 
     whole_files_drop(files, MAX_OPERANDS);
@@ -449,8 +451,7 @@ static bool load(struct everything *all, struct program *program, struct paralle
 
     all->ranks.stage = "load";
     options->moe.map = "none"; /* the whole layer has all experts */
-    good = split_ranks(options, &all->ranks, &all->split, error) &&
-           split_count_tokens(options, &all->split, error) &&
+    good = split_ranks(options, &all->ranks, &all->split, error) && split_count_tokens(options, &all->split, error) &&
            moe_load(&options->moe, &any, program->backend.has_times, &all->whole, &all->whole_arrays, error);
     options->moe.map = map;
     good = good && split_layer(options, map, &all->whole.problem, &all->split, error) &&

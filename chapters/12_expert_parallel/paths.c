@@ -107,8 +107,8 @@ static bool compute(struct parallel_layer *layer, int64_t num_tokens, struct err
 
     const struct align_buffers lists = {data(layer, IDS),        data(layer, EXPERT_MAP), data(layer, SORTED),
                                         data(layer, EXPERT_IDS), data(layer, NUM_PADDED), data(layer, ALIGN_WORKSPACE)};
-    const struct moe_buffers buffers = {data(layer, HIDDEN),     data(layer, W13),        data(layer, W2),
-                                        data(layer, WEIGHTS),    data(layer, SORTED),     data(layer, EXPERT_IDS),
+    const struct moe_buffers buffers = {data(layer, HIDDEN),     data(layer, W13),          data(layer, W2),
+                                        data(layer, WEIGHTS),    data(layer, SORTED),       data(layer, EXPERT_IDS),
                                         data(layer, NUM_PADDED), data(layer, INTERMEDIATE), data(layer, PARTIAL),
                                         data(layer, OUTPUT)};
     const cudaStream_t stream = layer->ranks->stream;
@@ -118,8 +118,7 @@ static bool compute(struct parallel_layer *layer, int64_t num_tokens, struct err
            end_stage(layer, (struct stage){.by = "10_align_parallel_fill"}, error) &&
            begin_stage(layer, "experts", error) &&
            launched(num_tokens > 0 ? layer->experts.launch(&problem, &buffers, stream) : cudaSuccess, error) &&
-           end_stage(layer, (struct stage){.by = layer->experts.name}, error) &&
-           begin_stage(layer, "sum", error) &&
+           end_stage(layer, (struct stage){.by = layer->experts.name}, error) && begin_stage(layer, "sum", error) &&
            launched(sum_partial_launch(&problem, data(layer, PARTIAL), data(layer, SUMS), stream), error) &&
            end_stage(layer, (struct stage){.by = "parallel.cu"}, error);
 }
@@ -160,8 +159,7 @@ bool run_broadcast(struct parallel_layer *layer, struct error *error)
            compute(layer, n, error) && begin_stage(layer, "reduce DP", error) &&
            group_all_reduce(&layer->dp, sums, n * (int64_t)h, error) &&
            end_stage(layer, reduced(&layer->dp, (double)n * h * sizeof(float)), error) &&
-           begin_stage(layer, "reduce TP", error) &&
-           group_all_reduce(&layer->tp, own_sums, own * (int64_t)h, error) &&
+           begin_stage(layer, "reduce TP", error) && group_all_reduce(&layer->tp, own_sums, own * (int64_t)h, error) &&
            end_stage(layer, reduced(&layer->tp, (double)own * h * sizeof(float)), error) &&
            begin_stage(layer, "round", error) &&
            launched(add_rows_launch(problem, own_sums, NULL, 1, own, data(layer, RESULT), layer->ranks->stream),
@@ -200,8 +198,7 @@ static bool exchange_rows(struct parallel_layer *layer, int from, int to, size_t
         bytes[r] = sent[r] * (int64_t)row;
         bytes[size + r] = received[r] * (int64_t)row;
     }
-    good = good &&
-           group_all_to_all(&layer->ranks->all, data(layer, from), bytes, data(layer, to), bytes + size, error);
+    good = good && group_all_to_all(&layer->ranks->all, data(layer, from), bytes, data(layer, to), bytes + size, error);
     free(bytes);
     return good;
 }
@@ -252,8 +249,7 @@ bool run_all_to_all(struct parallel_layer *layer, struct error *error)
            launched(gather_rows_launch(problem, data(layer, OWN_HIDDEN), data(layer, SENT_ROWS), sent,
                                        data(layer, SENT_HIDDEN), layer->ranks->stream),
                     error) &&
-           exchange_counts(layer, &received, error) &&
-           exchange_rows(layer, SENT_HIDDEN, HIDDEN, row, false, error) &&
+           exchange_counts(layer, &received, error) && exchange_rows(layer, SENT_HIDDEN, HIDDEN, row, false, error) &&
            exchange_rows(layer, SENT_IDS, IDS, topk * sizeof(int32_t), false, error) &&
            exchange_rows(layer, SENT_WEIGHTS, WEIGHTS, topk * sizeof(float), false, error) &&
            end_stage(layer, exchanged(layer, sent, received, false, row + topk * (sizeof(int32_t) + sizeof(float))),

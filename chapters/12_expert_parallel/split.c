@@ -21,7 +21,8 @@ bool split_ranks(const struct parallel_options *options, const struct ranks *ran
     *split = (struct split){.num_ranks = size, .rank = ranks->all.rank, .dp = (int)dp, .tp = tp};
     if (dp * tp != size)
         return error_set(error, "--dp, --tp: %" PRId64 " x %d ranks; %d %s started%s", dp ? dp : 1, tp, size,
-                         size == 1 ? "was" : "were", connection_forks ? " (--gpus N, or mpirun -n N)" : " (mpirun -n N)");
+                         size == 1 ? "was" : "were",
+                         connection_forks ? " (--gpus N, or mpirun -n N)" : " (mpirun -n N)");
     split->parts = options->ep ? options->ep : size;
     if (size % split->parts != 0)
         return error_set(error, "--ep: %d parts; it must divide the %d ranks", split->parts, size);
@@ -118,8 +119,8 @@ static bool read_maps(const char *path, const struct npy_array *file, int num_ex
     for (int e = 0; e < num_experts; e++)
         split->owners[e] = -1;
     for (int part = 0; good && part < split->parts; part++) {
-        const struct npy_array row = {file->dtype, 1, {num_experts},
-                                      (char *)file->data + (size_t)part * num_experts * dtype_size(file->dtype)};
+        const struct npy_array row = {
+            file->dtype, 1, {num_experts}, (char *)file->data + (size_t)part * num_experts * dtype_size(file->dtype)};
 
         good = align_convert_map(&row, num_experts, map, error);
         for (int e = 0; good && e < num_experts; e++) {
@@ -153,8 +154,8 @@ static bool map_from_file(const char *path, int num_experts, struct split *split
     return good;
 }
 
-static bool split_experts(const struct parallel_options *options, const char *map, int num_experts,
-                          struct split *split, struct error *error)
+static bool split_experts(const struct parallel_options *options, const char *map, int num_experts, struct split *split,
+                          struct error *error)
 {
     const enum array_source source = array_source(map);
 
@@ -185,7 +186,8 @@ bool split_layer(const struct parallel_options *options, const char *map, const 
     const int dp_rank = split->rank / split->tp;
 
     if (problem->intermediate_size % split->slices != 0)
-        return error_set(error, "--intermediate-size: %d; %d ranks have equal slices of an expert, which it must divide into",
+        return error_set(error,
+                         "--intermediate-size: %d; %d ranks have equal slices of an expert, which it must divide into",
                          problem->intermediate_size, split->slices);
     split->slice_size = problem->intermediate_size / split->slices;
     for (int d = 0; !options->tokens_per_rank && d < split->dp; d++)

@@ -83,8 +83,9 @@ bool moe_options_check(const struct moe_options *options, struct error *error)
 bool moe_options_parse(struct program *program, int argc, char **argv, struct moe_options *options)
 {
     *options = moe_options_default();
-    return program_parse(program, moe_option_rows, "takes every token through its experts, checks what comes out, and reports",
-                         argc, argv, options) &&
+    return program_parse(program, moe_option_rows,
+                         "takes every token through its experts, checks what comes out, and reports", argc, argv,
+                         options) &&
            moe_options_check(options, &program->error);
 }
 

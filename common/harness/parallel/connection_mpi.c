@@ -176,13 +176,12 @@ bool connection_all_reduce(const struct group *group, float *sums, int64_t count
     const int64_t bytes = count * (int64_t)sizeof *sums;
     struct staged staged = {.to_bytes = (size_t)bytes, .from_bytes = (size_t)bytes};
     MPI_Request request;
-    const bool good = (count <= INT_MAX || group_error(group, error, "more than %d sums, which MPI cannot count", INT_MAX)) &&
-                      stage(group, sums, &staged, error) &&
-                      await(group,
-                            MPI_Iallreduce(staged.to, staged.from, (int)count, MPI_FLOAT, MPI_SUM, comm_of(group),
-                                           &request),
-                            &request, error) &&
-                      unstage(&staged, sums, error);
+    const bool good =
+        (count <= INT_MAX || group_error(group, error, "more than %d sums, which MPI cannot count", INT_MAX)) &&
+        stage(group, sums, &staged, error) &&
+        await(group, MPI_Iallreduce(staged.to, staged.from, (int)count, MPI_FLOAT, MPI_SUM, comm_of(group), &request),
+              &request, error) &&
+        unstage(&staged, sums, error);
 
     staged_free(&staged);
     return good;
@@ -200,8 +199,8 @@ bool connection_all_to_all(const struct group *group, const void *to, const int6
                       stage(group, to, &staged, error) &&
                       await(group,
                             MPI_Ialltoallv(staged.to, staged.counts, staged.counts + size, MPI_BYTE, staged.from,
-                                           staged.counts + 2 * size, staged.counts + 3 * size, MPI_BYTE,
-                                           comm_of(group), &request),
+                                           staged.counts + 2 * size, staged.counts + 3 * size, MPI_BYTE, comm_of(group),
+                                           &request),
                             &request, error) &&
                       unstage(&staged, from, error);
 

@@ -159,8 +159,7 @@ static bool choose_gpu(const struct ranks *ranks, int local_rank, struct error *
                            count);
     if (status == cudaSuccess)
         status = cudaSetDevice(local_rank);
-    return status == cudaSuccess ||
-           group_error(&ranks->all, error, "choosing a GPU: %s", cudaGetErrorString(status));
+    return status == cudaSuccess || group_error(&ranks->all, error, "choosing a GPU: %s", cudaGetErrorString(status));
 }
 
 bool connection_open(struct ranks *ranks, struct error *error)
@@ -242,8 +241,8 @@ bool connection_all_gather(const struct group *group, const void *own, const int
 
     for (int r = 0; r < group->size; r++) { /* NCCL's all-gather has equal parts: every rank broadcasts its own */
         if (bytes[r])
-            result = worse(result, ncclBroadcast(own, to, (size_t)bytes[r], ncclInt8, r, comm_of(group),
-                                                 group->ranks->stream));
+            result = worse(result,
+                           ncclBroadcast(own, to, (size_t)bytes[r], ncclInt8, r, comm_of(group), group->ranks->stream));
         to += bytes[r];
     }
     return await(group, worse(result, ncclGroupEnd()), error);
@@ -265,11 +264,11 @@ bool connection_all_to_all(const struct group *group, const void *to, const int6
 
     for (int r = 0; r < group->size; r++) {
         if (to_bytes[r])
-            result = worse(result, ncclSend(send, (size_t)to_bytes[r], ncclInt8, r, comm_of(group),
-                                            group->ranks->stream));
+            result = worse(result,
+                           ncclSend(send, (size_t)to_bytes[r], ncclInt8, r, comm_of(group), group->ranks->stream));
         if (from_bytes[r])
-            result = worse(result, ncclRecv(receive, (size_t)from_bytes[r], ncclInt8, r, comm_of(group),
-                                            group->ranks->stream));
+            result = worse(result,
+                           ncclRecv(receive, (size_t)from_bytes[r], ncclInt8, r, comm_of(group), group->ranks->stream));
         send += to_bytes[r];
         receive += from_bytes[r];
     }
@@ -285,7 +284,8 @@ bool connection_open(struct ranks *ranks, struct error *error)
     const char *const size = getenv("OMPI_COMM_WORLD_SIZE");
 
     return !size || atoi(size) == 1 ||
-           group_error(&ranks->all, error, "this program was built without NCCL, for one rank: install it, and build again");
+           group_error(&ranks->all, error,
+                       "this program was built without NCCL, for one rank: install it, and build again");
 }
 
 void connection_close(struct ranks *ranks)

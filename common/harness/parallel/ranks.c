@@ -116,9 +116,8 @@ void group_free(struct group *group)
 /** What one rank alone does: it keeps what it has. */
 static bool keep(const struct group *group, const void *own, int64_t bytes, void *all, struct error *error)
 {
-    const cudaError_t status = bytes ? cudaMemcpyAsync(all, own, (size_t)bytes, cudaMemcpyDeviceToDevice,
-                                                       group->ranks->stream)
-                                     : cudaSuccess;
+    const cudaError_t status =
+        bytes ? cudaMemcpyAsync(all, own, (size_t)bytes, cudaMemcpyDeviceToDevice, group->ranks->stream) : cudaSuccess;
 
     return status == cudaSuccess || device_error(error, "copying on the device", status);
 }

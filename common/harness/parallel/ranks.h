@@ -30,11 +30,12 @@ struct group {
 /** All of them. Zeros, and the time limit, before ranks_open(). */
 struct ranks {
     struct group all;
-    double time_limit;   /**< seconds, of each collective */
-    const char *stage;   /**< what is being done, for messages; the program's to set */
-    cudaStream_t stream; /**< collectives are on this stream, as what makes their input should be; NULL if there is one rank */
-    bool together;       /**< ranks_agree() has reached all, whatever it said: they can leave in order */
-    int forked;          /**< so many processes of this machine are the ranks; 0: they were started by mpirun */
+    double time_limit; /**< seconds, of each collective */
+    const char *stage; /**< what is being done, for messages; the program's to set */
+    cudaStream_t
+        stream; /**< collectives are on this stream, as what makes their input should be; NULL if there is one rank */
+    bool together;               /**< ranks_agree() has reached all, whatever it said: they can leave in order */
+    int forked;                  /**< so many processes of this machine are the ranks; 0: they were started by mpirun */
     struct meeting_place *place; /**< of forked ranks */
 };
 
