@@ -55,11 +55,11 @@ on() {
 
 # A run of several ranks mostly waits for processes to start: some are under way at once.
 runs=0
-# start RANKS ARGUMENT...: begins a run, number $runs; with five under way, waits for them
+# start RANKS ARGUMENT...: begins a run, number $runs; with seven under way, waits for them
 start() {
     runs=$((runs + 1))
     (on "$@" >"$scratch/out$runs" 2>"$scratch/err$runs"; echo $? >"$scratch/status$runs") &
-    [ $((runs % 5)) -ne 0 ] || wait
+    [ $((runs % 7)) -ne 0 ] || wait
 }
 
 # said RUN: its exit status, and what the ranks said, sorted
@@ -121,11 +121,10 @@ leaves_out() {
     # shellcheck disable=SC2086 # words
     timeout 60 mpirun -n 4 "$scratch/$name" $shape --num-tokens 6 --tp 2 "$@" >"$scratch/out" 2>"$scratch/err"
     equal "$leaves_name: is refused" 1 $?
-    matches "$leaves_name: for what it is" "*$name: wrong: output*expected*" "$(cat "$scratch/err")"
+    matches "$leaves_name: for what it is" "$name: wrong: output*expected*" "$(cat "$scratch/err")"
 }
 leaves_out "no sum over DP ranks" 's/group_all_reduce(&layer->dp, .*, error) &&/true \&\&/'
 leaves_out "no sum over TP ranks" 's/group_all_reduce(&layer->tp, .*, error) &&/true \&\&/'
-leaves_out "the sum over DP ranks twice" 's/group_all_reduce(&layer->tp, /group_all_reduce(\&layer->dp, /' --tokens-per-rank 3,3
 leaves_out "sums of the first rank only" 's/SUM_PLACES), split->num_ranks/SUM_PLACES), 1/' --dispatch all-to-all
 
 # --- ranks that cannot begin ---

@@ -234,7 +234,7 @@ static bool sum_stages(struct parallel_layer *layer, struct error *error)
 /* --- check -------------------------------------------------------------------------------------------------------- */
 
 /** Every rank gets what all have as their result, on the host: those of the TP ranks of a DP rank are to be the same. */
-static bool gather_results(const struct parallel_layer *layer, char **results, size_t *copy_bytes, struct error *error)
+static bool gather_results(const struct parallel_layer *layer, char **results, struct error *error)
 {
     const struct split *const split = layer->split;
     const size_t row = (size_t)layer->problem->hidden_size * dtype_size(layer->problem->dtype);
@@ -244,7 +244,6 @@ static bool gather_results(const struct parallel_layer *layer, char **results, s
     cudaError_t status;
     bool good;
 
-    *copy_bytes = (size_t)layer->problem->num_tokens * row;
     if (!memory_allocate((void **)results, bytes, error) || !ALLOCATE_ARRAY(parts, split->num_ranks, error))
         return false;
     for (int r = 0; r < split->num_ranks; r++)
@@ -278,20 +277,17 @@ static void assemble(const struct parallel_layer *layer, const char *results, in
     }
 }
 
-/** Looks at guard bands and inputs in every rank; rank 0 checks all results against the whole layer. */
-static bool check(const struct parallel_layer *layer, struct moe_layer *whole, struct operands *operands,
-                  struct error *error)
+/** Checks all results, as gathered, against the whole layer. */
+static bool check(const struct parallel_layer *layer, const char *results, struct moe_layer *whole,
+                  struct operands *operands, struct error *error)
 {
-    char *results = NULL;
-    size_t bytes;
-    bool good = gather_results(layer, &results, &bytes, error) && operands_fetch(layer->arrays, error);
+    bool good = true;
 
     whole->slices = layer->split->slices;
-    for (int t = 0; good && layer->split->rank == 0 && t < layer->split->tp; t++) {
+    for (int t = 0; good && t < layer->split->tp; t++) {
         assemble(layer, results, t, operands->list[MOE_OUTPUT].host.data);
         good = moe_check(whole, operands, error);
     }
-    free(results);
     return good;
 }
 
@@ -421,6 +417,7 @@ struct everything {
     struct lists lists;
     struct moe_problem local;
     struct parallel_layer layer;
+    char *results; /**< of all ranks, one after the other */
 };
 
 /** Finds the other ranks, and whether all were asked the same. A wrong argument is one everywhere: rank 0 says so. */
@@ -487,14 +484,25 @@ static bool prepare(struct everything *all, struct program *program, const struc
     return good;
 }
 
-static void free_everything(struct everything *all)
+/** Leaves the other ranks, in order: nothing that needs them is left to do. */
+static void part(struct everything *all)
 {
+    signal(SIGTERM, SIG_IGN); /* mpirun sends it when a rank has ended with another code than 0 */
+    alarm((unsigned)all->ranks.time_limit + 1);
     group_free(&all->layer.dp);
     group_free(&all->layer.tp);
+    operands_leave_device(&all->arrays);
+    ranks_close(&all->ranks);
+    alarm(0);
+}
+
+static void free_everything(struct everything *all)
+{
     arrays_free(&all->lists, &all->arrays);
     operands_free(&all->whole_arrays);
     moe_routing_free(&all->whole.routing);
     split_free(&all->split);
+    free(all->results);
 }
 
 /** Ends a rank that failed, or whose peers did: in order, if all know of it; else nobody waits for those who may be gone. */
@@ -503,16 +511,47 @@ static int leave(struct everything *all, struct program *program)
     const int code = program->error.result;
 
     if (program->error.text[0] == '\0')
-        program->error.result = RUN_VERIFIED; /* rank 0 has said it */
+        program->error.result = RUN_VERIFIED; /* rank 0 says it */
     program_exit(program);
-    free(program->command);
-    alarm((unsigned)all->ranks.time_limit + 1);
     if (all->ranks.together) {
-        signal(SIGTERM, SIG_IGN); /* mpirun sends it when the first has left with another code than 0 */
+        part(all);
         free_everything(all);
-        ranks_close(&all->ranks);
     }
     return code;
+}
+
+/** What is left to rank 0 when the others have gone: to check what all have made, to write it, to report. */
+static int conclude(struct everything *all, struct program *program, struct parallel_options *options)
+{
+    struct error *const error = &program->error;
+    int code;
+
+    name_run(program, options, &all->split, &all->whole.problem, all->local.block_size);
+    if (check(&all->layer, all->results, &all->whole, &all->whole_arrays, error) && options->moe.program.out)
+        write_output(options->moe.program.out, &all->whole_arrays, error);
+    report(program, options, &all->whole.problem, &all->layer);
+    code = program_end(program);
+    free_everything(all);
+    return code;
+}
+
+/** Loads, runs, and gathers the results: everything that the ranks do together. False: leave(). */
+static bool run(struct everything *all, struct program *program, struct parallel_options *options)
+{
+    struct error *const error = &program->error;
+
+    program_open(program);
+    if (!ranks_agree(&all->ranks, error) || !load(all, program, options) || !prepare(all, program, options))
+        return false;
+    all->ranks.together = false; /* from here on a rank that fails may leave others in the midst of a collective */
+    if (!run_layer(&all->layer, options, error))
+        return false;
+    backend_read_counters(&program->counters);
+    all->ranks.stage = "check";
+    if (!gather_results(&all->layer, &all->results, error) || !sum_stages(&all->layer, error))
+        return false;
+    operands_fetch(&all->arrays, error);
+    return ranks_agree(&all->ranks, error);
 }
 
 int main(int argc, char **argv)
@@ -520,34 +559,14 @@ int main(int argc, char **argv)
     struct parallel_options options;
     struct program program = {.path = argv[0], .name = NAME, .source_hash = kernel_source_sha256};
     struct everything all = {0};
-    struct error *const error = &program.error;
     int code = RUN_VERIFIED;
 
     if (parse(&program, argc, argv, &options) && options.gpus > 1 &&
-        !ranks_fork(&all.ranks, options.gpus, &code, error))
+        !ranks_fork(&all.ranks, options.gpus, &code, &program.error))
         return code ? code : leave(&all, &program);
     all.ranks.time_limit = options.timeout;
-    if (!meet(&all, &program, argc, argv) || !(program_open(&program), ranks_agree(&all.ranks, error)) ||
-        !load(&all, &program, &options) || !prepare(&all, &program, &options))
+    if (!meet(&all, &program, argc, argv) || !run(&all, &program, &options) || all.ranks.all.rank > 0)
         return leave(&all, &program);
-    all.ranks.together = false; /* from here on a rank that fails may leave others in the midst of a collective */
-    if (!run_layer(&all.layer, &options, error))
-        return leave(&all, &program);
-    backend_read_counters(&program.counters);
-    all.ranks.stage = "check";
-    if (!check(&all.layer, &all.whole, &all.whole_arrays, error) && error->result != RUN_WRONG)
-        return leave(&all, &program);
-    if (sum_stages(&all.layer, &(struct error){0}) && all.ranks.all.rank == 0) {
-        name_run(&program, &options, &all.split, &all.whole.problem, all.local.block_size);
-        if (error->result == RUN_VERIFIED && options.moe.program.out)
-            write_output(options.moe.program.out, &all.whole_arrays, error);
-        report(&program, &options, &all.whole.problem, &all.layer);
-    }
-    ranks_agree(&all.ranks, error);
-    if (all.ranks.all.rank > 0)
-        return leave(&all, &program);
-    code = program_end(&program);
-    error->text[0] = '\0'; /* that has said all */
-    error->result = (enum run_result)code;
-    return leave(&all, &program);
+    part(&all);
+    return conclude(&all, &program, &options);
 }

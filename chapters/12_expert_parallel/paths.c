@@ -36,7 +36,7 @@ static bool begin_stage(struct parallel_layer *layer, const char *name, struct e
     stop_if_asked(layer->ranks);
     if (!layer->has_times)
         return true;
-    if (!group_barrier(&layer->ranks->all, error))
+    if (!ranks_line_up(layer->ranks, error))
         return false;
 
     const cudaError_t status = cudaEventRecord(layer->begin, layer->ranks->stream);

@@ -180,8 +180,12 @@ bool connection_open(struct ranks *ranks, struct error *error)
     if (!choose_gpu(ranks, local_rank, error))
         return false;
     status = cudaStreamCreateWithFlags(&ranks->stream, cudaStreamNonBlocking);
+    if (status == cudaSuccess)
+        status = cudaMalloc((void **)&ranks->number, sizeof *ranks->number);
+    if (status == cudaSuccess)
+        status = cudaMemsetAsync(ranks->number, 0, sizeof *ranks->number, ranks->stream);
     if (status != cudaSuccess)
-        return device_error(error, "a stream", status);
+        return device_error(error, "a stream and a number on it", status);
     config.blocking = 0;
     result = ncclCommInitRankConfig(&comm, ranks->all.size, id, ranks->all.rank, &config);
     ranks->all.connection = comm;
@@ -195,8 +199,18 @@ void connection_close(struct ranks *ranks)
 
     if (call_is_done(&ranks->all, comm_of(&ranks->all), result, &ignored))
         ncclCommDestroy(comm_of(&ranks->all));
+    cudaFree(ranks->number);
     cudaStreamDestroy(ranks->stream);
     leave_mpi();
+}
+
+/** A sum of one number, which no rank has before all have come. Later work on the stream waits for it; the host does not. */
+bool connection_line_up(const struct ranks *ranks, struct error *error)
+{
+    return call_is_done(&ranks->all, comm_of(&ranks->all),
+                        ncclAllReduce(ranks->number, ranks->number, 1, ncclFloat32, ncclSum, comm_of(&ranks->all),
+                                      ranks->stream),
+                        error);
 }
 
 bool connection_split(const struct group *all, int color, struct group *group, struct error *error)
@@ -291,6 +305,12 @@ bool connection_open(struct ranks *ranks, struct error *error)
 void connection_close(struct ranks *ranks)
 {
     (void)ranks;
+}
+
+bool connection_line_up(const struct ranks *ranks, struct error *error)
+{
+    (void)ranks, (void)error;
+    return true;
 }
 
 bool connection_split(const struct group *all, int color, struct group *group, struct error *error)

@@ -158,7 +158,7 @@ bool group_share(const struct group *group, const void *own, size_t bytes, void 
         parts[r] = (int64_t)bytes;
     status = cudaMalloc((void **)&device, bytes + all_bytes);
     if (status == cudaSuccess)
-        status = cudaMemcpy(device + all_bytes, own, bytes, cudaMemcpyHostToDevice);
+        status = cudaMemcpyAsync(device + all_bytes, own, bytes, cudaMemcpyHostToDevice, group->ranks->stream);
     good = status == cudaSuccess && connection_all_gather(group, device + all_bytes, parts, device, error);
     if (good)
         status = cudaMemcpy(all, device, all_bytes, cudaMemcpyDeviceToHost);
@@ -167,17 +167,9 @@ bool group_share(const struct group *group, const void *own, size_t bytes, void 
     return status == cudaSuccess ? good : device_error(error, "a few bytes of device memory", status);
 }
 
-bool group_barrier(const struct group *group, struct error *error)
+bool ranks_line_up(const struct ranks *ranks, struct error *error)
 {
-    const char own = 0;
-    char *all;
-    bool good;
-
-    if (!ALLOCATE_ARRAY(all, group->size, error))
-        return false;
-    good = group_share(group, &own, sizeof own, all, error);
-    free(all);
-    return good;
+    return ranks->all.size == 1 || connection_line_up(ranks, error);
 }
 
 /** Makes of what all ranks have failed with, or not, this one's error. */

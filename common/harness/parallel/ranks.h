@@ -35,6 +35,7 @@ struct ranks {
     cudaStream_t
         stream; /**< collectives are on this stream, as what makes their input should be; NULL if there is one rank */
     bool together;               /**< ranks_agree() has reached all, whatever it said: they can leave in order */
+    float *number;       /**< of device memory, for the connection */
     int forked;                  /**< so many processes of this machine are the ranks; 0: they were started by mpirun */
     struct meeting_place *place; /**< of forked ranks */
 };
@@ -69,8 +70,8 @@ bool group_all_reduce(const struct group *group, float *sums, int64_t count, str
 bool group_all_to_all(const struct group *group, const void *to, const int64_t *to_bytes, void *from,
                       const int64_t *from_bytes, struct error *error);
 
-/** Returns when all have come. */
-bool group_barrier(const struct group *group, struct error *error);
+/** Lets what follows on the stream begin in all ranks at about the same time, to be timed. Need not wait itself. */
+bool ranks_line_up(const struct ranks *ranks, struct error *error);
 
 /** The same as group_all_gather() for a few bytes of host memory, as many from each. */
 bool group_share(const struct group *group, const void *own, size_t bytes, void *all, struct error *error);
@@ -84,6 +85,7 @@ bool ranks_agree(struct ranks *ranks, struct error *error);
 /** What the connection brings, for groups of two and more; the same contracts. */
 bool connection_open(struct ranks *ranks, struct error *error);
 void connection_close(struct ranks *ranks);
+bool connection_line_up(const struct ranks *ranks, struct error *error);
 bool connection_split(const struct group *all, int color, struct group *group, struct error *error);
 void connection_free(struct group *group);
 bool connection_all_gather(const struct group *group, const void *own, const int64_t *bytes, void *all,
