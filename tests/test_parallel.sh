@@ -98,6 +98,25 @@ while read -r ranks arguments; do
     equal "$ranks ranks, $arguments: verified" "exit 0" "$(said $runs)"
 done <"$scratch/ways"
 
+# --- weights from files, of which each rank takes its part ---
+# halves NAME SHAPE COUNT: $scratch/NAME.npy of numbers from 0.125 to 0.7, no two neighbours alike: two digits are a half
+halves() {
+    npy "$1" "{'descr': '<f2', 'fortran_order': False, 'shape': $2, }" 0
+    seq 1000 99999 | tr -d '\n' | head -c $((2 * $3)) >>"$scratch/$1.npy"
+}
+halves w13 "(4, 12, 10)" 480
+halves w2 "(4, 10, 6)" 240
+runs=0
+shape="--w13 $scratch/w13.npy --w2 $scratch/w2.npy --topk 2 --dtype f32 --num-tokens 7"
+start 2
+start 2 --ep 1 --dispatch all-to-all
+start 6 --ep 2 --expert-map random
+wait
+for run in 1 2 3; do
+    equal "weights from files: parts, slices, both: $run" "exit 0" "$(said $run)"
+done
+shape="--hidden-size 64 --intermediate-size 64 --num-experts 8 --topk 2"
+
 # --- the same result ---
 "$program" --topk 2 --num-tokens 9 --out "$scratch/one" >"$scratch/out"
 for dispatch in broadcast all-to-all; do

@@ -207,10 +207,10 @@ void connection_close(struct ranks *ranks)
 /** A sum of one number, which no rank has before all have come. Later work on the stream waits for it; the host does not. */
 bool connection_line_up(const struct ranks *ranks, struct error *error)
 {
-    return call_is_done(&ranks->all, comm_of(&ranks->all),
-                        ncclAllReduce(ranks->number, ranks->number, 1, ncclFloat32, ncclSum, comm_of(&ranks->all),
-                                      ranks->stream),
-                        error);
+    return call_is_done(
+        &ranks->all, comm_of(&ranks->all),
+        ncclAllReduce(ranks->number, ranks->number, 1, ncclFloat32, ncclSum, comm_of(&ranks->all), ranks->stream),
+        error);
 }
 
 bool connection_split(const struct group *all, int color, struct group *group, struct error *error)

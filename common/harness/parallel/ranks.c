@@ -44,7 +44,8 @@ static int await_ranks(const pid_t *pids, int count)
 
         for (int r = 0; !WIFEXITED(status) && r < count; r++)
             if (pids[r] == pid)
-                fprintf(stderr, "rank %d was ended by signal %d\n", r, WTERMSIG(status));
+                fprintf(stderr, "%s: rank %d was ended by signal %d\n", program_invocation_short_name, r,
+                        WTERMSIG(status));
             else
                 kill(pids[r], SIGTERM);
         first_code = first_code ? first_code : code;
