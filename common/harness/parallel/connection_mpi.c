@@ -5,9 +5,17 @@
  */
 #include "harness/parallel/ranks.h"
 
-#include <stdlib.h>
-
 const bool connection_forks = false;
+
+#ifdef HAVE_MPI
+
+#include "base/memory.h"
+#include "harness/core/device_buffer.h"
+
+#include <limits.h>
+#include <mpi.h>
+#include <stdlib.h>
+#include <time.h>
 
 /** So many ranks were started, as the environment says: that of Open MPI, of MPICH, of Slurm. */
 static int ranks_started(void)
@@ -19,15 +27,6 @@ static int ranks_started(void)
             return atoi(getenv(names[i]));
     return 1;
 }
-
-#ifdef HAVE_MPI
-
-#include "base/memory.h"
-#include "harness/core/device_buffer.h"
-
-#include <limits.h>
-#include <mpi.h>
-#include <time.h>
 
 static double seconds_now(void)
 {
@@ -217,57 +216,7 @@ bool connection_all_to_all(const struct group *group, const void *to, const int6
 
 #else
 
-bool connection_open(struct ranks *ranks, struct error *error)
-{
-    (void)ranks;
-    return ranks_started() == 1 ||
-           error_set_as(error, RUN_NO_DEVICE,
-                        "%d ranks were started, but this program was built without MPI, for one: run "
-                        "sh common/setup.sh checks, then ninja",
-                        ranks_started());
-}
-
-void connection_close(struct ranks *ranks)
-{
-    (void)ranks;
-}
-
-/** Nothing is timed on the CPU. */
-bool connection_line_up(const struct ranks *ranks, struct error *error)
-{
-    (void)ranks, (void)error;
-    return true;
-}
-
-bool connection_split(const struct group *all, int color, struct group *group, struct error *error)
-{
-    (void)all, (void)color, (void)group, (void)error;
-    return true;
-}
-
-void connection_free(struct group *group)
-{
-    (void)group;
-}
-
-bool connection_all_gather(const struct group *group, const void *own, const int64_t *bytes, void *all,
-                           struct error *error)
-{
-    (void)own, (void)bytes, (void)all;
-    return group_error(group, error, "there is no MPI");
-}
-
-bool connection_all_reduce(const struct group *group, float *sums, int64_t count, struct error *error)
-{
-    (void)sums, (void)count;
-    return group_error(group, error, "there is no MPI");
-}
-
-bool connection_all_to_all(const struct group *group, const void *to, const int64_t *to_bytes, void *from,
-                           const int64_t *from_bytes, struct error *error)
-{
-    (void)to, (void)to_bytes, (void)from, (void)from_bytes;
-    return group_error(group, error, "there is no MPI");
-}
+#define CONNECTION_MISSING "MPI"
+#include "harness/parallel/connection_alone.h"
 
 #endif

@@ -291,57 +291,9 @@ bool connection_all_to_all(const struct group *group, const void *to, const int6
 
 #else
 
+#define CONNECTION_MISSING "NCCL"
+#include "harness/parallel/connection_alone.h"
+
 const bool connection_forks = false;
-
-bool connection_open(struct ranks *ranks, struct error *error)
-{
-    const char *const size = getenv("OMPI_COMM_WORLD_SIZE");
-
-    return !size || atoi(size) == 1 ||
-           group_error(&ranks->all, error,
-                       "this program was built without NCCL, for one rank: install it, and build again");
-}
-
-void connection_close(struct ranks *ranks)
-{
-    (void)ranks;
-}
-
-bool connection_line_up(const struct ranks *ranks, struct error *error)
-{
-    (void)ranks, (void)error;
-    return true;
-}
-
-bool connection_split(const struct group *all, int color, struct group *group, struct error *error)
-{
-    (void)all, (void)color, (void)group, (void)error;
-    return true;
-}
-
-void connection_free(struct group *group)
-{
-    (void)group;
-}
-
-bool connection_all_gather(const struct group *group, const void *own, const int64_t *bytes, void *all,
-                           struct error *error)
-{
-    (void)own, (void)bytes, (void)all;
-    return group_error(group, error, "there is no NCCL");
-}
-
-bool connection_all_reduce(const struct group *group, float *sums, int64_t count, struct error *error)
-{
-    (void)sums, (void)count;
-    return group_error(group, error, "there is no NCCL");
-}
-
-bool connection_all_to_all(const struct group *group, const void *to, const int64_t *to_bytes, void *from,
-                           const int64_t *from_bytes, struct error *error)
-{
-    (void)to, (void)to_bytes, (void)from, (void)from_bytes;
-    return group_error(group, error, "there is no NCCL");
-}
 
 #endif

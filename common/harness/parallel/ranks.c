@@ -12,6 +12,7 @@
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/wait.h>
+#include <time.h>
 #include <unistd.h>
 
 bool group_error(const struct group *group, struct error *error, const char *format, ...)
@@ -33,22 +34,52 @@ bool group_late(const struct group *group, struct error *error)
 
 /* --- processes ---------------------------------------------------------------------------------------------------- */
 
-/** Waits for all of them. Ends the others when one was ended by a signal; those who fail end by their time limits. */
-static int await_ranks(const pid_t *pids, int count)
+/** Takes note of a rank that has ended. Returns its exit code. */
+static int note_end(pid_t pid, int status, pid_t *pids, int count)
 {
-    int first_code = 0, status;
+    for (int r = 0; r < count; r++) {
+        if (pids[r] != pid)
+            continue;
+        pids[r] = 0;
+        if (WIFSIGNALED(status))
+            fprintf(stderr, "%s: rank %d was ended by signal %d\n", program_invocation_short_name, r, WTERMSIG(status));
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : RUN_NO_DEVICE;
+}
 
-    for (int ended = 0; ended < count; ended++) {
-        const pid_t pid = wait(&status);
-        const int code = WIFEXITED(status) ? WEXITSTATUS(status) : RUN_NO_DEVICE;
+static void send_away(const pid_t *pids, int count, int signal)
+{
+    for (int r = 0; r < count; r++)
+        if (pids[r])
+            kill(pids[r], signal);
+}
 
-        for (int r = 0; !WIFEXITED(status) && r < count; r++)
-            if (pids[r] == pid)
-                fprintf(stderr, "%s: rank %d was ended by signal %d\n", program_invocation_short_name, r,
-                        WTERMSIG(status));
-            else
-                kill(pids[r], SIGTERM);
-        first_code = first_code ? first_code : code;
+/**
+ * Waits for all of them. When one has failed the others get two seconds to end by themselves, then a signal; three seconds later
+ * one that none survives.
+ */
+static int await_ranks(pid_t *pids, int count)
+{
+    enum { NAP_MS = 50, NAPS_ALONE = 2000 / NAP_MS, NAPS_SIGNALLED = 5000 / NAP_MS };
+    static const struct timespec nap = {.tv_nsec = NAP_MS * 1000000};
+    int first_code = 0, naps = 0, status;
+
+    for (int ended = 0; ended < count;) {
+        const pid_t pid = waitpid(-1, &status, first_code ? WNOHANG : 0);
+
+        if (pid > 0) {
+            const int code = note_end(pid, status, pids, count);
+
+            first_code = first_code ? first_code : code;
+            ended++;
+            continue;
+        }
+        nanosleep(&nap, NULL);
+        naps++;
+        if (naps == NAPS_ALONE)
+            send_away(pids, count, SIGTERM);
+        if (naps == NAPS_SIGNALLED)
+            send_away(pids, count, SIGKILL);
     }
     return first_code;
 }

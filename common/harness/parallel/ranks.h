@@ -35,7 +35,7 @@ struct ranks {
     cudaStream_t
         stream; /**< collectives are on this stream, as what makes their input should be; NULL if there is one rank */
     bool together;               /**< ranks_agree() has reached all, whatever it said: they can leave in order */
-    float *number;       /**< of device memory, for the connection */
+    float *number;               /**< of device memory, for the connection */
     int forked;                  /**< so many processes of this machine are the ranks; 0: they were started by mpirun */
     struct meeting_place *place; /**< of forked ranks */
 };
