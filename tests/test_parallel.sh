@@ -159,6 +159,17 @@ equal "more ranks than experts" "exit 2
 $name: --ep: 4 parts of 3 experts; a part must have one at least" "$(said 2)"
 equal "a shape that does not divide" "exit 2
 $name: --intermediate-size: 64; 3 ranks have equal slices of an expert, which it must divide into" "$(said 3)"
+mkdir "$scratch/a" "$scratch/b"
+integers ids i4 "(2, 2)" 0 1 2 3
+mv "$scratch/ids.npy" "$scratch/a"
+integers ids i4 "(2, 2)" 0 1 2 4
+mv "$scratch/ids.npy" "$scratch/b"
+# shellcheck disable=SC2086 # words
+timeout 60 mpirun -n 1 --wdir "$scratch/a" "$PWD/$program" $shape --topk-ids ids.npy : \
+    -n 1 --wdir "$scratch/b" "$PWD/$program" $shape --topk-ids ids.npy >"$scratch/out" 2>"$scratch/err5"
+echo $? >"$scratch/status5"
+equal "ranks whose files differ" "exit 2
+$name: ranks 0 and 1 disagree on the layer or the routing, as their files have it" "$(said 5)"
 equal "ranks that disagree" "exit 2
 $name: ranks 0 and 1 disagree on the command line" "$(said 4)"
 
