@@ -3,7 +3,7 @@
 #
 #   sh common/setup.sh            what `ninja run` and `ninja test` need
 #   sh common/setup.sh docs       and what `ninja docs` needs
-#   sh common/setup.sh checks     and what tests that are skipped without it need: clang, an aarch64, PyTorch; libFuzzer
+#   sh common/setup.sh checks     and what tests that are skipped without it need: clang, an aarch64, PyTorch, MPI; libFuzzer
 #
 # It asks nothing, and where nothing is missing it touches nothing and needs no network.
 set -u
@@ -73,6 +73,8 @@ needs_of_checks() {
     need g++-aarch64-linux-gnu 'g++ for aarch64-linux-gnu' command -v aarch64-linux-gnu-g++
     need libc6-dev-arm64-cross "the C library for aarch64-linux-gnu" \
         aarch64-linux-gnu-gcc -E -include stdio.h -x c /dev/null
+    need libopenmpi-dev 'Open MPI, to build with' command -v mpicc
+    need openmpi-bin 'Open MPI' command -v mpirun
     need python3-numpy 'NumPy for Python 3' python_module numpy
     need python3-torch 'PyTorch for Python 3' python_module torch
 }

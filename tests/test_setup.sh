@@ -13,7 +13,7 @@ machine() {
         ln -s "$(command -v $tool)" "$bin/$tool"
     done
     for command in g++ ld ninja doxygen dot chromium chromedriver clang++ clang-format qemu-aarch64 \
-        aarch64-linux-gnu-g++ aarch64-linux-gnu-gcc python3 patch; do
+        aarch64-linux-gnu-g++ aarch64-linux-gnu-gcc mpicc mpirun python3 patch; do
         fake "$command" 'case "$*" in *dumpversion) echo 12 ;; esac'
     done
     fake gcc 'case "$*" in

@@ -16,10 +16,14 @@
 #define GENERATED_FUNCTION static inline
 #endif
 
-/** Numbers evenly spread from -scale to scale. */
+/**
+ * Numbers evenly spread from -scale to scale. With a row they are a part of the whole array, as a rank has it: `row` elements of
+ * every `pitch`, from element `skip` on.
+ */
 struct generated {
     uint64_t state; /**< of the seed and the array */
     float scale;
+    int64_t row, pitch, skip;
 };
 
 /** The output of number `index` of SplitMix64 (Steele, Lea and Flood, 2014): 64 bits, each as good as random. */
@@ -35,7 +39,7 @@ GENERATED_FUNCTION uint64_t generated_bits(uint64_t state, uint64_t index)
 /** Array number `stream` of a seed's. */
 GENERATED_FUNCTION struct generated generated_start(uint64_t seed, uint64_t stream, float scale)
 {
-    struct generated generated = {generated_bits(generated_bits(seed, 0), stream), scale};
+    struct generated generated = {generated_bits(generated_bits(seed, 0), stream), scale, 0, 0, 0};
 
     return generated;
 }
@@ -43,6 +47,9 @@ GENERATED_FUNCTION struct generated generated_start(uint64_t seed, uint64_t stre
 /** Element `index`: a multiple of scale / 2^23, rounded once. */
 GENERATED_FUNCTION float generated_value(struct generated generated, int64_t index)
 {
+    if (generated.row)
+        index = index / generated.row * generated.pitch + index % generated.row + generated.skip;
+
     const int32_t value = (int32_t)(generated_bits(generated.state, (uint64_t)index) >> 40) - (1 << 23);
 
     return (float)value * 0x1p-23f * generated.scale;

@@ -37,7 +37,7 @@ struct operand {
     struct device_buffer device;
 };
 
-enum { MAX_OPERANDS = 12 };
+enum { MAX_OPERANDS = 24 };
 
 /** All of an operator's, in the order of its own enumeration. All zero: none. */
 struct operands {

@@ -98,8 +98,7 @@ unsigned program_traits(const struct program *program)
 
 /* --- files -------------------------------------------------------------------------------------------------------- */
 
-/** Creates the directory if its parent exists, and makes sure that files can be made in it. */
-static bool directory_ready(const char *directory, struct error *error)
+bool output_directory_ready(const char *directory, struct error *error)
 {
     struct stat status;
 
@@ -146,7 +145,7 @@ static void run_once(struct program *program, const struct launch *launch, struc
     struct error *const error = &program->error;
     struct whole_file files[1 + MAX_OPERANDS] = {0};
 
-    if (out && !directory_ready(out, error))
+    if (out && !output_directory_ready(out, error))
         return;
     if ((program->asked.trace ? run_traced(program, launch, operands, files) : launch_run(launch, operands, error)) &&
         (!out || operands_write(operands, out, files + 1, error)))

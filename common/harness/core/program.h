@@ -82,6 +82,9 @@ bool program_parse(struct program *program, const struct option_row *table, cons
  */
 bool program_open(struct program *program);
 
+/** Creates the directory of --out if its parent exists. False if it cannot, or no file can be made there. */
+bool output_directory_ready(const char *directory, struct error *error);
+
 /** Begins the next run. False: that was the last one, or something went wrong. */
 bool program_next(struct program *program);
 

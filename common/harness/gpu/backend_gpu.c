@@ -32,15 +32,16 @@ bool backend_open(struct backend *backend, struct error *error)
 {
     struct cudaDeviceProp properties;
     cudaError_t status;
-    int count = 0, driver = 0, toolkit = 0;
+    int count = 0, device = 0, driver = 0, toolkit = 0;
 
     memset(backend, 0, sizeof *backend);
     status = cudaGetDeviceCount(&count);
     if (status != cudaSuccess || count == 0)
         return error_set_as(error, RUN_NO_DEVICE, "no GPU: %s; build/cpu holds the same program for the CPU",
                             status == cudaSuccess ? "none is visible" : cudaGetErrorString(status));
-    status = cudaGetDeviceProperties(&properties, 0);
-    AND_THEN(cudaSetDevice(0));
+    status = cudaGetDevice(&device); /* the first, unless this process has chosen another */
+    AND_THEN(cudaGetDeviceProperties(&properties, device));
+    AND_THEN(cudaSetDevice(device));
     if (status != cudaSuccess)
         return device_error(error, "the GPU cannot be opened", status);
     if (!floor_kernel_runs())

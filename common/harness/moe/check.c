@@ -33,6 +33,7 @@ struct choice {
 struct examination {
     const struct moe_problem *problem;
     bool independent;
+    int slices; /**< in which every choice is computed, at least 1 */
     const struct moe_routing *routing;
     const struct operands *operands;
     int64_t num_tokens, num_choices;
@@ -286,6 +287,28 @@ static void multiply_w13(const struct examination *exam, int64_t begin, int64_t 
     }
 }
 
+/**
+ * The second product of a choice with one row of w2, weighed and added to its token: of every slice of the row one sum, which is
+ * rounded to the type, as each rank rounds its own.
+ */
+static void add_choice(const struct examination *exam, int64_t c, const float *row, int64_t at)
+{
+    const double weight = exam->choices[c].weight;
+    const int intermediate = exam->problem->intermediate_size, length = intermediate / exam->slices;
+
+    for (int i = 0; i < intermediate; i += length) {
+        const int64_t from = c * intermediate + i;
+        const struct sum sum = sum_products(exam, exam->activation + from, row + i, length);
+        const double passed = passed_error(exam, exam->errors + from, row + i, length);
+        const double partial = weight * sum.value;
+
+        exam->output[at] += partial;
+        exam->output_errors[at] += error_of(exam, fabs(weight)) * (sum.error + passed) +
+                                   error_of(exam, F32_UNIT * partial) + type_error(exam, partial);
+        exam->output_size[at] += fabs(partial);
+    }
+}
+
 /** The second product of these choices, weighed and added to their tokens. */
 static void multiply_w2(const struct examination *exam, int64_t begin, int64_t end)
 {
@@ -297,18 +320,8 @@ static void multiply_w2(const struct examination *exam, int64_t begin, int64_t e
         float *const row = own_rows(exam);
 
         operand_read(&exam->operands->list[MOE_W2], (first + j) * intermediate, intermediate, row);
-        for (int64_t c = begin; c < end; c++) {
-            const struct choice *const choice = &exam->choices[c];
-            const struct sum sum = sum_products(exam, exam->activation + c * intermediate, row, intermediate);
-            const double passed = passed_error(exam, exam->errors + c * intermediate, row, intermediate);
-            const double partial = choice->weight * sum.value;
-            const int64_t at = choice->token * h + j;
-
-            exam->output[at] += partial;
-            exam->output_errors[at] += error_of(exam, fabs(choice->weight)) * (sum.error + passed) +
-                                       error_of(exam, F32_UNIT * partial) + type_error(exam, partial);
-            exam->output_size[at] += fabs(partial);
-        }
+        for (int64_t c = begin; c < end; c++)
+            add_choice(exam, c, row, exam->choices[c].token * h + j);
     }
 }
 
@@ -328,7 +341,8 @@ static void compute(const struct examination *exam)
 /** What an element may be off by; infinite where f32 may not hold what is on the way to it. */
 static double tolerance(const struct examination *exam, int64_t at)
 {
-    const double errors = exam->output_errors[at] + sum_error(exam, exam->problem->topk, exam->output_size[at]);
+    const double errors = exam->output_errors[at] +
+                          sum_error(exam, exam->problem->topk * exam->slices, exam->output_size[at]);
     const double before = exam->independent ? DEVIATIONS * sqrt(errors) : errors;
 
     return before + half_unit(exam, fabs(exam->output[at]) + before) + FLT_MIN;
@@ -388,6 +402,7 @@ bool moe_check(const struct moe_layer *layer, const struct operands *operands, s
 {
     struct examination exam = {.problem = &layer->problem,
                                .independent = layer->is_random,
+                               .slices = layer->slices ? layer->slices : 1,
                                .routing = &layer->routing,
                                .operands = operands,
                                .num_tokens = moe_checked_tokens(&layer->problem),

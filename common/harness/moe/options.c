@@ -32,7 +32,7 @@ static bool take_dtype(const struct option_row *row, void *context, struct error
     }
 
 /* In the order of the command that repeats a run. */
-static const struct option_row table[] = {
+const struct option_row moe_option_rows[] = {
     {.help =
          "The problem: a file's dimensions, else these; by default a small layer on the CPU, DeepSeek-V3's on a GPU",
      .group = 1},
@@ -71,8 +71,7 @@ struct moe_options moe_options_default(void)
     return (struct moe_options){.problem = {.dtype = DTYPE_BF16}, .bf16 = true, .map = "none", .program = {.seed = 1}};
 }
 
-/** A choice of experts is given once, and nothing is launched for no tokens. */
-static bool check_options(const struct moe_options *options, struct error *error)
+bool moe_options_check(const struct moe_options *options, struct error *error)
 {
     if (options->dist_given && options->files[MOE_FILE_TOPK_IDS])
         return error_set(error, "--dist: --topk-ids says which experts; leave out one of the two");
@@ -84,9 +83,10 @@ static bool check_options(const struct moe_options *options, struct error *error
 bool moe_options_parse(struct program *program, int argc, char **argv, struct moe_options *options)
 {
     *options = moe_options_default();
-    return program_parse(program, table, "takes every token through its experts, checks what comes out, and reports",
-                         argc, argv, options) &&
-           check_options(options, &program->error);
+    return program_parse(program, moe_option_rows,
+                         "takes every token through its experts, checks what comes out, and reports", argc, argv,
+                         options) &&
+           moe_options_check(options, &program->error);
 }
 
 const char *moe_source_name(const struct moe_options *options)
@@ -94,7 +94,7 @@ const char *moe_source_name(const struct moe_options *options)
     return options->files[MOE_FILE_TOPK_IDS] ? "file" : dist_names[options->dist];
 }
 
-void moe_options_command(const struct moe_options *options, struct program *program)
+unsigned moe_options_traits(const struct moe_options *options, const struct program *program)
 {
     unsigned traits = program_traits(program) | IS_RANDOM;
 
@@ -102,5 +102,10 @@ void moe_options_command(const struct moe_options *options, struct program *prog
         traits |= GENERATED_IDS;
     if (options->block_size_given || traits & HAS_NUM_TOKENS) /* in a sweep the step chooses anew for every size */
         traits |= HAS_BLOCK_SIZE;
-    program_set_command(program, table, traits);
+    return traits;
+}
+
+void moe_options_command(const struct moe_options *options, struct program *program)
+{
+    program_set_command(program, moe_option_rows, moe_options_traits(options, program));
 }

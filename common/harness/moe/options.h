@@ -43,6 +43,15 @@ struct moe_options moe_options_default(void);
  */
 bool moe_options_parse(struct program *program, int argc, char **argv, struct moe_options *options);
 
+/** The rows of a layer's options, for a table that begins with more. */
+extern const struct option_row moe_option_rows[];
+
+/** A choice of experts is given once, and nothing is traced for no tokens. False, naming the option. */
+bool moe_options_check(const struct moe_options *options, struct error *error);
+
+/** What decides which options repeat this run. */
+unsigned moe_options_traits(const struct moe_options *options, const struct program *program);
+
 /** One word for who chooses the experts: the distribution's name, or "file". */
 const char *moe_source_name(const struct moe_options *options);
 

@@ -27,6 +27,7 @@ struct moe_layer {
     struct moe_routing routing;
     uint64_t seed;  /**< of generated arrays, and of the tokens that are checked where not all are */
     bool is_random; /**< no array is from a file: rounding errors are independent of each other */
+    int slices;     /**< so many ranks have a part of every expert's intermediate elements each; 0: it is not divided */
 };
 
 /** Which of the weights come from files: they have a copy on the host, others a recipe. */

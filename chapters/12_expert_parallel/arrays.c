@@ -1,0 +1,194 @@
+#include "arrays.h"
+
+#include "base/memory.h"
+#include "harness/align/problem.h"
+#include "harness/moe/check.h"
+#include "harness/moe/problem.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- lists -------------------------------------------------------------------------------------------------------- */
+
+/** Whether rank `to` has an expert of the token. */
+static bool is_needed(const struct split *split, const struct moe_layer *layer, int64_t token, int to)
+{
+    const int topk = layer->problem.topk;
+
+    for (int k = 0; k < topk; k++)
+        if (split->owners[layer->routing.topk_ids[token * topk + k]] == to / split->slices)
+            return true;
+    return false;
+}
+
+/** Counts the rows to each rank; a token goes to a rank once, however many of its experts are there. */
+static bool count_rows(const struct parallel_options *options, const struct split *split, const struct moe_layer *layer,
+                       struct lists *lists, struct error *error)
+{
+    if (!ALLOCATE_ARRAY(lists->sent_to, split->num_ranks, error) ||
+        !ALLOCATE_ARRAY(lists->received_of, split->num_ranks, error))
+        return false;
+    lists->sent = options->dispatch == DISPATCH_BROADCAST ? split->own_end - split->own_begin : 0;
+    for (int r = 0; r < split->num_ranks; r++) {
+        lists->sent_to[r] = lists->received_of[r] = 0;
+        for (int64_t t = split->own_begin; options->dispatch == DISPATCH_ALL_TO_ALL && t < split->own_end; t++)
+            lists->sent_to[r] += is_needed(split, layer, t, r);
+        lists->sent += lists->sent_to[r];
+    }
+    return true;
+}
+
+/** Copies the ids and weights of own row `own` to where row `sent` has them. */
+static void list_row(const struct split *split, const struct moe_layer *layer, struct operands *arrays, int64_t own,
+                     int64_t sent)
+{
+    const int topk = layer->problem.topk;
+    const int64_t from = (split->own_begin + own) * topk, to = sent * topk;
+
+    memcpy((int32_t *)arrays->list[SENT_IDS].host.data + to, layer->routing.topk_ids + from, topk * sizeof(int32_t));
+    memcpy((float *)arrays->list[SENT_WEIGHTS].host.data + to, layer->routing.topk_weights + from,
+           topk * sizeof(float));
+}
+
+// [list_rows]
+/** Lists the rows by the rank they go to, and for each own token where its sums will come back. */
+static void list_rows(const struct split *split, const struct moe_layer *layer, struct operands *arrays)
+{
+    int32_t *const rows = arrays->list[SENT_ROWS].host.data, *const places = arrays->list[SUM_PLACES].host.data;
+    const int64_t own = split->own_end - split->own_begin;
+    int32_t sent = 0;
+
+    for (int r = 0; r < split->num_ranks; r++)
+        for (int64_t t = 0; t < own; t++) {
+            const bool is_sent = is_needed(split, layer, split->own_begin + t, r);
+
+            places[t * split->num_ranks + r] = is_sent ? sent : -1;
+            if (!is_sent)
+                continue;
+            list_row(split, layer, arrays, t, sent);
+            rows[sent++] = (int32_t)t;
+        }
+}
+// [list_rows]
+
+/* --- arrays ------------------------------------------------------------------------------------------------------- */
+
+static struct operand array(const char *name, enum operand_role role, enum dtype dtype, int64_t rows, int64_t columns)
+{
+    return (struct operand){.name = name, .role = role, .host = {dtype, 2, {rows, columns}, NULL}};
+}
+
+// [weights]
+/**
+ * Weights of the local experts, this rank's slice of them: `row` elements of every `pitch` of the whole array. Where the whole is
+ * generated, so is the slice, on the device.
+ */
+static struct operand weights(const char *name, const struct operand *whole, const struct split *split, int64_t piece,
+                              int64_t row)
+{
+    const int slice = split->rank % split->slices;
+    struct operand operand = array(name, OPERAND_INPUT, whole->host.dtype, split->num_local, piece);
+
+    if (!whole->host.data) {
+        operand.recipe = (struct operand_recipe){whole->recipe.values, piece, split->local_experts};
+        operand.recipe.values.row = row;
+        operand.recipe.values.pitch = row * split->slices;
+        operand.recipe.values.skip = row * slice;
+    }
+    return operand;
+}
+// [weights]
+
+/** Copies the slice from the whole, if that is from a file. */
+static void cut_weights(const struct operand *whole, const struct split *split, int64_t piece, int64_t row,
+                        struct operand *operand)
+{
+    const size_t bytes = (size_t)row * dtype_size(whole->host.dtype);
+
+    for (int64_t i = 0; whole->host.data && i < split->num_local * piece / row; i++) {
+        const int64_t of_whole = split->local_experts[i * row / piece] * (piece / row) + i % (piece / row);
+
+        memcpy((char *)operand->host.data + (size_t)i * bytes,
+               (const char *)whole->host.data +
+                   ((size_t)of_whole * split->slices + (size_t)(split->rank % split->slices)) * bytes,
+               bytes);
+    }
+}
+
+/** Lists all arrays. */
+static void list_arrays(const struct split *split, const struct moe_problem *problem, const struct operands *whole,
+                        const struct lists *lists, bool all_to_all, struct operands *arrays)
+{
+    const enum dtype dtype = problem->dtype;
+    const int64_t n = problem->num_tokens, h = problem->hidden_size, i = problem->intermediate_size;
+    const int64_t own = split->own_end - split->own_begin, sent = lists->sent, positions = moe_positions(problem);
+    const int64_t *const cu_tokens = split->cu_tokens + split->rank / split->tp;
+    const int topk = problem->topk, num_experts = problem->num_experts;
+    const struct operand list[NUM_ARRAYS] = {
+        [OWN_HIDDEN] = array("own_hidden", OPERAND_INPUT, dtype, own, h),
+        [SENT_IDS] = array("sent_ids", OPERAND_INPUT, DTYPE_I32, sent, topk),
+        [SENT_WEIGHTS] = array("sent_weights", OPERAND_INPUT, DTYPE_F32, sent, topk),
+        [SENT_ROWS] = array("sent_rows", OPERAND_INPUT, DTYPE_I32, sent, 1),
+        [SUM_PLACES] = array("sum_places", OPERAND_INPUT, DTYPE_I32, own, split->num_ranks),
+        [W13] = weights("w13", &whole->list[MOE_W13], split, moe_w13_elements(problem), i * h),
+        [W2] = weights("w2", &whole->list[MOE_W2], split, moe_w2_elements(problem), i),
+        [EXPERT_MAP] = array("expert_map", OPERAND_INPUT, DTYPE_I32, num_experts, 1),
+        [SENT_HIDDEN] = array("sent_hidden", OPERAND_WORKSPACE, dtype, sent, h),
+        [HIDDEN] = array("hidden", OPERAND_WORKSPACE, dtype, n, h),
+        [IDS] = array("topk_ids", OPERAND_WORKSPACE, DTYPE_I32, n, topk),
+        [WEIGHTS] = array("topk_weights", OPERAND_WORKSPACE, DTYPE_F32, n, topk),
+        [SORTED] = array("sorted_token_ids", OPERAND_WORKSPACE, DTYPE_I32, problem->capacity, 1),
+        [EXPERT_IDS] = array("expert_ids", OPERAND_WORKSPACE, DTYPE_I32, problem->capacity / problem->block_size, 1),
+        [NUM_PADDED] = array("num_tokens_post_padded", OPERAND_WORKSPACE, DTYPE_I32, 1, 1),
+        [ALIGN_WORKSPACE] = array("align's workspace", OPERAND_WORKSPACE, DTYPE_I32, num_experts, ALIGN_SECTOR_WORDS),
+        [INTERMEDIATE] = array("intermediate", OPERAND_WORKSPACE, dtype, positions, i),
+        [PARTIAL] = array("partial", OPERAND_WORKSPACE, dtype, positions, h),
+        [OUTPUT] = array("output", OPERAND_WORKSPACE, dtype, n, h),
+        [SUMS] = array("sums", OPERAND_WORKSPACE, DTYPE_F32, n, h),
+        [SENT_SUMS] = array("sent_sums", OPERAND_WORKSPACE, DTYPE_F32, sent, h),
+        [OWN_RESULT] = array("own_result", OPERAND_WORKSPACE, dtype, own, h),
+        [RESULT] = array("result", OPERAND_OUTPUT, dtype, cu_tokens[1] - cu_tokens[0], h),
+    };
+    static const int of_all_to_all[] = {SENT_ROWS, SUM_PLACES, SENT_HIDDEN, SENT_SUMS, OWN_RESULT};
+
+    memcpy(arrays->list, list, sizeof list);
+    arrays->count = NUM_ARRAYS;
+    arrays->poison = MOE_POISON;
+    for (size_t a = 0; a < sizeof of_all_to_all / sizeof *of_all_to_all; a++)
+        arrays->list[of_all_to_all[a]].absent = !all_to_all;
+}
+
+bool arrays_make(const struct parallel_options *options, const struct split *split, const struct moe_layer *layer,
+                 const struct operands *whole, const struct moe_problem *local, struct lists *lists,
+                 struct operands *arrays, struct error *error)
+{
+    const bool all_to_all = options->dispatch == DISPATCH_ALL_TO_ALL;
+    const int64_t h = local->hidden_size, own = split->own_end - split->own_begin;
+    const size_t row_bytes = (size_t)h * dtype_size(local->dtype);
+
+    *arrays = (struct operands){.count = 0};
+    if (!count_rows(options, split, layer, lists, error))
+        return false;
+    list_arrays(split, local, whole, lists, all_to_all, arrays);
+    if (!operands_allocate(arrays, error))
+        return false;
+    memcpy(arrays->list[OWN_HIDDEN].host.data,
+           (const char *)whole->list[MOE_HIDDEN].host.data + (size_t)split->own_begin * row_bytes,
+           (size_t)own * row_bytes);
+    memcpy(arrays->list[EXPERT_MAP].host.data, split->expert_map, (size_t)local->num_experts * sizeof(int32_t));
+    cut_weights(&whole->list[MOE_W13], split, moe_w13_elements(local), local->intermediate_size * h,
+                &arrays->list[W13]);
+    cut_weights(&whole->list[MOE_W2], split, moe_w2_elements(local), local->intermediate_size, &arrays->list[W2]);
+    if (all_to_all)
+        list_rows(split, layer, arrays);
+    for (int64_t t = 0; !all_to_all && t < own; t++)
+        list_row(split, layer, arrays, t, t);
+    return true;
+}
+
+void arrays_free(struct lists *lists, struct operands *arrays)
+{
+    operands_free(arrays);
+    free(lists->sent_to);
+    free(lists->received_of);
+}

@@ -1,0 +1,211 @@
+#include "split.h"
+
+#include "base/memory.h"
+#include "base/number.h"
+#include "base/random.h"
+#include "harness/align/input.h"
+
+#include <inttypes.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { STREAM_OWNERS = 3000 };
+
+bool split_ranks(const struct parallel_options *options, const struct ranks *ranks, struct split *split,
+                 struct error *error)
+{
+    const int size = ranks->all.size, tp = options->tp ? options->tp : 1;
+    const int64_t dp = options->dp ? options->dp : size / tp;
+
+    *split = (struct split){.num_ranks = size, .rank = ranks->all.rank, .dp = (int)dp, .tp = tp};
+    if (dp * tp != size)
+        return error_set(error, "--dp, --tp: %" PRId64 " x %d ranks; %d %s started%s", dp ? dp : 1, tp, size,
+                         size == 1 ? "was" : "were",
+                         connection_forks ? " (--gpus N, or mpirun -n N)" : " (mpirun -n N)");
+    split->parts = options->ep ? options->ep : size;
+    if (size % split->parts != 0)
+        return error_set(error, "--ep: %d parts; it must divide the %d ranks", split->parts, size);
+    split->slices = size / split->parts;
+    return true;
+}
+
+/* --- tokens ------------------------------------------------------------------------------------------------------- */
+
+/** Parses "5,0,17", a number for each DP rank, into the sums before each. */
+static bool parse_tokens(const char *list, struct split *split, struct error *error)
+{
+    const char *at = list;
+    char digits[24];
+
+    for (int d = 0; d < split->dp; d++) {
+        const size_t length = strcspn(at, ",");
+        int64_t count;
+
+        if (length >= sizeof digits || (d + 1 < split->dp) != (at[length] == ','))
+            return error_set(error, "--tokens-per-rank: '%s'; it must be %d number%s, a comma between two", list,
+                             split->dp, split->dp == 1 ? "" : "s");
+        memcpy(digits, at, length);
+        digits[length] = '\0';
+        if (!parse_integer("tokens-per-rank", digits, 0, INT_MAX, &count, error))
+            return false;
+        split->cu_tokens[d + 1] = split->cu_tokens[d] + count;
+        at += length + 1;
+    }
+    return true;
+}
+
+bool split_count_tokens(struct parallel_options *options, struct split *split, struct error *error)
+{
+    struct program_options *const program = &options->moe.program;
+
+    if (!ALLOCATE_ARRAY(split->cu_tokens, split->dp + 1, error))
+        return false;
+    split->cu_tokens[0] = 0;
+    if (!options->tokens_per_rank)
+        return true;
+    if (!parse_tokens(options->tokens_per_rank, split, error))
+        return false;
+    if (program->num_tokens_given && program->num_tokens != split->cu_tokens[split->dp])
+        return error_set(error, "--num-tokens: %" PRId64 "; --tokens-per-rank has %" PRId64, program->num_tokens,
+                         split->cu_tokens[split->dp]);
+    program->num_tokens_given = true;
+    program->num_tokens = split->cu_tokens[split->dp];
+    return true;
+}
+
+int64_t split_first_token(const struct split *split, int rank)
+{
+    const int64_t *const cu_tokens = split->cu_tokens + rank / split->tp;
+
+    return cu_tokens[0] + (cu_tokens[1] - cu_tokens[0]) * (rank % split->tp) / split->tp;
+}
+
+/* --- experts ------------------------------------------------------------------------------------------------------ */
+
+/** Experts in order, as many to a part as to any other, or one more; shuffled if asked for. */
+static void deal_experts(const struct parallel_options *options, bool shuffled, int num_experts, struct split *split)
+{
+    struct random random = random_start(options->moe.program.seed, STREAM_OWNERS);
+
+    for (int e = 0; e < num_experts; e++)
+        split->owners[e] = (int32_t)((int64_t)e * split->parts / num_experts);
+    for (int e = num_experts - 1; shuffled && e > 0; e--) {
+        const uint32_t other = random_below(&random, (uint32_t)e + 1);
+        const int32_t owner = split->owners[e];
+
+        split->owners[e] = split->owners[other];
+        split->owners[other] = owner;
+    }
+}
+
+/** Local ids ascend with the expert. */
+static void number_experts(int part, int num_experts, struct split *split)
+{
+    int32_t next = 0;
+
+    for (int e = 0; e < num_experts; e++)
+        split->expert_map[e] = split->owners[e] == part ? next++ : -1;
+}
+
+/** Takes a row for each part from a file: every expert must be in one of them, and in one only. */
+static bool read_maps(const char *path, const struct npy_array *file, int num_experts, struct split *split,
+                      struct error *error)
+{
+    const int own_part = split->rank / split->slices;
+    int32_t *map;
+    bool good = ALLOCATE_ARRAY(map, num_experts, error);
+
+    for (int e = 0; e < num_experts; e++)
+        split->owners[e] = -1;
+    for (int part = 0; good && part < split->parts; part++) {
+        const struct npy_array row = {
+            file->dtype, 1, {num_experts}, (char *)file->data + (size_t)part * num_experts * dtype_size(file->dtype)};
+
+        good = align_convert_map(&row, num_experts, map, error);
+        for (int e = 0; good && e < num_experts; e++) {
+            if (map[e] >= 0 && split->owners[e] >= 0)
+                good = error_set(error, "%s: expert %d is in row %d and in row %d", path, e, split->owners[e], part);
+            if (map[e] >= 0)
+                split->owners[e] = part;
+        }
+        if (good && part == own_part)
+            memcpy(split->expert_map, map, (size_t)num_experts * sizeof *map);
+    }
+    free(map);
+    for (int e = 0; good && e < num_experts; e++)
+        if (split->owners[e] < 0)
+            good = error_set(error, "%s: expert %d has no owner: it is -1 in every row", path, e);
+    return good;
+}
+
+static bool map_from_file(const char *path, int num_experts, struct split *split, struct error *error)
+{
+    struct npy_array file;
+    bool good;
+
+    if (!npy_read_kind(path, NPY_INTEGERS, 2, 2, &file, error))
+        return false;
+    good = (file.shape[0] == split->parts && file.shape[1] == num_experts) ||
+           error_set(error, "%s: %" PRId64 " rows of %" PRId64 "; it must be %d, of %d experts each", path,
+                     file.shape[0], file.shape[1], split->parts, num_experts);
+    good = good && read_maps(path, &file, num_experts, split, error);
+    npy_free(&file);
+    return good;
+}
+
+static bool split_experts(const struct parallel_options *options, const char *map, int num_experts, struct split *split,
+                          struct error *error)
+{
+    const enum array_source source = array_source(map);
+
+    if (split->parts > num_experts)
+        return error_set(error, "--ep: %d parts of %d expert%s; a part must have one at least", split->parts,
+                         num_experts, num_experts == 1 ? "" : "s");
+    if (!ALLOCATE_ARRAY(split->owners, num_experts, error) || !ALLOCATE_ARRAY(split->expert_map, num_experts, error) ||
+        !ALLOCATE_ARRAY(split->local_experts, num_experts, error))
+        return false;
+    if (source == ARRAY_FILE) {
+        if (!map_from_file(map, num_experts, split, error))
+            return false;
+    } else {
+        deal_experts(options, source == ARRAY_RANDOM, num_experts, split);
+        number_experts(split->rank / split->slices, num_experts, split);
+    }
+    for (int e = 0; e < num_experts; e++)
+        if (split->expert_map[e] >= 0) {
+            split->local_experts[split->expert_map[e]] = e;
+            split->num_local++;
+        }
+    return true;
+}
+
+bool split_layer(const struct parallel_options *options, const char *map, const struct moe_problem *problem,
+                 struct split *split, struct error *error)
+{
+    const int dp_rank = split->rank / split->tp;
+
+    if (problem->intermediate_size % split->slices != 0)
+        return error_set(error,
+                         "--intermediate-size: %d; %d ranks have equal slices of an expert, which it must divide into",
+                         problem->intermediate_size, split->slices);
+    split->slice_size = problem->intermediate_size / split->slices;
+    for (int d = 0; !options->tokens_per_rank && d < split->dp; d++)
+        split->cu_tokens[d + 1] = problem->num_tokens * (d + 1) / split->dp;
+    split->own_begin = split->cu_tokens[dp_rank];
+    split->own_end = split->cu_tokens[dp_rank + 1];
+    if (options->dispatch == DISPATCH_ALL_TO_ALL) {
+        split->own_begin = split_first_token(split, split->rank);
+        split->own_end = split->rank % split->tp + 1 < split->tp ? split_first_token(split, split->rank + 1)
+                                                                 : split->cu_tokens[dp_rank + 1];
+    }
+    return split_experts(options, map, problem->num_experts, split, error);
+}
+
+void split_free(struct split *split)
+{
+    free(split->cu_tokens);
+    free(split->owners);
+    free(split->expert_map);
+    free(split->local_experts);
+}

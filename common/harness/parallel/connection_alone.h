@@ -1,0 +1,62 @@
+/**
+ * @file parallel/connection_alone.h  The connection of a program that was built where neither MPI nor NCCL was found: one rank. Included
+ * by the file that would have used them.
+ */
+#include "harness/parallel/ranks.h"
+
+#include <stdlib.h>
+
+/** Refuses to be one of several, each of which would take itself for all. */
+bool connection_open(struct ranks *ranks, struct error *error)
+{
+    const char *const size = getenv("OMPI_COMM_WORLD_SIZE") ? getenv("OMPI_COMM_WORLD_SIZE") : getenv("PMI_SIZE");
+
+    return !size || atoi(size) <= 1 ||
+           group_error(&ranks->all, error,
+                       "%s ranks were started, but this program was built without %s, for one; "
+                       "sh common/setup.sh checks installs MPI; then build it again",
+                       size, CONNECTION_MISSING);
+}
+
+void connection_close(struct ranks *ranks)
+{
+    (void)ranks;
+}
+
+/** Nothing is timed on the CPU. */
+bool connection_line_up(const struct ranks *ranks, struct error *error)
+{
+    (void)ranks, (void)error;
+    return true;
+}
+
+bool connection_split(const struct group *all, int color, struct group *group, struct error *error)
+{
+    (void)all, (void)color, (void)group, (void)error;
+    return true;
+}
+
+void connection_free(struct group *group)
+{
+    (void)group;
+}
+
+bool connection_all_gather(const struct group *group, const void *own, const int64_t *bytes, void *all,
+                           struct error *error)
+{
+    (void)own, (void)bytes, (void)all;
+    return group_error(group, error, "this program was built for one rank");
+}
+
+bool connection_all_reduce(const struct group *group, float *sums, int64_t count, struct error *error)
+{
+    (void)sums, (void)count;
+    return group_error(group, error, "this program was built for one rank");
+}
+
+bool connection_all_to_all(const struct group *group, const void *to, const int64_t *to_bytes, void *from,
+                           const int64_t *from_bytes, struct error *error)
+{
+    (void)to, (void)to_bytes, (void)from, (void)from_bytes;
+    return group_error(group, error, "this program was built for one rank");
+}

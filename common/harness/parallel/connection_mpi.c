@@ -1,0 +1,222 @@
+/**
+ * @file parallel/connection_mpi.c  Ranks connected by MPI, which is given host memory: arrays of a device pass through the host.
+ *
+ * Without mpi.h where this was compiled there is one rank.
+ */
+#include "harness/parallel/ranks.h"
+
+const bool connection_forks = false;
+
+#ifdef HAVE_MPI
+
+#include "base/memory.h"
+#include "harness/core/device_buffer.h"
+
+#include <limits.h>
+#include <mpi.h>
+#include <stdlib.h>
+#include <time.h>
+
+/** So many ranks were started, as the environment says: that of Open MPI, of MPICH, of Slurm. */
+static int ranks_started(void)
+{
+    static const char *const names[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "SLURM_STEP_NUM_TASKS"};
+
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (getenv(names[i]))
+            return atoi(getenv(names[i]));
+    return 1;
+}
+
+static double seconds_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static MPI_Comm comm_of(const struct group *group)
+{
+    return (MPI_Comm)(intptr_t)group->connection; /* a pointer, or an int */
+}
+
+/** Waits for what was begun, in short naps: other ranks may need this processor. */
+static bool await(const struct group *group, int begun, MPI_Request *request, struct error *error)
+{
+    static const struct timespec nap = {.tv_nsec = 50000};
+    const double begin = seconds_now();
+    int done = 0, result = begun;
+
+    while (result == MPI_SUCCESS && !done) {
+        result = MPI_Test(request, &done, MPI_STATUS_IGNORE);
+        if (!done && seconds_now() - begin > group->ranks->time_limit)
+            return group_late(group, error);
+        if (!done)
+            nanosleep(&nap, NULL);
+    }
+    return result == MPI_SUCCESS || group_error(group, error, "MPI: error %d; a rank may be gone", result);
+}
+
+bool connection_open(struct ranks *ranks, struct error *error)
+{
+    if (ranks_started() == 1)
+        return true;
+    if (MPI_Init(NULL, NULL) != MPI_SUCCESS)
+        return error_set_as(error, RUN_NO_DEVICE, "MPI cannot be started");
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    ranks->all.connection = (void *)(intptr_t)MPI_COMM_WORLD;
+    MPI_Comm_rank(MPI_COMM_WORLD, &ranks->all.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks->all.size);
+    return true;
+}
+
+void connection_close(struct ranks *ranks)
+{
+    (void)ranks;
+    MPI_Finalize();
+}
+
+/** Nothing is timed on the CPU. */
+bool connection_line_up(const struct ranks *ranks, struct error *error)
+{
+    (void)ranks, (void)error;
+    return true;
+}
+
+bool connection_split(const struct group *all, int color, struct group *group, struct error *error)
+{
+    MPI_Comm comm;
+
+    if (MPI_Comm_split(comm_of(all), color, all->rank, &comm) != MPI_SUCCESS)
+        return group_error(all, error, "MPI cannot make %s", group->name);
+    MPI_Comm_rank(comm, &group->rank);
+    MPI_Comm_size(comm, &group->size);
+    group->connection = (void *)(intptr_t)comm;
+    return true;
+}
+
+void connection_free(struct group *group)
+{
+    MPI_Comm comm = comm_of(group);
+
+    MPI_Comm_free(&comm);
+}
+
+/* --- arrays of a device ------------------------------------------------------------------------------------------- */
+
+/** What MPI is given: two arrays on the host, one to send and one to receive, and where parts of them are. */
+struct staged {
+    void *to, *from;
+    size_t to_bytes, from_bytes;
+    int *counts; /**< [4, size]: bytes to each rank, where they begin, bytes from each, where they begin */
+};
+
+/** Fills a row of counts, and the next with their sums; MPI counts bytes in an int. */
+static bool count_parts(const struct group *group, const int64_t *bytes, int *counts, size_t *sum, struct error *error)
+{
+    int64_t total = 0;
+
+    for (int r = 0; r < group->size; r++) {
+        if (total + bytes[r] > INT_MAX)
+            return group_error(group, error, "more than %d bytes at once, which MPI cannot count", INT_MAX);
+        counts[r] = (int)bytes[r];
+        counts[group->size + r] = (int)total;
+        total += bytes[r];
+    }
+    *sum = (size_t)total;
+    return true;
+}
+
+static void staged_free(struct staged *staged)
+{
+    free(staged->to);
+    free(staged->from);
+    free(staged->counts);
+}
+
+/** Makes both arrays and copies the first from the device. staged_free() in any case. */
+static bool stage(const struct group *group, const void *to, struct staged *staged, struct error *error)
+{
+    cudaError_t status;
+
+    if (!memory_allocate(&staged->to, staged->to_bytes, error) ||
+        !memory_allocate(&staged->from, staged->from_bytes, error))
+        return false;
+    status = cudaStreamSynchronize(group->ranks->stream);
+    if (status == cudaSuccess && staged->to_bytes)
+        status = cudaMemcpy(staged->to, to, staged->to_bytes, cudaMemcpyDeviceToHost);
+    return status == cudaSuccess || device_error(error, "copying from the device", status);
+}
+
+static bool unstage(const struct staged *staged, void *from, struct error *error)
+{
+    const cudaError_t status = staged->from_bytes
+                                   ? cudaMemcpy(from, staged->from, staged->from_bytes, cudaMemcpyHostToDevice)
+                                   : cudaSuccess;
+
+    return status == cudaSuccess || device_error(error, "copying to the device", status);
+}
+
+bool connection_all_gather(const struct group *group, const void *own, const int64_t *bytes, void *all,
+                           struct error *error)
+{
+    const int size = group->size;
+    struct staged staged = {.to_bytes = (size_t)bytes[group->rank]};
+    MPI_Request request;
+    const bool good = ALLOCATE_ARRAY(staged.counts, 2 * size, error) &&
+                      count_parts(group, bytes, staged.counts, &staged.from_bytes, error) &&
+                      stage(group, own, &staged, error) &&
+                      await(group,
+                            MPI_Iallgatherv(staged.to, (int)staged.to_bytes, MPI_BYTE, staged.from, staged.counts,
+                                            staged.counts + size, MPI_BYTE, comm_of(group), &request),
+                            &request, error) &&
+                      unstage(&staged, all, error);
+
+    staged_free(&staged);
+    return good;
+}
+
+bool connection_all_reduce(const struct group *group, float *sums, int64_t count, struct error *error)
+{
+    const int64_t bytes = count * (int64_t)sizeof *sums;
+    struct staged staged = {.to_bytes = (size_t)bytes, .from_bytes = (size_t)bytes};
+    MPI_Request request;
+    const bool good =
+        (count <= INT_MAX || group_error(group, error, "more than %d sums, which MPI cannot count", INT_MAX)) &&
+        stage(group, sums, &staged, error) &&
+        await(group, MPI_Iallreduce(staged.to, staged.from, (int)count, MPI_FLOAT, MPI_SUM, comm_of(group), &request),
+              &request, error) &&
+        unstage(&staged, sums, error);
+
+    staged_free(&staged);
+    return good;
+}
+
+bool connection_all_to_all(const struct group *group, const void *to, const int64_t *to_bytes, void *from,
+                           const int64_t *from_bytes, struct error *error)
+{
+    const int size = group->size;
+    struct staged staged = {0};
+    MPI_Request request;
+    const bool good = ALLOCATE_ARRAY(staged.counts, 4 * size, error) &&
+                      count_parts(group, to_bytes, staged.counts, &staged.to_bytes, error) &&
+                      count_parts(group, from_bytes, staged.counts + 2 * size, &staged.from_bytes, error) &&
+                      stage(group, to, &staged, error) &&
+                      await(group,
+                            MPI_Ialltoallv(staged.to, staged.counts, staged.counts + size, MPI_BYTE, staged.from,
+                                           staged.counts + 2 * size, staged.counts + 3 * size, MPI_BYTE, comm_of(group),
+                                           &request),
+                            &request, error) &&
+                      unstage(&staged, from, error);
+
+    staged_free(&staged);
+    return good;
+}
+
+#else
+
+#define CONNECTION_MISSING "MPI"
+#include "harness/parallel/connection_alone.h"
+
+#endif

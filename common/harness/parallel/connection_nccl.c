@@ -1,0 +1,299 @@
+/**
+ * @file parallel/connection_nccl.c  Ranks connected by NCCL, a GPU each. They meet through MPI where mpirun started them, and
+ * through a page of shared memory where this program did.
+ *
+ * NCCL is told not to block: every call may be under way when it returns, and is asked after until the time limit.
+ * Without nccl.h where this was compiled there is one rank.
+ */
+#include "harness/parallel/ranks.h"
+
+#include <stdlib.h>
+
+#ifdef HAVE_NCCL
+
+#include "base/memory.h"
+#include "harness/core/device_buffer.h"
+
+#include <nccl.h>
+#include <string.h>
+#include <time.h>
+
+#ifdef HAVE_MPI
+#include <mpi.h>
+#endif
+
+const bool connection_forks = true;
+
+static double seconds_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+static ncclComm_t comm_of(const struct group *group)
+{
+    return (ncclComm_t)group->connection;
+}
+
+/** Waits for a call that may be under way in a communicator. */
+static bool call_is_done(const struct group *group, ncclComm_t comm, ncclResult_t result, struct error *error)
+{
+    const double begin = seconds_now();
+
+    while (result == ncclInProgress && comm) {
+        const ncclResult_t asked = ncclCommGetAsyncError(comm, &result);
+
+        if (asked != ncclSuccess)
+            result = asked;
+        if (result == ncclInProgress && seconds_now() - begin > group->ranks->time_limit)
+            return group_late(group, error);
+    }
+    return result == ncclSuccess || group_error(group, error, "NCCL: %s", ncclGetErrorString(result));
+}
+
+/** Waits for a collective that was called: first for the call, then for the stream. */
+static bool await(const struct group *group, ncclResult_t result, struct error *error)
+{
+    const double begin = seconds_now();
+    cudaError_t status;
+
+    if (!call_is_done(group, comm_of(group), result, error))
+        return false;
+    while ((status = cudaStreamQuery(group->ranks->stream)) == cudaErrorNotReady) {
+        ncclResult_t state = ncclSuccess;
+
+        if (ncclCommGetAsyncError(comm_of(group), &state) != ncclSuccess ||
+            (state != ncclSuccess && state != ncclInProgress))
+            return group_error(group, error, "NCCL: %s; a rank may be gone", ncclGetErrorString(state));
+        if (seconds_now() - begin > group->ranks->time_limit)
+            return group_late(group, error);
+    }
+    return status == cudaSuccess || device_error(error, "a collective", status);
+}
+
+/* --- meeting ------------------------------------------------------------------------------------------------------ */
+
+/** Rank 0 makes the id by which all find each other, and the others get it: here through shared memory. */
+static bool meet_in_memory(const struct ranks *ranks, ncclUniqueId *id, struct error *error)
+{
+    const double begin = seconds_now();
+
+    _Static_assert(sizeof id->internal <= sizeof ranks->place->id, "an id fits");
+    if (ranks->all.rank == 0) {
+        if (ncclGetUniqueId(id) != ncclSuccess)
+            return group_error(&ranks->all, error, "NCCL gives no id");
+        memcpy(ranks->place->id, id->internal, sizeof id->internal);
+        ranks->place->is_set = 1;
+    }
+    while (!ranks->place->is_set)
+        if (seconds_now() - begin > ranks->time_limit)
+            return group_late(&ranks->all, error);
+    memcpy(id->internal, ranks->place->id, sizeof id->internal);
+    return true;
+}
+
+#ifdef HAVE_MPI
+
+/** MPI_Init() may be called: mpirun, or another launcher, has started this. */
+static bool is_launched(void)
+{
+    return getenv("OMPI_COMM_WORLD_SIZE") || getenv("PMI_SIZE") || getenv("SLURM_STEP_NUM_TASKS");
+}
+
+static bool meet_by_mpi(struct ranks *ranks, int *local_rank, ncclUniqueId *id, struct error *error)
+{
+    MPI_Comm host;
+
+    if (MPI_Init(NULL, NULL) != MPI_SUCCESS)
+        return error_set_as(error, RUN_NO_DEVICE, "MPI cannot be started");
+    MPI_Comm_rank(MPI_COMM_WORLD, &ranks->all.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks->all.size);
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, ranks->all.rank, MPI_INFO_NULL, &host);
+    MPI_Comm_rank(host, local_rank);
+    MPI_Comm_free(&host);
+    if (ranks->all.rank == 0 && ncclGetUniqueId(id) != ncclSuccess)
+        return group_error(&ranks->all, error, "NCCL gives no id");
+    MPI_Bcast(id->internal, sizeof id->internal, MPI_BYTE, 0, MPI_COMM_WORLD);
+    return true;
+}
+
+static void leave_mpi(void)
+{
+    int is_started;
+
+    if (MPI_Initialized(&is_started) == MPI_SUCCESS && is_started)
+        MPI_Finalize();
+}
+
+#else
+
+/** mpirun has started several, as its environment says; they cannot meet. */
+static bool is_launched(void)
+{
+    const char *const size = getenv("OMPI_COMM_WORLD_SIZE");
+
+    return size && atoi(size) > 1;
+}
+
+static bool meet_by_mpi(struct ranks *ranks, int *local_rank, ncclUniqueId *id, struct error *error)
+{
+    (void)local_rank, (void)id;
+    return group_error(&ranks->all, error, "this program was built without MPI; --gpus N needs none");
+}
+
+static void leave_mpi(void)
+{
+}
+
+#endif
+
+static bool choose_gpu(const struct ranks *ranks, int local_rank, struct error *error)
+{
+    int count = 0;
+    cudaError_t status = cudaGetDeviceCount(&count);
+
+    if (status == cudaSuccess && local_rank >= count)
+        return group_error(&ranks->all, error, "there is no GPU for it: there are %d here, and a rank needs its own",
+                           count);
+    if (status == cudaSuccess)
+        status = cudaSetDevice(local_rank);
+    return status == cudaSuccess || group_error(&ranks->all, error, "choosing a GPU: %s", cudaGetErrorString(status));
+}
+
+bool connection_open(struct ranks *ranks, struct error *error)
+{
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    int local_rank = ranks->all.rank;
+    ncclComm_t comm = NULL;
+    ncclResult_t result;
+    ncclUniqueId id;
+    cudaError_t status;
+
+    if (!ranks->forked && !is_launched())
+        return true;
+    if (ranks->forked)
+        ranks->all.size = ranks->forked;
+    if (ranks->forked ? !meet_in_memory(ranks, &id, error) : !meet_by_mpi(ranks, &local_rank, &id, error))
+        return false;
+    if (!choose_gpu(ranks, local_rank, error))
+        return false;
+    status = cudaStreamCreateWithFlags(&ranks->stream, cudaStreamNonBlocking);
+    if (status == cudaSuccess)
+        status = cudaMalloc((void **)&ranks->number, sizeof *ranks->number);
+    if (status == cudaSuccess)
+        status = cudaMemsetAsync(ranks->number, 0, sizeof *ranks->number, ranks->stream);
+    if (status != cudaSuccess)
+        return device_error(error, "a stream and a number on it", status);
+    config.blocking = 0;
+    result = ncclCommInitRankConfig(&comm, ranks->all.size, id, ranks->all.rank, &config);
+    ranks->all.connection = comm;
+    return call_is_done(&ranks->all, comm, result, error);
+}
+
+void connection_close(struct ranks *ranks)
+{
+    struct error ignored = {0};
+    ncclResult_t result = ncclCommFinalize(comm_of(&ranks->all));
+
+    if (call_is_done(&ranks->all, comm_of(&ranks->all), result, &ignored))
+        ncclCommDestroy(comm_of(&ranks->all));
+    cudaFree(ranks->number);
+    cudaStreamDestroy(ranks->stream);
+    leave_mpi();
+}
+
+/** A sum of one number, which no rank has before all have come. Later work on the stream waits for it; the host does not. */
+bool connection_line_up(const struct ranks *ranks, struct error *error)
+{
+    return call_is_done(
+        &ranks->all, comm_of(&ranks->all),
+        ncclAllReduce(ranks->number, ranks->number, 1, ncclFloat32, ncclSum, comm_of(&ranks->all), ranks->stream),
+        error);
+}
+
+bool connection_split(const struct group *all, int color, struct group *group, struct error *error)
+{
+    ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
+    ncclComm_t comm = NULL;
+    ncclResult_t result;
+
+    config.blocking = 0;
+    result = ncclCommSplit(comm_of(all), color, all->rank, &comm, &config);
+    if (!call_is_done(all, comm_of(all), result, error) || !call_is_done(all, comm, ncclInProgress, error))
+        return false;
+    group->connection = comm;
+    result = ncclCommUserRank(comm, &group->rank);
+    if (result == ncclSuccess)
+        result = ncclCommCount(comm, &group->size);
+    return call_is_done(all, comm, result, error);
+}
+
+void connection_free(struct group *group)
+{
+    struct error ignored = {0};
+    const ncclResult_t result = ncclCommFinalize(comm_of(group));
+
+    if (call_is_done(group, comm_of(group), result, &ignored))
+        ncclCommDestroy(comm_of(group));
+}
+
+/* --- collectives -------------------------------------------------------------------------------------------------- */
+
+/** The first result that is neither success nor under way; else the last. */
+static ncclResult_t worse(ncclResult_t before, ncclResult_t result)
+{
+    return before == ncclSuccess || before == ncclInProgress ? result : before;
+}
+
+bool connection_all_gather(const struct group *group, const void *own, const int64_t *bytes, void *all,
+                           struct error *error)
+{
+    ncclResult_t result = ncclGroupStart();
+    char *to = all;
+
+    for (int r = 0; r < group->size; r++) { /* NCCL's all-gather has equal parts: every rank broadcasts its own */
+        if (bytes[r])
+            result = worse(result,
+                           ncclBroadcast(own, to, (size_t)bytes[r], ncclInt8, r, comm_of(group), group->ranks->stream));
+        to += bytes[r];
+    }
+    return await(group, worse(result, ncclGroupEnd()), error);
+}
+
+bool connection_all_reduce(const struct group *group, float *sums, int64_t count, struct error *error)
+{
+    return await(group,
+                 ncclAllReduce(sums, sums, (size_t)count, ncclFloat32, ncclSum, comm_of(group), group->ranks->stream),
+                 error);
+}
+
+bool connection_all_to_all(const struct group *group, const void *to, const int64_t *to_bytes, void *from,
+                           const int64_t *from_bytes, struct error *error)
+{
+    ncclResult_t result = ncclGroupStart();
+    const char *send = to;
+    char *receive = from;
+
+    for (int r = 0; r < group->size; r++) {
+        if (to_bytes[r])
+            result = worse(result,
+                           ncclSend(send, (size_t)to_bytes[r], ncclInt8, r, comm_of(group), group->ranks->stream));
+        if (from_bytes[r])
+            result = worse(result,
+                           ncclRecv(receive, (size_t)from_bytes[r], ncclInt8, r, comm_of(group), group->ranks->stream));
+        send += to_bytes[r];
+        receive += from_bytes[r];
+    }
+    return await(group, worse(result, ncclGroupEnd()), error);
+}
+
+#else
+
+#define CONNECTION_MISSING "NCCL"
+#include "harness/parallel/connection_alone.h"
+
+const bool connection_forks = false;
+
+#endif

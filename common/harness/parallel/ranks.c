@@ -1,0 +1,239 @@
+#include "harness/parallel/ranks.h"
+
+#include "base/memory.h"
+#include "harness/core/device_buffer.h"
+
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <time.h>
+#include <unistd.h>
+
+bool group_error(const struct group *group, struct error *error, const char *format, ...)
+{
+    char what[320];
+    va_list arguments;
+
+    va_start(arguments, format);
+    vsnprintf(what, sizeof what, format, arguments);
+    va_end(arguments);
+    return error_set_as(error, RUN_NO_DEVICE, "rank %d, %s: %s", group->ranks->all.rank, group->ranks->stage, what);
+}
+
+bool group_late(const struct group *group, struct error *error)
+{
+    return group_error(group, error, "not every rank of %s came within %g s (--timeout)", group->name,
+                       group->ranks->time_limit);
+}
+
+/* --- processes ---------------------------------------------------------------------------------------------------- */
+
+/** Takes note of a rank that has ended. Returns its exit code. */
+static int note_end(pid_t pid, int status, pid_t *pids, int count)
+{
+    for (int r = 0; r < count; r++) {
+        if (pids[r] != pid)
+            continue;
+        pids[r] = 0;
+        if (WIFSIGNALED(status))
+            fprintf(stderr, "%s: rank %d was ended by signal %d\n", program_invocation_short_name, r, WTERMSIG(status));
+    }
+    return WIFEXITED(status) ? WEXITSTATUS(status) : RUN_NO_DEVICE;
+}
+
+static void send_away(const pid_t *pids, int count, int signal)
+{
+    for (int r = 0; r < count; r++)
+        if (pids[r])
+            kill(pids[r], signal);
+}
+
+/**
+ * Waits for all of them. When one has failed the others get two seconds to end by themselves, then a signal; three seconds later
+ * one that none survives.
+ */
+static int await_ranks(pid_t *pids, int count)
+{
+    enum { NAP_MS = 50, NAPS_ALONE = 2000 / NAP_MS, NAPS_SIGNALLED = 5000 / NAP_MS };
+    static const struct timespec nap = {.tv_nsec = NAP_MS * 1000000};
+    int first_code = 0, naps = 0, status;
+
+    for (int ended = 0; ended < count;) {
+        const pid_t pid = waitpid(-1, &status, first_code ? WNOHANG : 0);
+
+        if (pid > 0) {
+            const int code = note_end(pid, status, pids, count);
+
+            first_code = first_code ? first_code : code;
+            ended++;
+            continue;
+        }
+        nanosleep(&nap, NULL);
+        naps++;
+        if (naps == NAPS_ALONE)
+            send_away(pids, count, SIGTERM);
+        if (naps == NAPS_SIGNALLED)
+            send_away(pids, count, SIGKILL);
+    }
+    return first_code;
+}
+
+bool ranks_fork(struct ranks *ranks, int count, int *exit_code, struct error *error)
+{
+    pid_t *pids;
+
+    ranks->place = mmap(NULL, sizeof *ranks->place, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    if (ranks->place == MAP_FAILED)
+        return error_set_as(error, RUN_NO_DEVICE, "shared memory: %s", strerror(errno));
+    if (!ALLOCATE_ARRAY(pids, count, error))
+        return false;
+    for (int r = 0; r < count; r++) {
+        pids[r] = fork();
+        if (pids[r] == 0) {
+            prctl(PR_SET_PDEATHSIG, SIGTERM);
+            free(pids);
+            ranks->all.rank = r;
+            ranks->forked = count;
+            return true;
+        }
+        if (pids[r] < 0) {
+            error_set_as(error, RUN_NO_DEVICE, "process %d of %d: %s", r, count, strerror(errno));
+            for (int other = 0; other < r; other++)
+                kill(pids[other], SIGTERM);
+            count = r;
+        }
+    }
+    *exit_code = await_ranks(pids, count);
+    free(pids);
+    return false;
+}
+
+bool ranks_open(struct ranks *ranks, struct error *error)
+{
+    ranks->stage = "start";
+    ranks->all = (struct group){"the run", ranks->all.rank, 1, ranks, NULL};
+    return connection_open(ranks, error);
+}
+
+void ranks_close(struct ranks *ranks)
+{
+    if (ranks->all.connection)
+        connection_close(ranks);
+    if (ranks->forked)
+        munmap(ranks->place, sizeof *ranks->place);
+}
+
+bool group_split(const struct group *all, int color, const char *name, struct group *group, struct error *error)
+{
+    *group = *all;
+    group->name = name;
+    return all->size == 1 || connection_split(all, color, group, error);
+}
+
+void group_free(struct group *group)
+{
+    if (group->connection && group->connection != group->ranks->all.connection)
+        connection_free(group);
+    group->connection = NULL;
+}
+
+/* --- collectives -------------------------------------------------------------------------------------------------- */
+
+/** What one rank alone does: it keeps what it has. */
+static bool keep(const struct group *group, const void *own, int64_t bytes, void *all, struct error *error)
+{
+    const cudaError_t status =
+        bytes ? cudaMemcpyAsync(all, own, (size_t)bytes, cudaMemcpyDeviceToDevice, group->ranks->stream) : cudaSuccess;
+
+    return status == cudaSuccess || device_error(error, "copying on the device", status);
+}
+
+bool group_all_gather(const struct group *group, const void *own, const int64_t *bytes, void *all, struct error *error)
+{
+    return group->size == 1 ? keep(group, own, bytes[0], all, error)
+                            : connection_all_gather(group, own, bytes, all, error);
+}
+
+bool group_all_reduce(const struct group *group, float *sums, int64_t count, struct error *error)
+{
+    return group->size == 1 || count == 0 || connection_all_reduce(group, sums, count, error);
+}
+
+bool group_all_to_all(const struct group *group, const void *to, const int64_t *to_bytes, void *from,
+                      const int64_t *from_bytes, struct error *error)
+{
+    return group->size == 1 ? keep(group, to, to_bytes[0], from, error)
+                            : connection_all_to_all(group, to, to_bytes, from, from_bytes, error);
+}
+
+bool group_share(const struct group *group, const void *own, size_t bytes, void *all, struct error *error)
+{
+    const size_t all_bytes = bytes * (size_t)group->size;
+    char *device = NULL;
+    int64_t *parts;
+    cudaError_t status;
+    bool good;
+
+    if (group->size == 1) {
+        memcpy(all, own, bytes);
+        return true;
+    }
+    if (!ALLOCATE_ARRAY(parts, group->size, error))
+        return false;
+    for (int r = 0; r < group->size; r++)
+        parts[r] = (int64_t)bytes;
+    status = cudaMalloc((void **)&device, bytes + all_bytes);
+    if (status == cudaSuccess)
+        status = cudaMemcpyAsync(device + all_bytes, own, bytes, cudaMemcpyHostToDevice, group->ranks->stream);
+    good = status == cudaSuccess && connection_all_gather(group, device + all_bytes, parts, device, error);
+    if (good)
+        status = cudaMemcpy(all, device, all_bytes, cudaMemcpyDeviceToHost);
+    cudaFree(device);
+    free(parts);
+    return status == cudaSuccess ? good : device_error(error, "a few bytes of device memory", status);
+}
+
+bool ranks_line_up(const struct ranks *ranks, struct error *error)
+{
+    return ranks->all.size == 1 || connection_line_up(ranks, error);
+}
+
+/** Makes of what all ranks have failed with, or not, this one's error. */
+static void hear(const struct ranks *ranks, const int32_t *all, struct error *error)
+{
+    int failed = 0;
+
+    for (int r = 0; r < ranks->all.size; r++)
+        failed += all[r] == (int32_t)error->result;
+    if (error->result != RUN_VERIFIED) {
+        if (failed == ranks->all.size && ranks->all.rank > 0)
+            error->text[0] = '\0';
+        return;
+    }
+    for (int r = 0; error->result == RUN_VERIFIED && r < ranks->all.size; r++)
+        if (all[r])
+            error_set_as(error, (enum run_result)all[r], "rank %d, %s: rank %d has failed, and says why",
+                         ranks->all.rank, ranks->stage, r);
+}
+
+bool ranks_agree(struct ranks *ranks, struct error *error)
+{
+    const int32_t own = (int32_t)error->result;
+    struct error failed = {.result = RUN_VERIFIED};
+    int32_t *all = NULL;
+
+    ranks->together = ALLOCATE_ARRAY(all, ranks->all.size, &failed) &&
+                      group_share(&ranks->all, &own, sizeof own, all, &failed);
+    if (ranks->together)
+        hear(ranks, all, error);
+    else if (!own)
+        *error = failed;
+    free(all);
+    return error->result == RUN_VERIFIED;
+}

@@ -1,0 +1,69 @@
+/** @file grader.c  12_ring_all_reduce: all sums in all ranks, by as few bytes as that takes. */
+#include "exercise.h"
+#include "../grade/grade.h"
+
+/** Makes the arrays of small whole numbers, whose sums are exact, launches, and looks at every element of every rank. */
+static void check(struct grade *grade, int ranks, int count)
+{
+    const size_t elements = (size_t)ranks * (size_t)count, bytes = elements * sizeof(float);
+    float *const arrays = grade_host(grade, bytes), *const expected = grade_host(grade, (size_t)count * sizeof(float));
+    const float *got;
+    float *sums;
+
+    grade_given(grade, "%d rank%s, %d elements", ranks, ranks == 1 ? "" : "s", count);
+    for (int i = 0; i < count; i++)
+        expected[i] = 0.0f;
+    for (size_t i = 0; i < elements; i++) {
+        arrays[i] = (float)(1 + random_below(grade_random(grade), 1000));
+        expected[i % (size_t)count] += arrays[i];
+    }
+    sums = grade_inout(grade, "sums", arrays, bytes);
+    grade_ran(grade, all_reduce_launch(sums, ranks, count));
+    got = grade_result(grade, sums);
+    for (int rank = 0; rank < ranks; rank++)
+        for (int i = 0; i < count; i++)
+            if (got[(size_t)rank * (size_t)count + (size_t)i] != expected[i])
+                grade_fail(grade, "rank %d, element %d of chunk %d: expected %g, got %g", rank, i % (count / ranks),
+                           i / (count / ranks), (double)expected[i],
+                           (double)got[(size_t)rank * (size_t)count + (size_t)i]);
+}
+
+static void two_ranks(struct grade *grade)
+{
+    check(grade, 2, 2 * THREADS);
+}
+
+static void four_ranks(struct grade *grade)
+{
+    check(grade, 4, 4 * THREADS);
+}
+
+/** Rings of any length, chunks of one element, shorter and longer than a block. */
+static void any_ring(struct grade *grade)
+{
+    check(grade, 1, 5);
+    check(grade, 3, 3);
+    check(grade, 5, 5 * 7);
+    check(grade, 7, 7 * (THREADS + 1));
+    check(grade, 8, 8 * (3 * THREADS + (int)random_below(grade_random(grade), THREADS)));
+}
+
+/** Whole requests of neighbouring lanes, and a chunk in each step: 2 (ranks - 1) / ranks of an array for each rank. */
+static void as_few_bytes(struct grade *grade)
+{
+    enum { RANKS = 6, CHUNK_REQUESTS = 4, COUNT = RANKS * CHUNK_REQUESTS * 32 };
+
+    check(grade, RANKS, COUNT);
+    grade_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"),
+                 2 * (RANKS - 1) * RANKS * CHUNK_REQUESTS);
+    grade_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"),
+                 3 * (RANKS - 1) * RANKS * CHUNK_REQUESTS);
+}
+
+const struct grade_case grade_cases[] = {
+    {"two_ranks", two_ranks, false},
+    {"four_ranks", four_ranks, false},
+    {"any_ring", any_ring, false},
+    {"as_few_bytes", as_few_bytes, true},
+};
+const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;
