@@ -80,8 +80,8 @@ static struct operand array(const char *name, enum operand_role role, enum dtype
 
 // [weights]
 /**
- * Weights of the local experts, this rank's slice of them: `row` elements of every `pitch` of the whole array. Where the whole is
- * generated, so is the slice, on the device.
+ * Weights of the local experts, this rank's slice of them: `row` elements of every `pitch` of the whole array. Where
+ * the whole is generated, so is the slice, on the device.
  */
 static struct operand weights(const char *name, const struct operand *whole, const struct split *split, int64_t piece,
                               int64_t row)

@@ -32,7 +32,9 @@ enum {
     NUM_ARRAYS
 };
 
-/** Rows that this rank sends and receives, in the order of ranks. Broadcast: `sent` is own, and the rest is not used. */
+/**
+ * Rows that this rank sends and receives, in the order of ranks. Broadcast: `sent` is own, and the rest is not used.
+ */
 struct lists {
     int64_t sent;
     int64_t *sent_to;     /**< [ranks] */

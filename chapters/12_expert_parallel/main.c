@@ -233,7 +233,9 @@ static bool sum_stages(struct parallel_layer *layer, struct error *error)
 
 /* --- check -------------------------------------------------------------------------------------------------------- */
 
-/** Every rank gets what all have as their result, on the host: those of the TP ranks of a DP rank are to be the same. */
+/**
+ * Every rank gets what all have as their result, on the host: those of the TP ranks of a DP rank are to be the same.
+ */
 static bool gather_results(const struct parallel_layer *layer, char **results, struct error *error)
 {
     const struct split *const split = layer->split;
@@ -505,7 +507,10 @@ static void free_everything(struct everything *all)
     free(all->results);
 }
 
-/** Ends a rank that failed, or whose peers did: in order, if all know of it; else nobody waits for those who may be gone. */
+/**
+ * Ends a rank that failed, or whose peers did: in order, if all know of it; else nobody waits for those who may be
+ * gone.
+ */
 static int leave(struct everything *all, struct program *program)
 {
     const int code = program->error.result;

@@ -3,7 +3,7 @@
  * @brief Chapter 12: the layer on several devices. The kernels between the collectives and the experts.
  *
  * Before: one device has all tokens and all experts.
- * Now:    each rank adds up what its own experts have made of a token, in f32; the ranks' sums are added, and rounded once.
+ * Now:    each rank adds up what its own experts have made of a token, in f32; the ranks' sums are added, rounded once.
  * Watch:  the result is that of one device; only where a slice of an expert is rounded is there a rounding more.
  */
 #include "parallel.h"

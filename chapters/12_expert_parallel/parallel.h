@@ -12,13 +12,15 @@ extern "C" {
 cudaError_t gather_rows_launch(const struct moe_problem *problem, const void *hidden, const int32_t *rows,
                                int64_t count, void *to, cudaStream_t stream);
 
-/** sums [num_tokens, H] in f32: what this rank's experts have made of each token, of `partial` as moe_launch() left it. */
+/**
+ * sums [num_tokens, H] in f32: what this rank's experts have made of each token, of `partial` as moe_launch() left it.
+ */
 cudaError_t sum_partial_launch(const struct moe_problem *problem, const void *partial, float *sums,
                                cudaStream_t stream);
 
 /**
- * result [count, H] of the type: token t is the sum of `parts` rows of `sums`, rounded once. places [count, parts] says which, -1:
- * none; NULL: of one part, row t.
+ * result [count, H] of the type: token t is the sum of `parts` rows of `sums`, rounded once. places [count, parts]
+ * says which, -1: none; NULL: of one part, row t.
  */
 cudaError_t add_rows_launch(const struct moe_problem *problem, const float *sums, const int32_t *places, int parts,
                             int64_t count, void *result, cudaStream_t stream);

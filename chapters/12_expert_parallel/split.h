@@ -18,8 +18,9 @@ struct parallel_options {
 
 // [split]
 /**
- * Rank r is number r / tp in data parallelism, by which it has tokens, and number r % tp in tensor parallelism: tp ranks have the
- * same tokens. Of the experts it has part r / slices, and of each of these experts slice r % slices of the intermediate elements.
+ * Rank r is number r / tp in data parallelism, by which it has tokens, and number r % tp in tensor parallelism: tp
+ * ranks have the same tokens. Of the experts it has part r / slices, and of each of these experts slice r % slices of
+ * the intermediate elements.
  */
 struct split {
     int num_ranks, rank, dp, tp, parts, slices;

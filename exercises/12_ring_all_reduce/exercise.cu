@@ -7,8 +7,8 @@
 #include "exercise.h"
 
 /**
- * One step of 2 (ranks - 1): every rank, a block, sends one chunk of its own array to the next rank's, which is to be written to
- * directly. Blocks of a launch run at the same time. A chunk is 1 / ranks of an array.
+ * One step of 2 (ranks - 1): every rank, a block, sends one chunk of its own array to the next rank's, which is to be
+ * written to directly. Blocks of a launch run at the same time. A chunk is 1 / ranks of an array.
  */
 static __global__ void step_kernel(float *sums, int ranks, int count, int step)
 {
@@ -16,8 +16,8 @@ static __global__ void step_kernel(float *sums, int ranks, int count, int step)
     float *const own = sums + rank * count, *const next = sums + (rank + 1) % ranks * count;
 
     // TODO step
-    // In steps 0 to ranks - 2 the chunk is added to the next rank's, so that each chunk becomes complete somewhere. In the others
-    // it takes the place of the next rank's. Which chunk is it, for this rank and this step?
+    // In steps 0 to ranks - 2 the chunk is added to the next rank's, so that each chunk becomes complete somewhere. In
+    // the others it takes the place of the next rank's. Which chunk is it, for this rank and this step?
     (void)length, (void)own, (void)next, (void)step;
     // END step
 }

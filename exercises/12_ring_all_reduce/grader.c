@@ -2,7 +2,9 @@
 #include "exercise.h"
 #include "../grade/grade.h"
 
-/** Makes the arrays of small whole numbers, whose sums are exact, launches, and looks at every element of every rank. */
+/**
+ * Makes the arrays of small whole numbers, whose sums are exact, launches, and looks at every element of every rank.
+ */
 static void check(struct grade *grade, int ranks, int count)
 {
     const size_t elements = (size_t)ranks * (size_t)count, bytes = elements * sizeof(float);

@@ -17,8 +17,8 @@
 #endif
 
 /**
- * Numbers evenly spread from -scale to scale. With a row they are a part of the whole array, as a rank has it: `row` elements of
- * every `pitch`, from element `skip` on.
+ * Numbers evenly spread from -scale to scale. With a row they are a part of the whole array, as a rank has it: `row`
+ * elements of every `pitch`, from element `skip` on.
  */
 struct generated {
     uint64_t state; /**< of the seed and the array */

@@ -288,8 +288,8 @@ static void multiply_w13(const struct examination *exam, int64_t begin, int64_t 
 }
 
 /**
- * The second product of a choice with one row of w2, weighed and added to its token: of every slice of the row one sum, which is
- * rounded to the type, as each rank rounds its own.
+ * The second product of a choice with one row of w2, weighed and added to its token: of every slice of the row one
+ * sum, which is rounded to the type, as each rank rounds its own.
  */
 static void add_choice(const struct examination *exam, int64_t c, const float *row, int64_t at)
 {

@@ -1,5 +1,6 @@
 /**
- * @file parallel/connection_mpi.c  Ranks connected by MPI, which is given host memory: arrays of a device pass through the host.
+ * @file parallel/connection_mpi.c  Ranks connected by MPI, which is given host memory: arrays of a device pass through
+ * the host.
  *
  * Without mpi.h where this was compiled there is one rank.
  */

@@ -1,6 +1,6 @@
 /**
- * @file parallel/connection_nccl.c  Ranks connected by NCCL, a GPU each. They meet through MPI where mpirun started them, and
- * through a page of shared memory where this program did.
+ * @file parallel/connection_nccl.c  Ranks connected by NCCL, a GPU each. They meet through MPI where mpirun started
+ * them, and through a page of shared memory where this program did.
  *
  * NCCL is told not to block: every call may be under way when it returns, and is asked after until the time limit.
  * Without nccl.h where this was compiled there is one rank.
@@ -204,7 +204,10 @@ void connection_close(struct ranks *ranks)
     leave_mpi();
 }
 
-/** A sum of one number, which no rank has before all have come. Later work on the stream waits for it; the host does not. */
+/**
+ * A sum of one number, which no rank has before all have come. Later work on the stream waits for it; the host does
+ * not.
+ */
 bool connection_line_up(const struct ranks *ranks, struct error *error)
 {
     return call_is_done(

@@ -55,8 +55,8 @@ static void send_away(const pid_t *pids, int count, int signal)
 }
 
 /**
- * Waits for all of them. When one has failed the others get two seconds to end by themselves, then a signal; three seconds later
- * one that none survives.
+ * Waits for all of them. When one has failed the others get two seconds to end by themselves, then a signal; three
+ * seconds later one that none survives.
  */
 static int await_ranks(pid_t *pids, int count)
 {

@@ -2,10 +2,10 @@
  * @file parallel/ranks.h
  * @brief The processes of one run, each with a device of its own, and what they do together: collectives.
  *
- * One interface, two connections: MPI, which moves host memory (connection_mpi.c, the CPU's programs), and NCCL, which moves
- * device memory (connection_nccl.c). A program links one. Arrays are in device memory either way. A collective is done when it
- * returns; it fails, in every rank that is still there, when some rank has not come within the time limit. After that the
- * ranks cannot be used any more: the program says why, and ends.
+ * One interface, two connections: MPI, which moves host memory (connection_mpi.c, the CPU's programs), and NCCL, which
+ * moves device memory (connection_nccl.c). A program links one. Arrays are in device memory either way. A collective
+ * is done when it returns; it fails, in every rank that is still there, when some rank has not come within the time
+ * limit. After that the ranks cannot be used any more: the program says why, and ends.
  */
 #ifndef RANKS_H
 #define RANKS_H
@@ -44,13 +44,17 @@ struct ranks {
 extern const bool connection_forks;
 
 /**
- * Before anything touches a device: makes `count` processes of this one, all ranks of this machine, and returns true in each. False
- * in the process that was there before, when all have ended, with the first exit code that is not 0; if one is ended by a signal
- * the others are ended, too. False with the reason, too, if there cannot be so many processes.
+ * Before anything touches a device: makes `count` processes of this one, all ranks of this machine, and returns true
+ * in each. False in the process that was there before, when all have ended, with the first exit code that is not 0; if
+ * one is ended by a signal the others are ended, too. False with the reason, too, if there cannot be so many
+ * processes.
  */
 bool ranks_fork(struct ranks *ranks, int count, int *exit_code, struct error *error);
 
-/** Finds the other ranks: those that were forked, or that mpirun started; else this one is alone. Chooses this rank's GPU. */
+/**
+ * Finds the other ranks: those that were forked, or that mpirun started; else this one is alone. Chooses this rank's
+ * GPU.
+ */
 bool ranks_open(struct ranks *ranks, struct error *error);
 
 /** Leaves, when every collective is done. */
@@ -63,7 +67,9 @@ void group_free(struct group *group);
 /** Every rank gets what each has, one after the other: bytes[r] of rank r. Unequal parts, also none, are fine. */
 bool group_all_gather(const struct group *group, const void *own, const int64_t *bytes, void *all, struct error *error);
 
-/** Every rank gets the sums of what all have, element by element, in place of its own. In f32; the order is not fixed. */
+/**
+ * Every rank gets the sums of what all have, element by element, in place of its own. In f32; the order is not fixed.
+ */
 bool group_all_reduce(const struct group *group, float *sums, int64_t count, struct error *error);
 
 /** Rank r is sent its own to_bytes[r], which lie one after the other, and from_bytes[r] come from it. */
@@ -77,8 +83,9 @@ bool ranks_line_up(const struct ranks *ranks, struct error *error);
 bool group_share(const struct group *group, const void *own, size_t bytes, void *all, struct error *error);
 
 /**
- * Tells all ranks whether this one has failed. False if one has; where it was another, the error becomes what that one will end
- * with, and names its rank. Where all have failed alike, as by a wrong argument, rank 0 speaks for all: the others' text is "".
+ * Tells all ranks whether this one has failed. False if one has; where it was another, the error becomes what that one
+ * will end with, and names its rank. Where all have failed alike, as by a wrong argument, rank 0 speaks for all: the
+ * others' text is "".
  */
 bool ranks_agree(struct ranks *ranks, struct error *error);
 
