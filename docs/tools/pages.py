@@ -122,9 +122,9 @@ def _ratio(row):
     return f"{before / here:.2f}" if before / here < 9.995 else times.format_us(before / here)
 
 
-def _gain(page, run, is_host):
+def _gain(page, run, is_host, sizes):
     """A chapter's row. Chapter 01 runs on the host; the next has timed it beside itself."""
-    rows = [results.row_of(run, tokens) for tokens in times.few_and_many(page.path.split("/")[1])]
+    rows = [results.row_of(run, tokens) for tokens in sizes]
     old = " *(times of an older kernel)*" if run and not is_host and results.is_old(run) else ""
     cells = [cell for row in rows for cell in (times.format_us(results.median(row, "before" if is_host else "here")),
                                                "" if is_host else _ratio(row))]
@@ -145,7 +145,7 @@ def _chapter_list(site, recorded):
                  "|---|---|---:|---:|---:|---:|\n")
         runs = [times.chapter_run(recorded, page.path.split("/")[1]) for page in chapters]
         for page, run, following in zip(chapters, runs, [*runs[1:], None]):
-            text += _gain(page, following if number_of(page) == "01" else run, number_of(page) == "01")
+            text += _gain(page, following if number_of(page) == "01" else run, number_of(page) == "01", (few, many))
         found = [run for run in runs if run]
         host = "; chapter 01 on its CPU, up to 16 threads, and chapter 02 is compared to that" if part == 0 else ""
         text += "\n" + (f"Microseconds per call, median, {provenance.machines(found[-1:])} by `build/gpu/NAME --bench`"
