@@ -15,7 +15,7 @@ usage() {
     exit 2
 }
 
-# compile TARGET: into build/fuzz/TARGET/fuzz; what test_fuzz.c takes in is left out
+# compile TARGET: into build/fuzz/TARGET/fuzz; what test_fuzz.c takes in is left out. libFuzzer has a hook of the simulator's name.
 compile() {
     # shellcheck disable=SC2046 # sources are words
     clang -std=c11 -D_GNU_SOURCE -g -O2 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Wno-unknown-pragmas \
@@ -23,7 +23,7 @@ compile() {
         $(ls common/base/*.c common/harness/core/*.c common/harness/gate/*.c common/harness/align/*.c common/harness/simt/*.c |
             grep -v align/load.c) \
         exercises/learn/child.c exercises/learn/learner_file.c exercises/learn/progress.c exercises/learn/regions.c \
-        build/cpu/libsimt.a -fopenmp=libgomp -lm -ldl -pthread
+        -Wl,--allow-multiple-definition build/cpu/libsimt.a -fopenmp=libgomp -lm -ldl -pthread
 }
 
 # unpack TARGET: what is kept, into build/fuzz/TARGET/kept
