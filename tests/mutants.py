@@ -4,9 +4,8 @@
 
 A mutant is a kernel with one change: a barrier removed, < for <=, a statement lost (RULES has all). It is compiled by the
 commands that built the chapter's program (Ninja tells them) and run: --check-all, then what RUNS has. It is refused if it
-does not compile, if the simulator finds a fault, if the checker finds a wrong answer, if it does not end, or, after all
-that, if the compiler warns with -O2 (of an index past the end of a thread's own array, say). What is left must stand in
-tests/mutants_equivalent.txt, which says why it is no wrong kernel.
+does not compile, if the simulator finds a fault, if the checker finds a wrong answer, or if it does not end. What is left
+must stand in tests/mutants_equivalent.txt, which says why it is no wrong kernel.
 
 Prints each survivor and, for each chapter, what refused how many; exits 1 if one survived. WORDs choose: only mutants whose
 path, rule and line contain them all. A header of common/kernels counts for the first chapter that reads it. --list shows the
@@ -29,7 +28,8 @@ SECONDS = 30  # of processor time
 # After --check-all: the real data; indices of more than 15 bits, past the end of a row and of an array.
 RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 --topk-group 1 --topk 2 --dist normal"],
         "align": ["", "--num-tokens 5000 --num-experts 8192 --dist uniform --block-size 3",
-                  "--num-tokens 5000 --num-experts 32 --dist uniform --kernel small"]}
+                  "--num-tokens 5000 --num-experts 32 --dist uniform --kernel small"],
+        "moe": [""]}
 
 # A rule: what it does, what it looks for in code without comments, what it puts there.
 RULES = [
@@ -147,7 +147,9 @@ def kernels():
     """Each chapter's name, kernel and the headers that no chapter before it reads."""
     seen = set()
     for folder in sorted(pathlib.Path("chapters").glob("[0-9][0-9]*_*")):
-        kernel = next(path for path in sorted(folder.iterdir()) if path.name in ("gate.c", "gate.cu", "align.cu", "moe.cu"))
+        kernel = next((path for path in sorted(folder.iterdir()) if path.name in ("gate.c", "gate.cu", "align.cu", "moe.cu")), None)
+        if not kernel:
+            continue  # chapter 12 has no problems to try; tests/test_parallel.sh leaves out what is new there
         read, headers = [kernel], []
         while read:
             for name in re.findall(r'#include "(kernels/\w+\.cuh)"', read.pop().read_text()):
@@ -203,9 +205,7 @@ class Chapter:
                 said = (result.stderr.strip() or f"exit {result.returncode}").splitlines()[0]
                 return ("crash" if result.returncode < 0 else "fault" if re.search(r"\.cuh?:\d+: ", said) else
                         "wrong answer" if "; expected " in said else "refused otherwise"), said
-        said = self.compile(folder, [self.commands[0].replace(" -O1 ", " -O2 ")])[1]
-        warning = re.search(r"[^\n]*warning:[^\n]*", said)
-        return ("warning", warning[0]) if warning else None
+        return None
 
 
 def read_equivalents(path):

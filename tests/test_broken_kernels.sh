@@ -15,7 +15,7 @@ drop_barrier() {
 
 breaks "no barrier before the groups are ranked" "$(drop_barrier 1)d" "shared memory race" "*group_scores*"
 breaks "no barrier before the kept groups are read" "$(drop_barrier 2)d" "shared memory" "*kept_groups*"
-breaks "no barrier before the merge" "$(drop_barrier 3)d" "shared memory" "*best_first*"
+breaks "no barrier before the merge" "$(drop_barrier 3)d" "shared memory" "*lists*"
 breaks "no __syncwarp before the choices are read" '/__syncwarp();/d' "shared memory race" "*chosen*"
 breaks "a shuffle with half the mask" 's/FULL_MASK, mine.id/0x0000ffffu, mine.id/' "mask" "*__shfl_xor_sync*"
 breaks "a shuffle that some lanes skip" 's/mine = better(mine, other);/&  if (threadIdx.x % 32 < 16) __shfl_sync(FULL_MASK, 0, 0);/' \
@@ -32,7 +32,7 @@ breaks "ties that go to the higher expert" 's/other.id < mine.id/other.id > mine
 breaks "a bias left out" 's/{score + bias, expert}/{score, expert}/' "expected" ""
 breaks "a second maximum that drops the equal of the first" \
     's/fmaxf(fminf(first, other_first), fmaxf(second, other_second))/first == other_first ? fmaxf(second, other_second) : &/' "expected" "" --dist ties
-breaks "NaN let through" 's/if (has_expert \&\& isnan(mine.value))/if (false)/' "illegal address" "*expert_scores*" --dist nan
+breaks "NaN let through" 's/if (has_expert \&\& isnan(mine.value))/if (false)/' "out-of-bounds" "*expert_scores*" --dist nan
 
 # --- the tool that breaks all kernels: ninja mutants ---
 # mutants NAME EXPECTED WORD...: what it prints of the mutants that the words choose, run but once
