@@ -3,7 +3,7 @@
 #
 #   sh common/setup.sh            what `ninja run` and `ninja test` need
 #   sh common/setup.sh docs       and what `ninja docs` needs
-#   sh common/setup.sh checks     and what tests that are skipped without it need: clang, an aarch64, PyTorch, MPI; libFuzzer
+#   sh common/setup.sh checks     and what tests that are skipped without it need: clang, an aarch64, PyTorch, MPI
 #
 # It asks nothing, and where nothing is missing it touches nothing and needs no network.
 set -u
