@@ -1,0 +1,665 @@
+/**
+ * @file gate.cu
+ * @brief Chapter 13: the gate at the limit: a bound from the groups' second bests leaves about eleven candidates.
+ *
+ * Before: eight rounds, one after the other: a group's best, the token's best, take it out.
+ * Now:    no rounds. What may be chosen is found by one comparison for each expert, and ranked all against all.
+ * Watch:  shuffles and divergent branches per token; for few tokens one barrier; for many asynchronous copies.
+ */
+#include "harness/gate/gate.h"
+#include "kernels/rough_math.cuh"
+#include "kernels/token_scores.cuh"
+
+#include <cuda_pipeline.h>
+#include <math.h>
+
+/** Chapter 05's launch: for shapes and scores that this chapter has no kernel for. */
+extern "C" cudaError_t gate_launch_any_shape(const struct gate_problem *problem, const struct gate_buffers *buffers,
+                                             cudaStream_t stream);
+
+// [constants]
+enum { WARP_SIZE = 32, WARPS_PER_BLOCK = 4, FEW_TOKENS = 1024 };
+// [constants]
+
+static const unsigned FULL_MASK = 0xffffffffu;
+
+// [router]
+/** A router's shape. Two experts of each group that stays are enough for all choices: the bound rests on that. */
+template <int NUM_EXPERTS, int NUM_GROUPS, int STAY, int CHOSEN>
+struct router {
+    static constexpr int EXPERTS = NUM_EXPERTS, GROUPS = NUM_GROUPS, TOPK_GROUP = STAY, TOPK = CHOSEN;
+    static constexpr int COUNT = EXPERTS / GROUPS;    /* experts of a group */
+    static constexpr int TOKENS = WARP_SIZE / GROUPS; /* of a warp with a lane for each group */
+    static_assert(TOPK <= 2 * TOPK_GROUP && TOPK <= GROUPS && (TOPK & (TOPK - 1)) == 0, "the kernels rest on these");
+    static_assert(WARP_SIZE % GROUPS == 0 && WARP_SIZE % COUNT == 0, "groups are lanes, and parts of a warp");
+};
+// [router]
+
+/* --- what both kernels do ----------------------------------------------------------------------------------------- */
+
+// [ordered]
+/** An unsigned number in the order of the choices: NaN is 0, below -infinity. */
+static __device__ __forceinline__ unsigned ordered(float choice)
+{
+    const unsigned bits = __float_as_uint(choice), flip = (unsigned)((int)bits >> 31) | 0x80000000u;
+    const unsigned key = bits ^ flip;
+
+    return isnan(choice) ? 0u : key;
+}
+
+/** The choice again; NaN comes back as -infinity, which is what it counts in a group's score. */
+static __device__ __forceinline__ float choice_of(unsigned key)
+{
+    const unsigned at_least = max(key, ordered(-INFINITY));
+
+    return __uint_as_float(at_least & 0x80000000u ? at_least ^ 0x80000000u : ~at_least);
+}
+// [ordered]
+
+// [entry]
+/** A candidate as one number: its choice above, its id below, inverted, so that of equals the lower id is larger. */
+typedef unsigned long long entry;
+
+static __device__ __forceinline__ entry entry_of(unsigned key, int id)
+{
+    return (entry)key << 32 | ~(unsigned)id;
+}
+
+static __device__ __forceinline__ int id_of(entry candidate)
+{
+    return (int)~(unsigned)candidate;
+}
+// [entry]
+
+// [score_of_group]
+/** The sum of the two best choices, or the best alone; infinities of both signs make -infinity. */
+template <typename Choice>
+static __device__ __forceinline__ float score_of_group(float first, float second, bool has_bias)
+{
+    const float sum = round_to<Choice>(first + second);
+
+    return !has_bias ? first : isnan(sum) ? -INFINITY : sum;
+}
+// [score_of_group]
+
+// [weight_of]
+/** What is written for a score: divided by the sum of the chosen ones, and scaled. */
+template <typename T>
+static __device__ __forceinline__ float weight_of(const gate_problem &problem, float score, float sum)
+{
+    float weight = score;
+
+    if (problem.renormalize && !isfinite(sum))
+        weight = 0.0f;
+    else if (problem.renormalize && sum != 0.0f)
+        weight = round_to<T>(score / sum);
+    return weight * problem.routed_scaling_factor;
+}
+// [weight_of]
+
+// [exact]
+/** An expert's score and what it is chosen by, as chapter 05 has them. */
+template <typename T>
+static __device__ __forceinline__ float exact_score(T logit)
+{
+    float score[1] = {to_float(logit)};
+
+    to_scores<T>(GATE_SCORE_SIGMOID, {0.0f, 1.0f}, score);
+    return score[0];
+}
+
+template <typename Choice, typename Bias>
+static __device__ __forceinline__ float choice_with(float score, const Bias *correction_bias, int expert)
+{
+    return correction_bias ? round_to<Choice>(score + to_float(correction_bias[expert])) : score;
+}
+// [exact]
+
+// [two_keys]
+/** The two largest keys of each COUNT neighbouring lanes, in each of these; the second may equal the first. */
+struct two_keys {
+    unsigned first, second;
+};
+
+template <int COUNT>
+static __device__ __forceinline__ two_keys two_largest_keys(unsigned key)
+{
+    const int part = threadIdx.x % WARP_SIZE / COUNT;
+    two_keys best = {0, 0};
+
+#pragma unroll
+    for (int i = 0; i < WARP_SIZE / COUNT; i++) {
+        const unsigned mine = i == part ? key : 0;
+        const unsigned first = __reduce_max_sync(FULL_MASK, mine);
+        const unsigned holders = __ballot_sync(FULL_MASK, (i == part) & (key == first));
+        const unsigned next = __reduce_max_sync(FULL_MASK, mine == first ? 0 : mine);
+        const unsigned second = __popc(holders) > 1 ? first : next;
+
+        best.first = i == part ? first : best.first;
+        best.second = i == part ? second : best.second;
+    }
+    return best;
+}
+// [two_keys]
+
+/* --- few tokens: a block each, a thread for every expert ---------------------------------------------------------- */
+
+// [few_kernel]
+/** Grid: a block for each token, with a thread for each expert. Behind the barrier the first warp works alone. */
+template <typename Router, typename T, typename Choice, typename Bias>
+static __global__ void __launch_bounds__(Router::EXPERTS)
+    few_tokens_kernel(gate_problem problem, const T *gating_output, const Bias *correction_bias, float *topk_weights,
+                      int *topk_ids)
+{
+    __shared__ unsigned keys[Router::EXPERTS];
+    __shared__ float scores[Router::EXPERTS], group_scores[Router::GROUPS], chosen[Router::TOPK];
+    __shared__ unsigned seconds[Router::GROUPS];
+    __shared__ entry candidates[Router::EXPERTS];
+    const int64_t token = blockIdx.x;
+    const int expert = threadIdx.x, lane = threadIdx.x;
+    // [few_kernel]
+
+    // [few_groups]
+    const float score = exact_score(gating_output[token * Router::EXPERTS + expert]);
+    const unsigned key = ordered(choice_with<Choice>(score, correction_bias, expert));
+    const two_keys best = two_largest_keys<Router::COUNT>(key);
+
+    keys[expert] = key;
+    scores[expert] = score;
+    candidates[expert] = 0;
+    if (expert % Router::COUNT == 0) {
+        group_scores[expert / Router::COUNT] =
+            score_of_group<Choice>(choice_of(best.first), choice_of(best.second), correction_bias != NULL);
+        seconds[expert / Router::COUNT] = best.second;
+    }
+    __syncthreads();
+    if (expert >= WARP_SIZE)
+        return;
+    // [few_groups]
+
+    // [few_bound]
+    const int group = lane % Router::GROUPS;
+    const float mine = group_scores[group];
+    int rank = 0; /* how many groups rank before this one */
+
+#pragma unroll
+    for (int i = 0; i < Router::GROUPS; i++)
+        rank += (group_scores[i] > mine) | ((group_scores[i] == mine) & (i < group));
+
+    const bool stays = rank < Router::TOPK_GROUP;
+    const unsigned groups = __ballot_sync(FULL_MASK, stays);
+    const unsigned bound = __reduce_min_sync(FULL_MASK, stays ? seconds[group] : 0xffffffffu);
+    // [few_bound]
+
+    // [few_candidates]
+    int count = 0;
+
+#pragma unroll
+    for (int first = 0; first < Router::EXPERTS; first += WARP_SIZE) {
+        const unsigned other = keys[first + lane];
+        const bool passes = (other >= bound) & (groups >> (first + lane) / Router::COUNT);
+        const unsigned passing = __ballot_sync(FULL_MASK, passes);
+
+        if (passes)
+            candidates[count + __popc(passing & ((1u << lane) - 1))] = entry_of(other, first + lane);
+        count += __popc(passing);
+    }
+    __syncwarp();
+    // [few_candidates]
+
+    // [few_ranks]
+    for (int own = lane; own < count; own += WARP_SIZE) {
+        const entry candidate = candidates[own];
+        int place = 0;
+
+        for (int first = 0; first < count; first += 16) {
+#pragma unroll
+            for (int i = 0; i < 16; i++)
+                place += candidates[first + i] > candidate; /* behind the last there are zeros */
+        }
+        if (place < Router::TOPK) {
+            topk_ids[token * Router::TOPK + place] = id_of(candidate);
+            chosen[place] = candidate >> 32 ? scores[id_of(candidate)] : 0.0f;
+        }
+    }
+    __syncwarp();
+    // [few_ranks]
+
+    // [few_weights]
+    const float own_score = lane < Router::TOPK ? chosen[lane] : 0.0f;
+    const float sum = round_to<T>(token_sum(own_score, Router::TOPK));
+
+    if (lane < Router::TOPK)
+        topk_weights[token * Router::TOPK + lane] = weight_of<T>(problem, own_score, sum);
+    // [few_weights]
+}
+
+/* --- a token by rounds: what the kernel for many tokens does with a token that it is not sure of ------------------ */
+
+// [rounds]
+/** One warp chooses for one token, whatever its logits are: a lane has every 32nd expert. */
+template <typename Router, typename T, typename Choice, typename Bias>
+static __device__ __noinline__ void choose_by_rounds(const gate_problem &problem, const T *row,
+                                                     const Bias *correction_bias, float *topk_weights, int *topk_ids)
+{
+    constexpr int OWN = Router::EXPERTS / WARP_SIZE;
+    const int lane = threadIdx.x % WARP_SIZE;
+    entry own[OWN], chosen = 0;
+    float group_score = -INFINITY; /* lane g: of group g */
+    int rank = 0;
+
+#pragma unroll
+    for (int i = 0; i < OWN; i++) {
+        const int expert = i * WARP_SIZE + lane;
+        const unsigned key = ordered(choice_with<Choice>(exact_score(row[expert]), correction_bias, expert));
+        const two_keys best = two_largest_keys<Router::COUNT>(key);
+        const float score =
+            score_of_group<Choice>(choice_of(best.first), choice_of(best.second), correction_bias != NULL);
+
+        own[i] = entry_of(key, expert);
+#pragma unroll
+        for (int part = 0; part < WARP_SIZE / Router::COUNT; part++) {
+            const float of_part = __shfl_sync(FULL_MASK, score, part * Router::COUNT);
+
+            group_score = lane == i * (WARP_SIZE / Router::COUNT) + part ? of_part : group_score;
+        }
+    }
+    for (int i = 0; i < Router::GROUPS; i++) {
+        const float other = __shfl_sync(FULL_MASK, group_score, i);
+
+        rank += (other > group_score) | ((other == group_score) & (i < lane));
+    }
+
+    const unsigned groups = __ballot_sync(FULL_MASK, (lane < Router::GROUPS) & (rank < Router::TOPK_GROUP));
+
+#pragma unroll
+    for (int i = 0; i < OWN; i++)
+        own[i] = groups >> (i * WARP_SIZE + lane) / Router::COUNT & 1 ? own[i] : 0;
+    for (int k = 0; k < Router::TOPK; k++) {
+        entry best = 0;
+
+#pragma unroll
+        for (int i = 0; i < OWN; i++)
+            best = max(best, own[i]);
+
+        const unsigned key = __reduce_max_sync(FULL_MASK, (unsigned)(best >> 32));
+        const unsigned low = __reduce_max_sync(FULL_MASK, best >> 32 == key ? (unsigned)best : 0);
+
+        best = (entry)key << 32 | low;
+        chosen = lane == k ? best : chosen;
+#pragma unroll
+        for (int i = 0; i < OWN; i++)
+            own[i] = own[i] == best ? 0 : own[i];
+    }
+
+    const bool has_weight = (lane < Router::TOPK) & (chosen >> 32 != 0);
+    const float score = has_weight ? exact_score(row[id_of(chosen)]) : 0.0f;
+    const float sum = round_to<T>(token_sum(score, WARP_SIZE));
+
+    if (lane < Router::TOPK) {
+        topk_weights[lane] = weight_of<T>(problem, score, sum);
+        topk_ids[lane] = id_of(chosen);
+    }
+}
+// [rounds]
+
+/* --- many tokens: a lane for each group, several tokens a warp ---------------------------------------------------- */
+
+// [sigmoid]
+/**
+ * 1 / (1 + exp(-x)) by two rough instructions, as near as the checker asks. exp(-x) is 2^power, but for what rounding took
+ * from power: the fused multiply-adds put it back. NaN for what has no finite exp(-x).
+ */
+static __device__ __forceinline__ float quick_sigmoid(float x)
+{
+    const float power = -1.4426950408889634f * x;
+    const float lost = fmaf(power, 0.6931471805599453f, x);
+    const float exponential = rough_exp2(power);
+
+    return rough_reciprocal(fmaf(-lost, exponential, 1.0f + exponential));
+}
+// [sigmoid]
+
+// [from_float]
+template <typename T>
+static __device__ __forceinline__ T from_float(float value);
+
+template <>
+__device__ __forceinline__ float from_float<float>(float value)
+{
+    return value;
+}
+
+template <>
+__device__ __forceinline__ __half from_float<__half>(float value)
+{
+    return __float2half_rn(value);
+}
+
+template <>
+__device__ __forceinline__ __nv_bfloat16 from_float<__nv_bfloat16>(float value)
+{
+    return __float2bfloat16_rn(value);
+}
+// [from_float]
+
+// [two_choices]
+/** The two largest of a lane's choices; NaN is the first if one of them is NaN. */
+struct two_choices {
+    float first, second;
+};
+
+template <int COUNT>
+static __device__ __forceinline__ two_choices two_largest(const float (&choice)[COUNT])
+{
+    float first[COUNT / 2], second[COUNT / 2];
+
+#pragma unroll
+    for (int i = 0; i < COUNT / 2; i++) {
+        first[i] = max_or_nan(choice[2 * i], choice[2 * i + 1]);
+        second[i] = fminf(choice[2 * i], choice[2 * i + 1]);
+    }
+#pragma unroll
+    for (int step = 1; step < COUNT / 2; step *= 2) {
+#pragma unroll
+        for (int i = 0; i < COUNT / 2; i += 2 * step) {
+            second[i] = fmaxf(fminf(first[i], first[i + step]), fmaxf(second[i], second[i + step]));
+            first[i] = max_or_nan(first[i], first[i + step]);
+        }
+    }
+    return {first[0], second[0]};
+}
+// [two_choices]
+
+// [tile]
+/** What a warp has in shared memory. Behind each group's logits are 16 bytes of room, so that no two lanes meet in a bank. */
+template <typename Router, typename T>
+struct tile {
+    static constexpr int STRIDE = Router::COUNT + 16 / sizeof(T);
+    static constexpr int ROOM = 4 * Router::TOPK; /* for candidates of a token */
+
+    T logits[WARP_SIZE * STRIDE]; /* group g of token t: lane t * GROUPS + g; then scores in their place */
+    entry candidates[Router::TOKENS][ROOM + 8];
+    unsigned short passed[Router::TOKENS][ROOM];
+    int chosen[Router::TOKENS][Router::TOPK];
+};
+// [tile]
+
+// [fetch]
+/** Asks for the rows of the warp's tokens, 16 bytes a lane and time; past the last token for the last one's again. */
+template <typename Router, typename T>
+static __device__ __forceinline__ void fetch_rows(const T *gating_output, int64_t first_token, int64_t num_tokens,
+                                                  T *logits)
+{
+    constexpr int PIECE = 16 / sizeof(T), ROW = Router::EXPERTS / PIECE, GROUP = Router::COUNT / PIECE;
+
+#pragma unroll
+    for (int first = 0; first < Router::TOKENS * ROW; first += WARP_SIZE) {
+        const int piece = first + threadIdx.x % WARP_SIZE;
+        const int64_t token = min(first_token + piece / ROW, num_tokens - 1);
+
+        __pipeline_memcpy_async(logits + (piece + piece / GROUP) * PIECE,
+                                gating_output + token * Router::EXPERTS + piece % ROW * PIECE, 16);
+    }
+    __pipeline_commit();
+}
+// [fetch]
+
+// [choices]
+/** The choices of a lane's group; its scores take the place of the logits. `bias` is in float. */
+template <typename Choice, typename T, int COUNT>
+static __device__ __forceinline__ void make_choices(T *logits, const float *bias, float (&choice)[COUNT])
+{
+    constexpr int PIECE = 16 / sizeof(T);
+
+#pragma unroll
+    for (int first = 0; first < COUNT; first += PIECE) {
+        __align__(16) T piece[PIECE];
+
+        *(int4 *)piece = *(const int4 *)(logits + first);
+#pragma unroll
+        for (int i = 0; i < PIECE; i++) {
+            piece[i] = from_float<T>(quick_sigmoid(to_float(piece[i])));
+            choice[first + i] = round_to<Choice>(to_float(piece[i]) + bias[first + i]);
+        }
+        *(int4 *)(logits + first) = *(const int4 *)piece;
+    }
+}
+// [choices]
+
+// [places]
+/** The places that candidates of OWN * GROUPS take among `count` of a token: how many rank before each. */
+template <int OWN, int GROUPS, int ALL>
+static __device__ __forceinline__ void count_before(const entry *candidates, int count, const entry (&own)[ALL],
+                                                    int (&place)[ALL])
+{
+    for (int first = 0; first < count; first += GROUPS) {
+#pragma unroll
+        for (int i = 0; i < GROUPS; i++) {
+            const entry other = candidates[first + i];
+
+#pragma unroll
+            for (int k = 0; k < OWN; k++)
+                place[k] += other > own[k];
+        }
+    }
+}
+// [places]
+
+// [many_kernel]
+/** Grid: enough blocks of WARPS_PER_BLOCK warps for TOKENS tokens a warp. */
+template <typename Router, typename T, typename Choice, typename Bias>
+static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
+    many_tokens_kernel(gate_problem problem, const T *gating_output, const Bias *correction_bias, float *topk_weights,
+                       int *topk_ids)
+{
+    constexpr int COUNT = Router::COUNT, GROUPS = Router::GROUPS, TOKENS = Router::TOKENS, TOPK = Router::TOPK;
+    constexpr int STRIDE = tile<Router, T>::STRIDE, ROOM = tile<Router, T>::ROOM, BIAS_STRIDE = COUNT + 4;
+    __shared__ __align__(16) tile<Router, T> tiles[WARPS_PER_BLOCK];
+    __shared__ __align__(16) float bias[GROUPS * BIAS_STRIDE];
+    const int warp = threadIdx.x / WARP_SIZE, lane = threadIdx.x % WARP_SIZE;
+    const int group = lane % GROUPS, token_of_warp = lane / GROUPS;
+    const int64_t first_token = ((int64_t)blockIdx.x * WARPS_PER_BLOCK + warp) * TOKENS;
+    tile<Router, T> &own_tile = tiles[warp];
+    entry *const candidates = own_tile.candidates[token_of_warp];
+    unsigned short *const passed = own_tile.passed[token_of_warp];
+    // [many_kernel]
+
+    // [many_load]
+    fetch_rows<Router>(gating_output, first_token, problem.num_tokens, own_tile.logits);
+    for (int e = threadIdx.x; e < Router::EXPERTS; e += WARPS_PER_BLOCK * WARP_SIZE)
+        bias[e / COUNT * BIAS_STRIDE + e % COUNT] = correction_bias ? to_float(correction_bias[e]) : 0.0f;
+    __pipeline_wait_prior(0);
+    __syncthreads();
+    if (first_token >= problem.num_tokens)
+        return;
+
+    float choice[COUNT];
+
+    make_choices<Choice>(own_tile.logits + lane * STRIDE, bias + group * BIAS_STRIDE, choice);
+    // [many_load]
+
+    // [many_bound]
+    const two_choices best = two_largest(choice);
+    const float group_score = correction_bias ? round_to<Choice>(best.first + best.second) : best.first;
+    int rank = 0; /* how many groups rank before this one */
+
+#pragma unroll
+    for (int i = 1; i < GROUPS; i++) {
+        const float other = __shfl_xor_sync(FULL_MASK, group_score, i);
+
+        rank += (other > group_score) | ((other == group_score) & ((group ^ i) < group));
+    }
+
+    const bool stays = rank < Router::TOPK_GROUP;
+    float bound = stays ? best.second : INFINITY;
+
+#pragma unroll
+    for (int offset = GROUPS / 2; offset > 0; offset /= 2)
+        bound = fminf(bound, __shfl_xor_sync(FULL_MASK, bound, offset));
+    // [many_bound]
+
+    // [many_candidates]
+    unsigned below = 0; /* a bit for each expert: the sign of its distance from the bound */
+
+#pragma unroll
+    for (int e = 0; e < COUNT; e++)
+        below = __funnelshift_l(__float_as_uint(choice[e] - bound), below, 1);
+
+    unsigned passing = stays ? ~below << (WARP_SIZE - COUNT) : 0;
+    int end = __popc(passing); /* where this group's candidates end among the token's */
+
+#pragma unroll
+    for (int offset = 1; offset < GROUPS; offset *= 2) {
+        const int before = __shfl_up_sync(FULL_MASK, end, offset, GROUPS);
+
+        end += group >= offset ? before : 0;
+    }
+
+    int count = __shfl_sync(FULL_MASK, end, GROUPS - 1, GROUPS);
+    // [many_candidates]
+
+    // [many_unsure]
+    const bool unsure = isnan(best.first + best.second) | (fabsf(bound) == INFINITY) | (count > ROOM);
+    const unsigned unsure_lanes = __ballot_sync(FULL_MASK, unsure);
+    const unsigned lanes_of_token = FULL_MASK >> (WARP_SIZE - GROUPS) << token_of_warp * GROUPS;
+    const bool by_rounds = (unsure_lanes & lanes_of_token) != 0;
+
+    count = by_rounds ? 0 : count;
+    passing = by_rounds ? 0 : passing;
+    // [many_unsure]
+
+    // [many_entries]
+    constexpr int OWN = ROOM / GROUPS; /* candidates that a lane has in turn */
+    const int most = (int)__reduce_max_sync(FULL_MASK, (unsigned)count);
+    entry own[OWN] = {};
+
+    for (int place = end - __popc(passing); passing != 0; place++) {
+        const int e = __clz((int)passing);
+
+        passed[place] = (unsigned short)(group * COUNT + e);
+        passing ^= 0x80000000u >> e;
+    }
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < OWN; i++) {
+        const int place = i * GROUPS + group;
+
+        if (i * GROUPS >= most)
+            break;
+        if (place < count) {
+            const int id = passed[place], of_group = id / COUNT, e = id % COUNT;
+            const T score = own_tile.logits[(token_of_warp * GROUPS + of_group) * STRIDE + e];
+
+            own[i] = entry_of(ordered(round_to<Choice>(to_float(score) + bias[of_group * BIAS_STRIDE + e])), id);
+        }
+        candidates[place] = own[i];
+    }
+    __syncwarp();
+    // [many_entries]
+
+    // [many_places]
+    int place[OWN] = {};
+
+    if (most <= 2 * GROUPS)
+        count_before<2, GROUPS>(candidates, most, own, place);
+    else
+        count_before<OWN, GROUPS>(candidates, most, own, place);
+#pragma unroll
+    for (int i = 0; i < OWN; i++)
+        if (own[i] != 0 && place[i] < TOPK)
+            own_tile.chosen[token_of_warp][place[i]] = id_of(own[i]);
+    __syncwarp();
+    // [many_places]
+
+    // [many_weights]
+    const int64_t token = first_token + token_of_warp;
+    const bool chooses = !by_rounds & (group < TOPK);
+    const int id = chooses ? own_tile.chosen[token_of_warp][group] : 0;
+    const T *const scores = own_tile.logits + token_of_warp * GROUPS * STRIDE;
+    const float score = chooses ? to_float(scores[id / COUNT * STRIDE + id % COUNT]) : 0.0f;
+    const float sum = round_to<T>(token_sum(score, GROUPS));
+
+    if (chooses & (token < problem.num_tokens)) {
+        topk_weights[token * TOPK + group] = weight_of<T>(problem, score, sum);
+        topk_ids[token * TOPK + group] = id;
+    }
+    // [many_weights]
+
+    // [many_rounds]
+    for (int t = 0; t < TOKENS && first_token + t < problem.num_tokens; t++)
+        if (unsure_lanes & FULL_MASK >> (WARP_SIZE - GROUPS) << t * GROUPS)
+            choose_by_rounds<Router, T, Choice>(problem, gating_output + (first_token + t) * Router::EXPERTS,
+                                                correction_bias, topk_weights + (first_token + t) * TOPK,
+                                                topk_ids + (first_token + t) * TOPK);
+    // [many_rounds]
+}
+
+/* --- launches ----------------------------------------------------------------------------------------------------- */
+
+// [launch]
+template <typename Router, typename T, typename Choice, typename Bias>
+static cudaError_t launch(const gate_problem *problem, const gate_buffers *buffers, cudaStream_t stream)
+{
+    const int tokens_per_block = WARPS_PER_BLOCK * Router::TOKENS;
+    const T *const gating_output = (const T *)buffers->gating_output;
+    const Bias *const correction_bias = (const Bias *)buffers->correction_bias;
+
+    if (problem->num_tokens <= FEW_TOKENS) {
+        few_tokens_kernel<Router, T, Choice><<<(unsigned)problem->num_tokens, Router::EXPERTS, 0, stream>>>(
+            *problem, gating_output, correction_bias, buffers->topk_weights, buffers->topk_ids);
+    } else {
+        const unsigned blocks = (unsigned)((problem->num_tokens + tokens_per_block - 1) / tokens_per_block);
+
+        many_tokens_kernel<Router, T, Choice><<<blocks, WARPS_PER_BLOCK * WARP_SIZE, 0, stream>>>(
+            *problem, gating_output, correction_bias, buffers->topk_weights, buffers->topk_ids);
+    }
+    return cudaGetLastError();
+}
+// [launch]
+
+// [dispatch]
+template <typename Router>
+static bool is_of(const gate_problem *problem)
+{
+    return problem->num_experts == Router::EXPERTS && problem->num_expert_group == Router::GROUPS &&
+           problem->topk_group == Router::TOPK_GROUP && problem->topk == Router::TOPK &&
+           problem->score == GATE_SCORE_SIGMOID;
+}
+
+template <typename T, typename Choice, typename Bias>
+static cudaError_t launch_for_router(const gate_problem *problem, const gate_buffers *buffers, cudaStream_t stream)
+{
+    if (is_of<router<256, 8, 4, 8>>(problem))
+        return launch<router<256, 8, 4, 8>, T, Choice, Bias>(problem, buffers, stream);
+    if (is_of<router<256, 16, 4, 8>>(problem))
+        return launch<router<256, 16, 4, 8>, T, Choice, Bias>(problem, buffers, stream);
+    if (is_of<router<128, 4, 2, 4>>(problem))
+        return launch<router<128, 4, 2, 4>, T, Choice, Bias>(problem, buffers, stream);
+    if (is_of<router<128, 8, 8, 8>>(problem))
+        return launch<router<128, 8, 8, 8>, T, Choice, Bias>(problem, buffers, stream);
+    if (is_of<router<512, 16, 8, 16>>(problem))
+        return launch<router<512, 16, 8, 16>, T, Choice, Bias>(problem, buffers, stream);
+    return gate_launch_any_shape(problem, buffers, stream);
+}
+// [dispatch]
+
+// [gate_launch]
+cudaError_t gate_launch(const struct gate_problem *problem, const struct gate_buffers *buffers, cudaStream_t stream)
+{
+    const bool wide = gate_choice_dtype(problem) == DTYPE_F32; /* an f32 bias makes every choice f32 */
+
+    if (problem->num_tokens == 0) /* an empty grid is a launch error */
+        return cudaSuccess;
+    switch (problem->dtype) {
+    case DTYPE_F16:
+        return wide ? launch_for_router<__half, float, float>(problem, buffers, stream)
+                    : launch_for_router<__half, __half, __half>(problem, buffers, stream);
+    case DTYPE_BF16:
+        return wide ? launch_for_router<__nv_bfloat16, float, float>(problem, buffers, stream)
+                    : launch_for_router<__nv_bfloat16, __nv_bfloat16, __nv_bfloat16>(problem, buffers, stream);
+    default:
+        return launch_for_router<float, float, float>(problem, buffers, stream);
+    }
+}
+// [gate_launch]

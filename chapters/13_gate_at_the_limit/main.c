@@ -1,0 +1,29 @@
+/** @file main.c  Chapter 13: the gate at the limit, a bound and the candidates that pass it. */
+#include "harness/gate/gate.h"
+
+#include <limits.h>
+
+/** Shapes that this chapter has no kernel for go through chapter 05's: so these limits are that chapter's. */
+static const char *unsupported_reason(const struct gate_problem *problem)
+{
+    const int groups = problem->num_expert_group;
+
+    if (groups > 32 || (groups & (groups - 1)) != 0)
+        return "--num-expert-group: not a power of two up to 32; a token's groups are lanes of one butterfly";
+    if (problem->num_experts / groups > 32)
+        return "--num-experts: more than 32 experts in a group; a thread keeps them in 32 registers";
+    if (problem->topk > 32)
+        return "--topk: more than 32; a token has room for as many choices";
+    if (problem->num_tokens > INT_MAX)
+        return "--num-tokens: more than 2147483647; a grid has at most as many blocks";
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct gate_chapter chapter = {
+        .step = {.name = "13_gate_at_the_limit", .unsupported_reason = unsupported_reason, .launch = gate_launch},
+        .before = {.name = "05_fused_gate", .launch = gate_launch_before},
+    };
+    return gate_main(argc, argv, &chapter);
+}

@@ -1,0 +1,41 @@
+/**
+ * @file common/kernels/rough_math.cuh
+ * @brief Chapter 13's instructions of a GPU that CUDA C has no function for: one instruction each, rough and without branches.
+ *
+ * The CPU build has a header of its own in common/simt/kernels, which it finds first.
+ */
+#ifndef KERNELS_ROUGH_MATH_CUH
+#define KERNELS_ROUGH_MATH_CUH
+
+#include <cuda_runtime.h>
+
+// [rough]
+/** 2 to the power of x, relative error at most 2^-22.5; less than 2^-126 is 0. */
+static __device__ __forceinline__ float rough_exp2(float x)
+{
+    float power;
+
+    asm("ex2.approx.ftz.f32 %0, %1;" : "=f"(power) : "f"(x));
+    return power;
+}
+
+/** 1 / x within 1 unit in the last place; less than 2^-126 is 0. */
+static __device__ __forceinline__ float rough_reciprocal(float x)
+{
+    float reciprocal;
+
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(reciprocal) : "f"(x));
+    return reciprocal;
+}
+
+/** The larger; NaN if one of the two is NaN, where fmaxf() gives the other. */
+static __device__ __forceinline__ float max_or_nan(float a, float b)
+{
+    float larger;
+
+    asm("max.NaN.f32 %0, %1, %2;" : "=f"(larger) : "f"(a), "f"(b));
+    return larger;
+}
+// [rough]
+
+#endif

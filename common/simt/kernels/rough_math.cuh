@@ -1,0 +1,31 @@
+/**
+ * @file common/simt/kernels/rough_math.cuh
+ * @brief The simulator's own rough_math.cuh, found before the one in common/kernels: exact where a GPU is rough.
+ */
+#ifndef SIMT_ROUGH_MATH_CUH
+#define SIMT_ROUGH_MATH_CUH
+
+#include <cuda_runtime.h>
+
+/** `value`, or 0 where a GPU flushes what is less than the least normal number. */
+SIMT_DEVICE float simt_flushed(float value)
+{
+    return fabsf(value) < __FLT_MIN__ ? 0.0f : value;
+}
+
+SIMT_DEVICE float rough_exp2(float x)
+{
+    return simt_flushed(exp2f(x));
+}
+
+SIMT_DEVICE float rough_reciprocal(float x)
+{
+    return simt_flushed(1.0f / x);
+}
+
+SIMT_DEVICE float max_or_nan(float a, float b)
+{
+    return (a > b) | (a != a) ? a : b;
+}
+
+#endif
