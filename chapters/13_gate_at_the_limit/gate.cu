@@ -18,7 +18,10 @@ extern "C" cudaError_t gate_launch_any_shape(const struct gate_problem *problem,
                                              cudaStream_t stream);
 
 // [constants]
-enum { WARP_SIZE = 32, WARPS_PER_BLOCK = 4, FEW_TOKENS = 1024 };
+#ifndef FEW_TOKENS
+#define FEW_TOKENS 1024 /* so many tokens are few */
+#endif
+enum { WARP_SIZE = 32, WARPS_PER_BLOCK = 4 };
 // [constants]
 
 static const unsigned FULL_MASK = 0xffffffffu;
@@ -449,7 +452,7 @@ static __device__ __forceinline__ void count_before(const entry *candidates, int
 // [many_kernel]
 /** Grid: enough blocks of WARPS_PER_BLOCK warps for TOKENS tokens a warp. */
 template <typename Router, typename T, typename Choice, typename Bias>
-static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
+static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE, 8)
     many_tokens_kernel(gate_problem problem, const T *gating_output, const Bias *correction_bias, float *topk_weights,
                        int *topk_ids)
 {
