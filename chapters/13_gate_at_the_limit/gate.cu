@@ -7,7 +7,7 @@
  * Watch:  shuffles and divergent branches per token; for few tokens one barrier; for many asynchronous copies.
  */
 #include "harness/gate/gate.h"
-#include "kernels/rough_math.cuh"
+#include "kernels/instructions.cuh"
 #include "kernels/token_scores.cuh"
 
 #include <cuda_pipeline.h>
@@ -21,7 +21,7 @@ extern "C" cudaError_t gate_launch_any_shape(const struct gate_problem *problem,
 #ifndef FEW_TOKENS
 #define FEW_TOKENS 1024 /* so many tokens are few */
 #endif
-enum { WARP_SIZE = 32, WARPS_PER_BLOCK = 4 };
+enum { WARP_SIZE = 32, WARPS_PER_BLOCK = 2 };
 // [constants]
 
 static const unsigned FULL_MASK = 0xffffffffu;
@@ -74,6 +74,25 @@ static __device__ __forceinline__ int id_of(entry candidate)
 }
 // [entry]
 
+// [place_of]
+/** How many of `count` candidates rank before one. Behind the last there are zeros, up to a multiple of STEP. */
+template <int STEP>
+static __device__ __forceinline__ int place_of(entry candidate, const entry *candidates, int count)
+{
+    int even = 0, odd = 0;
+
+#pragma unroll 1
+    for (int first = 0; first < count; first += STEP) {
+#pragma unroll
+        for (int i = 0; i < STEP; i += 2) {
+            even = plus_if_larger(even, candidates[first + i], candidate);
+            odd = plus_if_larger(odd, candidates[first + i + 1], candidate);
+        }
+    }
+    return even + odd;
+}
+// [place_of]
+
 // [score_of_group]
 /** The sum of the two best choices, or the best alone; infinities of both signs make -infinity. */
 template <typename Choice>
@@ -86,17 +105,22 @@ static __device__ __forceinline__ float score_of_group(float first, float second
 // [score_of_group]
 
 // [weight_of]
-/** What is written for a score: divided by the sum of the chosen ones, and scaled. */
+/** What a router does with the scores of the experts that it has chosen. */
+struct weighting {
+    bool renormalize;
+    float factor;
+};
+
 template <typename T>
-static __device__ __forceinline__ float weight_of(const gate_problem &problem, float score, float sum)
+static __device__ __forceinline__ float weight_of(weighting how, float score, float sum)
 {
     float weight = score;
 
-    if (problem.renormalize && !isfinite(sum))
+    if (how.renormalize && !isfinite(sum))
         weight = 0.0f;
-    else if (problem.renormalize && sum != 0.0f)
+    else if (how.renormalize && sum != 0.0f)
         weight = round_to<T>(score / sum);
-    return weight * problem.routed_scaling_factor;
+    return weight * how.factor;
 }
 // [weight_of]
 
@@ -151,7 +175,7 @@ static __device__ __forceinline__ two_keys two_largest_keys(unsigned key)
 /** Grid: a block for each token, with a thread for each expert. Behind the barrier the first warp works alone. */
 template <typename Router, typename T, typename Choice, typename Bias>
 static __global__ void __launch_bounds__(Router::EXPERTS)
-    few_tokens_kernel(gate_problem problem, const T *gating_output, const Bias *correction_bias, float *topk_weights,
+    few_tokens_kernel(weighting how, const T *gating_output, const Bias *correction_bias, float *topk_weights,
                       int *topk_ids)
 {
     __shared__ unsigned keys[Router::EXPERTS];
@@ -159,7 +183,7 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     __shared__ unsigned seconds[Router::GROUPS];
     __shared__ entry candidates[Router::EXPERTS];
     const int64_t token = blockIdx.x;
-    const int expert = threadIdx.x, lane = threadIdx.x;
+    const unsigned expert = threadIdx.x, lane = threadIdx.x;
     // [few_kernel]
 
     // [few_groups]
@@ -181,10 +205,15 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     // [few_groups]
 
     // [few_bound]
-    const int group = lane % Router::GROUPS;
+    constexpr int OWN = Router::EXPERTS / WARP_SIZE;
+    const unsigned group = lane % Router::GROUPS;
     const float mine = group_scores[group];
+    unsigned own[OWN];
     int rank = 0; /* how many groups rank before this one */
 
+#pragma unroll
+    for (int i = 0; i < OWN; i++)
+        own[i] = keys[i * WARP_SIZE + lane];
 #pragma unroll
     for (int i = 0; i < Router::GROUPS; i++)
         rank += (group_scores[i] > mine) | ((group_scores[i] == mine) & (i < group));
@@ -198,42 +227,37 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     int count = 0;
 
 #pragma unroll
-    for (int first = 0; first < Router::EXPERTS; first += WARP_SIZE) {
-        const unsigned other = keys[first + lane];
-        const bool passes = (other >= bound) & (groups >> (first + lane) / Router::COUNT);
+    for (int i = 0; i < OWN; i++) {
+        const int id = i * WARP_SIZE + lane;
+        const bool passes = (own[i] >= bound) & (groups >> id / Router::COUNT);
         const unsigned passing = __ballot_sync(FULL_MASK, passes);
 
         if (passes)
-            candidates[count + __popc(passing & ((1u << lane) - 1))] = entry_of(other, first + lane);
+            candidates[count + __popc(passing & ((1u << lane) - 1))] = entry_of(own[i], id);
         count += __popc(passing);
     }
     __syncwarp();
     // [few_candidates]
 
-    // [few_ranks]
-    for (int own = lane; own < count; own += WARP_SIZE) {
-        const entry candidate = candidates[own];
-        int place = 0;
+    // [few_places]
+    for (int i = lane; i < count; i += WARP_SIZE) {
+        const entry candidate = candidates[i];
+        const int place = place_of<16>(candidate, candidates, count);
 
-        for (int first = 0; first < count; first += 16) {
-#pragma unroll
-            for (int i = 0; i < 16; i++)
-                place += candidates[first + i] > candidate; /* behind the last there are zeros */
-        }
         if (place < Router::TOPK) {
             topk_ids[token * Router::TOPK + place] = id_of(candidate);
             chosen[place] = candidate >> 32 ? scores[id_of(candidate)] : 0.0f;
         }
     }
     __syncwarp();
-    // [few_ranks]
+    // [few_places]
 
     // [few_weights]
     const float own_score = lane < Router::TOPK ? chosen[lane] : 0.0f;
     const float sum = round_to<T>(token_sum(own_score, Router::TOPK));
 
     if (lane < Router::TOPK)
-        topk_weights[token * Router::TOPK + lane] = weight_of<T>(problem, own_score, sum);
+        topk_weights[token * Router::TOPK + lane] = weight_of<T>(how, own_score, sum);
     // [few_weights]
 }
 
@@ -242,8 +266,8 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
 // [rounds]
 /** One warp chooses for one token, whatever its logits are: a lane has every 32nd expert. */
 template <typename Router, typename T, typename Choice, typename Bias>
-static __device__ __noinline__ void choose_by_rounds(const gate_problem &problem, const T *row,
-                                                     const Bias *correction_bias, float *topk_weights, int *topk_ids)
+static __device__ __noinline__ void choose_by_rounds(weighting how, const T *row, const Bias *correction_bias,
+                                                     float *topk_weights, int *topk_ids)
 {
     constexpr int OWN = Router::EXPERTS / WARP_SIZE;
     const int lane = threadIdx.x % WARP_SIZE;
@@ -300,7 +324,7 @@ static __device__ __noinline__ void choose_by_rounds(const gate_problem &problem
     const float sum = round_to<T>(token_sum(score, WARP_SIZE));
 
     if (lane < Router::TOPK) {
-        topk_weights[lane] = weight_of<T>(problem, score, sum);
+        topk_weights[lane] = weight_of<T>(how, score, sum);
         topk_ids[lane] = id_of(chosen);
     }
 }
@@ -389,20 +413,20 @@ struct tile {
 // [tile]
 
 // [fetch]
-/** Asks for the rows of the warp's tokens, 16 bytes a lane and time; past the last token for the last one's again. */
+/** Asks for the rows of a warp's tokens, 16 bytes a lane and time; where there are fewer, for the last one's again. */
 template <typename Router, typename T>
-static __device__ __forceinline__ void fetch_rows(const T *gating_output, int64_t first_token, int64_t num_tokens,
-                                                  T *logits)
+static __device__ __forceinline__ void fetch_rows(const T *rows, int num_rows, T *logits)
 {
     constexpr int PIECE = 16 / sizeof(T), ROW = Router::EXPERTS / PIECE, GROUP = Router::COUNT / PIECE;
+    const int lane = threadIdx.x % WARP_SIZE;
 
 #pragma unroll
     for (int first = 0; first < Router::TOKENS * ROW; first += WARP_SIZE) {
-        const int piece = first + threadIdx.x % WARP_SIZE;
-        const int64_t token = min(first_token + piece / ROW, num_tokens - 1);
+        const int piece = first + lane;
+        const int row = min(piece / ROW, num_rows - 1);
 
-        __pipeline_memcpy_async(logits + (piece + piece / GROUP) * PIECE,
-                                gating_output + token * Router::EXPERTS + piece % ROW * PIECE, 16);
+        __pipeline_memcpy_async(logits + (first + first / GROUP + lane + lane / GROUP) * PIECE,
+                                rows + row * Router::EXPERTS + piece % ROW * PIECE, 16);
     }
     __pipeline_commit();
 }
@@ -430,51 +454,39 @@ static __device__ __forceinline__ void make_choices(T *logits, const float *bias
 }
 // [choices]
 
-// [places]
-/** The places that candidates of OWN * GROUPS take among `count` of a token: how many rank before each. */
-template <int OWN, int GROUPS, int ALL>
-static __device__ __forceinline__ void count_before(const entry *candidates, int count, const entry (&own)[ALL],
-                                                    int (&place)[ALL])
-{
-    for (int first = 0; first < count; first += GROUPS) {
-#pragma unroll
-        for (int i = 0; i < GROUPS; i++) {
-            const entry other = candidates[first + i];
-
-#pragma unroll
-            for (int k = 0; k < OWN; k++)
-                place[k] += other > own[k];
-        }
-    }
-}
-// [places]
-
 // [many_kernel]
 /** Grid: enough blocks of WARPS_PER_BLOCK warps for TOKENS tokens a warp. */
 template <typename Router, typename T, typename Choice, typename Bias>
-static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE, 8)
-    many_tokens_kernel(gate_problem problem, const T *gating_output, const Bias *correction_bias, float *topk_weights,
-                       int *topk_ids)
+static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE, 16)
+    many_tokens_kernel(weighting how, int64_t num_tokens, const T *gating_output, const Bias *correction_bias,
+                       float *topk_weights, int *topk_ids)
 {
     constexpr int COUNT = Router::COUNT, GROUPS = Router::GROUPS, TOKENS = Router::TOKENS, TOPK = Router::TOPK;
     constexpr int STRIDE = tile<Router, T>::STRIDE, ROOM = tile<Router, T>::ROOM, BIAS_STRIDE = COUNT + 4;
+    constexpr int THREADS = WARPS_PER_BLOCK * WARP_SIZE;
     __shared__ __align__(16) tile<Router, T> tiles[WARPS_PER_BLOCK];
     __shared__ __align__(16) float bias[GROUPS * BIAS_STRIDE];
-    const int warp = threadIdx.x / WARP_SIZE, lane = threadIdx.x % WARP_SIZE;
-    const int group = lane % GROUPS, token_of_warp = lane / GROUPS;
+    const unsigned warp = threadIdx.x / WARP_SIZE, lane = threadIdx.x % WARP_SIZE;
+    const unsigned group = lane % GROUPS, token_of_warp = lane / GROUPS;
     const int64_t first_token = ((int64_t)blockIdx.x * WARPS_PER_BLOCK + warp) * TOKENS;
+    const int num_rows = (int)min(num_tokens - first_token, (int64_t)TOKENS); /* of this warp */
     tile<Router, T> &own_tile = tiles[warp];
     entry *const candidates = own_tile.candidates[token_of_warp];
     unsigned short *const passed = own_tile.passed[token_of_warp];
     // [many_kernel]
 
     // [many_load]
-    fetch_rows<Router>(gating_output, first_token, problem.num_tokens, own_tile.logits);
-    for (int e = threadIdx.x; e < Router::EXPERTS; e += WARPS_PER_BLOCK * WARP_SIZE)
+    if (first_token < num_tokens)
+        fetch_rows<Router>(gating_output + first_token * Router::EXPERTS, num_rows, own_tile.logits);
+#pragma unroll
+    for (int first = 0; first < Router::EXPERTS; first += THREADS) {
+        const unsigned e = first + threadIdx.x;
+
         bias[e / COUNT * BIAS_STRIDE + e % COUNT] = correction_bias ? to_float(correction_bias[e]) : 0.0f;
+    }
     __pipeline_wait_prior(0);
     __syncthreads();
-    if (first_token >= problem.num_tokens)
+    if (first_token >= num_tokens)
         return;
 
     float choice[COUNT];
@@ -503,13 +515,15 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE, 8)
     // [many_bound]
 
     // [many_candidates]
-    unsigned below = 0; /* a bit for each expert: the sign of its distance from the bound */
+    unsigned low = 0, high = 0; /* a bit for each expert: the sign of its choice's distance from the bound */
 
 #pragma unroll
-    for (int e = 0; e < COUNT; e++)
-        below = __funnelshift_l(__float_as_uint(choice[e] - bound), below, 1);
+    for (int e = COUNT / 2 - 1; e >= 0; e--) {
+        low = __funnelshift_l(__float_as_uint(choice[e] - bound), low, 1);
+        high = __funnelshift_l(__float_as_uint(choice[COUNT / 2 + e] - bound), high, 1);
+    }
 
-    unsigned passing = stays ? ~below << (WARP_SIZE - COUNT) : 0;
+    unsigned passing = stays ? ~(high << COUNT / 2 | low) << (WARP_SIZE - COUNT) >> (WARP_SIZE - COUNT) : 0;
     int end = __popc(passing); /* where this group's candidates end among the token's */
 
 #pragma unroll
@@ -519,80 +533,74 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE, 8)
         end += group >= offset ? before : 0;
     }
 
-    int count = __shfl_sync(FULL_MASK, end, GROUPS - 1, GROUPS);
+    unsigned count = __shfl_sync(FULL_MASK, end, GROUPS - 1, GROUPS);
     // [many_candidates]
 
     // [many_unsure]
     const bool unsure = isnan(best.first + best.second) | (fabsf(bound) == INFINITY) | (count > ROOM);
     const unsigned unsure_lanes = __ballot_sync(FULL_MASK, unsure);
-    const unsigned lanes_of_token = FULL_MASK >> (WARP_SIZE - GROUPS) << token_of_warp * GROUPS;
-    const bool by_rounds = (unsure_lanes & lanes_of_token) != 0;
+    const bool by_rounds = (unsure_lanes & FULL_MASK >> (WARP_SIZE - GROUPS) << token_of_warp * GROUPS) != 0;
 
     count = by_rounds ? 0 : count;
     passing = by_rounds ? 0 : passing;
     // [many_unsure]
 
     // [many_entries]
-    constexpr int OWN = ROOM / GROUPS; /* candidates that a lane has in turn */
-    const int most = (int)__reduce_max_sync(FULL_MASK, (unsigned)count);
-    entry own[OWN] = {};
+    const unsigned most = __reduce_max_sync(FULL_MASK, count);
 
-    for (int place = end - __popc(passing); passing != 0; place++) {
-        const int e = __clz((int)passing);
+    for (unsigned short *next = passed + end - __popc(passing); passing != 0; next++) {
+        const int e = WARP_SIZE - 1 - __clz((int)passing);
 
-        passed[place] = (unsigned short)(group * COUNT + e);
-        passing ^= 0x80000000u >> e;
+        *next = (unsigned short)(group * COUNT + e);
+        passing ^= 1u << e;
     }
     __syncwarp();
-#pragma unroll
-    for (int i = 0; i < OWN; i++) {
-        const int place = i * GROUPS + group;
+    for (unsigned i = group; i - group < most; i += GROUPS) {
+        entry candidate = 0;
 
-        if (i * GROUPS >= most)
-            break;
-        if (place < count) {
-            const int id = passed[place], of_group = id / COUNT, e = id % COUNT;
+        if (i < count) {
+            const unsigned id = passed[i], of_group = id / COUNT, e = id % COUNT;
             const T score = own_tile.logits[(token_of_warp * GROUPS + of_group) * STRIDE + e];
+            const float choice_again = round_to<Choice>(to_float(score) + bias[of_group * BIAS_STRIDE + e]);
 
-            own[i] = entry_of(ordered(round_to<Choice>(to_float(score) + bias[of_group * BIAS_STRIDE + e])), id);
+            candidate = entry_of(ordered(choice_again), id);
         }
-        candidates[place] = own[i];
+        candidates[i] = candidate;
     }
     __syncwarp();
     // [many_entries]
 
     // [many_places]
-    int place[OWN] = {};
+    for (unsigned i = group; i - group < most; i += GROUPS) {
+        const entry candidate = candidates[i];
+        const int place = place_of<GROUPS>(candidate, candidates, most);
 
-    if (most <= 2 * GROUPS)
-        count_before<2, GROUPS>(candidates, most, own, place);
-    else
-        count_before<OWN, GROUPS>(candidates, most, own, place);
-#pragma unroll
-    for (int i = 0; i < OWN; i++)
-        if (own[i] != 0 && place[i] < TOPK)
-            own_tile.chosen[token_of_warp][place[i]] = id_of(own[i]);
+        if (candidate != 0 && place < TOPK)
+            own_tile.chosen[token_of_warp][place] = id_of(candidate);
+    }
     __syncwarp();
     // [many_places]
 
     // [many_weights]
     const int64_t token = first_token + token_of_warp;
     const bool chooses = !by_rounds & (group < TOPK);
-    const int id = chooses ? own_tile.chosen[token_of_warp][group] : 0;
+    const unsigned id = chooses ? own_tile.chosen[token_of_warp][group] : 0;
     const T *const scores = own_tile.logits + token_of_warp * GROUPS * STRIDE;
     const float score = chooses ? to_float(scores[id / COUNT * STRIDE + id % COUNT]) : 0.0f;
     const float sum = round_to<T>(token_sum(score, GROUPS));
 
-    if (chooses & (token < problem.num_tokens)) {
-        topk_weights[token * TOPK + group] = weight_of<T>(problem, score, sum);
-        topk_ids[token * TOPK + group] = id;
+    if (chooses & (token < num_tokens)) {
+        topk_weights[token * TOPK + group] = weight_of<T>(how, score, sum);
+        topk_ids[token * TOPK + group] = (int)id;
     }
     // [many_weights]
 
     // [many_rounds]
-    for (int t = 0; t < TOKENS && first_token + t < problem.num_tokens; t++)
+    if (unsure_lanes == 0)
+        return;
+    for (int t = 0; t < num_rows; t++)
         if (unsure_lanes & FULL_MASK >> (WARP_SIZE - GROUPS) << t * GROUPS)
-            choose_by_rounds<Router, T, Choice>(problem, gating_output + (first_token + t) * Router::EXPERTS,
+            choose_by_rounds<Router, T, Choice>(how, gating_output + (first_token + t) * Router::EXPERTS,
                                                 correction_bias, topk_weights + (first_token + t) * TOPK,
                                                 topk_ids + (first_token + t) * TOPK);
     // [many_rounds]
@@ -604,18 +612,19 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE, 8)
 template <typename Router, typename T, typename Choice, typename Bias>
 static cudaError_t launch(const gate_problem *problem, const gate_buffers *buffers, cudaStream_t stream)
 {
+    const weighting how = {problem->renormalize, problem->routed_scaling_factor};
     const int tokens_per_block = WARPS_PER_BLOCK * Router::TOKENS;
     const T *const gating_output = (const T *)buffers->gating_output;
     const Bias *const correction_bias = (const Bias *)buffers->correction_bias;
 
     if (problem->num_tokens <= FEW_TOKENS) {
         few_tokens_kernel<Router, T, Choice><<<(unsigned)problem->num_tokens, Router::EXPERTS, 0, stream>>>(
-            *problem, gating_output, correction_bias, buffers->topk_weights, buffers->topk_ids);
+            how, gating_output, correction_bias, buffers->topk_weights, buffers->topk_ids);
     } else {
         const unsigned blocks = (unsigned)((problem->num_tokens + tokens_per_block - 1) / tokens_per_block);
 
         many_tokens_kernel<Router, T, Choice><<<blocks, WARPS_PER_BLOCK * WARP_SIZE, 0, stream>>>(
-            *problem, gating_output, correction_bias, buffers->topk_weights, buffers->topk_ids);
+            how, problem->num_tokens, gating_output, correction_bias, buffers->topk_weights, buffers->topk_ids);
     }
     return cudaGetLastError();
 }

@@ -1,11 +1,11 @@
 /**
- * @file common/kernels/rough_math.cuh
- * @brief Chapter 13's instructions of a GPU that CUDA C has no function for: one instruction each, rough and without branches.
+ * @file common/kernels/instructions.cuh
+ * @brief Chapter 13's instructions of a GPU that CUDA C has no function for.
  *
  * The CPU build has a header of its own in common/simt/kernels, which it finds first.
  */
-#ifndef KERNELS_ROUGH_MATH_CUH
-#define KERNELS_ROUGH_MATH_CUH
+#ifndef KERNELS_INSTRUCTIONS_CUH
+#define KERNELS_INSTRUCTIONS_CUH
 
 #include <cuda_runtime.h>
 
@@ -37,5 +37,21 @@ static __device__ __forceinline__ float max_or_nan(float a, float b)
     return larger;
 }
 // [rough]
+
+// [plus_if_larger]
+/** count + (a > b), in three additions: the carry of a + ~b is 1 if a is larger than b. */
+static __device__ __forceinline__ int plus_if_larger(int count, unsigned long long a, unsigned long long b)
+{
+    asm("{\n"
+        ".reg .u32 sum;\n"
+        "add.cc.u32 sum, %1, %3;\n"
+        "addc.cc.u32 sum, %2, %4;\n"
+        "addc.u32 %0, %0, 0;\n"
+        "}"
+        : "+r"(count)
+        : "r"((unsigned)a), "r"((unsigned)(a >> 32)), "r"(~(unsigned)b), "r"(~(unsigned)(b >> 32)));
+    return count;
+}
+// [plus_if_larger]
 
 #endif

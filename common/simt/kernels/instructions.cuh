@@ -1,9 +1,9 @@
 /**
- * @file common/simt/kernels/rough_math.cuh
- * @brief The simulator's own rough_math.cuh, found before the one in common/kernels: exact where a GPU is rough.
+ * @file common/simt/kernels/instructions.cuh
+ * @brief The simulator's own instructions.cuh, found before the one in common/kernels: exact where a GPU is rough.
  */
-#ifndef SIMT_ROUGH_MATH_CUH
-#define SIMT_ROUGH_MATH_CUH
+#ifndef SIMT_INSTRUCTIONS_CUH
+#define SIMT_INSTRUCTIONS_CUH
 
 #include <cuda_runtime.h>
 
@@ -26,6 +26,11 @@ SIMT_DEVICE float rough_reciprocal(float x)
 SIMT_DEVICE float max_or_nan(float a, float b)
 {
     return (a > b) | (a != a) ? a : b;
+}
+
+SIMT_DEVICE int plus_if_larger(int count, unsigned long long a, unsigned long long b)
+{
+    return count + (a > b);
 }
 
 #endif
