@@ -33,6 +33,7 @@ struct router {
     static constexpr int EXPERTS = NUM_EXPERTS, GROUPS = NUM_GROUPS, TOPK_GROUP = STAY, TOPK = CHOSEN;
     static constexpr int COUNT = EXPERTS / GROUPS;    /* experts of a group */
     static constexpr int TOKENS = WARP_SIZE / GROUPS; /* of a warp with a lane for each group */
+    static constexpr unsigned LANES_OF_A_GROUP = GROUPS == 4 ? 0x11111111u : GROUPS == 8 ? 0x01010101u : 0x00010001u;
     static_assert(TOPK <= 2 * TOPK_GROUP && TOPK <= GROUPS && (TOPK & (TOPK - 1)) == 0, "the kernels rest on these");
     static_assert(WARP_SIZE % GROUPS == 0 && WARP_SIZE % COUNT == 0, "groups are lanes, and parts of a warp");
 };
@@ -172,18 +173,17 @@ static __device__ __forceinline__ two_keys two_largest_keys(unsigned key)
 /* --- few tokens: a block each, a thread for every expert ---------------------------------------------------------- */
 
 // [few_kernel]
-/** Grid: a block for each token, with a thread for each expert. Behind the barrier the first warp works alone. */
+/** Grid: a block for each token, with a thread for each expert. */
 template <typename Router, typename T, typename Choice, typename Bias>
 static __global__ void __launch_bounds__(Router::EXPERTS)
     few_tokens_kernel(weighting how, const T *gating_output, const Bias *correction_bias, float *topk_weights,
                       int *topk_ids)
 {
-    __shared__ unsigned keys[Router::EXPERTS];
-    __shared__ float scores[Router::EXPERTS], group_scores[Router::GROUPS], chosen[Router::TOPK];
-    __shared__ unsigned seconds[Router::GROUPS];
-    __shared__ entry candidates[Router::EXPERTS];
+    __shared__ float group_scores[Router::GROUPS], chosen[Router::TOPK], scores[Router::EXPERTS];
+    __shared__ unsigned seconds[Router::GROUPS], count;
+    __shared__ __align__(16) entry candidates[Router::EXPERTS];
     const int64_t token = blockIdx.x;
-    const unsigned expert = threadIdx.x, lane = threadIdx.x;
+    const unsigned expert = threadIdx.x, lane = expert % WARP_SIZE, group_of_lane = lane % Router::GROUPS;
     // [few_kernel]
 
     // [few_groups]
@@ -191,62 +191,53 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     const unsigned key = ordered(choice_with<Choice>(score, correction_bias, expert));
     const two_keys best = two_largest_keys<Router::COUNT>(key);
 
-    keys[expert] = key;
-    scores[expert] = score;
     candidates[expert] = 0;
+    if (expert == 0)
+        count = 0;
     if (expert % Router::COUNT == 0) {
         group_scores[expert / Router::COUNT] =
             score_of_group<Choice>(choice_of(best.first), choice_of(best.second), correction_bias != NULL);
         seconds[expert / Router::COUNT] = best.second;
     }
     __syncthreads();
-    if (expert >= WARP_SIZE)
-        return;
     // [few_groups]
 
     // [few_bound]
-    constexpr int OWN = Router::EXPERTS / WARP_SIZE;
-    const unsigned group = lane % Router::GROUPS;
-    const float mine = group_scores[group];
-    unsigned own[OWN];
-    int rank = 0; /* how many groups rank before this one */
+    const float mine = group_scores[group_of_lane];
+    int rank = 0; /* how many groups rank before this lane's */
 
 #pragma unroll
-    for (int i = 0; i < OWN; i++)
-        own[i] = keys[i * WARP_SIZE + lane];
-#pragma unroll
-    for (int i = 0; i < Router::GROUPS; i++)
-        rank += (group_scores[i] > mine) | ((group_scores[i] == mine) & (i < group));
+    for (int first = 0; first < Router::GROUPS; first += Router::TOKENS) {
+        const unsigned other = first + lane / Router::GROUPS;
+        const bool before = (group_scores[other] > mine) | ((group_scores[other] == mine) & (other < group_of_lane));
+
+        rank += __popc(__ballot_sync(FULL_MASK, before) >> group_of_lane & Router::LANES_OF_A_GROUP);
+    }
 
     const bool stays = rank < Router::TOPK_GROUP;
     const unsigned groups = __ballot_sync(FULL_MASK, stays);
-    const unsigned bound = __reduce_min_sync(FULL_MASK, stays ? seconds[group] : 0xffffffffu);
+    const unsigned bound = __reduce_min_sync(FULL_MASK, stays ? seconds[group_of_lane] : 0xffffffffu);
     // [few_bound]
 
     // [few_candidates]
-    int count = 0;
+    if ((key >= bound) & (groups >> expert / Router::COUNT)) {
+        const unsigned place = atomicAdd(&count, 1u);
 
-#pragma unroll
-    for (int i = 0; i < OWN; i++) {
-        const int id = i * WARP_SIZE + lane;
-        const bool passes = (own[i] >= bound) & (groups >> id / Router::COUNT);
-        const unsigned passing = __ballot_sync(FULL_MASK, passes);
-
-        if (passes)
-            candidates[count + __popc(passing & ((1u << lane) - 1))] = entry_of(own[i], id);
-        count += __popc(passing);
+        candidates[place] = entry_of(key, expert);
+        scores[place] = key != 0 ? score : 0.0f; /* NaN has no weight */
     }
-    __syncwarp();
+    __syncthreads();
+    if (expert >= WARP_SIZE)
+        return;
     // [few_candidates]
 
     // [few_places]
-    for (int i = lane; i < count; i += WARP_SIZE) {
-        const entry candidate = candidates[i];
-        const int place = place_of<16>(candidate, candidates, count);
+    for (unsigned i = lane; i < count; i += WARP_SIZE) {
+        const int place = place_of<16>(candidates[i], candidates, count);
 
         if (place < Router::TOPK) {
-            topk_ids[token * Router::TOPK + place] = id_of(candidate);
-            chosen[place] = candidate >> 32 ? scores[id_of(candidate)] : 0.0f;
+            topk_ids[token * Router::TOPK + place] = id_of(candidates[i]);
+            chosen[place] = scores[i];
         }
     }
     __syncwarp();
@@ -407,7 +398,6 @@ struct tile {
 
     T logits[WARP_SIZE * STRIDE]; /* group g of token t: lane t * GROUPS + g; then scores in their place */
     entry candidates[Router::TOKENS][ROOM + 8];
-    unsigned short passed[Router::TOKENS][ROOM];
     int chosen[Router::TOKENS][Router::TOPK];
 };
 // [tile]
@@ -472,17 +462,17 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE, 16)
     const int num_rows = (int)min(num_tokens - first_token, (int64_t)TOKENS); /* of this warp */
     tile<Router, T> &own_tile = tiles[warp];
     entry *const candidates = own_tile.candidates[token_of_warp];
-    unsigned short *const passed = own_tile.passed[token_of_warp];
     // [many_kernel]
 
     // [many_load]
     if (first_token < num_tokens)
         fetch_rows<Router>(gating_output + first_token * Router::EXPERTS, num_rows, own_tile.logits);
-#pragma unroll
-    for (int first = 0; first < Router::EXPERTS; first += THREADS) {
-        const unsigned e = first + threadIdx.x;
+    for (unsigned e = 4 * threadIdx.x; e < Router::EXPERTS; e += 4 * THREADS) {
+        float four[4] = {};
 
-        bias[e / COUNT * BIAS_STRIDE + e % COUNT] = correction_bias ? to_float(correction_bias[e]) : 0.0f;
+        if (correction_bias)
+            load_floats<false>(correction_bias + e, 4, four);
+        *(float4 *)(bias + e / COUNT * BIAS_STRIDE + e % COUNT) = {four[0], four[1], four[2], four[3]};
     }
     __pipeline_wait_prior(0);
     __syncthreads();
@@ -548,10 +538,10 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE, 16)
     // [many_entries]
     const unsigned most = __reduce_max_sync(FULL_MASK, count);
 
-    for (unsigned short *next = passed + end - __popc(passing); passing != 0; next++) {
+    for (entry *next = candidates + end - __popc(passing); passing != 0; next++) {
         const int e = WARP_SIZE - 1 - __clz((int)passing);
 
-        *next = (unsigned short)(group * COUNT + e);
+        *next = group * COUNT + e;
         passing ^= 1u << e;
     }
     __syncwarp();
@@ -559,7 +549,7 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE, 16)
         entry candidate = 0;
 
         if (i < count) {
-            const unsigned id = passed[i], of_group = id / COUNT, e = id % COUNT;
+            const unsigned id = (unsigned)candidates[i], of_group = id / COUNT, e = id % COUNT;
             const T score = own_tile.logits[(token_of_warp * GROUPS + of_group) * STRIDE + e];
             const float choice_again = round_to<Choice>(to_float(score) + bias[of_group * BIAS_STRIDE + e]);
 
