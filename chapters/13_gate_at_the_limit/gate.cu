@@ -7,8 +7,7 @@
  * Watch:  shuffles and divergent branches per token; for few tokens one barrier; for many asynchronous copies.
  */
 #include "harness/gate/gate.h"
-#include "kernels/instructions.cuh"
-#include "kernels/token_scores.cuh"
+#include "kernels/gate_choice.cuh"
 
 #include <cuda_pipeline.h>
 #include <math.h>
@@ -19,12 +18,10 @@ extern "C" cudaError_t gate_launch_any_shape(const struct gate_problem *problem,
 
 // [constants]
 #ifndef FEW_TOKENS
-#define FEW_TOKENS 1024 /* so many tokens are few */
+#define FEW_TOKENS 1536 /* so many tokens are few */
 #endif
-enum { WARP_SIZE = 32, WARPS_PER_BLOCK = 2 };
+enum { WARPS_PER_BLOCK = 2 };
 // [constants]
-
-static const unsigned FULL_MASK = 0xffffffffu;
 
 // [router]
 /** A router's shape. Two experts of each group that stays are enough for all choices: the bound rests on that. */
@@ -38,137 +35,6 @@ struct router {
     static_assert(WARP_SIZE % GROUPS == 0 && WARP_SIZE % COUNT == 0, "groups are lanes, and parts of a warp");
 };
 // [router]
-
-/* --- what both kernels do ----------------------------------------------------------------------------------------- */
-
-// [ordered]
-/** An unsigned number in the order of the choices: NaN is 0, below -infinity. */
-static __device__ __forceinline__ unsigned ordered(float choice)
-{
-    const unsigned bits = __float_as_uint(choice), flip = (unsigned)((int)bits >> 31) | 0x80000000u;
-    const unsigned key = bits ^ flip;
-
-    return isnan(choice) ? 0u : key;
-}
-
-/** The choice again; NaN comes back as -infinity, which is what it counts in a group's score. */
-static __device__ __forceinline__ float choice_of(unsigned key)
-{
-    const unsigned at_least = max(key, ordered(-INFINITY));
-
-    return __uint_as_float(at_least & 0x80000000u ? at_least ^ 0x80000000u : ~at_least);
-}
-// [ordered]
-
-// [entry]
-/** A candidate as one number: its choice above, its id below, inverted, so that of equals the lower id is larger. */
-typedef unsigned long long entry;
-
-static __device__ __forceinline__ entry entry_of(unsigned key, int id)
-{
-    return (entry)key << 32 | ~(unsigned)id;
-}
-
-static __device__ __forceinline__ int id_of(entry candidate)
-{
-    return (int)~(unsigned)candidate;
-}
-// [entry]
-
-// [place_of]
-/** How many of `count` candidates rank before one. Behind the last there are zeros, up to a multiple of STEP. */
-template <int STEP>
-static __device__ __forceinline__ int place_of(entry candidate, const entry *candidates, int count)
-{
-    int even = 0, odd = 0;
-
-#pragma unroll 1
-    for (int first = 0; first < count; first += STEP) {
-#pragma unroll
-        for (int i = 0; i < STEP; i += 2) {
-            even = plus_if_larger(even, candidates[first + i], candidate);
-            odd = plus_if_larger(odd, candidates[first + i + 1], candidate);
-        }
-    }
-    return even + odd;
-}
-// [place_of]
-
-// [score_of_group]
-/** The sum of the two best choices, or the best alone; infinities of both signs make -infinity. */
-template <typename Choice>
-static __device__ __forceinline__ float score_of_group(float first, float second, bool has_bias)
-{
-    const float sum = round_to<Choice>(first + second);
-
-    return !has_bias ? first : isnan(sum) ? -INFINITY : sum;
-}
-// [score_of_group]
-
-// [weight_of]
-/** What a router does with the scores of the experts that it has chosen. */
-struct weighting {
-    bool renormalize;
-    float factor;
-};
-
-template <typename T>
-static __device__ __forceinline__ float weight_of(weighting how, float score, float sum)
-{
-    float weight = score;
-
-    if (how.renormalize && !isfinite(sum))
-        weight = 0.0f;
-    else if (how.renormalize && sum != 0.0f)
-        weight = round_to<T>(score / sum);
-    return weight * how.factor;
-}
-// [weight_of]
-
-// [exact]
-/** An expert's score and what it is chosen by, as chapter 05 has them. */
-template <typename T>
-static __device__ __forceinline__ float exact_score(T logit)
-{
-    float score[1] = {to_float(logit)};
-
-    to_scores<T>(GATE_SCORE_SIGMOID, {0.0f, 1.0f}, score);
-    return score[0];
-}
-
-template <typename Choice, typename Bias>
-static __device__ __forceinline__ float choice_with(float score, const Bias *correction_bias, int expert)
-{
-    return correction_bias ? round_to<Choice>(score + to_float(correction_bias[expert])) : score;
-}
-// [exact]
-
-// [two_keys]
-/** The two largest keys of each COUNT neighbouring lanes, in each of these; the second may equal the first. */
-struct two_keys {
-    unsigned first, second;
-};
-
-template <int COUNT>
-static __device__ __forceinline__ two_keys two_largest_keys(unsigned key)
-{
-    const int part = threadIdx.x % WARP_SIZE / COUNT;
-    two_keys best = {0, 0};
-
-#pragma unroll
-    for (int i = 0; i < WARP_SIZE / COUNT; i++) {
-        const unsigned mine = i == part ? key : 0;
-        const unsigned first = __reduce_max_sync(FULL_MASK, mine);
-        const unsigned holders = __ballot_sync(FULL_MASK, (i == part) & (key == first));
-        const unsigned next = __reduce_max_sync(FULL_MASK, mine == first ? 0 : mine);
-        const unsigned second = __popc(holders) > 1 ? first : next;
-
-        best.first = i == part ? first : best.first;
-        best.second = i == part ? second : best.second;
-    }
-    return best;
-}
-// [two_keys]
 
 /* --- few tokens: a block each, a thread for every expert ---------------------------------------------------------- */
 
@@ -195,8 +61,8 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     if (expert == 0)
         count = 0;
     if (expert % Router::COUNT == 0) {
-        group_scores[expert / Router::COUNT] =
-            score_of_group<Choice>(choice_of(best.first), choice_of(best.second), correction_bias != NULL);
+        group_scores[expert / Router::COUNT] = score_of_group<Choice>(choice_of(best.first), choice_of(best.second),
+                                                                      correction_bias != NULL);
         seconds[expert / Router::COUNT] = best.second;
     }
     __syncthreads();
@@ -232,12 +98,23 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     // [few_candidates]
 
     // [few_places]
-    for (unsigned i = lane; i < count; i += WARP_SIZE) {
-        const int place = place_of<16>(candidates[i], candidates, count);
+    const bool halves = count <=
+                        WARP_SIZE / 2; /* then a candidate has two lanes, which look at half of the others each */
+    const unsigned width = halves ? WARP_SIZE / 2 : WARP_SIZE;
 
-        if (place < Router::TOPK) {
-            topk_ids[token * Router::TOPK + place] = id_of(candidates[i]);
-            chosen[place] = scores[i];
+    for (unsigned first = 0; first < count; first += width) {
+        const entry candidate = candidates[first + lane % width];
+        int place;
+
+        if (halves) {
+            place = place_of<8>(candidate, candidates + lane / width * 8, 8);
+            place += __shfl_xor_sync(FULL_MASK, place, WARP_SIZE / 2);
+        } else {
+            place = place_of<16>(candidate, candidates, count);
+        }
+        if ((candidate != 0) & (place < Router::TOPK) & (lane < width)) {
+            topk_ids[token * Router::TOPK + place] = id_of(candidate);
+            chosen[place] = scores[first + lane];
         }
     }
     __syncwarp();
@@ -251,75 +128,6 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
         topk_weights[token * Router::TOPK + lane] = weight_of<T>(how, own_score, sum);
     // [few_weights]
 }
-
-/* --- a token by rounds: what the kernel for many tokens does with a token that it is not sure of ------------------ */
-
-// [rounds]
-/** One warp chooses for one token, whatever its logits are: a lane has every 32nd expert. */
-template <typename Router, typename T, typename Choice, typename Bias>
-static __device__ __noinline__ void choose_by_rounds(weighting how, const T *row, const Bias *correction_bias,
-                                                     float *topk_weights, int *topk_ids)
-{
-    constexpr int OWN = Router::EXPERTS / WARP_SIZE;
-    const int lane = threadIdx.x % WARP_SIZE;
-    entry own[OWN], chosen = 0;
-    float group_score = -INFINITY; /* lane g: of group g */
-    int rank = 0;
-
-#pragma unroll
-    for (int i = 0; i < OWN; i++) {
-        const int expert = i * WARP_SIZE + lane;
-        const unsigned key = ordered(choice_with<Choice>(exact_score(row[expert]), correction_bias, expert));
-        const two_keys best = two_largest_keys<Router::COUNT>(key);
-        const float score =
-            score_of_group<Choice>(choice_of(best.first), choice_of(best.second), correction_bias != NULL);
-
-        own[i] = entry_of(key, expert);
-#pragma unroll
-        for (int part = 0; part < WARP_SIZE / Router::COUNT; part++) {
-            const float of_part = __shfl_sync(FULL_MASK, score, part * Router::COUNT);
-
-            group_score = lane == i * (WARP_SIZE / Router::COUNT) + part ? of_part : group_score;
-        }
-    }
-    for (int i = 0; i < Router::GROUPS; i++) {
-        const float other = __shfl_sync(FULL_MASK, group_score, i);
-
-        rank += (other > group_score) | ((other == group_score) & (i < lane));
-    }
-
-    const unsigned groups = __ballot_sync(FULL_MASK, (lane < Router::GROUPS) & (rank < Router::TOPK_GROUP));
-
-#pragma unroll
-    for (int i = 0; i < OWN; i++)
-        own[i] = groups >> (i * WARP_SIZE + lane) / Router::COUNT & 1 ? own[i] : 0;
-    for (int k = 0; k < Router::TOPK; k++) {
-        entry best = 0;
-
-#pragma unroll
-        for (int i = 0; i < OWN; i++)
-            best = max(best, own[i]);
-
-        const unsigned key = __reduce_max_sync(FULL_MASK, (unsigned)(best >> 32));
-        const unsigned low = __reduce_max_sync(FULL_MASK, best >> 32 == key ? (unsigned)best : 0);
-
-        best = (entry)key << 32 | low;
-        chosen = lane == k ? best : chosen;
-#pragma unroll
-        for (int i = 0; i < OWN; i++)
-            own[i] = own[i] == best ? 0 : own[i];
-    }
-
-    const bool has_weight = (lane < Router::TOPK) & (chosen >> 32 != 0);
-    const float score = has_weight ? exact_score(row[id_of(chosen)]) : 0.0f;
-    const float sum = round_to<T>(token_sum(score, WARP_SIZE));
-
-    if (lane < Router::TOPK) {
-        topk_weights[lane] = weight_of<T>(how, score, sum);
-        topk_ids[lane] = id_of(chosen);
-    }
-}
-// [rounds]
 
 /* --- many tokens: a lane for each group, several tokens a warp ---------------------------------------------------- */
 
@@ -444,6 +252,47 @@ static __device__ __forceinline__ void make_choices(T *logits, const float *bias
 }
 // [choices]
 
+// [choose]
+/**
+ * Chooses among up to OWN * GROUPS candidates of a token: a lane has OWN. In `candidates` are ids; entries take their place. All
+ * are compared with all, and `chosen` gets the ids of the first.
+ */
+template <int OWN, typename Router, typename Choice, typename T>
+static __device__ __forceinline__ void choose(entry *candidates, unsigned count, const T *scores, const float *bias,
+                                              int *chosen)
+{
+    constexpr int COUNT = Router::COUNT, GROUPS = Router::GROUPS, STRIDE = tile<Router, T>::STRIDE;
+    const unsigned group = threadIdx.x % GROUPS;
+    entry own[OWN];
+    int place[OWN] = {};
+
+#pragma unroll
+    for (int k = 0; k < OWN; k++) {
+        const unsigned i = k * GROUPS + group;
+
+        own[k] = 0;
+        if (i < count) {
+            const unsigned id = (unsigned)candidates[i], of_group = id / COUNT, e = id % COUNT;
+            const float score = to_float(scores[of_group * STRIDE + e]);
+
+            own[k] = entry_of(ordered(round_to<Choice>(score + bias[of_group * (COUNT + 4) + e])), id);
+        }
+        candidates[i] = own[k];
+    }
+    __syncwarp();
+#pragma unroll
+    for (int i = 0; i < OWN * GROUPS; i++) {
+#pragma unroll
+        for (int k = 0; k < OWN; k++)
+            place[k] = plus_if_larger(place[k], candidates[i], own[k]);
+    }
+#pragma unroll
+    for (int k = 0; k < OWN; k++)
+        if ((own[k] != 0) & (place[k] < Router::TOPK))
+            chosen[place[k]] = id_of(own[k]);
+}
+// [choose]
+
 // [many_kernel]
 /** Grid: enough blocks of WARPS_PER_BLOCK warps for TOKENS tokens a warp. */
 template <typename Router, typename T, typename Choice, typename Bias>
@@ -451,9 +300,9 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE, 16)
     many_tokens_kernel(weighting how, int64_t num_tokens, const T *gating_output, const Bias *correction_bias,
                        float *topk_weights, int *topk_ids)
 {
-    constexpr int COUNT = Router::COUNT, GROUPS = Router::GROUPS, TOKENS = Router::TOKENS, TOPK = Router::TOPK;
-    constexpr int STRIDE = tile<Router, T>::STRIDE, ROOM = tile<Router, T>::ROOM, BIAS_STRIDE = COUNT + 4;
-    constexpr int THREADS = WARPS_PER_BLOCK * WARP_SIZE;
+    constexpr unsigned COUNT = Router::COUNT, GROUPS = Router::GROUPS, TOKENS = Router::TOKENS, TOPK = Router::TOPK;
+    constexpr unsigned STRIDE = tile<Router, T>::STRIDE, ROOM = tile<Router, T>::ROOM, BIAS_STRIDE = COUNT + 4;
+    constexpr unsigned THREADS = WARPS_PER_BLOCK * WARP_SIZE;
     __shared__ __align__(16) tile<Router, T> tiles[WARPS_PER_BLOCK];
     __shared__ __align__(16) float bias[GROUPS * BIAS_STRIDE];
     const unsigned warp = threadIdx.x / WARP_SIZE, lane = threadIdx.x % WARP_SIZE;
@@ -490,7 +339,7 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE, 16)
     int rank = 0; /* how many groups rank before this one */
 
 #pragma unroll
-    for (int i = 1; i < GROUPS; i++) {
+    for (unsigned i = 1; i < GROUPS; i++) {
         const float other = __shfl_xor_sync(FULL_MASK, group_score, i);
 
         rank += (other > group_score) | ((other == group_score) & ((group ^ i) < group));
@@ -514,11 +363,11 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE, 16)
     }
 
     unsigned passing = stays ? ~(high << COUNT / 2 | low) << (WARP_SIZE - COUNT) >> (WARP_SIZE - COUNT) : 0;
-    int end = __popc(passing); /* where this group's candidates end among the token's */
+    unsigned end = __popc(passing); /* where this group's candidates end among the token's */
 
 #pragma unroll
-    for (int offset = 1; offset < GROUPS; offset *= 2) {
-        const int before = __shfl_up_sync(FULL_MASK, end, offset, GROUPS);
+    for (unsigned offset = 1; offset < GROUPS; offset *= 2) {
+        const unsigned before = __shfl_up_sync(FULL_MASK, end, offset, GROUPS);
 
         end += group >= offset ? before : 0;
     }
@@ -545,37 +394,25 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE, 16)
         passing ^= 1u << e;
     }
     __syncwarp();
-    for (unsigned i = group; i - group < most; i += GROUPS) {
-        entry candidate = 0;
-
-        if (i < count) {
-            const unsigned id = (unsigned)candidates[i], of_group = id / COUNT, e = id % COUNT;
-            const T score = own_tile.logits[(token_of_warp * GROUPS + of_group) * STRIDE + e];
-            const float choice_again = round_to<Choice>(to_float(score) + bias[of_group * BIAS_STRIDE + e]);
-
-            candidate = entry_of(ordered(choice_again), id);
-        }
-        candidates[i] = candidate;
-    }
-    __syncwarp();
     // [many_entries]
 
     // [many_places]
-    for (unsigned i = group; i - group < most; i += GROUPS) {
-        const entry candidate = candidates[i];
-        const int place = place_of<GROUPS>(candidate, candidates, most);
+    int *const chosen = own_tile.chosen[token_of_warp];
+    const T *const scores = own_tile.logits + token_of_warp * GROUPS * STRIDE;
 
-        if (candidate != 0 && place < TOPK)
-            own_tile.chosen[token_of_warp][place] = id_of(candidate);
-    }
+    if (most <= 2 * GROUPS)
+        choose<2, Router, Choice>(candidates, count, scores, bias, chosen);
+    else if (most <= 3 * GROUPS)
+        choose<3, Router, Choice>(candidates, count, scores, bias, chosen);
+    else
+        choose<ROOM / GROUPS, Router, Choice>(candidates, count, scores, bias, chosen);
     __syncwarp();
     // [many_places]
 
     // [many_weights]
     const int64_t token = first_token + token_of_warp;
     const bool chooses = !by_rounds & (group < TOPK);
-    const unsigned id = chooses ? own_tile.chosen[token_of_warp][group] : 0;
-    const T *const scores = own_tile.logits + token_of_warp * GROUPS * STRIDE;
+    const unsigned id = chooses ? chosen[group] : 0;
     const float score = chooses ? to_float(scores[id / COUNT * STRIDE + id % COUNT]) : 0.0f;
     const float sum = round_to<T>(token_sum(score, GROUPS));
 

@@ -1,0 +1,212 @@
+/**
+ * @file gate_choice.cuh
+ * @brief Chapter 13's gate in pieces: choices as numbers in order, a warp's two largest, weights, and a token by rounds.
+ *
+ * A Router is a class of constants: EXPERTS, GROUPS, TOPK_GROUP, TOPK, and COUNT, the experts of a group.
+ */
+#ifndef KERNELS_GATE_CHOICE_CUH
+#define KERNELS_GATE_CHOICE_CUH
+
+#include "kernels/instructions.cuh"
+#include "kernels/token_scores.cuh"
+
+enum { WARP_SIZE = 32 };
+static const unsigned FULL_MASK = 0xffffffffu;
+
+// [ordered]
+/** An unsigned number in the order of the choices: NaN is 0, below -infinity. */
+static __device__ __forceinline__ unsigned ordered(float choice)
+{
+    const unsigned bits = __float_as_uint(choice), flip = (unsigned)((int)bits >> 31) | 0x80000000u;
+    const unsigned key = bits ^ flip;
+
+    return isnan(choice) ? 0u : key;
+}
+
+/** The choice again; NaN comes back as -infinity, which is what it counts in a group's score. */
+static __device__ __forceinline__ float choice_of(unsigned key)
+{
+    const unsigned at_least = max(key, ordered(-INFINITY));
+
+    return __uint_as_float(at_least & 0x80000000u ? at_least ^ 0x80000000u : ~at_least);
+}
+// [ordered]
+
+// [entry]
+/** A candidate as one number: its choice above, its id below, inverted, so that of equals the lower id is larger. */
+typedef unsigned long long entry;
+
+static __device__ __forceinline__ entry entry_of(unsigned key, int id)
+{
+    return (entry)key << 32 | ~(unsigned)id;
+}
+
+static __device__ __forceinline__ int id_of(entry candidate)
+{
+    return (int)~(unsigned)candidate;
+}
+// [entry]
+
+// [place_of]
+/** How many of `count` candidates rank before one. Behind the last there are zeros, up to a multiple of STEP. */
+template <int STEP>
+static __device__ __forceinline__ int place_of(entry candidate, const entry *candidates, int count)
+{
+    int even = 0, odd = 0;
+
+#pragma unroll 1
+    for (int first = 0; first < count; first += STEP) {
+#pragma unroll
+        for (int i = 0; i < STEP; i += 2) {
+            even = plus_if_larger(even, candidates[first + i], candidate);
+            odd = plus_if_larger(odd, candidates[first + i + 1], candidate);
+        }
+    }
+    return even + odd;
+}
+// [place_of]
+
+// [score_of_group]
+/** The sum of the two best choices, or the best alone; infinities of both signs make -infinity. */
+template <typename Choice>
+static __device__ __forceinline__ float score_of_group(float first, float second, bool has_bias)
+{
+    const float sum = round_to<Choice>(first + second);
+
+    return !has_bias ? first : isnan(sum) ? -INFINITY : sum;
+}
+// [score_of_group]
+
+// [weight_of]
+/** What a router does with the scores of the experts that it has chosen. */
+struct weighting {
+    bool renormalize;
+    float factor;
+};
+
+template <typename T>
+static __device__ __forceinline__ float weight_of(weighting how, float score, float sum)
+{
+    float weight = score;
+
+    if (how.renormalize && !isfinite(sum))
+        weight = 0.0f;
+    else if (how.renormalize && sum != 0.0f)
+        weight = round_to<T>(score / sum);
+    return weight * how.factor;
+}
+// [weight_of]
+
+// [exact]
+/** An expert's score and what it is chosen by, as chapter 05 has them. */
+template <typename T>
+static __device__ __forceinline__ float exact_score(T logit)
+{
+    float score[1] = {to_float(logit)};
+
+    to_scores<T>(GATE_SCORE_SIGMOID, {0.0f, 1.0f}, score);
+    return score[0];
+}
+
+template <typename Choice, typename Bias>
+static __device__ __forceinline__ float choice_with(float score, const Bias *correction_bias, int expert)
+{
+    return correction_bias ? round_to<Choice>(score + to_float(correction_bias[expert])) : score;
+}
+// [exact]
+
+// [two_keys]
+/** The two largest keys of each COUNT neighbouring lanes, in each of these; the second may equal the first. */
+struct two_keys {
+    unsigned first, second;
+};
+
+template <int COUNT>
+static __device__ __forceinline__ two_keys two_largest_keys(unsigned key)
+{
+    const int part = threadIdx.x % WARP_SIZE / COUNT;
+    two_keys best = {0, 0};
+
+#pragma unroll
+    for (int i = 0; i < WARP_SIZE / COUNT; i++) {
+        const unsigned mine = i == part ? key : 0;
+        const unsigned first = __reduce_max_sync(FULL_MASK, mine);
+        const unsigned holders = __ballot_sync(FULL_MASK, (i == part) & (key == first));
+        const unsigned next = __reduce_max_sync(FULL_MASK, mine == first ? 0 : mine);
+        const unsigned second = __popc(holders) > 1 ? first : next;
+
+        best.first = i == part ? first : best.first;
+        best.second = i == part ? second : best.second;
+    }
+    return best;
+}
+// [two_keys]
+
+// [rounds]
+/** One warp chooses for one token, whatever its logits are: a lane has every 32nd expert. */
+template <typename Router, typename T, typename Choice, typename Bias>
+static __device__ __noinline__ void choose_by_rounds(weighting how, const T *row, const Bias *correction_bias,
+                                                     float *topk_weights, int *topk_ids)
+{
+    constexpr int OWN = Router::EXPERTS / WARP_SIZE;
+    const int lane = threadIdx.x % WARP_SIZE;
+    entry own[OWN], chosen = 0;
+    float group_score = -INFINITY; /* lane g: of group g */
+    int rank = 0;
+
+#pragma unroll
+    for (int i = 0; i < OWN; i++) {
+        const int expert = i * WARP_SIZE + lane;
+        const unsigned key = ordered(choice_with<Choice>(exact_score(row[expert]), correction_bias, expert));
+        const two_keys best = two_largest_keys<Router::COUNT>(key);
+        const float score = score_of_group<Choice>(choice_of(best.first), choice_of(best.second),
+                                                   correction_bias != NULL);
+
+        own[i] = entry_of(key, expert);
+#pragma unroll
+        for (int part = 0; part < WARP_SIZE / Router::COUNT; part++) {
+            const float of_part = __shfl_sync(FULL_MASK, score, part * Router::COUNT);
+
+            group_score = lane == i * (WARP_SIZE / Router::COUNT) + part ? of_part : group_score;
+        }
+    }
+    for (int i = 0; i < Router::GROUPS; i++) {
+        const float other = __shfl_sync(FULL_MASK, group_score, i);
+
+        rank += (other > group_score) | ((other == group_score) & (i < lane));
+    }
+
+    const unsigned groups = __ballot_sync(FULL_MASK, (lane < Router::GROUPS) & (rank < Router::TOPK_GROUP));
+
+#pragma unroll
+    for (int i = 0; i < OWN; i++)
+        own[i] = groups >> (i * WARP_SIZE + lane) / Router::COUNT & 1 ? own[i] : 0;
+    for (int k = 0; k < Router::TOPK; k++) {
+        entry best = 0;
+
+#pragma unroll
+        for (int i = 0; i < OWN; i++)
+            best = max(best, own[i]);
+
+        const unsigned key = __reduce_max_sync(FULL_MASK, (unsigned)(best >> 32));
+        const unsigned low = __reduce_max_sync(FULL_MASK, best >> 32 == key ? (unsigned)best : 0);
+
+        best = (entry)key << 32 | low;
+        chosen = lane == k ? best : chosen;
+#pragma unroll
+        for (int i = 0; i < OWN; i++)
+            own[i] = own[i] == best ? 0 : own[i];
+    }
+
+    const bool has_weight = (lane < Router::TOPK) & (chosen >> 32 != 0);
+    const float score = has_weight ? exact_score(row[id_of(chosen)]) : 0.0f;
+    const float sum = round_to<T>(token_sum(score, WARP_SIZE));
+
+    if (lane < Router::TOPK) {
+        topk_weights[lane] = weight_of<T>(how, score, sum);
+        topk_ids[lane] = id_of(chosen);
+    }
+}
+// [rounds]
+
+#endif
