@@ -211,21 +211,18 @@ struct tile {
 // [tile]
 
 // [fetch]
-/** Asks for the rows of a warp's tokens, 16 bytes a lane and time; where there are fewer, for the last one's again. */
+/** Asks for the rows of a warp's tokens, 16 bytes a lane and time. */
 template <typename Router, typename T>
-static __device__ __forceinline__ void fetch_rows(const T *rows, int num_rows, T *logits)
+static __device__ __forceinline__ void fetch_rows(const T *rows, T *logits)
 {
-    constexpr int PIECE = 16 / sizeof(T), ROW = Router::EXPERTS / PIECE, GROUP = Router::COUNT / PIECE;
+    constexpr int PIECE = 16 / sizeof(T), GROUP = Router::COUNT / PIECE;
     const int lane = threadIdx.x % WARP_SIZE;
+    const T *const from = rows + lane * PIECE;
+    T *const to = logits + (lane + lane / GROUP) * PIECE; /* behind each group a piece is left out */
 
 #pragma unroll
-    for (int first = 0; first < Router::TOKENS * ROW; first += WARP_SIZE) {
-        const int piece = first + lane;
-        const int row = min(piece / ROW, num_rows - 1);
-
-        __pipeline_memcpy_async(logits + (first + first / GROUP + lane + lane / GROUP) * PIECE,
-                                rows + row * Router::EXPERTS + piece % ROW * PIECE, 16);
-    }
+    for (int first = 0; first < Router::TOKENS * Router::EXPERTS / PIECE; first += WARP_SIZE)
+        __pipeline_memcpy_async(to + (first + first / GROUP) * PIECE, from + first * PIECE, 16);
     __pipeline_commit();
 }
 // [fetch]
@@ -308,16 +305,20 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE, 16)
     const unsigned warp = threadIdx.x / WARP_SIZE, lane = threadIdx.x % WARP_SIZE;
     const unsigned group = lane % GROUPS, token_of_warp = lane / GROUPS;
     const int64_t first_token = ((int64_t)blockIdx.x * WARPS_PER_BLOCK + warp) * TOKENS;
-    const int num_rows = (int)min(num_tokens - first_token, (int64_t)TOKENS); /* of this warp */
+    const int64_t first_row = min(first_token, num_tokens - TOKENS); /* the last warp takes full rows, too */
     tile<Router, T> &own_tile = tiles[warp];
     entry *const candidates = own_tile.candidates[token_of_warp];
     // [many_kernel]
 
     // [many_load]
-    if (first_token < num_tokens)
-        fetch_rows<Router>(gating_output + first_token * Router::EXPERTS, num_rows, own_tile.logits);
-    for (unsigned e = 4 * threadIdx.x; e < Router::EXPERTS; e += 4 * THREADS) {
+    fetch_rows<Router>(gating_output + first_row * Router::EXPERTS, own_tile.logits);
+#pragma unroll
+    for (unsigned first = 0; first < Router::EXPERTS; first += 4 * THREADS) {
+        const unsigned e = first + 4 * threadIdx.x;
         float four[4] = {};
+
+        if (Router::EXPERTS % (4 * THREADS) != 0 && e >= Router::EXPERTS)
+            break;
 
         if (correction_bias)
             load_floats<false>(correction_bias + e, 4, four);
@@ -410,13 +411,13 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE, 16)
     // [many_places]
 
     // [many_weights]
-    const int64_t token = first_token + token_of_warp;
+    const int64_t token = first_row + token_of_warp;
     const bool chooses = !by_rounds & (group < TOPK);
     const unsigned id = chooses ? chosen[group] : 0;
     const float score = chooses ? to_float(scores[id / COUNT * STRIDE + id % COUNT]) : 0.0f;
     const float sum = round_to<T>(token_sum(score, GROUPS));
 
-    if (chooses & (token < num_tokens)) {
+    if (chooses & (token >= first_token)) {
         topk_weights[token * TOPK + group] = weight_of<T>(how, score, sum);
         topk_ids[token * TOPK + group] = (int)id;
     }
@@ -425,11 +426,11 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE, 16)
     // [many_rounds]
     if (unsure_lanes == 0)
         return;
-    for (int t = 0; t < num_rows; t++)
-        if (unsure_lanes & FULL_MASK >> (WARP_SIZE - GROUPS) << t * GROUPS)
-            choose_by_rounds<Router, T, Choice>(how, gating_output + (first_token + t) * Router::EXPERTS,
-                                                correction_bias, topk_weights + (first_token + t) * TOPK,
-                                                topk_ids + (first_token + t) * TOPK);
+    for (unsigned t = 0; t < TOKENS; t++)
+        if ((unsure_lanes & FULL_MASK >> (WARP_SIZE - GROUPS) << t * GROUPS) && first_row + t >= first_token)
+            choose_by_rounds<Router, T, Choice>(how, gating_output + (first_row + t) * Router::EXPERTS, correction_bias,
+                                                topk_weights + (first_row + t) * TOPK,
+                                                topk_ids + (first_row + t) * TOPK);
     // [many_rounds]
 }
 
@@ -444,7 +445,7 @@ static cudaError_t launch(const gate_problem *problem, const gate_buffers *buffe
     const T *const gating_output = (const T *)buffers->gating_output;
     const Bias *const correction_bias = (const Bias *)buffers->correction_bias;
 
-    if (problem->num_tokens <= FEW_TOKENS) {
+    if (problem->num_tokens <= FEW_TOKENS || problem->num_tokens < Router::TOKENS) {
         few_tokens_kernel<Router, T, Choice><<<(unsigned)problem->num_tokens, Router::EXPERTS, 0, stream>>>(
             how, gating_output, correction_bias, buffers->topk_weights, buffers->topk_ids);
     } else {
