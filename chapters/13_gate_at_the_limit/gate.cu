@@ -74,10 +74,12 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
 
 #pragma unroll
     for (int first = 0; first < Router::GROUPS; first += Router::TOKENS) {
-        const unsigned other = first + lane / Router::GROUPS;
-        const bool before = (group_scores[other] > mine) | ((group_scores[other] == mine) & (other < group_of_lane));
+        const unsigned number = first + lane / Router::GROUPS, other = number % Router::GROUPS;
+        const float score_of_other = group_scores[other];
+        const bool before = (score_of_other > mine) | ((score_of_other == mine) & (other < group_of_lane));
 
-        rank += __popc(__ballot_sync(FULL_MASK, before) >> group_of_lane & Router::LANES_OF_A_GROUP);
+        rank += __popc(__ballot_sync(FULL_MASK, before & (number < Router::GROUPS)) >> group_of_lane &
+                       Router::LANES_OF_A_GROUP);
     }
 
     const bool stays = rank < Router::TOPK_GROUP;
