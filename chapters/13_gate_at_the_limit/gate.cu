@@ -4,7 +4,7 @@
  *
  * Before: eight rounds, one after the other: a group's best, the token's best, take it out.
  * Now:    no rounds. What may be chosen is found by one comparison for each expert, and ranked all against all.
- * Watch:  shuffles and divergent branches per token; for few tokens one barrier; for many asynchronous copies.
+ * Watch:  shuffles and divergent branches per token; for few tokens two barriers; for many asynchronous copies.
  */
 #include "harness/gate/gate.h"
 #include "kernels/gate_choice.cuh"
@@ -12,9 +12,11 @@
 #include <cuda_pipeline.h>
 #include <math.h>
 
+// [any_shape]
 /** Chapter 05's launch: for shapes and scores that this chapter has no kernel for. */
 extern "C" cudaError_t gate_launch_any_shape(const struct gate_problem *problem, const struct gate_buffers *buffers,
                                              cudaStream_t stream);
+// [any_shape]
 
 // [constants]
 #ifndef FEW_TOKENS
