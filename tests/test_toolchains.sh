@@ -92,6 +92,7 @@ with_aarch64() {
     toolchain aarch64 "
         s|^cc = .*|cc = aarch64-linux-gnu-gcc|
         s|^cxx = .*|cxx = aarch64-linux-gnu-g++ -isystem $cross|
+        s|^objcopy = .*|objcopy = aarch64-linux-gnu-objcopy|
         s|^host_flags =.*|host_flags = -isystem $cross -L$cross|
         s|^rewriter = .*|rewriter = $cross/rewrite_launch|" "qemu-aarch64 -L /usr/aarch64-linux-gnu"
 }
