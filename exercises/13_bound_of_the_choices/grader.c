@@ -54,7 +54,9 @@ static void check(struct grade *grade, int num_tokens, uint32_t levels, int rich
                 ids[t * TOPK + rank_of(row, e, 0, EXPERTS)] = e;
     }
     grade_given(grade, "%d tokens, %s", num_tokens,
-                levels == 1 ? "all keys equal" : levels < 100 ? "many keys equal" : "keys far apart");
+                levels == 1    ? "all keys equal"
+                : levels < 100 ? "many keys equal"
+                               : "keys far apart");
 
     const uint32_t *const device_keys = grade_input(grade, "keys", keys, count * sizeof *keys);
     int32_t *const topk_ids = grade_output(grade, "topk_ids", (size_t)num_tokens * TOPK * sizeof *ids);
@@ -97,10 +99,8 @@ static void no_rounds(struct grade *grade)
 }
 
 const struct grade_case grade_cases[] = {
-    {"far_apart", far_apart, false},
-    {"one_group_ahead", one_group_ahead, false},
-    {"many_equal", many_equal, false},
-    {"all_equal", all_equal, false},
+    {"far_apart", far_apart, false},   {"one_group_ahead", one_group_ahead, false},
+    {"many_equal", many_equal, false}, {"all_equal", all_equal, false},
     {"no_rounds", no_rounds, true},
 };
 const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;

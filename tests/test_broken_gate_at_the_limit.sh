@@ -1,0 +1,73 @@
+#!/bin/sh
+# Runs both kernels of chapter 13 on routers that --check-all has not, then breaks one line at a time: the program must refuse
+# the run for what is wrong.
+#
+# run: $b/cpu
+set -u
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/breaks.sh"
+programs=$1
+source=chapters/13_gate_at_the_limit/gate.cu
+four_groups="--num-experts 128 --num-expert-group 4 --topk-group 2 --topk 4"
+sixteen_groups="--num-experts 512 --num-expert-group 16 --topk-group 8 --topk 16"
+
+# --- routers that only this chapter has a kernel for ---
+# shellcheck disable=SC2086 # words
+for kernel in few many; do
+    for dist in normal ties equal extreme nan; do
+        for dtype in f32 bf16; do
+            succeeds "$kernel tokens of 4 groups, $dist, $dtype" \
+                "$programs/13_gate_at_the_limit_$kernel" --num-tokens 35 $four_groups --dist $dist --dtype $dtype
+            succeeds "$kernel tokens of 16 groups, $dist, $dtype" \
+                "$programs/13_gate_at_the_limit_$kernel" --num-tokens 7 $sixteen_groups --dist $dist --dtype $dtype
+        done
+    done
+done
+for tokens in 4 5 1537; do
+    succeeds "$tokens tokens" "$programs/13_gate_at_the_limit" --num-tokens $tokens --dist normal
+done
+
+# --- few tokens ---
+three_routers="$only_f32; /if (is_of<router<256, 16\|if (is_of<router<512/,+1d"
+breaks_start "$programs/13_gate_at_the_limit_few" $source "$three_routers"
+few="--num-tokens 9 --dist"
+# shellcheck disable=SC2086
+{
+    breaks "no barrier before the scores of groups are read" '/\[few_groups\]/,/\[few_groups\]/s/__syncthreads();//' "race" "" \
+        $few normal
+    breaks "no barrier before the candidates are counted" '/\[few_candidates\]/,/\[few_candidates\]/s/__syncthreads();//' "race" "" \
+        $few normal
+    breaks "what equals the bound does not pass" 's/(key >= bound)/(key > bound)/' "" "" $few normal
+    breaks "groups that do not stay have candidates, too" 's/(key >= bound) & (groups >> expert .* Router::COUNT)/key >= bound/' \
+        "expected" "" $few normal
+    breaks "the higher of two equal groups stays" 's/(other < group_of_lane)/(other > group_of_lane)/' "groups" "" $few ties
+    breaks "four groups compared as if they were eight" 's/, other = number % Router::GROUPS/, other = number/' \
+        "out-of-bounds" "*group_scores*" $few normal $four_groups
+    breaks "half of the others for every candidate" 's/if (halves) {/if (true) {/' "" "" $few equal
+    breaks "places of other candidates" 's/chosen\[place\] = scores\[first + lane\]/chosen[place] = scores[lane \& 7]/' "weight" "" \
+        $few normal
+    breaks "NaN has a weight" 's/key != 0 ? score : 0.0f;/score;/' "weight" "" $few nan
+}
+
+# --- many tokens ---
+breaks_start "$programs/13_gate_at_the_limit_many" $source "$three_routers"
+many="--num-tokens 33 --dist"
+# shellcheck disable=SC2086
+{
+    breaks "no wait for the copies" '/__pipeline_wait_prior(0);/d' "asynchronous" "" $many normal
+    breaks "no barrier behind the wait" '/__pipeline_wait_prior(0);/{n;d}' "" "" $many normal
+    breaks "the last warp begins where it would" 's/min(first_token, num_tokens - TOKENS)/first_token/' "out-of-bounds" "" $many normal
+    breaks "rows of the warp before stored again" 's/chooses & (token >= first_token)/chooses/' "race" "" $many normal
+    breaks "the least best for the least second best" 's/stays ? best.second : INFINITY/stays ? best.first : INFINITY/' "" "" \
+        $many normal
+    breaks "an equal second best is lost" 's/fminf(first\[i\], first\[i + step\])/fminf(second[i], first[i + step])/' "" "" $many ties
+    breaks "NaN is not noticed" 's/isnan(best.first + best.second) |//' "" "" $many nan
+    breaks "more candidates than there is room for" 's/ | (count > ROOM)//' "" "" $many equal
+    breaks "an infinite bound" 's/ | (fabsf(bound) == INFINITY)//' "" "" --num-tokens 35 \
+        --num-experts 128 --num-expert-group 8 --topk-group 8 --topk 8 --dist extreme
+    breaks "candidates of all tokens in one list" 's/own_tile.candidates\[token_of_warp\]/own_tile.candidates[0]/' "race" "" \
+        $many normal
+    breaks "a list that is not there yet" '/\[choose\]/,/\[choose\]/s/__syncwarp();//' "race" "" $many normal
+    breaks "a group's first place for all of its candidates" 's/passing != 0; next++/passing != 0;/' "" "" $many normal
+}
+finish
