@@ -23,6 +23,27 @@ for kernel in few many; do
         done
     done
 done
+# A bias that leaves groups without a second best, or with nothing but equal ones: bias NAME FIRST OTHERS
+bias() {
+    python3 - "$scratch/$1.npy" "$2" "$3" <<'PYTHON'
+import struct
+import sys
+
+header = "{'descr': '<f4', 'fortran_order': False, 'shape': (256,), }".ljust(117) + "\n"
+values = [float(sys.argv[2] if expert % 32 == 0 else sys.argv[3]) for expert in range(256)]
+with open(sys.argv[1], "wb") as file:
+    file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack("<256f", *values))
+PYTHON
+}
+bias one_each 0 -inf
+bias all_infinite inf inf
+bias no_number nan nan
+for kernel in few many; do
+    for name in one_each all_infinite no_number; do
+        succeeds "$kernel tokens, bias $name" \
+            "$programs/13_gate_at_the_limit_$kernel" --num-tokens 6 --dist normal --bias "$scratch/$name.npy"
+    done
+done
 for tokens in 4 5 1537; do
     succeeds "$tokens tokens" "$programs/13_gate_at_the_limit" --num-tokens $tokens --dist normal
 done
@@ -37,7 +58,7 @@ few="--num-tokens 9 --dist"
         $few normal
     breaks "no barrier before the candidates are counted" '/\[few_candidates\]/,/\[few_candidates\]/s/__syncthreads();//' "race" "" \
         $few normal
-    breaks "what equals the bound does not pass" 's/(key >= bound)/(key > bound)/' "" "" $few normal
+    breaks "what equals the bound does not pass" 's/(key >= bound)/(key > bound)/' "" "" --num-tokens 64
     breaks "groups that do not stay have candidates, too" 's/(key >= bound) & (groups >> expert .* Router::COUNT)/key >= bound/' \
         "expected" "" $few normal
     breaks "the higher of two equal groups stays" 's/(other < group_of_lane)/(other > group_of_lane)/' "groups" "" $few ties
@@ -63,8 +84,7 @@ many="--num-tokens 33 --dist"
     breaks "an equal second best is lost" 's/fminf(first\[i\], first\[i + step\])/fminf(second[i], first[i + step])/' "" "" $many ties
     breaks "NaN is not noticed" 's/isnan(best.first + best.second) |//' "" "" $many nan
     breaks "more candidates than there is room for" 's/ | (count > ROOM)//' "" "" $many equal
-    breaks "an infinite bound" 's/ | (fabsf(bound) == INFINITY)//' "" "" --num-tokens 35 \
-        --num-experts 128 --num-expert-group 8 --topk-group 8 --topk 8 --dist extreme
+    breaks "an infinite bound" 's/ | (fabsf(bound) == INFINITY)//' "" "" $many normal --bias "$scratch/one_each.npy"
     breaks "candidates of all tokens in one list" 's/own_tile.candidates\[token_of_warp\]/own_tile.candidates[0]/' "race" "" \
         $many normal
     breaks "a list that is not there yet" '/\[choose\]/,/\[choose\]/s/__syncwarp();//' "race" "" $many normal
