@@ -161,8 +161,8 @@ class Text(Pages):
         for chapter, _, text in self.each():
             source = next(pathlib.Path("chapters").glob(f"{chapter}_*/*.cu")).read_text()
             own = set(re.findall(r"__shared__ \w+ (\w+)\[|int \*const (\w+) = |\*const (next)|__shared__ int (\w+);", source))
-            own |= {tuple(re.findall(r"(\w+)(?:\[\w*\])?[,;]", names))
-                    for names in re.findall(r"__shared__ (?:__align__\(128\) )?[\w<>]+ (.*;)", source)}
+            own |= {tuple(re.findall(r"(\w+)(?:\[[\w:]*\])?[,;]", names))
+                    for names in re.findall(r"__shared__ (?:__align__\(\d+\) )?[\w<>]+ (.*;)", source)}
             names = {name for space, name, *_ in json.loads(re.search(r'stepper-regions">(.*?)<', text)[1])
                      if space == stepper_pages.SHARED}
             self.assertLessEqual(names, {name for groups in own for name in groups})
