@@ -152,12 +152,10 @@ static bool tensor_cores_take(const struct moe_problem *problem, int block_size)
            block_size % 16 == 0;
 }
 
-/** 11c's choice: a tile that the average expert fills by half or more. */
+/** 11c's choice: tiles of 16 tokens while the average expert has fewer. */
 static int tile_tokens(const struct moe_problem *problem)
 {
-    const int64_t tokens_per_expert = problem->num_tokens * problem->topk / problem->num_experts;
-
-    return tokens_per_expert >= 256 ? 192 : tokens_per_expert >= 64 ? 128 : 16;
+    return problem->num_tokens * problem->topk < 16 * (int64_t)problem->num_experts ? 16 : 192;
 }
 
 /** The problem that this rank's kernels get, with room for all tokens, and the chapter whose kernels they are. */
