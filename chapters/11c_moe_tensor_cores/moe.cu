@@ -40,6 +40,7 @@ struct tile {
     static constexpr int STAGE = (ROWS + TOKENS) * K_STEP; /* elements */
     static constexpr int STAGES = RING_BYTES / (STAGE * (int)sizeof(bf16));
     typedef tile<ROW_WARPS, TOKEN_WARPS, ROW_TILES, PAIRS - 1, PIECES, RING_KB_, BLOCKS_PER_SM> narrower;
+    static_assert(LINES_AT_ONCE % 16 == 0 && TOKENS % LINES_AT_ONCE == 0, "a thread's rows are equally far apart");
 };
 // [tile]
 
