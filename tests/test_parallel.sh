@@ -126,17 +126,17 @@ for dispatch in broadcast all-to-all; do
 done
 
 # --- neither reduction can be left out, and each of its ranks is needed ---
-# leaves_out NAME SED ARGUMENT...: the program with paths.c edited so, on four ranks, is refused as wrong
-object=$(dirname "$program")/obj/$name/paths.o
-source=chapters/$name/paths.c
-ninja -t commands "$program" | grep -F "$object" |
-    sed "s|$source|-iquote chapters/$name $scratch/paths.c|; s|$object|$scratch/paths.o|g; s|-o $program |-o $scratch/$name |" \
-        >"$scratch/build.sh"
+# leaves_out NAME SED ARGUMENT...: the program with token_paths.c edited so, on four ranks, is refused as wrong
+objects=$(dirname "$program")/obj/$name
+source=chapters/$name/token_paths.c
+ninja -t commands "$program" | grep -F -e "$objects/token_paths.o" -e "$objects/parts.a" |
+    sed "s|$source|-iquote chapters/$name $scratch/token_paths.c|; s|$objects/token_paths.o|$scratch/token_paths.o|g
+         s|$objects/parts.a|$scratch/parts.a|g; s|-o $program |-o $scratch/$name |" >"$scratch/build.sh"
 leaves_out() {
     leaves_name=$1
-    sed "$2" "$source" >"$scratch/paths.c"
+    sed "$2" "$source" >"$scratch/token_paths.c"
     shift 2
-    ! cmp -s "$source" "$scratch/paths.c" && sh -e "$scratch/build.sh" >"$scratch/out" 2>&1
+    ! cmp -s "$source" "$scratch/token_paths.c" && sh -e "$scratch/build.sh" >"$scratch/out" 2>&1
     # shellcheck disable=SC2086 # words
     timeout 60 mpirun -n 4 "$scratch/$name" $shape --num-tokens 6 --tp 2 "$@" >"$scratch/out" 2>"$scratch/err"
     equal "$leaves_name: is refused" 1 $?

@@ -83,7 +83,7 @@ static bool load(struct everything *all, const struct program *program, struct e
            ranks_agree(&all->ranks, error);
 }
 
-/** Makes this rank's arrays, on its device, and its groups. */
+/** Makes this rank's arrays, on its device, and its groups. Rank 0 is the one whose kernels --trace watches. */
 static bool prepare(struct everything *all, const struct program *program, struct error *error)
 {
     struct parallel_layer *const layer = &all->layer;
@@ -98,8 +98,9 @@ static bool prepare(struct everything *all, const struct program *program, struc
     layer->arrays = &all->arrays;
     layer->has_times = program->backend.has_times;
     if (arrays_make(&all->options, split, &all->whole, &all->whole_arrays, &all->local, &all->lists, &all->arrays,
-                    error))
-        operands_to_device(&all->arrays, error);
+                    error) &&
+        operands_to_device(&all->arrays, error) && program->asked.trace && split->rank == 0)
+        backend_trace_begin(program->asked.trace_kernel, error);
     if (!ranks_agree(&all->ranks, error))
         return false;
     alarm((unsigned)all->ranks.time_limit + 1);
@@ -169,27 +170,28 @@ static int leave(struct everything *all, struct program *program)
     return code;
 }
 
-/** Writes output.npy, as a whole or not at all. */
-static bool write_output(const char *directory, const struct operands *operands, struct error *error)
+/** Writes the trace and output.npy, as far as they were asked for: both or none. */
+static void write_files(const struct program_options *asked, const struct operands *operands, struct error *error)
 {
-    struct whole_file files[MAX_OPERANDS] = {0};
-    const bool good = output_directory_ready(directory, error) && operands_write(operands, directory, files, error) &&
-                      whole_files_keep(files, MAX_OPERANDS, error);
+    struct whole_file files[1 + MAX_OPERANDS] = {0};
 
-    whole_files_drop(files, MAX_OPERANDS);
-    return good;
+    if ((!asked->out ||
+         (output_directory_ready(asked->out, error) && operands_write(operands, asked->out, files + 1, error))) &&
+        (!asked->trace || (whole_file_open(files, "--trace: ", asked->trace, error) &&
+                           backend_trace_end(files->stream, error))))
+        whole_files_keep(files, 1 + MAX_OPERANDS, error);
+    whole_files_drop(files, 1 + MAX_OPERANDS);
 }
 
 /** What is left to rank 0 when the others have gone: to check what all have made, to write it, to report. */
 static int conclude(struct everything *all, struct program *program)
 {
     struct error *const error = &program->error;
-    const char *const out = all->options.moe.program.out;
     int code;
 
     parallel_name_run(program, &all->options, &all->split, &all->whole.problem, all->local.block_size);
-    if (results_check(&all->layer, all->results, &all->whole, &all->whole_arrays, error) && out)
-        write_output(out, &all->whole_arrays, error);
+    if (results_check(&all->layer, all->results, &all->whole, &all->whole_arrays, error))
+        write_files(&program->asked, &all->whole_arrays, error);
     parallel_report(program, &all->options, &all->whole.problem, &all->layer);
     code = program_end(program);
     free_everything(all);
