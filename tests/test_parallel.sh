@@ -120,8 +120,8 @@ cat >"$scratch/ways" <<'END'
 2 --ep 1 --dtype f32
 2 --dispatch all-to-all --expert-map random
 2 --tp 2 --dispatch all-to-all --ep 1
-4 --tokens-per-rank 5,0,6,0
-4 --tokens-per-rank 0,1,0,10 --dispatch all-to-all
+3 --tokens-per-rank 5,0,6
+3 --tokens-per-rank 0,1,10 --dispatch all-to-all
 4 --dp 2 --tp 2 --ep 2 --tokens-per-rank 0,11
 4 --dp 2 --tp 2 --ep 2 --dispatch all-to-all --tokens-per-rank 10,1
 3 --intermediate-size 66 --ep 1 --dispatch all-to-all
@@ -164,7 +164,7 @@ shape=$usual_shape
 # Ranks that cannot begin.
 beginnings=$runs
 start 2 --dp 3
-start 4 --ep 4 --num-experts 3
+start 2 --num-experts 1 --topk 1
 start 3 --ep 1
 start 1 --seed 2 : -n 1 "$program" --seed 3
 mkdir "$scratch/a" "$scratch/b"
@@ -231,7 +231,7 @@ done <"$scratch/lacks"
 equal "wrong for all: rank 0 says so" "exit 2
 $name: --dp, --tp: 3 x 1 ranks; 2 were started (mpirun -n N)" "$(said $((beginnings + 1)))"
 equal "more ranks than experts" "exit 2
-$name: --ep: 4 parts of 3 experts; a part must have one at least" "$(said $((beginnings + 2)))"
+$name: --ep: 2 parts of 1 expert; a part must have one at least" "$(said $((beginnings + 2)))"
 equal "a shape that does not divide" "exit 2
 $name: --intermediate-size: 64; 3 ranks have equal slices of an expert, which it must divide into" "$(said $((beginnings + 3)))"
 equal "ranks that disagree" "exit 2
