@@ -153,9 +153,9 @@ start 2
 start 2 --ep 1 --dispatch all-to-all
 start 4 --ep 2 --expert-map random
 
-# The same result, whoever computes it.
+# The same result, whoever computes it. A sum over ranks of what was rounded to bf16 differs, and is within the checker's tolerance.
 outputs=$runs
-shape="--topk 2 --num-tokens 9"
+shape="--topk 4 --num-tokens 9"
 start 1 --out "$scratch/alone"
 start 2 --out "$scratch/broadcast"
 start 2 --dispatch all-to-all --out "$scratch/all-to-all"
@@ -215,7 +215,7 @@ ended_so "verified, weights from files:" $((files + 1)) "$scratch/parts" "exit 0
 printf '%s\n' alone broadcast all-to-all >"$scratch/writers"
 ended_so "verified, output written:" $((outputs + 1)) "$scratch/writers" "exit 0"
 for dispatch in broadcast all-to-all; do
-    succeeds "two ranks write what one does, byte for byte: there are two terms to each sum, $dispatch" \
+    succeeds "two ranks write what one does, byte for byte: another order of f32 sums shows in no element of these, $dispatch" \
         cmp "$scratch/alone/output.npy" "$scratch/$dispatch/output.npy"
 done
 

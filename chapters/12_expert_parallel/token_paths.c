@@ -79,7 +79,8 @@ bool run_broadcast(struct parallel_layer *layer, struct error *error)
     return stage_begin(layer, "broadcast", error) && gather_tokens(layer, OWN_HIDDEN, HIDDEN, row, error) &&
            gather_tokens(layer, SENT_IDS, IDS, topk * sizeof(int32_t), error) &&
            gather_tokens(layer, SENT_WEIGHTS, WEIGHTS, topk * sizeof(float), error) &&
-           stage_end(layer, stage_moved("all-gather", &layer->dp, (double)n * (row + choice), (double)own * (row + choice)),
+           stage_end(layer,
+                     stage_moved("all-gather", &layer->dp, (double)n * (row + choice), (double)own * (row + choice)),
                      error) &&
            compute(layer, n, error) && stage_begin(layer, "reduce DP", error) &&
            group_all_reduce(&layer->dp, sums, n * (int64_t)h, error) &&

@@ -68,8 +68,7 @@ void parallel_options_command(const struct parallel_options *options, int num_ra
 {
     char *command;
 
-    program_set_command(program, table,
-                        moe_options_traits(&options->moe, program) | (options->gpus ? HAS_GPUS : 0));
+    program_set_command(program, table, moe_options_traits(&options->moe, program) | (options->gpus ? HAS_GPUS : 0));
     if (num_ranks > 1 && !options->gpus &&
         asprintf(&command, "mpirun -n %d %s", num_ranks, program_command(program)) >= 0) {
         free(program->command);

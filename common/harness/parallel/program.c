@@ -177,8 +177,8 @@ static void write_files(const struct program_options *asked, const struct operan
 
     if ((!asked->out ||
          (output_directory_ready(asked->out, error) && operands_write(operands, asked->out, files + 1, error))) &&
-        (!asked->trace || (whole_file_open(files, "--trace: ", asked->trace, error) &&
-                           backend_trace_end(files->stream, error))))
+        (!asked->trace ||
+         (whole_file_open(files, "--trace: ", asked->trace, error) && backend_trace_end(files->stream, error))))
         whole_files_keep(files, 1 + MAX_OPERANDS, error);
     whole_files_drop(files, 1 + MAX_OPERANDS);
 }

@@ -68,8 +68,8 @@ static void report_problem(const struct parallel_options *options, const struct 
     record_text(fields, IN_JSON, "expert_map", "%s", options->moe.map);
 }
 
-void parallel_report(struct program *program, const struct parallel_options *options,
-                     const struct moe_problem *problem, const struct parallel_layer *layer)
+void parallel_report(struct program *program, const struct parallel_options *options, const struct moe_problem *problem,
+                     const struct parallel_layer *layer)
 {
     const struct split *const split = layer->split;
     struct record *result, *list;

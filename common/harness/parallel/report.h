@@ -11,7 +11,7 @@ void parallel_name_run(struct program *program, struct parallel_options *options
                        const struct moe_problem *problem, int block_size);
 
 /** Adds the problem, the ranks, and every stage, as all ranks together have it. */
-void parallel_report(struct program *program, const struct parallel_options *options,
-                     const struct moe_problem *problem, const struct parallel_layer *layer);
+void parallel_report(struct program *program, const struct parallel_options *options, const struct moe_problem *problem,
+                     const struct parallel_layer *layer);
 
 #endif
