@@ -115,8 +115,6 @@ stop=
 # Ways to divide a layer.
 ways=$runs
 cat >"$scratch/ways" <<'END'
-1 --dispatch all-to-all
-2 --dispatch broadcast
 2 --ep 1 --dtype f32
 2 --dispatch all-to-all --expert-map random
 2 --tp 2 --dispatch all-to-all --ep 1
@@ -156,7 +154,7 @@ start 4 --ep 2 --expert-map random
 # The same result, whoever computes it. A sum over ranks of what was rounded to bf16 differs, and is within the checker's tolerance.
 outputs=$runs
 shape="--topk 4 --num-tokens 9"
-start 1 --out "$scratch/alone"
+start 1 --dispatch all-to-all --out "$scratch/alone"
 start 2 --out "$scratch/broadcast"
 start 2 --dispatch all-to-all --out "$scratch/all-to-all"
 shape=$usual_shape
@@ -191,10 +189,10 @@ sh -e "$scratch/build.sh" >"$scratch/built" 2>&1 &
 run_all 1
 wait
 lacking=$runs
-for what in none dp tp ranks; do
+for what in dp tp ranks; do
     run_program="-x LEFT_OUT=$what $scratch/$name"
     case $what in
-    none | ranks) start 2 --num-tokens 6 --dispatch all-to-all ;;
+    ranks) start 2 --num-tokens 6 --dispatch all-to-all ;;
     *) start 4 --num-tokens 6 --tp 2 ;;
     esac
 done
@@ -219,9 +217,8 @@ for dispatch in broadcast all-to-all; do
         cmp "$scratch/alone/output.npy" "$scratch/$dispatch/output.npy"
 done
 
-equal "the program that leaves out what it is told, and nothing: verified" "exit 0" "$(said $((lacking + 1)))"
 printf '%s\n' "no sum over DP ranks" "no sum over TP ranks" "sums of the first rank only" >"$scratch/lacks"
-lack=$((lacking + 1))
+lack=$lacking
 while read -r what; do
     lack=$((lack + 1))
     matches "$what: refused for what it is" "exit 1
