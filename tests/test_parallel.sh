@@ -156,7 +156,7 @@ outputs=$runs
 shape="--topk 4 --num-tokens 9"
 start 1 --dispatch all-to-all --out "$scratch/alone"
 start 2 --out "$scratch/broadcast"
-start 2 --dispatch all-to-all --out "$scratch/all-to-all"
+start 2 --dispatch all-to-all --out "$scratch/all-to-all" --trace "$scratch/trace.json" --trace-kernel add_rows_kernel
 shape=$usual_shape
 
 # Ranks that cannot begin.
@@ -216,6 +216,8 @@ for dispatch in broadcast all-to-all; do
     succeeds "two ranks write what one does, byte for byte: another order of f32 sums shows in no element of these, $dispatch" \
         cmp "$scratch/alone/output.npy" "$scratch/$dispatch/output.npy"
 done
+
+matches "of two ranks, rank 0 writes what its kernel did" '{"kernel": "add_rows_kernel*' "$(head -n 1 "$scratch/trace.json")"
 
 printf '%s\n' "no sum over DP ranks" "no sum over TP ranks" "sums of the first rank only" >"$scratch/lacks"
 lack=$lacking
