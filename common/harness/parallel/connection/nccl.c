@@ -1,5 +1,5 @@
 /**
- * @file parallel/connection_nccl.c  Ranks connected by NCCL, a GPU each. They meet through MPI where mpirun started
+ * @file parallel/connection/nccl.c  Ranks connected by NCCL, a GPU each. They meet through MPI where mpirun started
  * them, and through a page of shared memory where this program did.
  *
  * NCCL is told not to block: every call may be under way when it returns, and is asked after until the time limit.
@@ -295,7 +295,7 @@ bool connection_all_to_all(const struct group *group, const void *to, const int6
 #else
 
 #define CONNECTION_MISSING "NCCL"
-#include "harness/parallel/connection_alone.h"
+#include "harness/parallel/connection/alone.h"
 
 const bool connection_forks = false;
 
