@@ -37,6 +37,12 @@ static ncclComm_t comm_of(const struct group *group)
     return (ncclComm_t)group->connection;
 }
 
+/** Where NCCL writes the group's communicator. */
+static ncclComm_t *place_of_comm(struct group *group)
+{
+    return (ncclComm_t *)&group->connection;
+}
+
 /** Waits for a call that may be under way in a communicator. */
 static bool call_is_done(const struct group *group, ncclComm_t comm, ncclResult_t result, struct error *error)
 {
@@ -51,6 +57,20 @@ static bool call_is_done(const struct group *group, ncclComm_t comm, ncclResult_
             return group_late(group, error);
     }
     return result == ncclSuccess || group_error(group, error, "NCCL: %s", ncclGetErrorString(result));
+}
+
+/**
+ * Waits for a communicator that is being made: NCCL writes it into *comm when it likes, until it is ready, so that the place must
+ * outlive this call.
+ */
+static bool comm_is_ready(const struct group *group, ncclComm_t *comm, ncclResult_t result, struct error *error)
+{
+    const double begin = seconds_now();
+
+    while (result == ncclInProgress && !__atomic_load_n(comm, __ATOMIC_ACQUIRE))
+        if (seconds_now() - begin > group->ranks->time_limit)
+            return group_late(group, error);
+    return call_is_done(group, *comm, result, error);
 }
 
 /** Waits for a collective that was called: first for the call, then for the stream. */
@@ -166,8 +186,6 @@ bool connection_open(struct ranks *ranks, struct error *error)
 {
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     int local_rank = ranks->all.rank;
-    ncclComm_t comm = NULL;
-    ncclResult_t result;
     ncclUniqueId id;
     cudaError_t status;
 
@@ -187,9 +205,10 @@ bool connection_open(struct ranks *ranks, struct error *error)
     if (status != cudaSuccess)
         return device_error(error, "a stream and a number on it", status);
     config.blocking = 0;
-    result = ncclCommInitRankConfig(&comm, ranks->all.size, id, ranks->all.rank, &config);
-    ranks->all.connection = comm;
-    return call_is_done(&ranks->all, comm, result, error);
+    ranks->all.connection = NULL;
+    return comm_is_ready(
+        &ranks->all, place_of_comm(&ranks->all),
+        ncclCommInitRankConfig(place_of_comm(&ranks->all), ranks->all.size, id, ranks->all.rank, &config), error);
 }
 
 void connection_close(struct ranks *ranks)
@@ -219,18 +238,17 @@ bool connection_line_up(const struct ranks *ranks, struct error *error)
 bool connection_split(const struct group *all, int color, struct group *group, struct error *error)
 {
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-    ncclComm_t comm = NULL;
     ncclResult_t result;
 
     config.blocking = 0;
-    result = ncclCommSplit(comm_of(all), color, all->rank, &comm, &config);
-    if (!call_is_done(all, comm_of(all), result, error) || !call_is_done(all, comm, ncclInProgress, error))
+    group->connection = NULL;
+    result = ncclCommSplit(comm_of(all), color, all->rank, place_of_comm(group), &config);
+    if (!comm_is_ready(all, place_of_comm(group), result, error))
         return false;
-    group->connection = comm;
-    result = ncclCommUserRank(comm, &group->rank);
+    result = ncclCommUserRank(comm_of(group), &group->rank);
     if (result == ncclSuccess)
-        result = ncclCommCount(comm, &group->size);
-    return call_is_done(all, comm, result, error);
+        result = ncclCommCount(comm_of(group), &group->size);
+    return call_is_done(all, comm_of(group), result, error);
 }
 
 void connection_free(struct group *group)
