@@ -59,20 +59,6 @@ static bool call_is_done(const struct group *group, ncclComm_t comm, ncclResult_
     return result == ncclSuccess || group_error(group, error, "NCCL: %s", ncclGetErrorString(result));
 }
 
-/**
- * Waits for a communicator that is being made: NCCL writes it into *comm when it likes, until it is ready, so that the place must
- * outlive this call.
- */
-static bool comm_is_ready(const struct group *group, ncclComm_t *comm, ncclResult_t result, struct error *error)
-{
-    const double begin = seconds_now();
-
-    while (result == ncclInProgress && !__atomic_load_n(comm, __ATOMIC_ACQUIRE))
-        if (seconds_now() - begin > group->ranks->time_limit)
-            return group_late(group, error);
-    return call_is_done(group, *comm, result, error);
-}
-
 /** Waits for a collective that was called: first for the call, then for the stream. */
 static bool await(const struct group *group, ncclResult_t result, struct error *error)
 {
@@ -186,6 +172,7 @@ bool connection_open(struct ranks *ranks, struct error *error)
 {
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     int local_rank = ranks->all.rank;
+    ncclResult_t result;
     ncclUniqueId id;
     cudaError_t status;
 
@@ -205,10 +192,8 @@ bool connection_open(struct ranks *ranks, struct error *error)
     if (status != cudaSuccess)
         return device_error(error, "a stream and a number on it", status);
     config.blocking = 0;
-    ranks->all.connection = NULL;
-    return comm_is_ready(
-        &ranks->all, place_of_comm(&ranks->all),
-        ncclCommInitRankConfig(place_of_comm(&ranks->all), ranks->all.size, id, ranks->all.rank, &config), error);
+    result = ncclCommInitRankConfig(place_of_comm(&ranks->all), ranks->all.size, id, ranks->all.rank, &config);
+    return call_is_done(&ranks->all, comm_of(&ranks->all), result, error);
 }
 
 void connection_close(struct ranks *ranks)
@@ -243,7 +228,9 @@ bool connection_split(const struct group *all, int color, struct group *group, s
     config.blocking = 0;
     group->connection = NULL;
     result = ncclCommSplit(comm_of(all), color, all->rank, place_of_comm(group), &config);
-    if (!comm_is_ready(all, place_of_comm(group), result, error))
+    if (result == ncclSuccess) /* which it says while it is under way in the communicator that is split */
+        result = ncclInProgress;
+    if (!call_is_done(all, comm_of(all), result, error) || !call_is_done(all, comm_of(group), ncclInProgress, error))
         return false;
     result = ncclCommUserRank(comm_of(group), &group->rank);
     if (result == ncclSuccess)
