@@ -10,6 +10,11 @@
 #ifndef SIMT_CUDA_RUNTIME_H
 #define SIMT_CUDA_RUNTIME_H
 
+#ifdef __cplusplus
+#include <cstddef>
+/* libstdc++ would add Bessel's functions and the like to <math.h>: a third of the time to compile a kernel, and none has a use for them. */
+#undef _GLIBCXX_USE_STD_SPEC_FUNCS
+#endif
 #include <math.h>
 #include <stdbool.h>
 #include <stddef.h>

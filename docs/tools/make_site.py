@@ -66,13 +66,18 @@ def _write_files(folder, texts):
         (folder / name).write_text(text)
 
 
-def make_site(build):
+def check_what_is_committed(build):
+    """Stops where a table or a figure is not what the tools make now."""
+    for tool in ("tables.py", "figures.py"):
+        subprocess.run([sys.executable, TOOLS / tool, "--check", "--build", build], check=True)
+
+
+def make_site(build, check=check_what_is_committed):
     """Makes the site; the path of its first page."""
     styles_and_search = AWESOME / "doxygen-awesome.css", LUNR / "lunr.min.js"
     if not shutil.which("doxygen") or not all(path.is_file() for path in styles_and_search):
         raise ValueError("doxygen, doxygen-awesome-css or libjs-lunr is missing: sh common/setup.sh docs installs it")
-    for tool in ("tables.py", "figures.py"):
-        subprocess.run([sys.executable, TOOLS / tool, "--check", "--build", build], check=True)
+    check(build)
     out, html = build / "docs", build / "docs" / "html"
     site = page_text.Site(pages.find_pages(), page_text.find_sources(), page_text.read_terms())
     recorded = results.load()

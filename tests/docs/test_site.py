@@ -17,6 +17,7 @@ import unittest
 
 import course
 from browser import Browser, browser_missing
+from check_site_in_browser import REFERENCE
 import make_site
 import pdf
 
@@ -43,9 +44,18 @@ return new Promise(function wait(done) {
 STORED = "return Object.keys(localStorage).filter(key => key.startsWith('moe-routing:')).sort()"
 
 
-def make(build="build", **environment):
+# Makes a site whatever is committed, which takes longest to look at.
+UNCHECKED = """
+import sys, pathlib
+sys.path.insert(0, "docs/tools")
+import files, make_site
+files.errors_in_one_line("make_site")(make_site.make_site)(pathlib.Path("broken"), lambda build: None)
+"""
+
+
+def make(build="build", command=("docs/tools/make_site.py", "--build"), **environment):
     """Makes the site: the exit status, and what was said."""
-    done = subprocess.run([sys.executable, "docs/tools/make_site.py", "--build", build], stdout=subprocess.PIPE,
+    done = subprocess.run([sys.executable, *command, build], stdout=subprocess.PIPE,
                           stderr=subprocess.STDOUT, text=True, check=False, env={**os.environ, **environment})
     return done.returncode, done.stdout.strip()
 
@@ -85,13 +95,13 @@ class Files(Site):
     def read(self, name):
         return (self.html / name).read_text()
 
-    def stops(self, patterns, *changes):
+    def stops(self, patterns, *changes, **how):
         """With a text of each of some files changed, the site is not made, and all this is said."""
         kept = {path: pathlib.Path(path).read_text() for path, _, _ in changes}
         for path, before, after in changes:
             self.assertRegex(kept[path], before)
             pathlib.Path(path).write_text(re.sub(before, after, kept[path], count=1))
-        status, said = make("broken")
+        status, said = make("broken", **how)
         for path, text in kept.items():
             pathlib.Path(path).write_text(text)
         self.assertNotEqual(status, 0)
@@ -120,12 +130,13 @@ class Files(Site):
 
     def test_what_a_page_names_stops_it(self):
         self.stops([rf"make_site: {CHAPTER}:.*the tag \[none\] stands in"],
-                   (CHAPTER, r"gate.cu warp_best\n", "gate.cu none\n"))
+                   (CHAPTER, r"gate.cu warp_best\n", "gate.cu none\n"), command=("-c", UNCHECKED))
 
     def test_what_doxygen_warns_of_stops_it(self):
         self.stops(["primer.md.*unable to resolve", "operand.h.*unable to resolve"],
                    ("docs/pages/primer.md", r"\n\Z", " See @ref no_page_has_this_name.\n"),
-                   ("common/harness/core/operand.h", "An operator lists", "See @ref no_page_either. An operator lists"))
+                   ("common/harness/core/operand.h", "An operator lists", "See @ref no_page_either. An operator lists"),
+                   command=("-c", UNCHECKED))
 
     def test_a_site_without_its_style(self):
         for missing in ("DOXYGEN_AWESOME", "LUNR"):
@@ -153,10 +164,13 @@ class InABrowser(Site):
         return self.browser.run(script, *arguments)
 
     def test_every_page_wide_and_narrow_light_and_dark(self):
-        """No scrolling sideways, no error, enough contrast. Listings of source files are all alike: every tenth."""
+        """No scrolling sideways, no error, enough contrast. Pages that Doxygen makes of files, folders and structures are all
+        alike: of each kind every fourth, of the listings of source files every twentieth."""
         names = sorted(path.name for path in self.html.glob("*.html"))
         listings = [name for name in names if name.endswith("_source.html")]
-        names = [name for name in names if name not in listings] + listings[::10]
+        reference = [name for name in names if REFERENCE.search(name) and name not in listings]
+        course_pages = [name for name in names if not REFERENCE.search(name)]
+        names = course_pages + reference[::4] + listings[::20]
         done = subprocess.run([sys.executable, course.ROOT / "tests/check_site_in_browser.py", self.html, *names],
                               capture_output=True, text=True, check=False)
         self.assertEqual((done.stdout, done.returncode), ("", 0))
