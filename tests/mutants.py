@@ -1,11 +1,17 @@
 """Do the checker and the simulator refuse every wrong kernel? Makes the chapters' kernels wrong, one place at a time.
 
-    python3 tests/mutants.py [--build DIR] [--jobs N] [--list] [--all] [WORD...]
+    python3 tests/mutants.py [--build DIR] [--jobs N] [--list] [--all] [--new] [--alone] [WORD...]
 
 A mutant is a kernel with one change: a barrier removed, < for <=, a statement lost (RULES has all). It is compiled by the
 commands that built the chapter's program (Ninja tells them) and run: --check-all, then what RUNS has. It is refused if it
 does not compile, if the simulator finds a fault, if the checker finds a wrong answer, or if it does not end. What is left
 must stand in tests/mutants_equivalent.txt, which says why it is no wrong kernel.
+
+Most of a chapter's mutants are in one program (tests/mutants_in_one.py), which is right while none of them is on. With --alone, and
+where a mutant changes a constant or a type, it is a program by itself.
+
+Chapter 12 is left out: its program has no --check-all, and what is new there shows only between several processes, which take a
+second to start. tests/test_parallel.sh leaves out the sums between them. Its products are chapter 11c's.
 
 Prints each survivor and, for each chapter, what refused how many; exits 1 if one survived. WORDs choose: only mutants whose
 path, rule and line contain them all. A header of common/kernels counts for the first chapter that reads it. --list shows the
@@ -34,10 +40,11 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
         "moe": ["", "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 1 --intermediate-size 1 --dist uniform",
                 "--num-tokens 64 --num-experts 65536 --topk 8 --hidden-size 1 --intermediate-size 1 --dist uniform",
                 "--num-tokens 1 --num-experts 2 --topk 2 --hidden-size 32769 --intermediate-size 1 --dist uniform"],
-        "11c_moe_tensor_cores": [  # takes multiples of 64
-            "", "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 64 --intermediate-size 64 --dist uniform",
-            "--num-tokens 1 --num-experts 2 --topk 2 --hidden-size 32832 --intermediate-size 64 --dist uniform",
-            "--num-tokens 1 --num-experts 2 --topk 2 --hidden-size 64 --intermediate-size 32832 --dist uniform"]}
+        "11c_moe_tensor_cores": [  # takes multiples of 64; no tile divides 10080
+            "", "--num-tokens 9 --num-experts 1 --topk 1 --hidden-size 64 --intermediate-size 64 --block-size 10080",
+            "--num-tokens 1 --num-experts 2 --topk 2 --hidden-size 64 --intermediate-size 32832 --dist uniform",
+            "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 64 --intermediate-size 64 --dist uniform",
+            "--num-tokens 1 --num-experts 9 --topk 9 --hidden-size 32832 --intermediate-size 64 --dist uniform"]}
 
 # A rule: what it does, what it looks for in code without comments, what it puts there.
 RULES = [
@@ -158,7 +165,7 @@ def kernels():
     for folder in sorted(pathlib.Path("chapters").glob("[0-9][0-9]*_*")):
         kernel = next((path for path in sorted(folder.iterdir()) if path.name in ("gate.c", "gate.cu", "align.cu", "moe.cu")), None)
         if not kernel:
-            continue  # chapter 12 has no problems to try; tests/test_parallel.sh leaves out what is new there
+            continue
         read, headers = [kernel], []
         while read:
             for name in re.findall(r'#include "(kernels/\w+\.cuh)"', read.pop().read_text()):
