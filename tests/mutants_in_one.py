@@ -1,8 +1,8 @@
-"""Many mutants in one program: every place that they change asks which of them is on. It is compiled once, and not once for each.
+"""Many mutants in one program: every place that they change asks which of them is on. So it is compiled once for all.
 
-An expression E that mutants 5 and 6 change becomes `(mutant_in(5, 6) ? mutant_in(5, 5) ? (E5) : (E6) : (E))`, a statement a chain
-of ifs; lines keep their numbers. The environment's MUTANT says which is on; none is without it. What cannot ask, a constant or a
-type, is left to a program of its own.
+An expression E that mutants 5 and 6 change becomes `(mutant_in(5, 6) ? mutant_in(5, 5) ? (E5) : (E6) : (E))`, a
+statement a chain of ifs; lines keep their numbers. The environment's MUTANT says which is on; none is without it. What
+cannot ask, a constant or a type, is left to a program of its own.
 """
 import os
 import pathlib
@@ -69,7 +69,7 @@ def initializer(code, begin, end, span):
         return None
     commas = [at for at in cuts(code, equals[-1], end, ",") if at >= span[1]]
     start = equals[-1] + 1
-    return None if list(cuts(code, start, span[0], ",")) else (start, commas[0] if commas else end)
+    return None if any(cuts(code, start, span[0], ",")) else (start, commas[0] if commas else end)
 
 
 def statement_start(code, begin):
@@ -96,13 +96,15 @@ def part_of(code, span, conditions, is_declaration):
     """What must be chosen as a whole for a change of the span: (begin, end, whether it is a statement), or None."""
     for begin, end in conditions:
         if begin <= span[0] and span[1] <= end:
-            part = initializer(code, begin, end, span) if is_declaration(code[begin:end].strip() + ";") else (begin, end)
-            return part and (*part, False)
+            if is_declaration(code[begin:end].strip() + ";"):
+                part = initializer(code, begin, end, span)
+                return part and (*part, False)
+            return begin, end, False
     begin, end = statement_start(code, span[0]), statement_end(code, span[1])
     if end is None:
         return None
     while match := HEADER.match(code, begin):
-        begin = end_of(code, match.end()) + 1 if code[match.end() - 1] == " " and code[match.end()] == "(" else match.end()
+        begin = end_of(code, match.end()) + 1 if match[0].endswith(" ") else match.end()
     begin += len(code[begin:end]) - len(code[begin:end].lstrip())
     if span[0] < begin or CONSTANT.match(code, begin):
         return None
@@ -166,17 +168,22 @@ class File:
         for part, mutants in sorted(self.parts.items(), key=lambda item: item[0][0]):
             first = len(numbers) + 1
             numbers.update({mutant: first + i for i, mutant in enumerate(mutants)})
-            pieces += [self.text[at:part[0]], chosen_text(self.text, self.code, part, [mutant.span for mutant in mutants],
-                                                          (first, len(numbers)))]
+            spans = [mutant.span for mutant in mutants]
+            pieces += [self.text[at:part[0]], chosen_text(self.text, self.code, part, spans, (first, len(numbers)))]
             at = part[1]
         declared = DECLARED.get(pathlib.Path(self.path).suffix, DECLARED[""])
         to.write_text(f"{declared} " + "".join(pieces) + self.text[at:])
 
 
+def lines_with_errors(said, name):
+    """Lines of the file that a compiler's errors and the notes below them name."""
+    return {int(line) for line in re.findall(rf"{re.escape(name)}:(\d+):\d+: (?:error|note)", said)}
+
+
 def build(chapter, files, folder):
     """
-    Builds {folder}/program with the mutants of all files. Returns the number of each mutant that is in it. What does not compile is
-    left out.
+    Builds {folder}/program with the mutants of all files. Returns the number of each mutant that is in it. What does
+    not compile is left out.
     """
     (folder / "kernels").mkdir()
     (folder / "chosen.c").write_text(CHOOSER)
@@ -185,15 +192,11 @@ def build(chapter, files, folder):
     while True:
         numbers = {}
         for file in files:
-            file.write(folder / chapter.file if file.path == chapter.kernel else folder / "kernels" / os.path.basename(file.path),
-                       numbers)
+            name = os.path.basename(file.path)
+            file.write(folder / (name if file.path == chapter.kernel else f"kernels/{name}"), numbers)
         done, said = chapter.compile(folder, chapter.commands, f"{folder}/chosen.o")
         if done:
             return numbers
-        progress = False
-        for file in files:
-            lines = {int(line) for line in re.findall(rf"{re.escape(os.path.basename(file.path))}(?:\.cc)?:(\d+):\d+: (?:error|note)",
-                                                      said)}
-            progress |= file.leave_out(lines)
-        if not progress:
+        left_out = [file.leave_out(lines_with_errors(said, os.path.basename(file.path))) for file in files]
+        if not any(left_out):
             raise RuntimeError(said)
