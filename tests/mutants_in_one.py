@@ -76,8 +76,8 @@ def statement_start(code, begin):
     """Behind the last ; { or } before it that no bracket encloses."""
     depth = 0
     for at in range(begin - 1, -1, -1):
-        depth += (code[at] in ")]") - (code[at] in "([")
-        if depth <= 0 and code[at] in ";{}":
+        depth = max(0, depth + (code[at] in ")]") - (code[at] in "(["))
+        if depth == 0 and code[at] in ";{}":
             return at + 1
     return 0
 
