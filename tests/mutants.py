@@ -186,6 +186,10 @@ class Chapter:
         self.object, self.program = f"{build}/cpu/obj/{name}/{target}.o", program
         commands = subprocess.run(["ninja", "-t", "commands", program], capture_output=True, text=True, check=True).stdout
         self.commands = [line for line in commands.splitlines() if self.object in line]
+        self.threads = "1"
+        if self.file.endswith(".c"):  # no simulator looks after it, and it makes threads of its own
+            self.commands = [f"{command} -fsanitize=address" for command in self.commands]
+            self.threads = "3"
 
     def compile(self, folder, commands, more=""):
         """
@@ -213,12 +217,14 @@ class Chapter:
         for words in arguments or ["--check-all", *RUNS.get(self.name, RUNS[self.target])]:
             result = subprocess.run(["sh", "-c", f"ulimit -t {SECONDS}; exec {program} {words}"], text=True,
                                     stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False,
-                                    env={**os.environ, "OMP_NUM_THREADS": "1", "MUTANT": str(number)})
+                                    env={**os.environ, "OMP_NUM_THREADS": self.threads, "MUTANT": str(number)})
             if result.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
                 return "does not end", words
             if result.returncode not in (0, 2):  # 2: the chapter does not take this problem
-                said = (result.stderr.strip() or f"exit {result.returncode}").splitlines()[0]
-                return ("crash" if result.returncode < 0 else "fault" if re.search(r"\.(cuh?|h):\d+: ", said) else
+                said = (result.stderr.strip() or f"exit {result.returncode}").splitlines()
+                said = next((line for line in said if "Sanitizer: " in line), said[0])
+                return ("crash" if result.returncode < 0 else
+                        "fault" if re.search(r"\.(cuh?|h):\d+: |Sanitizer: ", said) else
                         "wrong answer" if re.search(r"[;:] expected |as before the launch", said) else "refused otherwise"), said
         return None
 
