@@ -34,7 +34,8 @@ import mutants_in_one
 
 SECONDS = 30  # of processor time
 # After --check-all: the real data; indices of more than 15 bits, past the end of a row and of an array.
-RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 --topk-group 1 --topk 2 --dist normal"],
+RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 --topk-group 1 --topk 2 --dist normal",
+                 "--num-tokens 200 --num-experts 4096 --num-expert-group 1 --topk-group 1 --topk 8 --dist normal"],
         "align": ["", "--num-tokens 5000 --num-experts 8192 --dist uniform --block-size 3",
                   "--num-tokens 5000 --num-experts 32 --dist uniform --kernel small"],
         "moe": ["", "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 1 --intermediate-size 1 --dist uniform",
@@ -86,6 +87,7 @@ class Mutant:
     after: str
     text: str  # of the whole file
     span: tuple  # begin, end, what is there instead
+    below: str  # the next line
 
     def name(self):
         return f"{self.path}:{self.line}: {self.rule}: {self.before}  ->  {self.after}"
@@ -156,7 +158,8 @@ def mutants_of(path):
         first, last = text.rfind("\n", 0, begin) + 1, text.find("\n", end)
         before, after = text[first:last], text[first:begin] + replacement + text[end:last]
         yield Mutant(path, rule, text.count("\n", 0, begin) + 1, " ".join(before.split()), " ".join(after.split()),
-                     text[:begin] + replacement + text[end:], (begin, end, replacement))
+                     text[:begin] + replacement + text[end:], (begin, end, replacement),
+                     " ".join(text[last:].lstrip("\n").partition("\n")[0].split()))
 
 
 def kernels():
@@ -188,7 +191,8 @@ class Chapter:
         self.commands = [line for line in commands.splitlines() if self.object in line]
         self.threads = "1"
         if self.file.endswith(".c"):  # no simulator looks after it, and it makes threads of its own
-            self.commands = [f"{command} -fsanitize=address" for command in self.commands]
+            sanitizers = "-fsanitize=address,undefined -fno-sanitize-recover=undefined"
+            self.commands = [f"{command} {sanitizers}" for command in self.commands]
             self.threads = "3"
 
     def compile(self, folder, commands, more=""):
@@ -224,7 +228,7 @@ class Chapter:
                 said = (result.stderr.strip() or f"exit {result.returncode}").splitlines()
                 said = next((line for line in said if "Sanitizer: " in line), said[0])
                 return ("crash" if result.returncode < 0 else
-                        "fault" if re.search(r"\.(cuh?|h):\d+: |Sanitizer: ", said) else
+                        "fault" if re.search(r"\.(cuh?|h):\d+: |Sanitizer: |runtime error: ", said) else
                         "wrong answer" if re.search(r"[;:] expected |as before the launch", said) else "refused otherwise"), said
         return None
 
@@ -261,7 +265,9 @@ def read_equivalents(path):
 
 def entry_for(mutant, entries):
     for entry in entries:
-        if fnmatch.fnmatch(mutant.path, entry[0]) and (mutant.before, mutant.after) == entry[1:3]:
+        line, _, below = entry[1].partition(" // ")
+        if (fnmatch.fnmatch(mutant.path, entry[0]) and (mutant.before, mutant.after) == (line, entry[2])
+                and below in ("", mutant.below)):
             return entry
     return None
 
