@@ -9,6 +9,7 @@ must stand in tests/mutants_equivalent.txt, which says why it is no wrong kernel
 
 Most of a chapter's mutants are in one program (tests/mutants_in_one.py), which is right while none of them is on. With --alone, and
 where a mutant changes a constant or a type, it is a program by itself.
+Chapter 01 runs on the host, where no simulator looks on: it is compiled with gcc's sanitizers, too.
 
 Chapter 12 is left out: its program has no --check-all, and what is new there shows only between several processes, which take a
 second to start. tests/test_parallel.sh leaves out the sums between them. Its products are chapter 11c's.
