@@ -9,6 +9,7 @@ must stand in tests/mutants_equivalent.txt, which says why it is no wrong kernel
 
 Most of a chapter's mutants are in one program (tests/mutants_in_one.py), which is right while none of them is on. With --alone, and
 where a mutant changes a constant or a type, it is a program by itself.
+Chapter 01 runs on the host, where no simulator looks on: it is compiled with gcc's sanitizers, too.
 
 Chapter 12 is left out: its program has no --check-all, and what is new there shows only between several processes, which take a
 second to start. tests/test_parallel.sh leaves out the sums between them. Its products are chapter 11c's.
@@ -34,7 +35,8 @@ import mutants_in_one
 
 SECONDS = 30  # of processor time
 # After --check-all: the real data; indices of more than 15 bits, past the end of a row and of an array.
-RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 --topk-group 1 --topk 2 --dist normal"],
+RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 --topk-group 1 --topk 2 --dist normal",
+                 "--num-tokens 200 --num-experts 4096 --num-expert-group 1 --topk-group 1 --topk 8 --dist normal"],
         "align": ["", "--num-tokens 5000 --num-experts 8192 --dist uniform --block-size 3",
                   "--num-tokens 5000 --num-experts 32 --dist uniform --kernel small"],
         "moe": ["", "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 1 --intermediate-size 1 --dist uniform",
@@ -86,6 +88,7 @@ class Mutant:
     after: str
     text: str  # of the whole file
     span: tuple  # begin, end, what is there instead
+    below: str  # the next line
 
     def name(self):
         return f"{self.path}:{self.line}: {self.rule}: {self.before}  ->  {self.after}"
@@ -156,7 +159,8 @@ def mutants_of(path):
         first, last = text.rfind("\n", 0, begin) + 1, text.find("\n", end)
         before, after = text[first:last], text[first:begin] + replacement + text[end:last]
         yield Mutant(path, rule, text.count("\n", 0, begin) + 1, " ".join(before.split()), " ".join(after.split()),
-                     text[:begin] + replacement + text[end:], (begin, end, replacement))
+                     text[:begin] + replacement + text[end:], (begin, end, replacement),
+                     " ".join(text[last:].lstrip("\n").partition("\n")[0].split()))
 
 
 def kernels():
@@ -186,6 +190,11 @@ class Chapter:
         self.object, self.program = f"{build}/cpu/obj/{name}/{target}.o", program
         commands = subprocess.run(["ninja", "-t", "commands", program], capture_output=True, text=True, check=True).stdout
         self.commands = [line for line in commands.splitlines() if self.object in line]
+        self.threads = "1"
+        if self.file.endswith(".c"):  # no simulator looks after it, and it makes threads of its own
+            sanitizers = "-fsanitize=address,undefined -fno-sanitize-recover=undefined"
+            self.commands = [f"{command} {sanitizers}" for command in self.commands]
+            self.threads = "3"
 
     def compile(self, folder, commands, more=""):
         """
@@ -213,12 +222,14 @@ class Chapter:
         for words in arguments or ["--check-all", *RUNS.get(self.name, RUNS[self.target])]:
             result = subprocess.run(["sh", "-c", f"ulimit -t {SECONDS}; exec {program} {words}"], text=True,
                                     stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False,
-                                    env={**os.environ, "OMP_NUM_THREADS": "1", "MUTANT": str(number)})
+                                    env={**os.environ, "OMP_NUM_THREADS": self.threads, "MUTANT": str(number)})
             if result.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
                 return "does not end", words
             if result.returncode not in (0, 2):  # 2: the chapter does not take this problem
-                said = (result.stderr.strip() or f"exit {result.returncode}").splitlines()[0]
-                return ("crash" if result.returncode < 0 else "fault" if re.search(r"\.(cuh?|h):\d+: ", said) else
+                said = (result.stderr.strip() or f"exit {result.returncode}").splitlines()
+                said = next((line for line in said if "Sanitizer: " in line), said[0])
+                return ("crash" if result.returncode < 0 else
+                        "fault" if re.search(r"\.(cuh?|h):\d+: |Sanitizer: |runtime error: ", said) else
                         "wrong answer" if re.search(r"[;:] expected |as before the launch", said) else "refused otherwise"), said
         return None
 
@@ -255,7 +266,9 @@ def read_equivalents(path):
 
 def entry_for(mutant, entries):
     for entry in entries:
-        if fnmatch.fnmatch(mutant.path, entry[0]) and (mutant.before, mutant.after) == entry[1:3]:
+        line, _, below = entry[1].partition(" // ")
+        if (fnmatch.fnmatch(mutant.path, entry[0]) and (mutant.before, mutant.after) == (line, entry[2])
+                and below in ("", mutant.below)):
             return entry
     return None
 
