@@ -1,11 +1,18 @@
 """Do the checker and the simulator refuse every wrong kernel? Makes the chapters' kernels wrong, one place at a time.
 
-    python3 tests/mutants.py [--build DIR] [--jobs N] [--list] [--all] [WORD...]
+    python3 tests/mutants.py [--build DIR] [--jobs N] [--list] [--all] [--new] [--alone] [WORD...]
 
 A mutant is a kernel with one change: a barrier removed, < for <=, a statement lost (RULES has all). It is compiled by the
 commands that built the chapter's program (Ninja tells them) and run: --check-all, then what RUNS has. It is refused if it
 does not compile, if the simulator finds a fault, if the checker finds a wrong answer, or if it does not end. What is left
 must stand in tests/mutants_equivalent.txt, which says why it is no wrong kernel.
+
+Most of a chapter's mutants are in one program (tests/mutants_in_one.py), which is right while none of them is on. With --alone, and
+where a mutant changes a constant or a type, it is a program by itself.
+Chapter 01 runs on the host, where no simulator looks on: it is compiled with gcc's sanitizers, too.
+
+Chapter 12 is left out: its program has no --check-all, and what is new there shows only between several processes, which take a
+second to start. tests/test_parallel.sh leaves out the sums between them. Its products are chapter 11c's.
 
 Prints each survivor and, for each chapter, what refused how many; exits 1 if one survived. WORDs choose: only mutants whose
 path, rule and line contain them all. A header of common/kernels counts for the first chapter that reads it. --list shows the
@@ -24,12 +31,22 @@ import subprocess
 import sys
 import tempfile
 
+import mutants_in_one
+
 SECONDS = 30  # of processor time
 # After --check-all: the real data; indices of more than 15 bits, past the end of a row and of an array.
-RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 --topk-group 1 --topk 2 --dist normal"],
+RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 --topk-group 1 --topk 2 --dist normal",
+                 "--num-tokens 200 --num-experts 4096 --num-expert-group 1 --topk-group 1 --topk 8 --dist normal"],
         "align": ["", "--num-tokens 5000 --num-experts 8192 --dist uniform --block-size 3",
                   "--num-tokens 5000 --num-experts 32 --dist uniform --kernel small"],
-        "moe": [""]}
+        "moe": ["", "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 1 --intermediate-size 1 --dist uniform",
+                "--num-tokens 64 --num-experts 65536 --topk 8 --hidden-size 1 --intermediate-size 1 --dist uniform",
+                "--num-tokens 1 --num-experts 2 --topk 2 --hidden-size 32769 --intermediate-size 1 --dist uniform"],
+        "11c_moe_tensor_cores": [  # takes multiples of 64; no tile divides 10080
+            "", "--num-tokens 9 --num-experts 1 --topk 1 --hidden-size 64 --intermediate-size 64 --block-size 10080",
+            "--num-tokens 1 --num-experts 2 --topk 2 --hidden-size 64 --intermediate-size 32832 --dist uniform",
+            "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 64 --intermediate-size 64 --dist uniform",
+            "--num-tokens 1 --num-experts 9 --topk 9 --hidden-size 32832 --intermediate-size 64 --dist uniform"]}
 
 # A rule: what it does, what it looks for in code without comments, what it puts there.
 RULES = [
@@ -70,6 +87,8 @@ class Mutant:
     before: str  # the line or lines that it changes, in one
     after: str
     text: str  # of the whole file
+    span: tuple  # begin, end, what is there instead
+    below: str  # the next line
 
     def name(self):
         return f"{self.path}:{self.line}: {self.rule}: {self.before}  ->  {self.after}"
@@ -140,7 +159,8 @@ def mutants_of(path):
         first, last = text.rfind("\n", 0, begin) + 1, text.find("\n", end)
         before, after = text[first:last], text[first:begin] + replacement + text[end:last]
         yield Mutant(path, rule, text.count("\n", 0, begin) + 1, " ".join(before.split()), " ".join(after.split()),
-                     text[:begin] + replacement + text[end:])
+                     text[:begin] + replacement + text[end:], (begin, end, replacement),
+                     " ".join(text[last:].lstrip("\n").partition("\n")[0].split()))
 
 
 def kernels():
@@ -149,12 +169,12 @@ def kernels():
     for folder in sorted(pathlib.Path("chapters").glob("[0-9][0-9]*_*")):
         kernel = next((path for path in sorted(folder.iterdir()) if path.name in ("gate.c", "gate.cu", "align.cu", "moe.cu")), None)
         if not kernel:
-            continue  # chapter 12 has no problems to try; tests/test_parallel.sh leaves out what is new there
+            continue
         read, headers = [kernel], []
         while read:
             for name in re.findall(r'#include "(kernels/\w+\.cuh)"', read.pop().read_text()):
                 header = pathlib.Path("common") / name
-                if str(header) not in seen:
+                if str(header) not in seen and not pathlib.Path("common/simt", name).exists():  # the simulator has its own
                     seen.add(str(header))
                     headers.append(str(header))
                     read.append(header)
@@ -170,12 +190,20 @@ class Chapter:
         self.object, self.program = f"{build}/cpu/obj/{name}/{target}.o", program
         commands = subprocess.run(["ninja", "-t", "commands", program], capture_output=True, text=True, check=True).stdout
         self.commands = [line for line in commands.splitlines() if self.object in line]
+        self.threads = "1"
+        if self.file.endswith(".c"):  # no simulator looks after it, and it makes threads of its own
+            sanitizers = "-fsanitize=address,undefined -fno-sanitize-recover=undefined"
+            self.commands = [f"{command} {sanitizers}" for command in self.commands]
+            self.threads = "3"
 
-    def compile(self, folder, commands):
-        """Runs commands that built the chapter's program, on the folder's kernel: whether they could, and what was said."""
+    def compile(self, folder, commands, more=""):
+        """
+        Runs commands that built the chapter's program, on the folder's kernel and more objects: whether they could, and what was
+        said.
+        """
         for command in commands:
             command = re.sub(r"-iquote \S+( \S+\))?", "", command).replace(self.kernel, f"{folder}/{self.file}")
-            command = command.replace(self.object, f"{folder}/kernel.o").replace(f"-o {self.program} ", f"-o {folder}/program ")
+            command = command.replace(self.object, f"{folder}/kernel.o").replace(f"-o {self.program} ", f"-o {folder}/program {more} ")
             command = command.replace("-Icommon/simt", f"-I{folder} -Icommon/simt", 1)
             result = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
             if result.returncode:
@@ -189,23 +217,39 @@ class Chapter:
         (folder / self.file if mutant.path == self.kernel else folder / "kernels" / pathlib.Path(mutant.path).name
          ).write_text(mutant.text)
 
-    def verdict(self, mutant, folder, runs):
-        """What refused the mutant, and its first line; None if nothing did."""
-        self.write(mutant, folder)
-        done, said = self.compile(folder, self.commands)
-        if not done:
-            return "does not compile", said.splitlines()[0]
-        for arguments in runs or ["--check-all", *RUNS[self.target]]:
-            result = subprocess.run(["sh", "-c", f"ulimit -t {SECONDS}; exec {folder}/program {arguments}"], text=True,
+    def verdict(self, program, arguments, number=0):
+        """What refused a program, by the number of the mutant in it, and its first line; None if nothing did."""
+        for words in arguments or ["--check-all", *RUNS.get(self.name, RUNS[self.target])]:
+            result = subprocess.run(["sh", "-c", f"ulimit -t {SECONDS}; exec {program} {words}"], text=True,
                                     stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False,
-                                    env={**os.environ, "OMP_NUM_THREADS": "1"})
+                                    env={**os.environ, "OMP_NUM_THREADS": self.threads, "MUTANT": str(number)})
             if result.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
-                return "does not end", arguments
+                return "does not end", words
             if result.returncode not in (0, 2):  # 2: the chapter does not take this problem
-                said = (result.stderr.strip() or f"exit {result.returncode}").splitlines()[0]
-                return ("crash" if result.returncode < 0 else "fault" if re.search(r"\.cuh?:\d+: ", said) else
-                        "wrong answer" if "; expected " in said else "refused otherwise"), said
+                said = (result.stderr.strip() or f"exit {result.returncode}").splitlines()
+                said = next((line for line in said if "Sanitizer: " in line), said[0])
+                return ("crash" if result.returncode < 0 else
+                        "fault" if re.search(r"\.(cuh?|h):\d+: |Sanitizer: |runtime error: ", said) else
+                        "wrong answer" if re.search(r"[;:] expected |as before the launch", said) else "refused otherwise"), said
         return None
+
+    def verdict_alone(self, mutant, arguments):
+        """The verdict on a program that has the mutant only."""
+        with tempfile.TemporaryDirectory() as name:
+            folder = pathlib.Path(name)
+            self.write(mutant, folder)
+            done, said = self.compile(folder, self.commands)
+            return self.verdict(folder / "program", arguments) if done else ("does not compile", said.splitlines()[0])
+
+    def all_in_one(self, mutants, folder):
+        """Builds {folder}/program, which has what mutants it can: {mutant: number}. With no mutant on it must be right."""
+        files = [mutants_in_one.File(path, code_of(pathlib.Path(path).read_text()), [m for m in mutants if m.path == path],
+                                     DECLARATION.match) for path in sorted({mutant.path for mutant in mutants})]
+        numbers = mutants_in_one.build(self, files, folder)
+        wrong = self.verdict(folder / "program", None)
+        if wrong:
+            sys.exit(f"{self.name}: with all mutants in it, and none of them on: {wrong}")
+        return numbers
 
 
 def read_equivalents(path):
@@ -222,7 +266,9 @@ def read_equivalents(path):
 
 def entry_for(mutant, entries):
     for entry in entries:
-        if fnmatch.fnmatch(mutant.path, entry[0]) and (mutant.before, mutant.after) == entry[1:3]:
+        line, _, below = entry[1].partition(" // ")
+        if (fnmatch.fnmatch(mutant.path, entry[0]) and (mutant.before, mutant.after) == (line, entry[2])
+                and below in ("", mutant.below)):
             return entry
     return None
 
@@ -231,13 +277,16 @@ def try_all(chapter, mutants, entries, options):
     """Prints survivors and the chapter's line; the number of survivors and of entries that are wrong."""
     counts, survivors = {}, 0
 
-    def try_one(mutant):
-        with tempfile.TemporaryDirectory() as folder:
-            return mutant, chapter.verdict(mutant, pathlib.Path(folder), options.run)
-
     run = [mutant for mutant in mutants if options.all or not entry_for(mutant, entries)]
     counts["equivalent"] = len(mutants) - len(run)
-    with concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+    with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
+        numbers = {} if options.alone else chapter.all_in_one(run, pathlib.Path(folder))
+
+        def try_one(mutant):
+            if mutant in numbers:
+                return mutant, chapter.verdict(f"{folder}/program", options.run, numbers[mutant])
+            return mutant, chapter.verdict_alone(mutant, options.run)
+
         for done in concurrent.futures.as_completed([pool.submit(try_one, mutant) for mutant in run]):
             mutant, verdict = done.result()
             known = entry_for(mutant, entries)
@@ -261,6 +310,7 @@ def main():
     parser.add_argument("--list", action="store_true")
     parser.add_argument("--all", action="store_true")
     parser.add_argument("--new", action="store_true", help="only lines that no chapter before has")
+    parser.add_argument("--alone", action="store_true", help="compile a program for each mutant")
     parser.add_argument("--verbose", action="store_true", help="print each mutant and what refused it")
     parser.add_argument("--equivalent", default="tests/mutants_equivalent.txt", metavar="FILE")
     parser.add_argument("--run", action="append", metavar="ARGUMENTS", help="run mutants so, and in no other way")

@@ -1,6 +1,6 @@
 #!/bin/sh
 # What programs do when they are refused memory, once and anywhere: no crash, no half-written file, one line that says so.
-# The first requests are refused one by one, later ones, which are more alike, at growing distances.
+# The first requests are refused one by one, later ones, which are more alike, at growing distances; of a small program all.
 #
 # run: $b
 . tests/tap.sh
@@ -12,6 +12,7 @@ if ! ${CC:-gcc} -std=c11 -D_GNU_SOURCE -O1 -shared -fPIC -o "$refuse" tests/memo
     exit
 fi
 
+one_by_one=8 # the first of them
 # refused PROGRAM ARGUMENT...: runs it with less and less refused; every exit status, and what was printed that it must not
 refused() {
     nth=1
@@ -26,7 +27,7 @@ refused() {
         esac
         find "$scratch/made" -name '*.tmp'
         rm -rf "$scratch/made"
-        nth=$((nth + 1 + nth / 8))
+        nth=$((nth + 1 + nth / one_by_one))
     done
     [ "$status" -eq 0 ] || echo "without a refusal: exit $status"
     [ "$nth" -gt 20 ] || echo "only $nth requests"
@@ -41,8 +42,10 @@ survives() {
 }
 
 survives 'a gate' "$folder/cpu/02_warp_per_group" --num-tokens 3 --out "$scratch/made" --trace "$scratch/made/t.json"
+one_by_one=1000
 survives 'a gate on the host, from files' "$folder/cpu/01_cpu_baseline" --num-tokens 3 --format json \
     --bias common/data/router/layer2_bias.npy
+one_by_one=8
 survives 'align' "$folder/cpu/10_align_parallel_fill" --num-tokens 3 --expert-map random --format csv
 survives 'align of counts' "$folder/cpu/06_align_serial" --counts 4,1,5,3 --block-size 3 --out "$scratch/made"
 survives 'a layer' "$folder/cpu/11a_moe_naive" --num-tokens 3 --hidden-size 8 --intermediate-size 8 --num-experts 2 --topk 1 \

@@ -9,8 +9,9 @@ set -u
 program=$1
 name=$(basename "$program")
 shape="--hidden-size 64 --intermediate-size 64 --num-experts 8 --topk 2"
-export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1
-export OMPI_MCA_rmaps_base_oversubscribe=1 OMPI_MCA_btl_vader_single_copy_mechanism=none OMP_NUM_THREADS=1
+export OMPI_ALLOW_RUN_AS_ROOT=1 OMPI_ALLOW_RUN_AS_ROOT_CONFIRM=1 OMPI_MCA_rmaps_base_oversubscribe=1 OMP_NUM_THREADS=1
+# Through shared memory, without a search for networks, which takes a tenth of a run.
+export OMPI_MCA_pml=ob1 OMPI_MCA_btl=self,vader OMPI_MCA_btl_vader_single_copy_mechanism=none
 
 # refuses NAME LINE ARGUMENT...: one rank ends with exit 2 and this line
 refuses() {
@@ -34,7 +35,9 @@ refuses "parts that no rank has" "--ep: 2 parts; it must divide the 1 ranks" --e
 refuses "tokens of too many ranks" "--tokens-per-rank: '3,4'; it must be 1 number, a comma between two" --tokens-per-rank 3,4
 refuses "tokens twice" "--num-tokens: 5; --tokens-per-rank has 4" --tokens-per-rank 4 --num-tokens 5
 refuses "a benchmark" "--bench: not of this chapter; each run checks one problem, and times it on GPUs" --bench
+refuses "a cache" "--flush-l2: not of this chapter; each run checks one problem" --flush-l2
 refuses "GPUs of the CPU's program" "--gpus: this program has none (no GPU, or no NCCL); start ranks with mpirun -n N" --gpus 2
+equal "--help lists none of these" "" "$("$program" --help | grep -e --bench -e --check-all -e --flush-l2 -e '--gpus=')"
 integers lonely i4 "(1, 8)" 0 1 2 3 -1 4 5 6
 refuses "an expert without an owner" "$scratch/lonely.npy: expert 4 has no owner: it is -1 in every row" \
     --expert-map "$scratch/lonely.npy"
@@ -45,37 +48,78 @@ if ! command -v mpirun >/dev/null; then
 fi
 
 # --- several ranks ---
-# on RANKS ARGUMENT...
-on() {
-    on_ranks=$1
-    shift
-    # shellcheck disable=SC2086 # words
-    timeout -k 5 60 mpirun -n "$on_ranks" "$program" $shape "$@"
-}
-
-# A run of several ranks mostly waits for processes to start: some are under way at once.
+# A run of several ranks mostly waits for processes to start and to end: all are listed first, and six at a time are under way.
+# Each has a folder for what its mpirun leaves while it runs, out of the way of others.
 runs=0
-# start RANKS ARGUMENT...: begins a run, number $runs; with seven under way, waits for them
+run_program=$program
+stop=
+
+# start RANKS ARGUMENT...: lists a run, number $runs; with a word in $stop, one in which a rank stops there
 start() {
     runs=$((runs + 1))
-    (on "$@" >"$scratch/out$runs" 2>"$scratch/err$runs"; echo $? >"$scratch/status$runs") &
-    [ $((runs % 7)) -ne 0 ] || wait
+    mkdir "$scratch/tmp$runs"
+    start_ranks=$1
+    shift
+    echo "TMPDIR=$scratch/tmp$runs EXPERT_PARALLEL_STOP='$stop' timeout -k 5 60 mpirun -n $start_ranks $run_program $shape $*" \
+        >"$scratch/run$runs"
 }
 
-# said RUN: its exit status, and what the ranks said, sorted
+# run_all FIRST: runs what is listed from number FIRST on
+run_all() {
+    # shellcheck disable=SC2016 # the inner shell expands them
+    seq "$1" "$runs" | xargs -n 1 -P 6 sh -c 'sh "$0/run$1" >"$0/out$1" 2>"$0/err$1"; echo $? >"$0/status$1"' "$scratch"
+}
+
+# said RUN: its exit status, and what the ranks said, sorted; of a run in which none spoke, what mpirun said
 said() {
     echo "exit $(cat "$scratch/status$1")"
-    grep "^$name: " "$scratch/err$1" | sort
+    grep "^$name: " "$scratch/err$1" | sort | grep . || cat "$scratch/err$1"
 }
 
+# The longest first: ranks that hang.
+for stage in broadcast combine; do
+    stop="1:$stage:hang"
+    start 2 --num-tokens 3 --timeout 4 --dispatch "$([ $stage = combine ] && echo all-to-all || echo broadcast)"
+done
+# Ranks that die, at every stage.
+cat >"$scratch/stages" <<'END'
+broadcast:broadcast
+broadcast:align
+broadcast:experts
+broadcast:sum
+broadcast:reduce DP
+broadcast:reduce TP
+broadcast:round
+all-to-all:dispatch
+all-to-all:combine
+all-to-all:add
+all-to-all:gather TP
+broadcast:broadcast
+broadcast:align
+broadcast:experts
+broadcast:sum
+broadcast:reduce DP
+broadcast:reduce TP
+broadcast:round
+all-to-all:dispatch
+all-to-all:combine
+all-to-all:add
+all-to-all:gather TP
+END
+while IFS=: read -r dispatch stage; do
+    stop="1:$stage:die"
+    start 2 --num-tokens 3 --tp 2 --dispatch "$dispatch" --timeout 20
+done <"$scratch/stages"
+stop=
+
+# Ways to divide a layer.
+ways=$runs
 cat >"$scratch/ways" <<'END'
-1 --dispatch all-to-all
-2 --dispatch broadcast
 2 --ep 1 --dtype f32
 2 --dispatch all-to-all --expert-map random
 2 --tp 2 --dispatch all-to-all --ep 1
-4 --tokens-per-rank 5,0,6,0
-4 --tokens-per-rank 0,1,0,10 --dispatch all-to-all
+3 --tokens-per-rank 5,0,6
+3 --tokens-per-rank 0,1,10 --dispatch all-to-all
 4 --dp 2 --tp 2 --ep 2 --tokens-per-rank 0,11
 4 --dp 2 --tp 2 --ep 2 --dispatch all-to-all --tokens-per-rank 10,1
 3 --intermediate-size 66 --ep 1 --dispatch all-to-all
@@ -91,14 +135,8 @@ while read -r arguments; do
     *) start $arguments --num-tokens 11 ;;
     esac
 done <"$scratch/ways"
-wait
-runs=0
-while read -r ranks arguments; do
-    runs=$((runs + 1))
-    equal "$ranks ranks, $arguments: verified" "exit 0" "$(said $runs)"
-done <"$scratch/ways"
 
-# --- weights from files, of which each rank takes its part ---
+# Weights from files, of which each rank takes its part.
 # halves NAME SHAPE COUNT: $scratch/NAME.npy of numbers from 0.125 to 0.7, no two neighbours alike: two digits are a half
 halves() {
     npy "$1" "{'descr': '<f2', 'fortran_order': False, 'shape': $2, }" 0
@@ -106,108 +144,107 @@ halves() {
 }
 halves w13 "(4, 12, 10)" 480
 halves w2 "(4, 10, 6)" 240
-runs=0
+files=$runs
+usual_shape=$shape
 shape="--w13 $scratch/w13.npy --w2 $scratch/w2.npy --topk 2 --dtype f32 --num-tokens 7"
 start 2
 start 2 --ep 1 --dispatch all-to-all
-start 6 --ep 2 --expert-map random
-wait
-for run in 1 2 3; do
-    equal "weights from files: parts, slices, both: $run" "exit 0" "$(said $run)"
-done
-shape="--hidden-size 64 --intermediate-size 64 --num-experts 8 --topk 2"
+start 4 --ep 2 --expert-map random
 
-# --- the same result ---
-"$program" --topk 2 --num-tokens 9 --out "$scratch/one" >"$scratch/out"
-for dispatch in broadcast all-to-all; do
-    mpirun -n 2 "$program" --topk 2 --num-tokens 9 --dispatch $dispatch --out "$scratch/two" >"$scratch/out"
-    succeeds "two ranks write what one does, byte for byte: there are two terms to each sum, $dispatch" \
-        cmp "$scratch/one/output.npy" "$scratch/two/output.npy"
-done
+# The same result, whoever computes it. A sum over ranks of what was rounded to bf16 differs, and is within the checker's tolerance.
+outputs=$runs
+shape="--topk 4 --num-tokens 9"
+start 1 --dispatch all-to-all --out "$scratch/alone"
+start 2 --out "$scratch/broadcast"
+start 2 --dispatch all-to-all --out "$scratch/all-to-all" --trace "$scratch/trace.json" --trace-kernel add_rows_kernel
+shape=$usual_shape
 
-# --- neither reduction can be left out, and each of its ranks is needed ---
-# leaves_out NAME SED ARGUMENT...: the program with paths.c edited so, on four ranks, is refused as wrong
-object=$(dirname "$program")/obj/$name/paths.o
-source=chapters/$name/paths.c
-ninja -t commands "$program" | grep -F "$object" |
-    sed "s|$source|-iquote chapters/$name $scratch/paths.c|; s|$object|$scratch/paths.o|g; s|-o $program |-o $scratch/$name |" \
-        >"$scratch/build.sh"
-leaves_out() {
-    leaves_name=$1
-    sed "$2" "$source" >"$scratch/paths.c"
-    shift 2
-    ! cmp -s "$source" "$scratch/paths.c" && sh -e "$scratch/build.sh" >"$scratch/out" 2>&1
-    # shellcheck disable=SC2086 # words
-    timeout 60 mpirun -n 4 "$scratch/$name" $shape --num-tokens 6 --tp 2 "$@" >"$scratch/out" 2>"$scratch/err"
-    equal "$leaves_name: is refused" 1 $?
-    matches "$leaves_name: for what it is" "$name: wrong: output*expected*" "$(cat "$scratch/err")"
-}
-leaves_out "no sum over DP ranks" 's/group_all_reduce(&layer->dp, .*, error) &&/true \&\&/'
-leaves_out "no sum over TP ranks" 's/group_all_reduce(&layer->tp, .*, error) &&/true \&\&/'
-leaves_out "sums of the first rank only" 's/SUM_PLACES), split->num_ranks/SUM_PLACES), 1/' --dispatch all-to-all
-
-# --- ranks that cannot begin ---
-runs=0
+# Ranks that cannot begin.
+beginnings=$runs
 start 2 --dp 3
-start 4 --ep 4 --num-experts 3
+start 2 --num-experts 1 --topk 1
 start 3 --ep 1
 start 1 --seed 2 : -n 1 "$program" --seed 3
-wait
-equal "wrong for all: rank 0 says so" "exit 2
-$name: --dp, --tp: 3 x 1 ranks; 2 were started (mpirun -n N)" "$(said 1)"
-equal "more ranks than experts" "exit 2
-$name: --ep: 4 parts of 3 experts; a part must have one at least" "$(said 2)"
-equal "a shape that does not divide" "exit 2
-$name: --intermediate-size: 64; 3 ranks have equal slices of an expert, which it must divide into" "$(said 3)"
 mkdir "$scratch/a" "$scratch/b"
 integers ids i4 "(2, 2)" 0 1 2 3
 mv "$scratch/ids.npy" "$scratch/a"
 integers ids i4 "(2, 2)" 0 1 2 4
 mv "$scratch/ids.npy" "$scratch/b"
-# shellcheck disable=SC2086 # words
-timeout 60 mpirun -n 1 --wdir "$scratch/a" "$PWD/$program" $shape --topk-ids ids.npy : \
-    -n 1 --wdir "$scratch/b" "$PWD/$program" $shape --topk-ids ids.npy >"$scratch/out" 2>"$scratch/err5"
-echo $? >"$scratch/status5"
-equal "ranks whose files differ" "exit 2
-$name: ranks 0 and 1 disagree on the layer or the routing, as their files have it" "$(said 5)"
-equal "ranks that disagree" "exit 2
-$name: ranks 0 and 1 disagree on the command line" "$(said 4)"
+case $program in /*) whole=$program ;; *) whole=$PWD/$program ;; esac
+run_program="--wdir $scratch/a $whole"
+start 1 --topk-ids ids.npy : -n 1 --wdir "$scratch/b" "$whole" "$shape" --topk-ids ids.npy
+run_program=$program
 
-# --- ranks that stop: the others end, with a message ---
-gone="ended before the others: a rank has died, or did not come"
-runs=0
-cat >"$scratch/stages" <<'END'
-broadcast:broadcast
-broadcast:align
-broadcast:experts
-broadcast:sum
-broadcast:reduce DP
-broadcast:reduce TP
-broadcast:round
-all-to-all:dispatch
-all-to-all:combine
-all-to-all:add
-all-to-all:gather TP
-END
-while IFS=: read -r dispatch stage; do
-    export EXPERT_PARALLEL_STOP="1:$stage:die"
-    start 2 --tp 2 --dispatch "$dispatch" --timeout 20
-done <"$scratch/stages"
-for stage in broadcast combine; do
-    export EXPERT_PARALLEL_STOP="1:$stage:hang"
-    start 2 --timeout 2 --dispatch "$([ $stage = combine ] && echo all-to-all || echo broadcast)"
-done
+# Neither reduction can be left out, and each rank's sum is needed: meanwhile a program is built that leaves out what it is told.
+objects=$(dirname "$program")/obj/$name
+source=chapters/$name/token_paths.c
+left_out='strcmp(getenv("LEFT_OUT"), '
+sed "s/#include <stdlib.h>/&\n#include <string.h>/
+     s/group_all_reduce(&layer->\([dt]p\), .*, error)/($left_out\"\1\") == 0 || &)/
+     s/SUM_PLACES), split->num_ranks/SUM_PLACES), $left_out\"ranks\") ? split->num_ranks : 1/" "$source" >"$scratch/token_paths.c"
+ninja -t commands "$program" | grep -F -e "$objects/token_paths.o" -e "$objects/parts.a" |
+    sed "s|$source|-iquote chapters/$name $scratch/token_paths.c|; s|$objects/token_paths.o|$scratch/token_paths.o|g
+         s|$objects/parts.a|$scratch/parts.a|g; s|-o $program |-o $scratch/$name |" >"$scratch/build.sh"
+sh -e "$scratch/build.sh" >"$scratch/built" 2>&1 &
+run_all 1
 wait
-runs=0
-while read -r stage; do
-    runs=$((runs + 1))
-    equal "a rank dies at $stage: the other says so" "exit 137
-$name: rank 0: $gone" "$(said $runs)"
-done <"$scratch/stages"
+lacking=$runs
+for what in dp tp ranks; do
+    run_program="-x LEFT_OUT=$what $scratch/$name"
+    case $what in
+    ranks) start 2 --num-tokens 6 --dispatch all-to-all ;;
+    *) start 4 --num-tokens 6 --tp 2 ;;
+    esac
+done
+run_all $((lacking + 1))
+
+# --- what they ended with ---
+# ended_so NAME FIRST FILE EXPECTED: the runs from number FIRST on, one for each line of a file
+ended_so() {
+    ended_run=$2
+    while read -r line; do
+        equal "$1 $line" "$4" "$(said "$ended_run")"
+        ended_run=$((ended_run + 1))
+    done <"$3"
+}
+ended_so "verified, ranks:" $((ways + 1)) "$scratch/ways" "exit 0"
+printf '%s\n' parts slices both >"$scratch/parts"
+ended_so "verified, weights from files:" $((files + 1)) "$scratch/parts" "exit 0"
+printf '%s\n' alone broadcast all-to-all >"$scratch/writers"
+ended_so "verified, output written:" $((outputs + 1)) "$scratch/writers" "exit 0"
+for dispatch in broadcast all-to-all; do
+    succeeds "two ranks write what one does, byte for byte: another order of f32 sums shows in no element of these, $dispatch" \
+        cmp "$scratch/alone/output.npy" "$scratch/$dispatch/output.npy"
+done
+
+matches "of two ranks, rank 0 writes what its kernel did" '{"kernel": "add_rows_kernel*' "$(head -n 1 "$scratch/trace.json")"
+
+printf '%s\n' "no sum over DP ranks" "no sum over TP ranks" "sums of the first rank only" >"$scratch/lacks"
+lack=$lacking
+while read -r what; do
+    lack=$((lack + 1))
+    matches "$what: refused for what it is" "exit 1
+*$name: wrong: output*expected*" "$(said $lack)"
+done <"$scratch/lacks"
+
+equal "wrong for all: rank 0 says so" "exit 2
+$name: --dp, --tp: 3 x 1 ranks; 2 were started (mpirun -n N)" "$(said $((beginnings + 1)))"
+equal "more ranks than experts" "exit 2
+$name: --ep: 2 parts of 1 expert; a part must have one at least" "$(said $((beginnings + 2)))"
+equal "a shape that does not divide" "exit 2
+$name: --intermediate-size: 64; 3 ranks have equal slices of an expert, which it must divide into" "$(said $((beginnings + 3)))"
+equal "ranks that disagree" "exit 2
+$name: ranks 0 and 1 disagree on the command line" "$(said $((beginnings + 4)))"
+equal "ranks whose files differ" "exit 2
+$name: ranks 0 and 1 disagree on the layer or the routing, as their files have it" "$(said $((beginnings + 5)))"
+
+gone="ended before the others: a rank has died, or did not come"
+ended_so "a rank dies, and the other says so:" 3 "$scratch/stages" "exit 137
+$name: rank 0: $gone"
 equal "a rank hangs in a group: the other gives up, and both end" "exit 3
-$name: rank 0, broadcast: not every rank of the DP group came within 2 s (--timeout)
-$name: rank 1: $gone" "$(said $((runs + 1)))"
+$name: rank 0, broadcast: not every rank of the DP group came within 4 s (--timeout)
+$name: rank 1: $gone" "$(said 1)"
 equal "a rank hangs before all exchange" "exit 3
-$name: rank 0, combine: not every rank of the run came within 2 s (--timeout)
-$name: rank 1: $gone" "$(said $((runs + 2)))"
+$name: rank 0, combine: not every rank of the run came within 4 s (--timeout)
+$name: rank 1: $gone" "$(said 2)"
 finish

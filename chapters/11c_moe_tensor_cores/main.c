@@ -15,12 +15,10 @@ static const char *unsupported_reason(const struct moe_problem *problem)
     return NULL;
 }
 
-/** Tiles of 16, 128 and 192 tokens: the largest that the average expert fills by half or more. */
+/** Tiles of 16 tokens while the average expert has fewer; else up to 192, as many as each block has. */
 static int block_size(const struct moe_problem *problem)
 {
-    const int64_t tokens_per_expert = problem->num_tokens * problem->topk / problem->num_experts;
-
-    return tokens_per_expert >= 256 ? 192 : tokens_per_expert >= 64 ? 128 : 16;
+    return problem->num_tokens * problem->topk < 16 * (int64_t)problem->num_experts ? 16 : 192;
 }
 
 int main(int argc, char **argv)

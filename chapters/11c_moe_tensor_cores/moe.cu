@@ -19,44 +19,45 @@ typedef __nv_bfloat16 bf16;
 enum { WARP_SIZE = 32, SUM_THREADS = 256 };
 enum { MMA_ROWS = 16, MMA_TOKENS = 8, MMA_K = 16 }; /* one instruction: 16 rows of weights by 8 tokens, 16 deep */
 enum { PAIR_TOKENS = 2 * MMA_TOKENS };              /* one ldmatrix brings two instructions' tokens */
-enum { PIECE = 16 / sizeof(bf16), PIECES = 8 };     /* a copy is a piece of 16 bytes; a line of shared memory has 8 */
-enum { K_STEP = PIECES * PIECE, K_PARTS = K_STEP / MMA_K };
+enum { PIECE = 16 / sizeof(bf16), SWAPPED = 8 };    /* a copy is a piece of 16 bytes; so many change places */
 static const unsigned FULL_MASK = 0xffffffffu;
 // [constants]
 
 // [tile]
 /**
  * What a thread block computes: ROWS rows of weights for TOKENS tokens, all of one expert. Its warps stand in ROW_WARPS
- * rows and TOKEN_WARPS columns; each has ROW_TILES times 16 rows and PAIRS times 16 tokens. STAGES tiles are in shared
- * memory, of K_STEP elements of every row and token: one in use, one that has arrived, the others under way.
+ * rows and TOKEN_WARPS columns; each has ROW_TILES times 16 rows and PAIRS times 16 tokens. In shared memory is a ring of
+ * as many stages as RING_KB has room for. Each has a line of every row and token: K_STEP elements, PIECES pieces.
  */
-template <int ROW_WARPS_, int TOKEN_WARPS_, int ROW_TILES_, int PAIRS_, int STAGES_, int BLOCKS_PER_SM_>
+template <int ROW_WARPS_, int TOKEN_WARPS_, int ROW_TILES_, int PAIRS_, int PIECES_, int RING_KB_, int BLOCKS_PER_SM_>
 struct tile {
     static constexpr int ROW_WARPS = ROW_WARPS_, TOKEN_WARPS = TOKEN_WARPS_, ROW_TILES = ROW_TILES_, PAIRS = PAIRS_;
-    static constexpr int STAGES = STAGES_, BLOCKS_PER_SM = BLOCKS_PER_SM_;
+    static constexpr int PIECES = PIECES_, RING_BYTES = RING_KB_ * 1024, BLOCKS_PER_SM = BLOCKS_PER_SM_;
     static constexpr int THREADS = ROW_WARPS * TOKEN_WARPS * WARP_SIZE, LINES_AT_ONCE = THREADS / PIECES;
     static constexpr int ROWS = ROW_WARPS * ROW_TILES * MMA_ROWS, TOKENS = TOKEN_WARPS * PAIRS * PAIR_TOKENS;
-    static constexpr int WEIGHT_COPIES = ROWS / LINES_AT_ONCE;
-    static constexpr int TOKEN_COPIES = (TOKENS + LINES_AT_ONCE - 1) / LINES_AT_ONCE;
+    static constexpr int WEIGHT_COPIES = ROWS / LINES_AT_ONCE, TOKEN_COPIES = TOKENS / LINES_AT_ONCE; /* a thread's */
+    static constexpr int K_STEP = PIECES * PIECE, K_PARTS = K_STEP / MMA_K;
     static constexpr int STAGE = (ROWS + TOKENS) * K_STEP; /* elements */
-    static constexpr size_t SHARED_BYTES = (size_t)STAGES * STAGE * sizeof(bf16);
+    static constexpr int STAGES = RING_BYTES / (STAGE * (int)sizeof(bf16));
+    typedef tile<ROW_WARPS, TOKEN_WARPS, ROW_TILES, PAIRS - 1, PIECES, RING_KB_, BLOCKS_PER_SM> narrower;
+    static_assert(LINES_AT_ONCE % 16 == 0 && TOKENS % LINES_AT_ONCE == 0, "a thread's rows are equally far apart");
 };
 // [tile]
 
 // [tiles]
-typedef tile<4, 1, 2, 1, 6, 2> few_tokens;  /* 128 by 16: small, so that two blocks fit, and copies never pause */
-typedef tile<4, 2, 4, 4, 4, 1> some_tokens; /* 256 by 128 */
-typedef tile<4, 2, 4, 6, 4, 1> many_tokens; /* 256 by 192: the most that fits into registers: 192 sums a thread */
+typedef tile<8, 1, 1, 1, 16, 108, 2> few_tokens; /* 128 by 16: small, so that two blocks fit, and copies never pause */
+typedef tile<4, 2, 4, 6, 8, 224, 1> many_tokens; /* 256 by 192: the most that fits into registers: 192 sums a thread */
 // [tiles]
 
 // [swizzle]
 /**
- * Where a piece of a line is in a stage. A line is 128 bytes, all 32 banks, so the same piece of 8 lines, which ldmatrix
+ * Where a piece of a line is in a stage. A line is all 32 banks once or twice, so the same piece of 8 lines, which ldmatrix
  * reads at once, would be in the same 4 banks. Piece p of line l stands at p ^ l % 8 instead: 8 lines, 8 places.
  */
+template <typename Tile>
 static __device__ unsigned piece_at(int line, int piece)
 {
-    return line * K_STEP + (piece ^ line % PIECES) * PIECE;
+    return line * Tile::K_STEP + (piece ^ line % SWAPPED) * PIECE;
 }
 // [swizzle]
 
@@ -66,137 +67,112 @@ template <typename Tile>
 struct source {
     const bf16 *weights, *tokens;       /* in its first row; in row 0 of the tokens */
     size_t weights_stride;              /* to its next row */
-    int length, rows, count;            /* elements of a row; rows of weights and tokens that exist */
+    int length, left, rows;             /* elements of a row, and those still to copy; rows of weights that exist */
     int token_rows[Tile::TOKEN_COPIES]; /* -1: none */
 };
 
-/** Asks for the next K_STEP elements of every line. They have come when this thread has waited for them. */
+/**
+ * Asks for the next K_STEP elements of every line. They have come when this thread has waited for them. Of pads, of rows
+ * past the last and past a row's end nothing is read: all 16 bytes become zeros.
+ */
 template <typename Tile>
 static __device__ __forceinline__ void copy_step(source<Tile> &from, bf16 *stage)
 {
-    bf16 *const to = stage + piece_at(threadIdx.x / PIECES, threadIdx.x % PIECES);
+    bf16 *const to = stage + piece_at<Tile>(threadIdx.x / Tile::PIECES, threadIdx.x % Tile::PIECES);
+    const int rows = from.left > 0 ? from.rows : 0;
 
 #pragma unroll
     for (int i = 0; i < Tile::WEIGHT_COPIES; i++)
-        if (i * Tile::LINES_AT_ONCE < from.rows)
-            __pipeline_memcpy_async(to + i * Tile::LINES_AT_ONCE * K_STEP, from.weights + i * from.weights_stride, 16);
+        __pipeline_memcpy_async(to + i * Tile::LINES_AT_ONCE * Tile::K_STEP, from.weights + i * from.weights_stride, 16,
+                                i * Tile::LINES_AT_ONCE < rows ? 0 : 16);
 #pragma unroll
     for (int i = 0; i < Tile::TOKEN_COPIES; i++)
-        if (from.token_rows[i] >= 0)
-            __pipeline_memcpy_async(to + (Tile::ROWS + i * Tile::LINES_AT_ONCE) * K_STEP,
-                                    from.tokens + (size_t)from.token_rows[i] * from.length, 16);
-    from.weights += K_STEP;
-    from.tokens += K_STEP;
-}
-
-/** Makes zeros of the lines that no copy will fill: pads, and rows past the last. */
-template <typename Tile>
-static __device__ void clear_rest(const source<Tile> &from, bf16 *ring)
-{
-    for (int i = threadIdx.x; i < Tile::STAGES * Tile::STAGE / PIECE; i += Tile::THREADS) {
-        const int line = i / PIECES % (Tile::ROWS + Tile::TOKENS);
-
-        if (line < Tile::ROWS ? line >= from.rows : line - Tile::ROWS >= from.count)
-            ((uint4 *)ring)[i] = make_uint4(0, 0, 0, 0);
-    }
+        __pipeline_memcpy_async(to + (Tile::ROWS + i * Tile::LINES_AT_ONCE) * Tile::K_STEP,
+                                from.tokens + (int64_t)from.token_rows[i] * from.length, 16,
+                                from.token_rows[i] >= 0 && from.left > 0 ? 0 : 16);
+    from.weights += Tile::K_STEP;
+    from.tokens += Tile::K_STEP;
+    from.left -= Tile::K_STEP;
 }
 // [source]
 
 // [fragments]
-/** A warp's parts of a stage, for the next instructions: its rows of weights, and two pairs of tokens in turn. */
 template <typename Tile>
-struct fragments {
-    uint32_t weights[Tile::ROW_TILES][4], tokens[2][4];
-};
-
-template <typename Tile>
-static __device__ __forceinline__ void load_weights(fragments<Tile> &own, const bf16 *at)
+static __device__ __forceinline__ void load_weights(uint32_t (&weights)[Tile::ROW_TILES][4], const bf16 *at)
 {
 #pragma unroll
     for (int i = 0; i < Tile::ROW_TILES; i++)
-        ldmatrix_x4(own.weights[i], at + i * MMA_ROWS * K_STEP);
+        ldmatrix_x4(weights[i], at + i * MMA_ROWS * Tile::K_STEP);
 }
 
 /** Multiplies all of this warp's rows by one pair of its tokens. */
 template <typename Tile>
 static __device__ __forceinline__ void multiply(float (&sums)[Tile::ROW_TILES][2 * Tile::PAIRS][4], int pair,
-                                                const fragments<Tile> &own, const uint32_t (&tokens)[4])
+                                                const uint32_t (&weights)[Tile::ROW_TILES][4],
+                                                const uint32_t (&tokens)[4])
 {
 #pragma unroll
     for (int i = 0; i < Tile::ROW_TILES; i++) {
-        mma_m16n8k16_bf16(sums[i][2 * pair], own.weights[i], tokens);
-        mma_m16n8k16_bf16(sums[i][2 * pair + 1], own.weights[i], tokens + 2);
+        mma_m16n8k16_bf16(sums[i][2 * pair], weights[i], tokens);
+        mma_m16n8k16_bf16(sums[i][2 * pair + 1], weights[i], tokens + 2);
+    }
+}
+
+/**
+ * Multiplies what is in a stage. weights_at and tokens_at are where this lane's piece of the first 16 elements stands.
+ * Fragments come in turn into one of two places: the next are loaded while these are multiplied.
+ */
+template <typename Tile>
+static __device__ __forceinline__ void multiply_stage(float (&sums)[Tile::ROW_TILES][2 * Tile::PAIRS][4],
+                                                      const bf16 *stage, unsigned weights_at, unsigned tokens_at)
+{
+    constexpr int PAIR_STRIDE = Tile::TOKEN_WARPS * PAIR_TOKENS * Tile::K_STEP;
+    uint32_t weights[2][Tile::ROW_TILES][4], tokens[2][4];
+
+    load_weights<Tile>(weights[0], stage + weights_at);
+    ldmatrix_x4(tokens[0], stage + tokens_at);
+#pragma unroll
+    for (int i = 0; i < Tile::K_PARTS * Tile::PAIRS; i++) {
+        const int k = i / Tile::PAIRS, pair = i % Tile::PAIRS;
+        const int next_k = (i + 1) / Tile::PAIRS, next_pair = (i + 1) % Tile::PAIRS;
+
+        if (pair == 0 && k + 1 < Tile::K_PARTS)
+            load_weights<Tile>(weights[(k + 1) % 2], stage + (weights_at ^ (k + 1) * MMA_K));
+        if (next_k < Tile::K_PARTS)
+            ldmatrix_x4(tokens[(i + 1) % 2], stage + (tokens_at ^ next_k * MMA_K) + next_pair * PAIR_STRIDE);
+        multiply<Tile>(sums, pair, weights[k % 2], tokens[i % 2]);
     }
 }
 // [fragments]
 
 // [accumulate]
-/**
- * The sums of a warp's rows and tokens, over the whole length. ALL: every pair has a token, and no branch asks. Before the
- * barrier of a step each thread waits for its copies to the next stage. So behind it this stage and the next have come,
- * and nobody reads the one before any more: it is filled again. At the end of a step the next one's first fragments are
- * loaded, while other warps are on their way to the barrier.
- */
-template <bool ALL, typename Tile>
+/** The sums of a warp's rows and tokens, over the whole length. */
+template <typename Tile>
 static __device__ __forceinline__ void accumulate(float (&sums)[Tile::ROW_TILES][2 * Tile::PAIRS][4],
-                                                  source<Tile> &from, bf16 *ring, int num_pairs)
+                                                  source<Tile> &from, bf16 *ring)
 {
-    constexpr int PAIR_STRIDE = Tile::TOKEN_WARPS * PAIR_TOKENS * K_STEP;
     const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE;
     const int first_row = warp % Tile::ROW_WARPS * Tile::ROW_TILES * MMA_ROWS;
     const int first_token = Tile::ROWS + warp / Tile::ROW_WARPS * PAIR_TOKENS;
-    const unsigned weights_at = piece_at(first_row + lane % 16, lane / 16);
-    const unsigned tokens_at = piece_at(first_token + lane / 16 * 8 + lane % 8, lane / 8 % 2);
-    const int steps = from.length / K_STEP;
-    fragments<Tile> own;
-    // [accumulate]
+    const unsigned weights_at = piece_at<Tile>(first_row + lane % 16, lane / 16);
+    const unsigned tokens_at = piece_at<Tile>(first_token + lane / 16 * 8 + lane % 8, lane / 8 % 2);
+    const int steps = (from.length + Tile::K_STEP - 1) / Tile::K_STEP;
 
-    // [prologue]
     for (int s = 0; s < Tile::STAGES - 1; s++) {
         if (s < steps)
             copy_step<Tile>(from, ring + s * Tile::STAGE);
         __pipeline_commit(); /* a group for every step, an empty one past the last: so waiting counts steps */
     }
-    __pipeline_wait_prior(Tile::STAGES - 2);
-    __syncthreads();
-    load_weights<Tile>(own, ring + weights_at);
-    ldmatrix_x4(own.tokens[0], ring + tokens_at);
-    // [prologue]
-
-    // [steps]
     for (int step = 0; step < steps; step++) {
-        const unsigned now = step % Tile::STAGES * Tile::STAGE, next = (step + 1) % Tile::STAGES * Tile::STAGE;
-        const bool last = step + 1 == steps;
-
-        __pipeline_wait_prior(Tile::STAGES - 3);
-        __syncthreads();
+        __pipeline_wait_prior(Tile::STAGES - 2);
+        __syncthreads(); /* this stage has come for all, and nobody reads the one before any more: it is filled again */
         if (step + Tile::STAGES - 1 < steps)
             copy_step<Tile>(from, ring + (step + Tile::STAGES - 1) % Tile::STAGES * Tile::STAGE);
         __pipeline_commit();
-#pragma unroll
-        for (int k = 0; k < K_PARTS; k++) {
-#pragma unroll
-            for (int pair = 0; pair < Tile::PAIRS; pair++) {
-                const int turn = (k * Tile::PAIRS + pair) % 2;
-
-                if (pair + 1 < Tile::PAIRS)
-                    ldmatrix_x4(own.tokens[1 - turn],
-                                ring + ((now + tokens_at) ^ k * MMA_K) + (pair + 1) * PAIR_STRIDE);
-                else if (k + 1 < K_PARTS)
-                    ldmatrix_x4(own.tokens[1 - turn], ring + ((now + tokens_at) ^ (k + 1) * MMA_K));
-                else if (!last)
-                    ldmatrix_x4(own.tokens[1 - turn], ring + next + tokens_at);
-                if (ALL || pair < num_pairs)
-                    multiply<Tile>(sums, pair, own, own.tokens[turn]);
-            }
-            if (k + 1 < K_PARTS)
-                load_weights<Tile>(own, ring + ((now + weights_at) ^ (k + 1) * MMA_K));
-            else if (!last)
-                load_weights<Tile>(own, ring + next + weights_at);
-        }
+        multiply_stage<Tile>(sums, ring + step % Tile::STAGES * Tile::STAGE, weights_at, tokens_at);
     }
-    // [steps]
 }
+// [accumulate]
 
 // [results]
 /** x * sigmoid(x), divided roughly: f32's last two places are far beyond bf16's. */
@@ -236,30 +212,93 @@ static __device__ void gather_results(const float (&sums)[Tile::ROW_TILES][2 * T
 // [results]
 
 // [order]
-/** Which tokens a thread block computes with, and which rows of which expert. */
+/** Which tokens a thread block computes with, and which elements of the result, of which expert. */
 struct place {
-    int token_block, row_block, expert;
+    int token_block, first_output, expert;
 };
 
 /**
  * Thread blocks start in the order of their index. Those that need the same rows of weights come one after the other, so
  * that all but the first find them in L2. An expert's blocks of tokens are neighbours; a warp looks at 32 of them.
  */
-static __device__ place find_place(const int *expert_ids, int blocks_of_rows, int tokens_per_id)
+static __device__ place find_place(const int *expert_ids, int width, int outputs, int tokens_per_id)
 {
-    const int lane = threadIdx.x % WARP_SIZE, block = blockIdx.x / blocks_of_rows;
-    const int window = block / WARP_SIZE * WARP_SIZE;
-    const bool exists = window + lane < (int)gridDim.x / blocks_of_rows;
+    const int lane = threadIdx.x % WARP_SIZE, row_blocks = (width + outputs - 1) / outputs;
+    const int block = blockIdx.x / row_blocks, window = block / WARP_SIZE * WARP_SIZE;
+    const bool exists = window + lane < (int)gridDim.x / row_blocks;
     const int expert_here = exists ? expert_ids[(window + lane) / tokens_per_id] : -1;
     const int expert = __shfl_sync(FULL_MASK, expert_here, block % WARP_SIZE);
     const unsigned same = __ballot_sync(FULL_MASK, expert_here == expert);
-    const int first = window + __ffs((int)same) - 1, i = (int)blockIdx.x - first * blocks_of_rows;
+    const int first = window + __ffs((int)same) - 1, i = (int)blockIdx.x - first * row_blocks;
 
     if (expert < 0) /* nobody's weights, and perhaps not neighbours */
-        return place{block, (int)blockIdx.x % blocks_of_rows, expert};
-    return place{first + i % __popc(same), i / __popc(same), expert};
+        return place{block, (int)blockIdx.x % row_blocks * outputs, expert};
+    return place{first + i % __popc(same), i / __popc(same) * outputs, expert};
 }
 // [order]
+
+// [rows]
+/**
+ * Finds what this thread copies. FIRST: the tile's rows of weights are 8 of w1, 8 of w3, 8 of w1 and so on, of the same
+ * elements of the result.
+ */
+template <bool FIRST, typename Tile>
+static __device__ source<Tile> find_source(const moe_problem &problem, const moe_buffers &buffers, place at,
+                                           const int *positions, int count)
+{
+    const int width = FIRST ? problem.intermediate_size : problem.hidden_size; /* of a row of the result */
+    const int length = FIRST ? problem.hidden_size : problem.intermediate_size;
+    const int row = threadIdx.x / Tile::PIECES, piece = threadIdx.x % Tile::PIECES;
+    const int64_t first_row = at.expert * (int64_t)(FIRST ? 2 * width : width) + at.first_output;
+    source<Tile> from;
+
+    from.length = length;
+    from.left = length - piece * PIECE;
+    from.rows = (FIRST ? 2 : 1) * (width - at.first_output);
+    from.weights = (const bf16 *)(FIRST ? buffers.w13 : buffers.w2) + piece * PIECE +
+                   (first_row + (FIRST ? row / 16 * 8 + row % 8 + row / 8 % 2 * width : row)) * length;
+    from.weights_stride = (size_t)(FIRST ? Tile::LINES_AT_ONCE / 2 : Tile::LINES_AT_ONCE) * length;
+    from.tokens = (const bf16 *)(FIRST ? buffers.hidden : buffers.intermediate) + piece * PIECE;
+#pragma unroll
+    for (int i = 0; i < Tile::TOKEN_COPIES; i++) {
+        const int token = row + i * Tile::LINES_AT_ONCE;
+
+        from.token_rows[i] = token >= count ? -1 : FIRST ? positions[token] / problem.topk : positions[token];
+    }
+    return from;
+}
+// [rows]
+
+// [compute]
+/** Computes and stores a block's part, in the narrowest tile that has room for its tokens. */
+template <bool FIRST, typename Tile>
+static __device__ void compute(const moe_problem &problem, const moe_buffers &buffers, place at, const int *positions,
+                               int count, bf16 *ring)
+{
+    if constexpr (Tile::PAIRS > 1)
+        if (count <= Tile::narrower::TOKENS)
+            return compute<FIRST, typename Tile::narrower>(problem, buffers, at, positions, count, ring);
+
+    constexpr int OUTPUTS = Tile::ROWS / (FIRST ? 2 : 1), PITCH = OUTPUTS + PIECE; /* 8 lines in 32 banks */
+    const int width = FIRST ? problem.intermediate_size : problem.hidden_size;
+    bf16 *const result = (bf16 *)(FIRST ? buffers.intermediate : buffers.partial) + at.first_output;
+    source<Tile> from = find_source<FIRST, Tile>(problem, buffers, at, positions, count);
+    float sums[Tile::ROW_TILES][2 * Tile::PAIRS][4] = {};
+
+    if (at.expert >= 0) /* else the sums stay 0: zeros are written for an expert that is elsewhere */
+        accumulate<Tile>(sums, from, ring);
+    __syncthreads(); /* nobody reads the ring any more */
+    gather_results<FIRST, Tile>(sums, positions, count, buffers.topk_weights, ring, PITCH);
+    __syncthreads();
+    for (int i = threadIdx.x; i < count * (OUTPUTS / PIECE); i += Tile::THREADS) {
+        const int token = i / (OUTPUTS / PIECE), output = i % (OUTPUTS / PIECE) * PIECE;
+
+        if (at.first_output + output < width)
+            *(uint4 *)(result + (int64_t)positions[token] * width + output) = *(const uint4 *)(ring + token * PITCH +
+                                                                                               output);
+    }
+}
+// [compute]
 
 // [product]
 /**
@@ -272,13 +311,9 @@ static __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS_PER_SM)
 {
     extern __shared__ __align__(128) bf16 ring[]; /* [STAGES][ROWS + TOKENS][K_STEP]; then results, [TOKENS][PITCH] */
     __shared__ int positions[Tile::TOKENS];
-    constexpr int OUTPUTS = FIRST ? Tile::ROWS / 2 : Tile::ROWS, PITCH = OUTPUTS + PIECE; /* 8 lines in 32 banks */
-    const int width = FIRST ? problem.intermediate_size : problem.hidden_size;            /* of a row of the result */
-    const int length = FIRST ? problem.hidden_size : problem.intermediate_size;
     const int num_positions = (int)(problem.num_tokens * problem.topk), thread = threadIdx.x;
-    const place at = find_place(buffers.expert_ids, (width + OUTPUTS - 1) / OUTPUTS, problem.block_size / Tile::TOKENS);
-    const int first_output = at.row_block * OUTPUTS, outputs = min(OUTPUTS, width - first_output);
-    bf16 *const result = (bf16 *)(FIRST ? buffers.intermediate : buffers.partial) + first_output;
+    const place at = find_place(buffers.expert_ids, FIRST ? problem.intermediate_size : problem.hidden_size,
+                                FIRST ? Tile::ROWS / 2 : Tile::ROWS, problem.block_size / Tile::TOKENS);
 
     if (thread < Tile::TOKENS)
         positions[thread] = buffers.sorted_token_ids[(int64_t)at.token_block * Tile::TOKENS + thread];
@@ -287,58 +322,9 @@ static __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS_PER_SM)
 
     if (count == 0 || (FIRST && at.expert < 0))
         return; /* the block as a whole */
-    // [product]
-
-    // [rows]
-    const int row = thread / PIECES, piece = thread % PIECES;
-    const int weight_row = FIRST ? row / 16 * 8 + row % 8 + row / 8 % 2 * width : row; /* 8 of w1, 8 of w3, ... */
-    const int64_t expert_rows = FIRST ? 2 * width : width;
-    source<Tile> from;
-
-    from.length = length;
-    from.rows = FIRST ? 2 * outputs : outputs;
-    from.count = count;
-    from.weights = (const bf16 *)(FIRST ? buffers.w13 : buffers.w2) + piece * PIECE +
-                   (at.expert * expert_rows + first_output + weight_row) * length;
-    from.weights_stride = (size_t)(FIRST ? Tile::LINES_AT_ONCE / 2 : Tile::LINES_AT_ONCE) * length;
-    from.tokens = (const bf16 *)(FIRST ? buffers.hidden : buffers.intermediate) + piece * PIECE;
-#pragma unroll
-    for (int i = 0; i < Tile::TOKEN_COPIES; i++) {
-        const int token = row + i * Tile::LINES_AT_ONCE;
-
-        from.token_rows[i] = token >= count ? -1 : FIRST ? positions[token] / problem.topk : positions[token];
-    }
-    // [rows]
-
-    // [sums]
-    const int token_warp = thread / WARP_SIZE / Tile::ROW_WARPS, all_pairs = (count + PAIR_TOKENS - 1) / PAIR_TOKENS;
-    const int own_pairs = (all_pairs - token_warp + Tile::TOKEN_WARPS - 1) / Tile::TOKEN_WARPS;
-    const int num_pairs = __shfl_sync(FULL_MASK, own_pairs, 0); /* the compiler sees: one number for the whole warp */
-    float sums[Tile::ROW_TILES][2 * Tile::PAIRS][4] = {};
-
-    if (at.expert >= 0) {
-        if (count < Tile::TOKENS || outputs < OUTPUTS)
-            clear_rest<Tile>(from, ring);
-        if (all_pairs == Tile::TOKENS / PAIR_TOKENS)
-            accumulate<true, Tile>(sums, from, ring, num_pairs);
-        else
-            accumulate<false, Tile>(sums, from, ring, num_pairs);
-    } /* else the sums stay 0: zeros are written for an expert that is elsewhere */
-    // [sums]
-
-    // [store]
-    __syncthreads(); /* nobody reads the ring any more */
-    gather_results<FIRST, Tile>(sums, positions, count, buffers.topk_weights, ring, PITCH);
-    __syncthreads();
-    for (int i = thread; i < count * (OUTPUTS / PIECE); i += Tile::THREADS) {
-        const int token = i / (OUTPUTS / PIECE), output = i % (OUTPUTS / PIECE) * PIECE;
-
-        if (output < outputs)
-            *(uint4 *)(result + (int64_t)positions[token] * width + output) = *(const uint4 *)(ring + token * PITCH +
-                                                                                               output);
-    }
-    // [store]
+    compute<FIRST, Tile>(problem, buffers, at, positions, count, ring);
 }
+// [product]
 
 // [moe_sum]
 /** Two numbers as bf16, the first in the lower half. */
@@ -379,12 +365,12 @@ static cudaError_t launch_product(const moe_problem *problem, const moe_buffers 
     constexpr int OUTPUTS = FIRST ? Tile::ROWS / 2 : Tile::ROWS;
     const int width = FIRST ? problem->intermediate_size : problem->hidden_size;
     const unsigned blocks = (unsigned)(problem->capacity / Tile::TOKENS * ((width + OUTPUTS - 1) / OUTPUTS));
-    const cudaError_t status = cudaFuncSetAttribute(
-        product_kernel<FIRST, Tile>, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)Tile::SHARED_BYTES);
+    const cudaError_t status = cudaFuncSetAttribute(product_kernel<FIRST, Tile>,
+                                                    cudaFuncAttributeMaxDynamicSharedMemorySize, Tile::RING_BYTES);
 
     if (status != cudaSuccess)
         return status;
-    product_kernel<FIRST, Tile><<<blocks, Tile::THREADS, Tile::SHARED_BYTES, stream>>>(*problem, *buffers);
+    product_kernel<FIRST, Tile><<<blocks, Tile::THREADS, Tile::RING_BYTES, stream>>>(*problem, *buffers);
     return cudaGetLastError();
 }
 
@@ -407,8 +393,6 @@ cudaError_t moe_launch(const moe_problem *problem, const moe_buffers *buffers, c
 {
     if (problem->block_size % many_tokens::TOKENS == 0)
         return launch<many_tokens>(problem, buffers, stream);
-    if (problem->block_size % some_tokens::TOKENS == 0)
-        return launch<some_tokens>(problem, buffers, stream);
     return launch<few_tokens>(problem, buffers, stream);
 }
 // [launch]

@@ -2,9 +2,9 @@
 # What a program on several devices is compiled and linked with: MPI where there is mpicc; for GPUs also NCCL, where its header and
 # library lie in CUDA's folders or the system's. What is missing leaves a program for one rank.
 #
-#   sh common/ninja/mpi.sh compile cpu|gpu COMPILER...    prints flags for the compiler
-#   sh common/ninja/mpi.sh link cpu|gpu COMPILER...       prints libraries
-#   sh common/ninja/mpi.sh depends            prints what changes when MPI is installed or removed
+#   sh common/ninja/mpi.sh compile mpi|nccl COMPILER...    prints flags for the compiler
+#   sh common/ninja/mpi.sh link mpi|nccl COMPILER...       prints libraries
+#   sh common/ninja/mpi.sh depends                         prints what changes when MPI is installed or removed
 set -eu
 
 # mpi_flags compile|link: of the flags that mpicc has those that matter
@@ -47,10 +47,10 @@ case $1 in
 depends) command -v mpicc || echo /usr/bin ;;
 *)
     what=$1
-    kind=$2
+    connection=$2
     shift 2
-    [ "$kind" = cpu ] || set -- gcc # as nvcc does for C
+    [ "$connection" = mpi ] || set -- gcc # as nvcc does for C
     mpi "$what" "$@"
-    [ "$kind" = cpu ] || nccl "$what"
+    [ "$connection" = mpi ] || nccl "$what"
     ;;
 esac

@@ -207,13 +207,13 @@ void simt_arena_forget_ticks(void)
 enum { PLANES = 4 };
 
 static struct plane {
-    uintptr_t wish; /**< far from where the kernel puts other mappings, so that there is room to grow; any will do */
+    uintptr_t wish; /**< far from other mappings, AddressSanitizer's too, so that there is room to grow; any will do */
     size_t bytes;   /**< for 32 of the arena's */
     int protection;
     int sharing; /**< with processes that are forked */
     unsigned char *base, *end;
 } planes[PLANES] = {
-    {UINT64_C(1) << 44, 32, PROT_NONE, MAP_PRIVATE, NULL, NULL},
+    {UINT64_C(5) << 42, 32, PROT_NONE, MAP_PRIVATE, NULL, NULL},
     {UINT64_C(3) << 43, 8 * sizeof(struct shadow_cell), PROT_READ | PROT_WRITE, MAP_PRIVATE, NULL, NULL},
     {UINT64_C(1) << 45, sizeof(struct marks), PROT_READ | PROT_WRITE, MAP_PRIVATE, NULL, NULL},
     {UINT64_C(5) << 43, sizeof(uint32_t), PROT_READ | PROT_WRITE, MAP_PRIVATE, NULL, NULL},

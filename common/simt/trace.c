@@ -287,6 +287,11 @@ static void trace_request(const struct request *request)
 
     if (!simt_memory.watched)
         return;
+    if (request->bytes == 0) { /* a copy of zeros only: nothing is read */
+        for (unsigned i = 0; i < request->count; i++)
+            trace.queue[simt_now.warp_lane[request->lane[i]].thread].popped++;
+        return;
+    }
     struct cell *cell = append((struct entry){.kind = kinds[kind],
                                               .bytes = (uint8_t)request->bytes,
                                               .in_global = global,

@@ -152,9 +152,7 @@ class Text(Pages):
     """What is in a page before any script runs."""
 
     def test_there_is_a_page_for_each_chapter_that_has_a_kernel(self):
-        """But 12: what is new there is between the kernels, and ranks write no traces."""
-        chapters = [chapter for chapter in results.chapters() if results.kernel_of(chapter).suffix == ".cu" and
-                    chapter != "12_expert_parallel"]
+        chapters = [chapter for chapter in results.chapters() if results.kernel_of(chapter).suffix == ".cu"]
         self.assertEqual(list(self.pages), [f"stepper_{results.number_of(chapter)}.html" for chapter in chapters])
 
     def test_shared_arrays_have_the_names_that_the_kernel_gives_them(self):

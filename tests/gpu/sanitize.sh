@@ -51,7 +51,7 @@ runs_of() {
         ;;
     moe | parallel)
         layer='--hidden-size 128 --intermediate-size 64 --num-experts 16 --topk 4 --dist zipf'
-        printf '%s\n' "$layer --num-tokens 30" "$layer --num-tokens 70 --expert-map random --block-size 64"
+        printf '%s\n' "$layer --num-tokens 30" "$layer --num-tokens 70 --expert-map random --block-size 192"
         ;;
     *) echo ;;
     esac

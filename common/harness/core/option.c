@@ -85,17 +85,29 @@ static int match_option(const struct option_row *table, const char *name, size_t
     return matches;
 }
 
+/** Whether a list that NULL ends, or that is NULL, has the name. */
+static bool is_among(const char *const *names, const char *name)
+{
+    while (names && *names && strcmp(*names, name) != 0)
+        names++;
+    return names && *names;
+}
+
 /** Prints what --help and its like ask for, and exits. */
-static _Noreturn void show_help(const struct option_row *table, const char *doc, const char *program, const char *word)
+static _Noreturn void show_help(const struct option_row *table, const char *const *refused, const char *doc,
+                                const char *program, const char *word)
 {
     enum { MAX_ROWS = 64 }; /* more than any program has */
     char *const arguments[] = {(char *)program, (char *)word, NULL};
     struct argp_option rows[MAX_ROWS + 1] = {{0}};
     int count = 0;
 
-    for (const struct option_row *option = table; option && count < MAX_ROWS; option = next_row(option), count++)
-        rows[count] = (struct argp_option){
-            option->name, option->name ? 256 + count : 0, option->argument, 0, option->help, option->group};
+    for (const struct option_row *option = table; option && count < MAX_ROWS; option = next_row(option))
+        if (!option->name || !is_among(refused, option->name)) {
+            rows[count] = (struct argp_option){
+                option->name, option->name ? 256 + count : 0, option->argument, 0, option->help, option->group};
+            count++;
+        }
 
     const struct argp argp = {.options = rows, .doc = doc};
 
@@ -146,8 +158,8 @@ static const struct option_row *find_option(const struct option_row *table, int 
     return NULL;
 }
 
-bool options_parse(const struct option_row *table, const char *doc, int argc, char **argv, void *options,
-                   struct error *error)
+bool options_parse(const struct option_row *table, const char *const *refused, const char *doc, int argc, char **argv,
+                   void *options, struct error *error)
 {
     for (int sets = 0; sets <= 1; sets++) /* every word is known before any value is looked at */
         for (int i = 1; i < argc; i++) {
@@ -157,7 +169,7 @@ bool options_parse(const struct option_row *table, const char *doc, int argc, ch
             if (is_help(argv[i])) {
                 if (!sets)
                     break;
-                show_help(table, doc, argv[0], argv[i]);
+                show_help(table, refused, doc, argv[0], argv[i]);
             }
             option = find_option(table, argc, argv, &i, &value, error);
             if (!option || (sets && !set_option(option, value, options, error)))
@@ -173,11 +185,8 @@ const char *options_other(const struct option_row *table, const char *const *nam
 
     for (int i = 1; i < argc; i++) {
         const char *const name = find_option(table, argc, argv, &i, &value, &error)->name;
-        int at = 0;
 
-        while (names[at] && strcmp(name, names[at]) != 0)
-            at++;
-        if (!names[at])
+        if (!is_among(names, name))
             return name;
     }
     return NULL;

@@ -48,10 +48,11 @@ enum { WITH_NO_RUN = 1 };
 
 /**
  * Parses the command line into `options`; --help and --version print and exit. `doc` is what --help says around the
- * options. False with one line that names the argument, what was given and what is allowed.
+ * options; of these it leaves out `refused`, a list that NULL ends, or NULL: the program parses them to say why it has
+ * none. False with one line that names the argument, what was given and what is allowed.
  */
-bool options_parse(const struct option_row *table, const char *doc, int argc, char **argv, void *options,
-                   struct error *error);
+bool options_parse(const struct option_row *table, const char *const *refused, const char *doc, int argc, char **argv,
+                   void *options, struct error *error);
 
 /**
  * The first option on a command line that was parsed which is none of `names`, which NULL ends; NULL: there is none.

@@ -53,7 +53,7 @@ bool program_parse(struct program *program, const struct option_row *table, cons
         program->name, does);
     standard_streams_keep();
     program->options = options;
-    if (!options_parse(table, doc, argc, argv, options, &program->error))
+    if (!options_parse(table, program->refused, doc, argc, argv, options, &program->error))
         return false;
 
     const char *const other = program->options->check_all ? options_other(table, taken, argc, argv) : NULL;

@@ -49,6 +49,7 @@ struct program {
     const char *name;           /**< the chapter's */
     const char *before;         /**< the chapter before it; NULL in the first */
     bool on_host;               /**< it computes there and launches nothing */
+    const char *const *refused; /**< options of its table that it has none of, which NULL ends; NULL: it has all */
     const char *source_hash;    /**< kernel_source_sha256 */
     const int64_t *bench_sweep; /**< the sizes of a sweep, then 0, at most BENCH_MAX_ROWS; NULL: the usual ones */
     int64_t bench_most_tokens;  /**< a sweep of sizes ends there; 0: it is not cut short */

@@ -79,6 +79,7 @@ static double half_unit(const struct examination *exam, double value)
 
 /**
  * The error of rounding to the type: any up to half a unit is as likely, so their mean square is a third of the most.
+ * It stands for the square of a bound: see check.h.
  */
 static double type_error(const struct examination *exam, double value)
 {

@@ -61,7 +61,7 @@ const struct option_row moe_option_rows[] = {
     {"expert-map", "MAP", "none, random or FILE.npy: [experts] the local id of each, -1 elsewhere (default none)", 2,
      OPTION_TEXT, FIELD(map)},
     {"out", "DIR", "Write output.npy there once verified", 3, OPTION_TEXT, FIELD(program.out), .repeats = WITH_NO_RUN},
-    {"check-all", NULL, "Instead of one problem check 144: shapes, types, distributions, maps", 3, OPTION_FLAG,
+    {"check-all", NULL, "Instead of one problem check 168: shapes, types, distributions, maps", 3, OPTION_FLAG,
      FIELD(program.check_all), .repeats = WITH_NO_RUN},
     {.rest = program_option_rows},
 };

@@ -13,11 +13,14 @@ static const struct moe_problem shapes[] = {
     SHAPE(5, 128, 64, 8, 2),  SHAPE(9, 64, 128, 4, 3), SHAPE(11, 192, 64, 16, 4), SHAPE(1, 256, 128, 8, 8),
     SHAPE(64, 64, 64, 2, 1),  SHAPE(0, 64, 64, 4, 2),  SHAPE(130, 64, 64, 3, 1),  SHAPE(7, 65, 63, 5, 2),
     SHAPE(19, 33, 130, 6, 3), SHAPE(3, 1, 1, 1, 1),    SHAPE(9, 100, 24, 40, 6),  SHAPE(70, 31, 17, 1, 2),
+    SHAPE(5, 576, 64, 8, 2),  /* nine steps: more than tiles in shared memory, which are filled again */
+    SHAPE(200, 64, 64, 3, 1), /* in LARGE_BLOCKS: full, in part, empty */
 };
 
 static const int block_sizes[] = {16, 1, 8, 64, 5, 128};
 
 enum {
+    LARGE_BLOCKS = 192,
     NUM_SHAPES = sizeof shapes / sizeof *shapes,
     NUM_BLOCK_SIZES = sizeof block_sizes / sizeof *block_sizes,
     NUM_DISTS = MOE_DIST_COUNT - MOE_DIST_GENERATED, /* the router's experts are too many */
@@ -26,7 +29,8 @@ enum {
 };
 
 /**
- * Every combination of shape, type and distribution; block size and map are drawn, the former the step's own in half.
+ * Every combination of shape, type and distribution; block size and map are drawn, the former the step's own in half. What
+ * fills a large block is in large blocks.
  */
 bool moe_problem_to_try(int number, uint64_t seed, struct moe_options *options)
 {
@@ -40,6 +44,10 @@ bool moe_problem_to_try(int number, uint64_t seed, struct moe_options *options)
     options->problem.dtype = options->bf16 ? DTYPE_BF16 : DTYPE_F32;
     options->block_size_given = random_below(&random, 2);
     options->problem.block_size = block_sizes[random_below(&random, NUM_BLOCK_SIZES)];
+    if (options->problem.num_tokens > LARGE_BLOCKS) {
+        options->block_size_given = true;
+        options->problem.block_size = LARGE_BLOCKS;
+    }
     options->map = random_below(&random, 3) == 0 ? "random" : "none";
     options->dist = MOE_DIST_GENERATED + number % NUM_DISTS;
     options->program = (struct program_options){.num_tokens = options->problem.num_tokens,

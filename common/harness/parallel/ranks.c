@@ -114,6 +114,29 @@ bool ranks_fork(struct ranks *ranks, int count, int *exit_code, struct error *er
     return false;
 }
 
+/* --- the run ------------------------------------------------------------------------------------------------------ */
+
+/** What a rank that is stopped from outside, or by its alarm, says; made when nothing has happened yet. */
+static char last_words[128];
+
+static void say_last_words(int signal)
+{
+    (void)signal;
+    if (write(STDERR_FILENO, last_words, strlen(last_words)) < 0)
+        _exit(RUN_BAD_INPUT);
+    _exit(RUN_NO_DEVICE);
+}
+
+void ranks_expect_the_worst(const struct ranks *ranks, const char *program)
+{
+    const struct sigaction action = {.sa_handler = say_last_words};
+
+    snprintf(last_words, sizeof last_words, "%s: rank %d: ended before the others: a rank has died, or did not come\n",
+             program, ranks->all.rank);
+    sigaction(SIGTERM, &action, NULL);
+    sigaction(SIGALRM, &action, NULL);
+}
+
 bool ranks_open(struct ranks *ranks, struct error *error)
 {
     ranks->stage = "start";

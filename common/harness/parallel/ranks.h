@@ -2,8 +2,8 @@
  * @file parallel/ranks.h
  * @brief The processes of one run, each with a device of its own, and what they do together: collectives.
  *
- * One interface, two connections: MPI, which moves host memory (connection_mpi.c, the CPU's programs), and NCCL, which
- * moves device memory (connection_nccl.c). A program links one. Arrays are in device memory either way. A collective
+ * One interface, two connections: MPI, which moves host memory (connection/mpi.c, the CPU's programs), and NCCL, which
+ * moves device memory (connection/nccl.c). A program links one. Arrays are in device memory either way. A collective
  * is done when it returns; it fails, in every rank that is still there, when some rank has not come within the time
  * limit. After that the ranks cannot be used any more: the program says why, and ends.
  */
@@ -50,6 +50,12 @@ extern const bool connection_forks;
  * processes.
  */
 bool ranks_fork(struct ranks *ranks, int count, int *exit_code, struct error *error);
+
+/**
+ * From here on this rank says why it ends, with exit code RUN_NO_DEVICE, if it is sent away since another died, or if
+ * its alarm goes off, where no collective has a limit. Once more when ranks_open() has found the rank's number.
+ */
+void ranks_expect_the_worst(const struct ranks *ranks, const char *program);
 
 /**
  * Finds the other ranks: those that were forked, or that mpirun started; else this one is alone. Chooses this rank's

@@ -1,93 +1,19 @@
-#include "paths.h"
+#include "token_paths.h"
 
 #include "base/memory.h"
 #include "harness/align/align.h"
-#include "harness/core/backend.h"
 #include "harness/moe/problem.h"
 #include "parallel.h"
 
-#include <signal.h>
-#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
-/* --- stages ------------------------------------------------------------------------------------------------------- */
+/* --- on the device ------------------------------------------------------------------------------------------------ */
 
-/** For tests: this rank dies or hangs here, if EXPERT_PARALLEL_STOP says so: "1:combine:die", "0:experts:hang". */
-static void stop_if_asked(const struct ranks *ranks)
-{
-    const char *const asked = getenv("EXPERT_PARALLEL_STOP");
-    char own[96];
-
-    snprintf(own, sizeof own, "%d:%s:", ranks->all.rank, ranks->stage);
-    if (!asked || strncmp(asked, own, strlen(own)) != 0)
-        return;
-    if (strcmp(asked + strlen(own), "die") == 0)
-        raise(SIGKILL);
-    for (;;)
-        pause();
-}
-
-/** Begins a stage; its time begins when all ranks have come. */
-static bool begin_stage(struct parallel_layer *layer, const char *name, struct error *error)
-{
-    layer->ranks->stage = name;
-    stop_if_asked(layer->ranks);
-    if (!layer->has_times)
-        return true;
-    if (!ranks_line_up(layer->ranks, error))
-        return false;
-
-    const cudaError_t status = cudaEventRecord(layer->begin, layer->ranks->stream);
-
-    return status == cudaSuccess || device_error(error, name, status);
-}
-
-/** Ends it: waits until the device is done, and keeps what it was and its time. */
-static bool end_stage(struct parallel_layer *layer, struct stage stage, struct error *error)
-{
-    struct stage *const kept = &layer->stages[layer->num_stages++];
-    cudaError_t status = layer->has_times ? cudaEventRecord(layer->end, layer->ranks->stream) : cudaSuccess;
-    float ms = 0.0f;
-
-    if (status == cudaSuccess)
-        status = cudaStreamSynchronize(layer->ranks->stream);
-    if (status == cudaSuccess && layer->has_times)
-        status = cudaEventElapsedTime(&ms, layer->begin, layer->end);
-    memcpy(stage.times, kept->times, sizeof stage.times);
-    stage.times[layer->repeat] = 1000.0 * ms;
-    stage.name = layer->ranks->stage;
-    *kept = stage;
-    return status == cudaSuccess || launch_failed(status, error);
-}
-
-/** The stage that a collective was: of `bytes` in all, of which this rank had `own`. */
-static struct stage moved(const char *by, const struct group *group, double bytes, double own)
-{
-    return (struct stage){.by = by,
-                          .ranks = group->size,
-                          .bytes = bytes,
-                          .factor = (double)(group->size - 1) / group->size,
-                          .received = bytes - own};
-}
-
-/** An all-reduce: every rank must send, and receive, all but its share twice: once to be added, once the sums. */
-static struct stage reduced(const struct group *group, double bytes)
-{
-    struct stage stage = moved("all-reduce", group, bytes, bytes);
-
-    stage.factor *= 2.0;
-    stage.received = stage.factor * bytes;
-    return stage;
-}
-
+/** Where an array of this rank lies. */
 static void *data(const struct parallel_layer *layer, int array)
 {
     return operand_data(layer->arrays, array, OPERAND_DEVICE);
 }
-
-/* --- on the device ------------------------------------------------------------------------------------------------ */
 
 static bool launched(cudaError_t status, struct error *error)
 {
@@ -113,14 +39,14 @@ static bool compute(struct parallel_layer *layer, int64_t num_tokens, struct err
                                         data(layer, OUTPUT)};
     const cudaStream_t stream = layer->ranks->stream;
 
-    return begin_stage(layer, "align", error) &&
+    return stage_begin(layer, "align", error) &&
            launched(num_tokens > 0 ? align_launch(&align, &lists, stream) : cudaSuccess, error) &&
-           end_stage(layer, (struct stage){.by = "10_align_parallel_fill"}, error) &&
-           begin_stage(layer, "experts", error) &&
+           stage_end(layer, (struct stage){.by = "10_align_parallel_fill"}, error) &&
+           stage_begin(layer, "experts", error) &&
            launched(num_tokens > 0 ? layer->experts.launch(&problem, &buffers, stream) : cudaSuccess, error) &&
-           end_stage(layer, (struct stage){.by = layer->experts.name}, error) && begin_stage(layer, "sum", error) &&
+           stage_end(layer, (struct stage){.by = layer->experts.name}, error) && stage_begin(layer, "sum", error) &&
            launched(sum_partial_launch(&problem, data(layer, PARTIAL), data(layer, SUMS), stream), error) &&
-           end_stage(layer, (struct stage){.by = "parallel.cu"}, error);
+           stage_end(layer, (struct stage){.by = "parallel.cu"}, error);
 }
 // [compute]
 
@@ -150,21 +76,21 @@ bool run_broadcast(struct parallel_layer *layer, struct error *error)
     const int64_t n = problem->num_tokens, own = split->own_end - split->own_begin;
     float *const sums = data(layer, SUMS), *const own_sums = sums + (size_t)split->own_begin * h;
 
-    layer->num_stages = 0;
-    return begin_stage(layer, "broadcast", error) && gather_tokens(layer, OWN_HIDDEN, HIDDEN, row, error) &&
+    return stage_begin(layer, "broadcast", error) && gather_tokens(layer, OWN_HIDDEN, HIDDEN, row, error) &&
            gather_tokens(layer, SENT_IDS, IDS, topk * sizeof(int32_t), error) &&
            gather_tokens(layer, SENT_WEIGHTS, WEIGHTS, topk * sizeof(float), error) &&
-           end_stage(layer, moved("all-gather", &layer->dp, (double)n * (row + choice), (double)own * (row + choice)),
+           stage_end(layer,
+                     stage_moved("all-gather", &layer->dp, (double)n * (row + choice), (double)own * (row + choice)),
                      error) &&
-           compute(layer, n, error) && begin_stage(layer, "reduce DP", error) &&
+           compute(layer, n, error) && stage_begin(layer, "reduce DP", error) &&
            group_all_reduce(&layer->dp, sums, n * (int64_t)h, error) &&
-           end_stage(layer, reduced(&layer->dp, (double)n * h * sizeof(float)), error) &&
-           begin_stage(layer, "reduce TP", error) && group_all_reduce(&layer->tp, own_sums, own * (int64_t)h, error) &&
-           end_stage(layer, reduced(&layer->tp, (double)own * h * sizeof(float)), error) &&
-           begin_stage(layer, "round", error) &&
+           stage_end(layer, stage_reduced(&layer->dp, (double)n * h * sizeof(float)), error) &&
+           stage_begin(layer, "reduce TP", error) && group_all_reduce(&layer->tp, own_sums, own * (int64_t)h, error) &&
+           stage_end(layer, stage_reduced(&layer->tp, (double)own * h * sizeof(float)), error) &&
+           stage_begin(layer, "round", error) &&
            launched(add_rows_launch(problem, own_sums, NULL, 1, own, data(layer, RESULT), layer->ranks->stream),
                     error) &&
-           end_stage(layer, (struct stage){.by = "parallel.cu"}, error);
+           stage_end(layer, (struct stage){.by = "parallel.cu"}, error);
 }
 // [run_broadcast]
 
@@ -207,7 +133,7 @@ static bool exchange_rows(struct parallel_layer *layer, int from, int to, size_t
 static struct stage exchanged(const struct parallel_layer *layer, int64_t sent, int64_t received, bool back, size_t row)
 {
     const int64_t own = layer->lists->sent_to[layer->split->rank], most = sent > received ? sent : received;
-    struct stage stage = moved("all-to-all", &layer->ranks->all, (double)most * row, 0.0);
+    struct stage stage = stage_moved("all-to-all", &layer->ranks->all, (double)most * row, 0.0);
 
     stage.received = (double)((back ? sent : received) - own) * row;
     return stage;
@@ -244,25 +170,24 @@ bool run_all_to_all(struct parallel_layer *layer, struct error *error)
     const double dp_rows = (double)(cu_tokens[1] - cu_tokens[0]) * row;
     int64_t received;
 
-    layer->num_stages = 0;
-    return begin_stage(layer, "dispatch", error) &&
+    return stage_begin(layer, "dispatch", error) &&
            launched(gather_rows_launch(problem, data(layer, OWN_HIDDEN), data(layer, SENT_ROWS), sent,
                                        data(layer, SENT_HIDDEN), layer->ranks->stream),
                     error) &&
            exchange_counts(layer, &received, error) && exchange_rows(layer, SENT_HIDDEN, HIDDEN, row, false, error) &&
            exchange_rows(layer, SENT_IDS, IDS, topk * sizeof(int32_t), false, error) &&
            exchange_rows(layer, SENT_WEIGHTS, WEIGHTS, topk * sizeof(float), false, error) &&
-           end_stage(layer, exchanged(layer, sent, received, false, row + topk * (sizeof(int32_t) + sizeof(float))),
+           stage_end(layer, exchanged(layer, sent, received, false, row + topk * (sizeof(int32_t) + sizeof(float))),
                      error) &&
-           compute(layer, received, error) && begin_stage(layer, "combine", error) &&
+           compute(layer, received, error) && stage_begin(layer, "combine", error) &&
            exchange_rows(layer, SUMS, SENT_SUMS, sum_row, true, error) &&
-           end_stage(layer, exchanged(layer, sent, received, true, sum_row), error) &&
-           begin_stage(layer, "add", error) &&
+           stage_end(layer, exchanged(layer, sent, received, true, sum_row), error) &&
+           stage_begin(layer, "add", error) &&
            launched(add_rows_launch(problem, data(layer, SENT_SUMS), data(layer, SUM_PLACES), split->num_ranks, own,
                                     data(layer, OWN_RESULT), layer->ranks->stream),
                     error) &&
-           end_stage(layer, (struct stage){.by = "parallel.cu"}, error) && begin_stage(layer, "gather TP", error) &&
+           stage_end(layer, (struct stage){.by = "parallel.cu"}, error) && stage_begin(layer, "gather TP", error) &&
            gather_shares(layer, row, error) &&
-           end_stage(layer, moved("all-gather", &layer->tp, dp_rows, (double)own * row), error);
+           stage_end(layer, stage_moved("all-gather", &layer->tp, dp_rows, (double)own * row), error);
 }
 // [run_all_to_all]

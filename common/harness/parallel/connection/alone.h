@@ -1,5 +1,5 @@
 /**
- * @file parallel/connection_alone.h  The connection of a program that was built where neither MPI nor NCCL was found:
+ * @file parallel/connection/alone.h  The connection of a program that was built where neither MPI nor NCCL was found:
  * one rank. Included by the file that would have used them.
  */
 #include "harness/parallel/ranks.h"

@@ -1,5 +1,5 @@
 /**
- * @file parallel/connection_mpi.c  Ranks connected by MPI, which is given host memory: arrays of a device pass through
+ * @file parallel/connection/mpi.c  Ranks connected by MPI, which is given host memory: arrays of a device pass through
  * the host.
  *
  * Without mpi.h where this was compiled there is one rank.
@@ -218,6 +218,6 @@ bool connection_all_to_all(const struct group *group, const void *to, const int6
 #else
 
 #define CONNECTION_MISSING "MPI"
-#include "harness/parallel/connection_alone.h"
+#include "harness/parallel/connection/alone.h"
 
 #endif

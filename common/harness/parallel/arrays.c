@@ -1,4 +1,4 @@
-#include "arrays.h"
+#include "harness/parallel/arrays.h"
 
 #include "base/memory.h"
 #include "harness/align/problem.h"

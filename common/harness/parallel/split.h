@@ -1,20 +1,9 @@
-/** @file split.h  Chapter 12: which rank has what: tokens, experts, a slice of their intermediate elements. */
-#ifndef SPLIT_H
-#define SPLIT_H
+/** @file parallel/split.h  Which rank has what: tokens, experts, a slice of their intermediate elements. */
+#ifndef PARALLEL_SPLIT_H
+#define PARALLEL_SPLIT_H
 
-#include "harness/moe/run.h"
+#include "harness/parallel/options.h"
 #include "harness/parallel/ranks.h"
-
-enum dispatch { DISPATCH_BROADCAST, DISPATCH_ALL_TO_ALL };
-
-/** What was asked for: a layer's options first. */
-struct parallel_options {
-    struct moe_options moe;
-    int dp, tp, ep; /**< 0: not given */
-    const char *tokens_per_rank;
-    enum dispatch dispatch;
-    int timeout, gpus, repeats;
-};
 
 // [split]
 /**

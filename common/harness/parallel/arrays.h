@@ -1,8 +1,9 @@
-/** @file arrays.h  Chapter 12: what a rank has in its device's memory, and the lists of who is sent what. */
-#ifndef ARRAYS_H
-#define ARRAYS_H
+/** @file parallel/arrays.h  What a rank has in its device's memory, and the lists of who is sent what. */
+#ifndef PARALLEL_ARRAYS_H
+#define PARALLEL_ARRAYS_H
 
-#include "split.h"
+#include "harness/moe/run.h"
+#include "harness/parallel/split.h"
 
 /** A rank's arrays, n tokens in all, `own` of them this rank's, `sent` rows of these sent somewhere. */
 enum {

@@ -1,5 +1,5 @@
 /**
- * @file parallel/connection_nccl.c  Ranks connected by NCCL, a GPU each. They meet through MPI where mpirun started
+ * @file parallel/connection/nccl.c  Ranks connected by NCCL, a GPU each. They meet through MPI where mpirun started
  * them, and through a page of shared memory where this program did.
  *
  * NCCL is told not to block: every call may be under way when it returns, and is asked after until the time limit.
@@ -35,6 +35,12 @@ static double seconds_now(void)
 static ncclComm_t comm_of(const struct group *group)
 {
     return (ncclComm_t)group->connection;
+}
+
+/** Where NCCL writes the group's communicator. */
+static ncclComm_t *place_of_comm(struct group *group)
+{
+    return (ncclComm_t *)&group->connection;
 }
 
 /** Waits for a call that may be under way in a communicator. */
@@ -166,7 +172,6 @@ bool connection_open(struct ranks *ranks, struct error *error)
 {
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
     int local_rank = ranks->all.rank;
-    ncclComm_t comm = NULL;
     ncclResult_t result;
     ncclUniqueId id;
     cudaError_t status;
@@ -187,9 +192,8 @@ bool connection_open(struct ranks *ranks, struct error *error)
     if (status != cudaSuccess)
         return device_error(error, "a stream and a number on it", status);
     config.blocking = 0;
-    result = ncclCommInitRankConfig(&comm, ranks->all.size, id, ranks->all.rank, &config);
-    ranks->all.connection = comm;
-    return call_is_done(&ranks->all, comm, result, error);
+    result = ncclCommInitRankConfig(place_of_comm(&ranks->all), ranks->all.size, id, ranks->all.rank, &config);
+    return call_is_done(&ranks->all, comm_of(&ranks->all), result, error);
 }
 
 void connection_close(struct ranks *ranks)
@@ -219,18 +223,19 @@ bool connection_line_up(const struct ranks *ranks, struct error *error)
 bool connection_split(const struct group *all, int color, struct group *group, struct error *error)
 {
     ncclConfig_t config = NCCL_CONFIG_INITIALIZER;
-    ncclComm_t comm = NULL;
     ncclResult_t result;
 
     config.blocking = 0;
-    result = ncclCommSplit(comm_of(all), color, all->rank, &comm, &config);
-    if (!call_is_done(all, comm_of(all), result, error) || !call_is_done(all, comm, ncclInProgress, error))
+    group->connection = NULL;
+    result = ncclCommSplit(comm_of(all), color, all->rank, place_of_comm(group), &config);
+    if (result == ncclSuccess) /* which it says while it is under way in the communicator that is split */
+        result = ncclInProgress;
+    if (!call_is_done(all, comm_of(all), result, error) || !call_is_done(all, comm_of(group), ncclInProgress, error))
         return false;
-    group->connection = comm;
-    result = ncclCommUserRank(comm, &group->rank);
+    result = ncclCommUserRank(comm_of(group), &group->rank);
     if (result == ncclSuccess)
-        result = ncclCommCount(comm, &group->size);
-    return call_is_done(all, comm, result, error);
+        result = ncclCommCount(comm_of(group), &group->size);
+    return call_is_done(all, comm_of(group), result, error);
 }
 
 void connection_free(struct group *group)
@@ -295,7 +300,7 @@ bool connection_all_to_all(const struct group *group, const void *to, const int6
 #else
 
 #define CONNECTION_MISSING "NCCL"
-#include "harness/parallel/connection_alone.h"
+#include "harness/parallel/connection/alone.h"
 
 const bool connection_forks = false;
 

@@ -1,4 +1,4 @@
-#include "split.h"
+#include "harness/parallel/split.h"
 
 #include "base/memory.h"
 #include "base/number.h"

@@ -1,0 +1,128 @@
+#include "harness/parallel/layer.h"
+
+#include "base/memory.h"
+#include "harness/core/backend.h"
+#include "harness/core/run.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* --- stages ------------------------------------------------------------------------------------------------------- */
+
+/** For tests: this rank dies or hangs here, if EXPERT_PARALLEL_STOP says so: "1:combine:die", "0:experts:hang". */
+static void stop_if_asked(const struct ranks *ranks)
+{
+    const char *const asked = getenv("EXPERT_PARALLEL_STOP");
+    char own[96];
+
+    snprintf(own, sizeof own, "%d:%s:", ranks->all.rank, ranks->stage);
+    if (!asked || strncmp(asked, own, strlen(own)) != 0)
+        return;
+    if (strcmp(asked + strlen(own), "die") == 0)
+        raise(SIGKILL);
+    for (;;)
+        pause();
+}
+
+bool stage_begin(struct parallel_layer *layer, const char *name, struct error *error)
+{
+    layer->ranks->stage = name;
+    stop_if_asked(layer->ranks);
+    if (!layer->has_times)
+        return true;
+    if (!ranks_line_up(layer->ranks, error))
+        return false;
+
+    const cudaError_t status = cudaEventRecord(layer->begin, layer->ranks->stream);
+
+    return status == cudaSuccess || device_error(error, name, status);
+}
+
+bool stage_end(struct parallel_layer *layer, struct stage stage, struct error *error)
+{
+    struct stage *const kept = &layer->stages[layer->num_stages++];
+    cudaError_t status = layer->has_times ? cudaEventRecord(layer->end, layer->ranks->stream) : cudaSuccess;
+    float ms = 0.0f;
+
+    if (status == cudaSuccess)
+        status = cudaStreamSynchronize(layer->ranks->stream);
+    if (status == cudaSuccess && layer->has_times)
+        status = cudaEventElapsedTime(&ms, layer->begin, layer->end);
+    memcpy(stage.times, kept->times, sizeof stage.times);
+    stage.times[layer->repeat] = 1000.0 * ms;
+    stage.name = layer->ranks->stage;
+    *kept = stage;
+    return status == cudaSuccess || launch_failed(status, error);
+}
+
+struct stage stage_moved(const char *by, const struct group *group, double bytes, double own)
+{
+    return (struct stage){.by = by,
+                          .ranks = group->size,
+                          .bytes = bytes,
+                          .factor = (double)(group->size - 1) / group->size,
+                          .received = bytes - own};
+}
+
+struct stage stage_reduced(const struct group *group, double bytes)
+{
+    struct stage stage = stage_moved("all-reduce", group, bytes, bytes);
+
+    stage.factor *= 2.0;
+    stage.received = stage.factor * bytes;
+    return stage;
+}
+
+/* --- runs --------------------------------------------------------------------------------------------------------- */
+
+static bool run_once(struct parallel_layer *layer, parallel_path *path, struct error *error)
+{
+    layer->num_stages = 0;
+    return path(layer, error);
+}
+
+bool layer_run(struct parallel_layer *layer, parallel_path *path, int repeats, struct error *error)
+{
+    bool good = !layer->has_times ||
+                (cudaEventCreate(&layer->begin) == cudaSuccess && cudaEventCreate(&layer->end) == cudaSuccess) ||
+                error_set_as(error, RUN_NO_DEVICE, "events cannot be created");
+
+    backend_reset_counters();
+    good = good && run_once(layer, path, error);
+    for (layer->repeat = 0; good && layer->has_times && layer->repeat < repeats; layer->repeat++)
+        good = run_once(layer, path, error);
+    for (int s = 0; good && s < layer->num_stages; s++)
+        layer->stages[s].us = layer->has_times ? timing_of(layer->stages[s].times, repeats).median : 0.0;
+    if (layer->begin)
+        cudaEventDestroy(layer->begin);
+    if (layer->end)
+        cudaEventDestroy(layer->end);
+    return good;
+}
+
+bool layer_sum_stages(struct parallel_layer *layer, struct error *error)
+{
+    const int size = layer->ranks->all.size;
+    bool good = true;
+    double *all;
+
+    if (!ALLOCATE_ARRAY(all, 3 * size, error))
+        return false;
+    for (int s = 0; good && s < layer->num_stages; s++) {
+        struct stage *const stage = &layer->stages[s];
+        const double own[3] = {stage->us, stage->bytes, stage->received};
+
+        good = group_share(&layer->ranks->all, own, sizeof own, all, error);
+        stage->received = 0.0;
+        for (int r = 0; good && r < size; r++) {
+            stage->us = all[3 * r] > stage->us ? all[3 * r] : stage->us;
+            stage->bytes = all[3 * r + 1] > stage->bytes ? all[3 * r + 1] : stage->bytes;
+            stage->received += all[3 * r + 2];
+        }
+    }
+    free(all);
+    return good;
+}

@@ -1,0 +1,77 @@
+#include "harness/parallel/options.h"
+
+#include "harness/parallel/layer.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+const char *const dispatch_names[] = {"broadcast", "all-to-all", NULL};
+
+/** What decides whether --gpus repeats a run; those below are the layer's. */
+enum { HAS_GPUS = OPERATOR_TRAIT << 4 };
+
+#define FIELD(member) .field = offsetof(struct parallel_options, member)
+#define COUNT         .type = OPTION_INT, .least = 1, .most = INT_MAX
+
+/** A layer's options go on where these end. */
+static const struct option_row table[] = {
+    {.help = "The ranks: start them with mpirun -n N, or on GPUs with --gpus N", .group = 4},
+    {"dp", "N", "Ranks with tokens of their own, or groups of such (default: all ranks / --tp)", 4, COUNT, FIELD(dp)},
+    {"tp", "N", "Ranks that have the same tokens (default 1)", 4, COUNT, FIELD(tp)},
+    {"ep", "N",
+     "Parts of the experts; the ranks of a part have a slice each of its experts' intermediate elements (default: a "
+     "part for each rank). --expert-map is random, or FILE.npy: [parts, experts], a map for each",
+     4, COUNT, FIELD(ep)},
+    {"tokens-per-rank", "N,N,...", "Tokens of each DP rank (default: --num-tokens, in equal parts)", 4, OPTION_TEXT,
+     FIELD(tokens_per_rank)},
+    {"dispatch", "NAME",
+     "broadcast: all tokens to all; all-to-all: to ranks that have their experts (default broadcast)", 4, OPTION_WORD,
+     FIELD(dispatch), .words = dispatch_names},
+    {"timeout", "SECONDS", "How long a rank waits for another before it gives up (default 30)", 4, COUNT,
+     FIELD(timeout), .repeats = WITH_NO_RUN},
+    {"gpus", "N", "Start so many ranks on this machine's GPUs", 4, OPTION_INT, FIELD(gpus), .least = 1, .most = 1024,
+     .repeats = HAS_GPUS},
+    {"repeats", "N", "On GPUs: how often the layer is run after a first time; times are medians (default 20)", 4,
+     OPTION_INT, FIELD(repeats), .least = 1, .most = MAX_REPEATS, .repeats = WITH_NO_RUN},
+    {.rest = moe_option_rows},
+};
+
+/** The layer's options that are not of several ranks; before them what only GPUs have. */
+static const char *const refused[] = {"gpus", "bench", "flush-l2", "check-all", NULL};
+
+static bool check_options(const struct parallel_options *options, struct error *error)
+{
+    const struct program_options *const program = &options->moe.program;
+
+    if (program->bench || program->check_all || program->flush_l2)
+        return error_set(error, "--%s: not of this chapter; each run checks one problem%s",
+                         program->bench       ? "bench"
+                         : program->check_all ? "check-all"
+                                              : "flush-l2",
+                         program->bench ? ", and times it on GPUs" : "");
+    if (options->gpus && !connection_forks)
+        return error_set(error, "--gpus: this program has none (no GPU, or no NCCL); start ranks with mpirun -n N");
+    return true;
+}
+
+bool parallel_options_parse(struct program *program, int argc, char **argv, struct parallel_options *options)
+{
+    *options = (struct parallel_options){.moe = moe_options_default(), .timeout = 30, .repeats = 20};
+    program->refused = connection_forks ? refused + 1 : refused;
+    return program_parse(program, table, "takes every token through its experts, which several ranks have", argc, argv,
+                         options) &&
+           moe_options_check(&options->moe, &program->error) && check_options(options, &program->error);
+}
+
+void parallel_options_command(const struct parallel_options *options, int num_ranks, struct program *program)
+{
+    char *command;
+
+    program_set_command(program, table, moe_options_traits(&options->moe, program) | (options->gpus ? HAS_GPUS : 0));
+    if (num_ranks > 1 && !options->gpus &&
+        asprintf(&command, "mpirun -n %d %s", num_ranks, program_command(program)) >= 0) {
+        free(program->command);
+        program->command = command;
+    }
+}

@@ -1,0 +1,31 @@
+/** @file parallel/options.h  The command line of a layer on several ranks. */
+#ifndef PARALLEL_OPTIONS_H
+#define PARALLEL_OPTIONS_H
+
+#include "harness/moe/options.h"
+
+/** How tokens come to their experts. */
+enum dispatch { DISPATCH_BROADCAST, DISPATCH_ALL_TO_ALL, NUM_DISPATCHES };
+
+/** As --dispatch names them; NULL ends them. */
+extern const char *const dispatch_names[];
+
+/** What was asked for: a layer's options first. Strings belong to argv. */
+struct parallel_options {
+    struct moe_options moe;
+    int dp, tp, ep; /**< 0: not given */
+    const char *tokens_per_rank;
+    enum dispatch dispatch;
+    int timeout, gpus, repeats;
+};
+
+/**
+ * Parses the command line; --help and --version print and exit. Returns false with one line that names the argument,
+ * what was given and what is allowed.
+ */
+bool parallel_options_parse(struct program *program, int argc, char **argv, struct parallel_options *options);
+
+/** Makes program->command the one that repeats a run of so many ranks, mpirun included where it started them. */
+void parallel_options_command(const struct parallel_options *options, int num_ranks, struct program *program);
+
+#endif

@@ -1,0 +1,215 @@
+/** @file parallel/program.c  The program of a layer on several ranks, from the command line to the exit code. */
+#include "harness/parallel/program.h"
+
+#include "harness/core/backend.h"
+#include "harness/moe/problem.h"
+#include "harness/parallel/agreement.h"
+#include "harness/parallel/report.h"
+#include "harness/parallel/results.h"
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/** Everything that a rank owns. */
+struct everything {
+    const struct parallel_chapter *chapter;
+    struct parallel_options options;
+    struct ranks ranks;
+    struct split split;
+    struct moe_layer whole;
+    struct operands whole_arrays, arrays;
+    struct lists lists;
+    struct moe_problem local;
+    struct parallel_layer layer;
+    char *results; /**< of all ranks, one after the other */
+};
+
+/* --- before the run ----------------------------------------------------------------------------------------------- */
+
+/** Finds the other ranks, and whether all were asked the same. A wrong argument is one everywhere: rank 0 says so. */
+static bool meet(struct everything *all, int argc, char **argv, struct error *error)
+{
+    struct error failed = {.result = RUN_VERIFIED};
+
+    all->ranks.time_limit = all->options.timeout;
+    ranks_expect_the_worst(&all->ranks, all->chapter->name);
+    alarm((unsigned)all->ranks.time_limit + 1);
+    if (!ranks_open(&all->ranks, &failed)) {
+        *error = failed;
+        return false;
+    }
+    alarm(0);
+    ranks_expect_the_worst(&all->ranks, all->chapter->name);
+    return (arguments_agree(&all->ranks, argc, argv, error) || error->result == RUN_BAD_INPUT) &&
+           ranks_agree(&all->ranks, error);
+}
+
+/** The problem that this rank's kernels get, with room for all tokens, and the chapter whose kernels they are. */
+static bool settle_local(struct everything *all, struct error *error)
+{
+    const struct parallel_chapter *const chapter = all->chapter;
+    const int asked = all->options.moe.block_size_given ? all->options.moe.problem.block_size : 0;
+    struct moe_problem *const local = &all->local;
+
+    *local = all->whole.problem;
+    local->num_local_experts = all->split.num_local;
+    local->intermediate_size = all->split.slice_size;
+    local->block_size = asked ? asked : 16; /* the least that is chosen */
+    all->layer.experts = moe_unsupported_reason(&chapter->experts, local) ? chapter->otherwise : chapter->experts;
+    if (local->num_experts > chapter->most_experts)
+        return error_set(error, "--num-experts: %d; %s, which aligns here, takes up to %d", local->num_experts,
+                         chapter->aligned_by, chapter->most_experts);
+    return moe_settle_blocks(local, &all->layer.experts, asked, error);
+}
+
+/** Loads the layer, which all ranks know, and what of it is this rank's. */
+static bool load(struct everything *all, const struct program *program, struct error *error)
+{
+    struct parallel_options *const options = &all->options;
+    const struct moe_step any = {.name = all->chapter->name};
+    const char *const map = options->moe.map;
+    bool good;
+
+    all->ranks.stage = "load";
+    options->moe.map = "none"; /* the whole layer has all experts */
+    good = split_ranks(options, &all->ranks, &all->split, error) && split_count_tokens(options, &all->split, error) &&
+           moe_load(&options->moe, &any, program->backend.has_times, &all->whole, &all->whole_arrays, error);
+    options->moe.map = map;
+    good = good && split_layer(options, map, &all->whole.problem, &all->split, error) && settle_local(all, error);
+    return ranks_agree(&all->ranks, error) &&
+           (inputs_agree(&all->ranks, &all->whole, error) || error->result == RUN_BAD_INPUT) &&
+           ranks_agree(&all->ranks, error);
+}
+
+/** Makes this rank's arrays, on its device, and its groups. Rank 0 is the one whose kernels --trace watches. */
+static bool prepare(struct everything *all, const struct program *program, struct error *error)
+{
+    struct parallel_layer *const layer = &all->layer;
+    struct split *const split = &all->split;
+    bool good;
+
+    all->ranks.stage = "prepare";
+    layer->ranks = &all->ranks;
+    layer->split = split;
+    layer->problem = &all->local;
+    layer->lists = &all->lists;
+    layer->arrays = &all->arrays;
+    layer->has_times = program->backend.has_times;
+    if (arrays_make(&all->options, split, &all->whole, &all->whole_arrays, &all->local, &all->lists, &all->arrays,
+                    error) &&
+        operands_to_device(&all->arrays, error) && program->asked.trace && split->rank == 0)
+        backend_trace_begin(program->asked.trace_kernel, error);
+    if (!ranks_agree(&all->ranks, error))
+        return false;
+    alarm((unsigned)all->ranks.time_limit + 1);
+    good = group_split(&all->ranks.all, split->rank % split->tp, "the DP group", &layer->dp, error) &&
+           group_split(&all->ranks.all, split->rank / split->tp, "the TP group", &layer->tp, error);
+    alarm(0);
+    return good;
+}
+
+/* --- the run ------------------------------------------------------------------------------------------------------ */
+
+/** Loads, runs, and gathers the results: everything that the ranks do together. False: leave(). */
+static bool run(struct everything *all, struct program *program, struct error *error)
+{
+    program_open(program);
+    if (!ranks_agree(&all->ranks, error) || !load(all, program, error) || !prepare(all, program, error))
+        return false;
+    all->ranks.together = false; /* from here on a rank that fails may leave others in the midst of a collective */
+    if (!layer_run(&all->layer, all->chapter->paths[all->options.dispatch], all->options.repeats, error))
+        return false;
+    backend_read_counters(&program->counters);
+    all->ranks.stage = "check";
+    if (!results_gather(&all->layer, &all->results, error) || !layer_sum_stages(&all->layer, error))
+        return false;
+    operands_fetch(&all->arrays, error);
+    return ranks_agree(&all->ranks, error);
+}
+
+/* --- after the run ------------------------------------------------------------------------------------------------ */
+
+/** Leaves the other ranks, in order: nothing that needs them is left to do. */
+static void part(struct everything *all)
+{
+    signal(SIGTERM, SIG_IGN); /* mpirun sends it when a rank has ended with another code than 0 */
+    alarm((unsigned)all->ranks.time_limit + 1);
+    group_free(&all->layer.dp);
+    group_free(&all->layer.tp);
+    operands_leave_device(&all->arrays);
+    ranks_close(&all->ranks);
+    alarm(0);
+}
+
+static void free_everything(struct everything *all)
+{
+    arrays_free(&all->lists, &all->arrays);
+    operands_free(&all->whole_arrays);
+    moe_routing_free(&all->whole.routing);
+    split_free(&all->split);
+    free(all->results);
+}
+
+/**
+ * Ends a rank that failed, or whose peers did: in order, if all know of it; else nobody waits for those who may be
+ * gone.
+ */
+static int leave(struct everything *all, struct program *program)
+{
+    const int code = program->error.result;
+
+    if (program->error.text[0] == '\0')
+        program->error.result = RUN_VERIFIED; /* rank 0 says it */
+    program_exit(program);
+    if (all->ranks.together) {
+        part(all);
+        free_everything(all);
+    }
+    return code;
+}
+
+/** Writes the trace and output.npy, as far as they were asked for: both or none. */
+static void write_files(const struct program_options *asked, const struct operands *operands, struct error *error)
+{
+    struct whole_file files[1 + MAX_OPERANDS] = {0};
+
+    if ((!asked->out ||
+         (output_directory_ready(asked->out, error) && operands_write(operands, asked->out, files + 1, error))) &&
+        (!asked->trace ||
+         (whole_file_open(files, "--trace: ", asked->trace, error) && backend_trace_end(files->stream, error))))
+        whole_files_keep(files, 1 + MAX_OPERANDS, error);
+    whole_files_drop(files, 1 + MAX_OPERANDS);
+}
+
+/** What is left to rank 0 when the others have gone: to check what all have made, to write it, to report. */
+static int conclude(struct everything *all, struct program *program)
+{
+    struct error *const error = &program->error;
+    int code;
+
+    parallel_name_run(program, &all->options, &all->split, &all->whole.problem, all->local.block_size);
+    if (results_check(&all->layer, all->results, &all->whole, &all->whole_arrays, error))
+        write_files(&program->asked, &all->whole_arrays, error);
+    parallel_report(program, &all->options, &all->whole.problem, &all->layer);
+    code = program_end(program);
+    free_everything(all);
+    return code;
+}
+
+int parallel_main(int argc, char **argv, const struct parallel_chapter *chapter)
+{
+    struct everything all = {.chapter = chapter};
+    struct program program = {.path = argv[0], .name = chapter->name, .source_hash = kernel_source_sha256};
+    struct error *const error = &program.error;
+    int code = RUN_VERIFIED;
+
+    if (parallel_options_parse(&program, argc, argv, &all.options) && all.options.gpus > 1 &&
+        !ranks_fork(&all.ranks, all.options.gpus, &code, error))
+        return code ? code : leave(&all, &program);
+    if (!meet(&all, argc, argv, error) || !run(&all, &program, error) || all.ranks.all.rank > 0)
+        return leave(&all, &program);
+    part(&all);
+    return conclude(&all, &program);
+}

@@ -1,0 +1,100 @@
+#include "harness/parallel/report.h"
+
+#include "harness/moe/check.h"
+#include "harness/moe/problem.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+
+void parallel_name_run(struct program *program, struct parallel_options *options, const struct split *split,
+                       const struct moe_problem *problem, int block_size)
+{
+    options->dp = split->dp;
+    options->tp = split->tp;
+    options->ep = split->parts;
+    options->moe.problem.block_size = block_size;
+    parallel_options_command(options, split->num_ranks, program);
+    moe_problem_describe(problem, program->problem, sizeof program->problem);
+    program->distribution = moe_source_name(&options->moe);
+    snprintf(program->input, sizeof program->input, "experts: %s; seed %" PRIu64, program->distribution,
+             options->moe.program.seed);
+    snprintf(program->verified, sizeof program->verified, "the result of every rank: %" PRId64 " tokens%s",
+             moe_checked_tokens(problem),
+             moe_checked_tokens(problem) < problem->num_tokens ? ", a sample; every other element is written" : "");
+}
+
+static void report_stage(const struct stage *stage, bool has_times, struct record *list)
+{
+    struct record *const row = record_object(list, IN_TABLE | IN_JSON, NULL);
+    const double algorithm = stage->us > 0.0 ? 1e-3 * stage->bytes / stage->us : 0.0;
+    const double bus = algorithm * stage->factor;
+    const bool moves = stage->ranks > 0;
+    char digits[32];
+
+    record_column(row, -10, "stage", "%s", stage->name);
+    record_column(row, -22, "by", "%s", stage->by);
+    record_column(row, 6, "ranks", moves ? "%d" : "", stage->ranks);
+    record_column(row, 15, "bytes", "%s", moves ? grouped_digits((uint64_t)stage->bytes, digits) : "");
+    record_column(row, 15, "over the bus", "%s", moves ? grouped_digits((uint64_t)stage->received, digits) : "");
+    if (has_times) {
+        record_column(row, 10, "us", "%.1f", stage->us);
+        record_column(row, 9, "alg GB/s", moves ? "%.2f" : "", algorithm);
+        record_column(row, 9, "bus GB/s", moves ? "%.2f" : "", bus);
+    }
+    record_text(row, IN_JSON, "stage", "%s", stage->name);
+    record_text(row, IN_JSON, "by", "%s", stage->by);
+    record_number(row, IN_JSON, "ranks", "%d", stage->ranks);
+    record_number(row, IN_JSON, "bytes", "%.0f", stage->bytes);
+    record_number(row, IN_JSON, "bytes_over_the_bus", "%.0f", stage->received);
+    if (has_times) {
+        record_number(row, IN_JSON, "us", "%.2f", stage->us);
+        record_number(row, IN_JSON, "algorithm_gb_per_s", "%.3f", algorithm);
+        record_number(row, IN_JSON, "bus_gb_per_s", "%.3f", bus);
+    }
+}
+
+/** Adds the problem as the chapters before report it. */
+static void report_problem(const struct parallel_options *options, const struct moe_problem *problem,
+                           struct record *head)
+{
+    struct record *const fields = record_object(head, IN_DATA, "problem");
+
+    record_number(fields, IN_DATA, "num_tokens", "%" PRId64, problem->num_tokens);
+    record_number(fields, IN_DATA, "hidden_size", "%d", problem->hidden_size);
+    record_number(fields, IN_DATA, "intermediate_size", "%d", problem->intermediate_size);
+    record_number(fields, IN_DATA, "num_experts", "%d", problem->num_experts);
+    record_number(fields, IN_DATA, "topk", "%d", problem->topk);
+    record_text(fields, IN_DATA, "dtype", "%s", dtype_name(problem->dtype));
+    record_text(fields, IN_JSON, "expert_map", "%s", options->moe.map);
+}
+
+void parallel_report(struct program *program, const struct parallel_options *options, const struct moe_problem *problem,
+                     const struct parallel_layer *layer)
+{
+    const struct split *const split = layer->split;
+    struct record *result, *list;
+    double received = 0.0;
+    char digits[32];
+
+    report_problem(options, problem, program_report_head(program));
+    result = program_report_result(program);
+    record_text(result, IN_TABLE, "ranks", "%d: %d in data parallelism x %d with the same tokens", split->num_ranks,
+                split->dp, split->tp);
+    record_text(result, IN_TABLE, "experts", "%d part%s, %d slice%s of each expert; rank 0 has %d of %d experts",
+                split->parts, split->parts == 1 ? "" : "s", split->slices, split->slices == 1 ? "" : "s",
+                split->num_local, problem->num_experts);
+    for (int s = 0; s < layer->num_stages; s++)
+        received += layer->stages[s].received;
+    record_text(result, IN_TABLE, "traffic", "%s: %s bytes over the bus, all ranks together",
+                dispatch_names[options->dispatch], grouped_digits((uint64_t)received, digits));
+    record_number(result, IN_DATA, "ranks", "%d", split->num_ranks);
+    record_number(result, IN_DATA, "dp", "%d", split->dp);
+    record_number(result, IN_DATA, "tp", "%d", split->tp);
+    record_number(result, IN_DATA, "ep", "%d", split->parts);
+    record_text(result, IN_DATA, "dispatch", "%s", dispatch_names[options->dispatch]);
+    record_number(result, IN_DATA, "bytes_over_the_bus", "%.0f", received);
+    record_text(result, IN_TABLE, NULL, "%s", "");
+    list = record_list(result, IN_TABLE | IN_JSON, "stages");
+    for (int s = 0; s < layer->num_stages; s++)
+        report_stage(&layer->stages[s], layer->has_times, list);
+}

@@ -1,0 +1,68 @@
+#include "harness/parallel/results.h"
+
+#include "base/memory.h"
+#include "harness/moe/check.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/** Bytes of a token in the layer's type. */
+static size_t row_bytes(const struct parallel_layer *layer)
+{
+    return (size_t)layer->problem->hidden_size * dtype_size(layer->problem->dtype);
+}
+
+bool results_gather(const struct parallel_layer *layer, char **results, struct error *error)
+{
+    const struct split *const split = layer->split;
+    const size_t row = row_bytes(layer), bytes = (size_t)(layer->problem->num_tokens * split->tp) * row;
+    void *device = NULL;
+    int64_t *parts;
+    cudaError_t status;
+    bool good;
+
+    if (!memory_allocate((void **)results, bytes, error) || !ALLOCATE_ARRAY(parts, split->num_ranks, error))
+        return false;
+    for (int r = 0; r < split->num_ranks; r++)
+        parts[r] = (split->cu_tokens[r / split->tp + 1] - split->cu_tokens[r / split->tp]) * (int64_t)row;
+    status = cudaMalloc(&device, bytes ? bytes : 1);
+    good = (status == cudaSuccess || device_error(error, "memory for all results", status)) &&
+           group_all_gather(&layer->ranks->all, operand_data(layer->arrays, RESULT, OPERAND_DEVICE), parts, device,
+                            error);
+    if (good && bytes) {
+        status = cudaStreamSynchronize(layer->ranks->stream);
+        if (status == cudaSuccess)
+            status = cudaMemcpy(*results, device, bytes, cudaMemcpyDeviceToHost);
+        good = status == cudaSuccess || device_error(error, "copying from the device", status);
+    }
+    cudaFree(device);
+    free(parts);
+    return good;
+}
+
+/** Puts together the rows that TP rank `t` of every DP rank has, as the whole layer's output. */
+static void assemble(const struct parallel_layer *layer, const char *results, int t, char *output)
+{
+    const struct split *const split = layer->split;
+    const size_t row = row_bytes(layer);
+
+    for (int d = 0; d < split->dp; d++) {
+        const size_t begin = (size_t)split->cu_tokens[d] * row;
+        const size_t bytes = (size_t)(split->cu_tokens[d + 1] - split->cu_tokens[d]) * row;
+
+        memcpy(output + begin, results + begin * (size_t)split->tp + (size_t)t * bytes, bytes);
+    }
+}
+
+bool results_check(const struct parallel_layer *layer, const char *results, struct moe_layer *whole,
+                   struct operands *operands, struct error *error)
+{
+    bool good = true;
+
+    whole->slices = layer->split->slices;
+    for (int t = 0; good && t < layer->split->tp; t++) {
+        assemble(layer, results, t, operands->list[MOE_OUTPUT].host.data);
+        good = moe_check(whole, operands, error);
+    }
+    return good;
+}
