@@ -19,6 +19,7 @@ bool align_operands_allocate(const struct align_problem *problem, const struct a
                  {.name = "num_tokens_post_padded", .role = OPERAND_OUTPUT, .host = {DTYPE_I32, 1, {1}, NULL}},
                  {.name = "workspace",
                   .role = OPERAND_WORKSPACE,
+                  .zeroed = step && step->zeroed_workspace,
                   .host = {DTYPE_U8, 1, {(int64_t)workspace_bytes}, NULL}}},
         .count = NUM_ALIGN_OPERANDS,
         .poison = ALIGN_POISON,
