@@ -11,150 +11,174 @@
 
 // [constants]
 enum { WARP_SIZE = 32, FEW_EXPERTS = 4, FEW_IDS_PER_THREAD = 2, FEW_IDS = FEW_IDS_PER_THREAD * 1024 };
-enum { ROWS_AT_ONCE = 4, MOST_POLLS = 1 << 22, SHARED_BYTES = 227 * 1024 };
+enum { ROWS_AT_ONCE = 4, MOST_POLLS = 1 << 22, EXPERTS_MULTIPLE = 4 * WARP_SIZE };
 static const unsigned FULL_MASK = 0xffffffffu;
 // [constants]
 
 typedef unsigned long long word64;
 
-// [helpers]
+// [list]
+/**
+ * A problem and its buffers, as the kernels want them: short, since a launch's parameters come from memory too. `experts`
+ * is num_experts rounded up to EXPERTS_MULTIPLE, `most_blocks` what expert_ids has room for.
+ */
+struct list {
+    const void *topk_ids;
+    int *sorted_token_ids, *expert_ids, *num_tokens_post_padded;
+    const int *expert_map;
+    int numel, num_experts, experts, block_size;
+    unsigned reciprocal; /* 0xffffffff / block_size */
+    int capacity, most_blocks;
+};
+
 static __host__ __device__ int round_up(int count, int multiple)
 {
     return (count + multiple - 1) / multiple * multiple;
 }
 
-/** The id as a number of an expert; -1 for ids that name none. */
+static list list_of(const align_problem *problem, const align_buffers *buffers)
+{
+    return list{buffers->topk_ids,
+                buffers->sorted_token_ids,
+                buffers->expert_ids,
+                buffers->num_tokens_post_padded,
+                buffers->expert_map,
+                (int)problem->numel,
+                problem->num_experts,
+                round_up(problem->num_experts, EXPERTS_MULTIPLE),
+                problem->block_size,
+                0xffffffffu / (unsigned)problem->block_size,
+                (int)problem->capacity,
+                (int)(problem->capacity / problem->block_size)};
+}
+// [list]
+
+// [helpers]
+/** The number of the id's expert; -1 for ids that name none. */
 template <typename Id>
 static __device__ int expert_of(Id id, int num_experts)
 {
     return (id >= 0) & (id < num_experts) ? (int)id : -1;
 }
 
-/** What expert_ids says of a block of this expert's rows: its local id, or -1 if it lives elsewhere. */
-static __device__ int local_id(const int *expert_map, int expert)
+/** Blocks of rows for `count` ids, below 2^31: a division by block_size. The product is right or one too small. */
+static __device__ int blocks_for(int count, const list &list)
 {
-    return expert_map ? expert_map[expert] : expert;
+    const unsigned quotient = __umulhi((unsigned)count, list.reciprocal);
+    const unsigned rest = (unsigned)count - quotient * (unsigned)list.block_size;
+
+    return (int)(quotient + (rest > 0) + (rest > (unsigned)list.block_size));
+}
+
+/** A bit for each lane below this one. */
+static __device__ unsigned lanes_below(int lane)
+{
+    return (1u << lane) - 1;
 }
 // [helpers]
 
-// [quotient]
-/** A divisor with its reciprocal, so that dividing by it takes a multiplication. */
-struct divisor {
-    unsigned value, reciprocal; /* 0xffffffff / value */
-};
-
-/** count / by, rounded up; count is below 2^31. The product is right or one too small. */
-static __device__ int quotient_up(int count, divisor by)
-{
-    const unsigned quotient = __umulhi((unsigned)count, by.reciprocal);
-    const unsigned rest = (unsigned)count - quotient * by.value; /* up to 2 * value - 1 */
-
-    return (int)(quotient + (rest > 0) + (rest > by.value));
-}
-// [quotient]
-
-// [scan]
-/** The sum of the values of the lanes below this one; `sum` becomes that of all. */
-static __device__ int warp_exclusive_scan(int value, int *sum)
-{
-    const int lane = threadIdx.x % WARP_SIZE;
-    int inclusive = value;
-
-#pragma unroll
-    for (int offset = 1; offset < WARP_SIZE; offset *= 2) {
-        const int below = __shfl_up_sync(FULL_MASK, inclusive, offset);
-
-        inclusive += below * (lane >= offset);
-    }
-    *sum = __shfl_sync(FULL_MASK, inclusive, WARP_SIZE - 1);
-    return inclusive - value;
-}
-
-/** The sum of sums[0 .. count - 1]; the warp's lanes do it together. */
-static __device__ int warp_sum(const int *sums, int count)
-{
-    int sum = 0;
-
-    for (int i = threadIdx.x % WARP_SIZE; i < count; i += WARP_SIZE)
-        sum += sums[i];
-    return __reduce_add_sync(FULL_MASK, sum);
-}
-// [scan]
-
-// [pads]
-/** Writes pads behind an expert's `count` positions, and whose its blocks are. A share of its 32-lane warps. */
-static __device__ void close_group(const align_problem &problem, const align_buffers &buffers, int expert, int count,
-                                   int begin, int num_blocks, int share, int num_shares)
+// [close]
+/** Writes an expert's pads and the owner of its blocks. Done by num_shares warps, of which this one is `share`. */
+static __device__ void close_group(const list &list, int expert, int count, int begin, int share, int num_shares)
 {
     const int thread = share * WARP_SIZE + threadIdx.x % WARP_SIZE, num_threads = num_shares * WARP_SIZE;
-    int *const rows = buffers.sorted_token_ids + (int64_t)begin * problem.block_size;
+    const int end = blocks_for(count, list) + begin;
+    const int local = list.expert_map ? list.expert_map[expert] : expert;
 
-    for (int row = count + thread; row < num_blocks * problem.block_size; row += num_threads)
-        rows[row] = (int)problem.numel;
-    for (int block = thread; block < num_blocks; block += num_threads)
-        buffers.expert_ids[begin + block] = local_id(buffers.expert_map, expert);
+#pragma unroll 1
+    for (unsigned place = begin * list.block_size + count + thread; place < (unsigned)(end * list.block_size);
+         place += num_threads)
+        list.sorted_token_ids[place] = list.numel;
+#pragma unroll 1
+    for (int block = begin + thread; block < end; block += num_threads)
+        list.expert_ids[block] = local;
 }
 
-/** Writes what lies past the last group: pads, and blocks of no expert. All threads of the grid. */
-static __device__ void close_list(const align_problem &problem, const align_buffers &buffers, int num_blocks)
+/** Writes what lies past the last group: pads, and blocks of no expert. All threads of the grid do it together. */
+static __device__ void close_list(const list &list, int num_blocks)
 {
-    const int first = blockIdx.x * blockDim.x + threadIdx.x, num_threads = gridDim.x * blockDim.x;
-    const int capacity = (int)problem.capacity;
+    const int thread = blockIdx.x * blockDim.x + threadIdx.x, num_threads = gridDim.x * blockDim.x;
 
-    for (int64_t place = (int64_t)num_blocks * problem.block_size + first; place < capacity; place += num_threads)
-        buffers.sorted_token_ids[place] = (int)problem.numel;
-    for (int block = num_blocks + first; block < capacity / problem.block_size; block += num_threads)
-        buffers.expert_ids[block] = -1;
+#pragma unroll 1
+    for (unsigned place = num_blocks * list.block_size + thread; place < (unsigned)list.capacity; place += num_threads)
+        list.sorted_token_ids[place] = list.numel;
+#pragma unroll 1
+    for (int block = num_blocks + thread; block < list.most_blocks; block += num_threads)
+        list.expert_ids[block] = -1;
 }
-// [pads]
+// [close]
+
+/* --- a warp's ids ------------------------------------------------------------------------------------------------- */
+
+// [warp]
+/** Grid: a block for each of up to WARP_SIZE ids, of one warp, which knows all of them. It writes the group of its id. */
+template <typename Id>
+static __global__ void __launch_bounds__(WARP_SIZE) align_warp_kernel(list list)
+{
+    const int lane = threadIdx.x, own = blockIdx.x;
+    const int expert = expert_of(lane < list.numel ? ((const Id *)list.topk_ids)[lane] : (Id)-1, list.num_experts);
+    const unsigned same = __match_any_sync(FULL_MASK, expert);
+    const int count = __popc(same);
+    const bool first = expert >= 0 && (same & lanes_below(lane)) == 0; /* of the ids of its expert */
+    const int blocks = first ? blocks_for(count, list) : 0;
+    const int own_expert = __shfl_sync(FULL_MASK, expert, own);
+    const int begin = __reduce_add_sync(FULL_MASK, expert < own_expert ? blocks : 0);
+    const int total = __reduce_add_sync(FULL_MASK, blocks);
+
+    if (__shfl_sync(FULL_MASK, first, own)) {
+        if (expert == own_expert)
+            list.sorted_token_ids[begin * list.block_size + __popc(same & lanes_below(lane))] = lane;
+        close_group(list, own_expert, __shfl_sync(FULL_MASK, count, own), begin, 0, 1);
+    }
+    close_list(list, total);
+    if (own == 0 && lane == 0)
+        *list.num_tokens_post_padded = total * list.block_size;
+}
+// [warp]
 
 /* --- few ids ------------------------------------------------------------------------------------------------------ */
 
 // [few_shared]
-/** How many 32-bit words have a bit for each id; a multiple of 4, for loads of 16 bytes. */
-static __host__ __device__ int words_of_marks(int64_t numel)
+/** 32-bit words with a bit for each id; a multiple of 4. */
+static __host__ __device__ int words_of_marks(int numel)
 {
-    return round_up((int)(numel + WARP_SIZE - 1) / WARP_SIZE, 4);
+    return round_up(round_up(numel, WARP_SIZE) / WARP_SIZE, 4);
 }
 
-static size_t few_shared_bytes(const align_problem *problem)
+static size_t few_shared_bytes(const list &list)
 {
-    const int experts = round_up(problem->num_experts, WARP_SIZE);
-
-    return (size_t)(experts + experts / WARP_SIZE + 3) / 4 * 16 +
-           (size_t)FEW_EXPERTS * words_of_marks(problem->numel) * sizeof(unsigned);
+    return ((size_t)list.experts + list.experts / WARP_SIZE + FEW_EXPERTS * words_of_marks(list.numel)) *
+           sizeof(int);
 }
 
 /** How many bits below bit `i` are set. */
 static __device__ int rank_of(const unsigned *marks, int i)
 {
-    const int last = i / WARP_SIZE;
-    int rank = __popc(marks[last] & ((1u << i % WARP_SIZE) - 1));
+    int rank = __popc(marks[i / WARP_SIZE] & lanes_below(i % WARP_SIZE));
 
-#pragma unroll 4
-    for (int word = 0; word < last; word++)
+#pragma unroll 2
+    for (int word = 0; word < i / WARP_SIZE; word++)
         rank += __popc(marks[word]);
     return rank;
 }
 // [few_shared]
 
 // [few]
-/** Grid: a block for every FEW_EXPERTS experts. Each counts all ids, and writes the groups of its own experts. */
+/**
+ * Grid: a block for every FEW_EXPERTS experts. Each counts all ids, and writes the groups of its own experts.
+ */
 template <typename Id>
-static __global__ void __launch_bounds__(1024)
-    align_few_kernel(align_problem problem, align_buffers buffers, divisor block_size)
+static __global__ void __launch_bounds__(1024) align_few_kernel(list list)
 {
     extern __shared__ int4 shared[];
     __shared__ int own_begins[FEW_EXPERTS];
-    const int num_experts = problem.num_experts, experts = round_up(num_experts, WARP_SIZE);
-    const int num_sums = experts / WARP_SIZE, words = words_of_marks(problem.numel);
-    int *const counts = (int *)shared, *const sums = counts + experts; /* [experts], [num_sums] */
-    unsigned *const marks = (unsigned *)(shared + (experts + num_sums + 3) / 4); /* [FEW_EXPERTS][words] */
-    const int thread = threadIdx.x, lane = thread % WARP_SIZE, warp = thread / WARP_SIZE;
-    const int num_threads = blockDim.x, num_warps = num_threads / WARP_SIZE;
-    const int first_own = blockIdx.x * FEW_EXPERTS;
-    const Id *const topk_ids = (const Id *)buffers.topk_ids;
-    int expert[FEW_IDS_PER_THREAD];
+    const int groups = list.experts / WARP_SIZE, words = words_of_marks(list.numel);
+    int *const counts = (int *)shared;                       /* [experts] */
+    int *const sums = counts + list.experts;
+    unsigned *const marks = (unsigned *)sums + groups;          /* [FEW_EXPERTS][words]: a bit for each of its ids */
+    const int thread = threadIdx.x, lane = thread % WARP_SIZE, warp = thread / WARP_SIZE, num_threads = blockDim.x;
+    const int first_own = blockIdx.x * FEW_EXPERTS, own_group = first_own / WARP_SIZE;
+    Id id[FEW_IDS_PER_THREAD];
     // [few]
 
     // [few_count]
@@ -162,63 +186,80 @@ static __global__ void __launch_bounds__(1024)
     for (int k = 0; k < FEW_IDS_PER_THREAD; k++) {
         const int i = thread + k * num_threads;
 
-        expert[k] = i < problem.numel ? expert_of(topk_ids[i], num_experts) : -1;
+        id[k] = i < list.numel ? ((const Id *)list.topk_ids)[i] : -1;
     }
-    for (int e = thread; e < experts; e += num_threads)
+#pragma unroll 1
+    for (int e = thread; e < list.experts; e += num_threads)
         counts[e] = 0;
+#pragma unroll 1
     for (int word = thread; word < FEW_EXPERTS * words; word += num_threads)
         marks[word] = 0;
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < FEW_IDS_PER_THREAD; k++) {
-        const int i = thread + k * num_threads, own = expert[k] - first_own;
+        const int i = thread + k * num_threads, expert = expert_of(id[k], list.num_experts), own = expert - first_own;
 
-        if (expert[k] >= 0)
-            atomicAdd(&counts[expert[k]], 1);
-        if (expert[k] >= 0 && own >= 0 && own < FEW_EXPERTS)
+        if (expert >= 0)
+            atomicAdd(&counts[expert], 1);
+        if (expert >= 0 && own >= 0 && own < FEW_EXPERTS)
             atomicOr(&marks[own * words + i / WARP_SIZE], 1u << i % WARP_SIZE);
     }
     __syncthreads();
     // [few_count]
 
     // [few_scan]
-    for (int e = thread; e < experts; e += num_threads) {
-        int sum;
-        const int before = warp_exclusive_scan(quotient_up(counts[e], block_size), &sum);
+#pragma unroll 1
+    for (int e = thread; e < list.experts; e += num_threads) {
+        const int blocks = blocks_for(counts[e], list);
+        int before = 0, sum = 0;
 
+#pragma unroll 1
+        for (int bit = 0; __any_sync(FULL_MASK, blocks >> bit); bit++) {
+            const unsigned plane = __ballot_sync(FULL_MASK, blocks >> bit & 1);
+
+            before += __popc(plane & lanes_below(lane)) << bit;
+            sum += __popc(plane) << bit;
+        }
         if (lane == 0)
             sums[e / WARP_SIZE] = sum;
         if (e >= first_own && e < first_own + FEW_EXPERTS)
-            own_begins[e - first_own] = before; /* of the blocks of its 32 experts */
+            own_begins[e - first_own] = before;
     }
     __syncthreads();
-    const int before_own = warp_sum(sums, first_own / WARP_SIZE), total = warp_sum(sums, num_sums);
     // [few_scan]
+
+    // [few_begins]
+    int total = 0, before = 0;
+
+#pragma unroll 1
+    for (int group = 0; group < groups; group += 4) {
+        const int4 four = *(const int4 *)&sums[group];
+
+        total += four.x + four.y + four.z + four.w;
+        before += four.x * (group < own_group) + four.y * (group + 1 < own_group) + four.z * (group + 2 < own_group) +
+                  four.w * (group + 3 < own_group);
+    }
+    // [few_begins]
 
     // [few_write]
 #pragma unroll
     for (int k = 0; k < FEW_IDS_PER_THREAD; k++) {
-        const int i = thread + k * num_threads, own = expert[k] - first_own;
+        const int i = thread + k * num_threads, expert = expert_of(id[k], list.num_experts), own = expert - first_own;
 
-        if (expert[k] >= 0 && own >= 0 && own < FEW_EXPERTS)
-            buffers.sorted_token_ids[(int64_t)(before_own + own_begins[own]) * problem.block_size +
-                                     rank_of(marks + own * words, i)] = i;
+        if (expert >= 0 && own >= 0 && own < FEW_EXPERTS)
+            list.sorted_token_ids[(before + own_begins[own]) * list.block_size + rank_of(marks + own * words, i)] = i;
     }
-    for (int own = warp; own < FEW_EXPERTS && first_own + own < num_experts; own += num_warps) {
-        const int count = counts[first_own + own];
-
-        close_group(problem, buffers, first_own + own, count, before_own + own_begins[own],
-                    quotient_up(count, block_size), 0, 1);
-    }
-    close_list(problem, buffers, total);
+    if (warp < FEW_EXPERTS && first_own + warp < list.num_experts)
+        close_group(list, first_own + warp, counts[first_own + warp], before + own_begins[warp], 0, 1);
+    close_list(list, total);
     if (blockIdx.x == 0 && thread == 0)
-        *buffers.num_tokens_post_padded = total * problem.block_size;
+        *list.num_tokens_post_padded = total * list.block_size;
     // [few_write]
 }
 
 /* --- many ids ----------------------------------------------------------------------------------------------------- */
 
-// [state]
+// [exchange]
 /**
  * The workspace, all zeros before its first launch. Two sets of rows, in each a row for every block. A launch writes to
  * the set that the last one did not, and clears what the last one wrote: so what it finds in its own set are zeros.
@@ -228,27 +269,15 @@ struct exchange {
     word64 leavers; /* blocks of this launch that have read all they need; in the upper half those that gave up */
 };                  /* and then the rows: [2][ALIGN_MOST_BLOCKS * experts / 2] words */
 static const word64 WRITTEN = 1ull << 63; /* in a word that says something */
-// [state]
 
-// [wait]
 static __device__ word64 load_word(const word64 *word)
 {
     return *(const volatile word64 *)word;
 }
-
-/** Looks at the word until it says something; 0 if that takes too long. `seen` is what was there before. */
-static __device__ word64 wait_for(const word64 *word, word64 seen)
-{
-    for (int polls = 0; !(seen & WRITTEN) && polls < MOST_POLLS; polls++) {
-        __nanosleep(20);
-        seen = load_word(word);
-    }
-    return seen & WRITTEN ? seen : 0;
-}
-// [wait]
+// [exchange]
 
 // [many_shared]
-/** What a thread block of align_many_kernel has in shared memory. `experts` is a multiple of WARP_SIZE. */
+/** What a thread block of align_many_kernel has in shared memory. */
 template <int THREADS, int IDS>
 struct many_shared {
     static constexpr int WARPS = THREADS / WARP_SIZE, TILE = THREADS * IDS;
@@ -261,21 +290,19 @@ struct many_shared {
     int *begins;                 /* [experts] first block of rows */
     int *cursors;                /* [experts] place of the first of this block's ids that has been written */
     unsigned *staged;            /* [TILE] a tile's ids by expert: the expert, times 65536, and the position */
+    int *partial;                /* [groups][2][experts] */
     unsigned short *warp_counts; /* [WARPS][experts] ids of each warp; later those of the warps before it */
-    int *partial;                /* [groups][2][experts], in the place of warp_counts */
 
     /** Groups of threads that read rows at the same time. A row has `words` words, one for each thread of a group. */
     static __host__ __device__ int groups(int words) { return words < THREADS ? THREADS / words : 1; }
 
     static size_t bytes(int experts, int words)
     {
-        const size_t counting = (size_t)WARPS * experts * sizeof(unsigned short);
-        const size_t reading = (size_t)2 * groups(words) * experts * sizeof(int);
-
-        return (7 * (size_t)experts + TILE) * sizeof(int) + (counting > reading ? counting : reading);
+        return ((size_t)(7 + 2 * groups(words)) * experts + TILE) * sizeof(int) +
+               (size_t)WARPS * experts * sizeof(unsigned short);
     }
 
-    __device__ many_shared(int4 *shared, int num_experts) : experts(num_experts)
+    __device__ many_shared(int4 *shared, int num_experts, int words) : experts(num_experts)
     {
         sums = (int *)shared;
         part_counts = sums + experts;
@@ -285,150 +312,219 @@ struct many_shared {
         begins = counts + experts;
         cursors = begins + experts;
         staged = (unsigned *)(cursors + experts);
-        warp_counts = (unsigned short *)(staged + TILE);
         partial = (int *)(staged + TILE);
+        warp_counts = (unsigned short *)(partial + 2 * groups(words) * experts);
     }
 };
 // [many_shared]
 
 // [scan_experts]
-/** begins[e] becomes the sum of value(0) to value(e - 1); returns that of all. Begins with no barrier, ends with one. */
-template <typename Value>
-static __device__ int scan_experts(int *begins, int *sums, int experts, Value value)
+/**
+ * Turns a number for each expert into the sum of those before it, and returns the sum of all. A thread's own experts are
+ * its own before; all may read them afterwards.
+ */
+static __device__ __noinline__ int scan_experts(int *numbers, int *sums, int experts)
 {
-    for (int e = threadIdx.x; e < experts; e += blockDim.x) {
-        int sum;
+    const int lane = threadIdx.x % WARP_SIZE;
+    int sum;
 
-        begins[e] = warp_exclusive_scan(value(e), &sum);
-        if (e % WARP_SIZE == 0)
-            sums[e / WARP_SIZE] = sum;
+#pragma unroll 1
+    for (int e = threadIdx.x; e < experts; e += blockDim.x) {
+        const int own = numbers[e];
+        int inclusive = own;
+
+#pragma unroll
+        for (int offset = 1; offset < WARP_SIZE; offset *= 2) {
+            const int below = __shfl_up_sync(FULL_MASK, inclusive, offset);
+
+            inclusive += below * (lane >= offset);
+        }
+        numbers[e] = inclusive - own;
+        if (lane == WARP_SIZE - 1)
+            sums[e / WARP_SIZE] = inclusive;
     }
     __syncthreads();
-    for (int e = threadIdx.x; e < experts; e += blockDim.x)
-        begins[e] += warp_sum(sums, e / WARP_SIZE);
-    const int sum = warp_sum(sums, experts / WARP_SIZE);
+#pragma unroll 1
+    for (int first = 0; first < experts; first += blockDim.x) {
+        const int e = first + threadIdx.x;
+        int before = 0;
 
+        sum = 0;
+#pragma unroll 1
+        for (int group = 0; group < experts / WARP_SIZE; group += 4) {
+            const int4 four = *(const int4 *)&sums[group];
+
+            sum += four.x + four.y + four.z + four.w;
+            before += four.x * (group < e / WARP_SIZE) + four.y * (group + 1 < e / WARP_SIZE) +
+                      four.z * (group + 2 < e / WARP_SIZE) + four.w * (group + 3 < e / WARP_SIZE);
+        }
+        if (e < experts)
+            numbers[e] += before;
+    }
     __syncthreads();
     return sum;
 }
 // [scan_experts]
 
-// [order_tile]
-/** Puts a tile's ids in order: fills tile_counts, tile_begins and staged. All threads; begins and ends with a barrier. */
+// [rank_tile]
+/** A thread's ids of a tile: their experts and what their ranks are among the ids of their warp. */
+template <int IDS>
+struct own_ids {
+    int expert[IDS], rank[IDS];
+};
+
+/** Ranks the ids of a tile inside each warp. A warp's own row of warp_counts gets its counts: no barrier is needed. */
 template <typename Id, int THREADS, int IDS>
-static __device__ __forceinline__ int order_tile(const many_shared<THREADS, IDS> &s, const Id *ids, int num_ids,
-                                                 int num_experts)
+static __device__ __forceinline__ own_ids<IDS> rank_tile(const many_shared<THREADS, IDS> &s, const Id *ids, int num_ids,
+                                                         int num_experts, int bits)
 {
     const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE;
     const int first = warp * IDS * WARP_SIZE + lane;
-    unsigned short *const own = s.warp_counts + warp * s.experts;
-    int expert[IDS], rank[IDS];
-
-#pragma unroll
-    for (int k = 0; k < IDS; k++) {
-        const int i = first + k * WARP_SIZE;
-
-        expert[k] = i < num_ids ? expert_of(ids[i], num_experts) : -1;
-    }
-    __syncthreads();
-    for (int pair = lane; pair < s.experts / 2; pair += WARP_SIZE)
-        ((unsigned *)own)[pair] = 0;
-#pragma unroll
-    for (int k = 0; k < IDS; k++) {
-        const unsigned same = __match_any_sync(FULL_MASK, expert[k]);
-        const unsigned below = same & ((1u << lane) - 1);
-
-        __syncwarp();
-        if (expert[k] >= 0)
-            rank[k] = own[expert[k]] + __popc(below);
-        __syncwarp();
-        if (expert[k] >= 0 && below == 0)
-            own[expert[k]] = (unsigned short)(rank[k] + __popc(same));
-    }
-    __syncthreads();
-    for (int e = threadIdx.x; e < s.experts; e += THREADS) {
-        int before = 0;
-
-#pragma unroll
-        for (int w = 0; w < THREADS / WARP_SIZE; w++) {
-            const int count = s.warp_counts[w * s.experts + e];
-
-            s.warp_counts[w * s.experts + e] = (unsigned short)before;
-            before += count;
-        }
-        s.tile_counts[e] = before;
-    }
-    const int sum = scan_experts(s.tile_begins, s.sums, s.experts, [&](int e) { return s.tile_counts[e]; });
+    unsigned short *const row = s.warp_counts + warp * s.experts;
+    own_ids<IDS> own;
+    unsigned same[IDS];
+    Id id[IDS];
 
 #pragma unroll
     for (int k = 0; k < IDS; k++)
-        if (expert[k] >= 0)
-            s.staged[s.tile_begins[expert[k]] + own[expert[k]] + rank[k]] =
-                (unsigned)expert[k] << 16 | (unsigned)(first + k * WARP_SIZE);
+        id[k] = first + k * WARP_SIZE < num_ids ? ids[first + k * WARP_SIZE] : (Id)-1;
+    for (int i = lane; i < s.experts / 4; i += WARP_SIZE)
+        ((uint2 *)row)[i] = make_uint2(0, 0);
+#pragma unroll
+    for (int k = 0; k < IDS; k++) {
+        own.expert[k] = expert_of(id[k], num_experts);
+        same[k] = __ballot_sync(FULL_MASK, own.expert[k] >= 0);
+    }
+#pragma unroll 1
+    for (int bit = 0; bit < bits; bit++) {
+#pragma unroll
+        for (int k = 0; k < IDS; k++) {
+            const bool set = own.expert[k] >> bit & 1;
+            const unsigned with = __ballot_sync(FULL_MASK, set);
+
+            same[k] &= set ? with : ~with;
+        }
+    }
+#pragma unroll
+    for (int k = 0; k < IDS; k++) {
+        const unsigned below = same[k] & lanes_below(lane);
+
+        __syncwarp();
+        if (own.expert[k] >= 0)
+            own.rank[k] = row[own.expert[k]] + __popc(below);
+        __syncwarp();
+        if (own.expert[k] >= 0 && below == 0)
+            row[own.expert[k]] = (unsigned short)(own.rank[k] + __popc(same[k]));
+    }
+    return own;
+}
+// [rank_tile]
+
+// [count_tile]
+/** Turns the counts of the warps into those of the warps before each, and sums them into tile_counts[e]. */
+template <int THREADS, int IDS>
+static __device__ int sum_warps(const many_shared<THREADS, IDS> &s, int e)
+{
+    int before = 0;
+
+#pragma unroll 4
+    for (int w = 0; w < THREADS / WARP_SIZE; w++) {
+        const int count = s.warp_counts[w * s.experts + e];
+
+        s.warp_counts[w * s.experts + e] = (unsigned short)before;
+        before += count;
+    }
+    s.tile_counts[e] = s.tile_begins[e] = before;
+    return before;
+}
+// [count_tile]
+
+// [stage_tile]
+/** Puts the tile's ids in order, in shared memory; returns how many there are. Ends with a barrier. */
+template <int THREADS, int IDS>
+static __device__ __forceinline__ int stage_tile(const many_shared<THREADS, IDS> &s, const own_ids<IDS> &own)
+{
+    const int warp = threadIdx.x / WARP_SIZE;
+    const int first = warp * IDS * WARP_SIZE + threadIdx.x % WARP_SIZE;
+    const int sum = scan_experts(s.tile_begins, s.sums, s.experts);
+
+#pragma unroll
+    for (int k = 0; k < IDS; k++)
+        if (own.expert[k] >= 0)
+            s.staged[s.tile_begins[own.expert[k]] + s.warp_counts[warp * s.experts + own.expert[k]] + own.rank[k]] =
+                (unsigned)own.expert[k] << 16 | (unsigned)(first + k * WARP_SIZE);
     __syncthreads();
     return sum;
 }
-// [order_tile]
+// [stage_tile]
 
 // [publish]
-/** Tells the other blocks how many ids of each expert this part has, PER_WORD counts in a word. */
-template <int PER_WORD, int THREADS, int IDS>
-static __device__ void publish(const many_shared<THREADS, IDS> &s, word64 *row)
+/** Puts `count`, of this thread's expert e, into the block's row: PER_WORD experts share a word. A whole warp does it. */
+template <int PER_WORD>
+static __device__ void publish(word64 *row, int e, int count)
 {
-    for (int w = threadIdx.x; w < s.experts / PER_WORD; w += THREADS) {
-        word64 word = WRITTEN;
+    word64 word = (word64)count;
 
 #pragma unroll
-        for (int f = 0; f < PER_WORD; f++) {
-            const int e = w * PER_WORD + f;
-
-            word |= (word64)(s.part_counts[e] + s.tile_counts[e]) << f * (64 / PER_WORD);
-        }
-        atomicExch(&row[w], word);
-    }
+    for (int counts = 1; counts < PER_WORD; counts *= 2)
+        word |= __shfl_down_sync(FULL_MASK, word, counts) << counts * (64 / PER_WORD);
+    if (e % PER_WORD == 0)
+        atomicExch(&row[e / PER_WORD], word | WRITTEN);
 }
 // [publish]
 
 // [read_rows]
 /** Sums all blocks' rows into s.counts, and those of the blocks before this one into s.cursors. False: gave up. */
 template <int PER_WORD, int THREADS, int IDS>
-static __device__ bool read_rows(const many_shared<THREADS, IDS> &s, const word64 *rows)
+static __device__ __forceinline__ bool read_rows(const many_shared<THREADS, IDS> &s, const list &list, const word64 *rows)
 {
     const int words = s.experts / PER_WORD, groups = s.groups(words), bits = 64 / PER_WORD;
     const int group = threadIdx.x / words, num_rows = gridDim.x;
+    const word64 mask = PER_WORD == 4 ? 0x0000ffff0000ffffull : 0xffffffffull;
     bool good = true;
 
     for (int w = threadIdx.x % words; group < groups && w < words; w += THREADS) {
-        int sums[PER_WORD] = {0}, before[PER_WORD] = {0};
+        word64 sums[2] = {0, 0}, before[2] = {0, 0}; /* of counts number 0 and 2, and number 1 and 3 of a word */
 
+#pragma unroll 1
         for (int first = group; first < num_rows; first += ROWS_AT_ONCE * groups) {
             word64 seen[ROWS_AT_ONCE];
+            bool all = false;
 
+#pragma unroll 1
+            for (int polls = 0; !all && polls < MOST_POLLS; polls++) {
+                if (polls > 0)
+                    __nanosleep(20);
+                all = true;
 #pragma unroll
-            for (int k = 0; k < ROWS_AT_ONCE; k++) {
-                const int row = first + k * groups;
+                for (int k = 0; k < ROWS_AT_ONCE; k++) {
+                    const int row = first + k * groups;
 
-                seen[k] = row < num_rows ? load_word(&rows[row * words + w]) : WRITTEN;
-            }
-#pragma unroll
-            for (int k = 0; k < ROWS_AT_ONCE; k++) {
-                const int row = first + k * groups;
-                const word64 word = wait_for(&rows[row * words + w], seen[k]);
-
-                good = good && word != 0;
-#pragma unroll
-                for (int f = 0; f < PER_WORD; f++) {
-                    const int count = (int)(word >> f * bits & ((1ull << (bits - 1)) - 1));
-
-                    sums[f] += count;
-                    before[f] += row < (int)blockIdx.x ? count : 0;
+                    seen[k] = row < num_rows ? load_word(&rows[row * words + w]) : WRITTEN;
                 }
+#pragma unroll
+                for (int k = 0; k < ROWS_AT_ONCE; k++)
+                    all = all && seen[k] & WRITTEN;
             }
+            good = good && all;
+            word64 sum = 0, earlier = 0; /* a count has room for ROWS_AT_ONCE of them */
+
+#pragma unroll
+            for (int k = 0; k < ROWS_AT_ONCE; k++) {
+                const word64 word = seen[k] & ~WRITTEN;
+
+                sum += word;
+                earlier += first + k * groups < (int)blockIdx.x ? word : 0;
+            }
+            sums[0] += sum & mask;
+            sums[1] += sum >> bits & mask;
+            before[0] += earlier & mask;
+            before[1] += earlier >> bits & mask;
         }
 #pragma unroll
         for (int f = 0; f < PER_WORD; f++) {
-            s.partial[2 * group * s.experts + w * PER_WORD + f] = sums[f];
-            s.partial[(2 * group + 1) * s.experts + w * PER_WORD + f] = before[f];
+            s.partial[2 * group * s.experts + w * PER_WORD + f] = (int)(sums[f % 2] >> f / 2 * 32);
+            s.partial[(2 * group + 1) * s.experts + w * PER_WORD + f] = (int)(before[f % 2] >> f / 2 * 32);
         }
     }
     if (__syncthreads_or(!good))
@@ -436,131 +532,150 @@ static __device__ bool read_rows(const many_shared<THREADS, IDS> &s, const word6
     for (int e = threadIdx.x; e < s.experts; e += THREADS) {
         int sum = 0, before = 0;
 
+#pragma unroll 2
         for (int g = 0; g < groups; g++) {
             sum += s.partial[2 * g * s.experts + e];
             before += s.partial[(2 * g + 1) * s.experts + e];
         }
         s.counts[e] = sum;
+        s.begins[e] = blocks_for(sum, list);
         s.cursors[e] = before;
     }
     return true;
 }
 // [read_rows]
 
-// [leave]
-/** A block has read all rows or given up. True for the last one, which leaves the workspace to the next launch. */
-static __device__ bool leave(exchange *exchange, bool good, word64 last, bool *all_good)
-{
-    const word64 others = atomicAdd(&exchange->leavers, good ? 1ull : (1ull << 32) + 1);
-
-    if ((unsigned)others != gridDim.x - 1)
-        return false;
-    *all_good = good && others >> 32 == 0;
-    atomicExch(&exchange->leavers, 0ull);
-    atomicExch(&exchange->last, last);
-    return true;
-}
-// [leave]
-
 // [many]
-/** Grid: up to ALIGN_MOST_BLOCKS blocks, all on the device at the same time; each has part_ids ids, the last may have less. */
+/** How the ids are dealt to blocks, and the experts to warps. */
+struct shares {
+    exchange *workspace;
+    int part_ids;   /* ids of a block; the last may have less */
+    int bits;       /* of an expert's number */
+    int log_shares; /* so many warps close a group, as a power of two */
+};
+
+/** Grid: up to ALIGN_MOST_BLOCKS blocks, all on the device at the same time. */
 template <typename Id, int PER_WORD, int THREADS, int IDS>
-static __global__ void __launch_bounds__(THREADS)
-    align_many_kernel(align_problem problem, align_buffers buffers, divisor block_size, int part_ids)
+static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, shares shares)
 {
     extern __shared__ int4 shared[];
-    const int num_experts = problem.num_experts, thread = threadIdx.x;
-    const many_shared<THREADS, IDS> s(shared, round_up(num_experts, WARP_SIZE));
-    const int words = s.experts / PER_WORD, set_words = ALIGN_MOST_BLOCKS * s.experts / 2;
-    exchange *const exchange = (struct exchange *)buffers.workspace;
-    const word64 last = load_word(&exchange->last);
-    const int64_t first_id = (int64_t)blockIdx.x * part_ids;
-    const Id *const ids = (const Id *)buffers.topk_ids + first_id;
-    const int num_ids = (int)min((int64_t)part_ids, problem.numel - first_id);
+    const int thread = threadIdx.x, words = list.experts / PER_WORD, set_words = ALIGN_MOST_BLOCKS * list.experts / 2;
+    const many_shared<THREADS, IDS> s(shared, list.experts, words);
+    const int first_id = blockIdx.x * shares.part_ids, num_ids = min(shares.part_ids, list.numel - first_id);
+    const Id *const ids = (const Id *)list.topk_ids + first_id;
+    const word64 last = load_word(&shares.workspace->last);
     int tile = (num_ids - 1) / s.TILE * s.TILE;
     // [many]
 
     // [many_count]
+#pragma unroll 1
     for (int e = thread; e < s.experts; e += THREADS)
         s.part_counts[e] = 0;
     if (tile > 0)
         __syncthreads();
+#pragma unroll 1
     for (int i = thread; i < tile; i += THREADS) {
-        const int expert = expert_of(ids[i], num_experts);
+        const int expert = expert_of(ids[i], list.num_experts);
 
         if (expert >= 0)
             atomicAdd(&s.part_counts[expert], 1);
     }
-    int in_tile = order_tile(s, ids + tile, num_ids - tile, num_experts);
     // [many_count]
 
-    // [many_exchange]
+    // [many_tiles]
     const int set = !(last & 1);
-    word64 *const sets = (word64 *)(exchange + 1), *const rows = sets + set * set_words, *const old = sets + !set * set_words;
+    word64 *const sets = (word64 *)(shares.workspace + 1), *const rows = sets + set * set_words;
+    word64 leavers = 0;
+    bool good = true;
+    int total = 0;
 
-    publish<PER_WORD>(s, rows + blockIdx.x * words);
-    for (int i = blockIdx.x * THREADS + thread; i < (int)(last >> 1); i += gridDim.x * THREADS)
-        old[i] = 0;
-    const bool good = read_rows<PER_WORD>(s, rows);
-    const int total = good ? scan_experts(s.begins, s.sums, s.experts,
-                                          [&](int e) { return quotient_up(s.counts[e], block_size); })
-                           : 0;
-    bool all_good;
+#pragma unroll 1
+    for (bool first = true; tile >= 0 && good; tile -= s.TILE, first = false) {
+        const own_ids<IDS> own = rank_tile(s, ids + tile, num_ids - tile, list.num_experts, shares.bits);
 
-    if (thread == 0 && leave(exchange, good, (word64)gridDim.x * words << 1 | set, &all_good))
-        *buffers.num_tokens_post_padded = all_good ? total * problem.block_size : -1;
-    if (!good)
-        return;
-    // [many_exchange]
+        __syncthreads();
+#pragma unroll 1
+        for (int e = thread; e < s.experts; e += THREADS) {
+            const int count = sum_warps(s, e);
 
-    // [many_write]
-    for (int e = thread; e < s.experts; e += THREADS)
-        s.cursors[e] += s.begins[e] * problem.block_size + s.part_counts[e] + s.tile_counts[e];
-    for (;; tile -= s.TILE) {
+            if (first)
+                publish<PER_WORD>(rows + blockIdx.x * words, e, s.part_counts[e] + count);
+        }
+        const int in_tile = stage_tile(s, own);
+        // [many_tiles]
+
+        // [many_exchange]
+        if (first) {
+#pragma unroll 1
+            for (int i = blockIdx.x * THREADS + thread; i < (int)(last >> 1); i += gridDim.x * THREADS)
+                sets[!set * set_words + i] = 0;
+            good = read_rows<PER_WORD>(s, list, rows);
+            if (thread == 0)
+                leavers = atomicAdd(&shares.workspace->leavers, good ? 1ull : (1ull << 32) + 1);
+            total = scan_experts(s.begins, s.sums, s.experts);
+#pragma unroll 1
+            for (int e = thread; e < s.experts; e += THREADS)
+                s.cursors[e] += s.begins[e] * list.block_size + s.part_counts[e] + s.tile_counts[e];
+        }
+        // [many_exchange]
+
+        // [many_scatter]
+#pragma unroll 1
         for (int e = thread; e < s.experts; e += THREADS) {
             s.cursors[e] -= s.tile_counts[e];
             s.tile_begins[e] = s.cursors[e] - s.tile_begins[e]; /* from a place in `staged` to one in the list */
         }
         __syncthreads();
-        for (int i = thread; i < in_tile; i += THREADS) {
-            const unsigned staged = s.staged[i];
-
-            buffers.sorted_token_ids[s.tile_begins[staged >> 16] + i] = (int)(first_id + tile + (staged & 0xffff));
-        }
-        if (tile == 0)
-            break;
-        in_tile = order_tile(s, ids + tile - s.TILE, s.TILE, num_experts);
+#pragma unroll 1
+        for (int i = thread; good && i < in_tile; i += THREADS)
+            list.sorted_token_ids[s.tile_begins[s.staged[i] >> 16] + i] = first_id + tile + (int)(s.staged[i] & 0xffff);
     }
-    // [many_write]
+    // [many_scatter]
 
     // [many_close]
-    const int num_warps = gridDim.x * s.WARPS, number = thread / WARP_SIZE * gridDim.x + blockIdx.x;
-    const int shares = max(num_warps / num_experts, 1);
+    const int warp = thread / WARP_SIZE * gridDim.x + blockIdx.x, num_shares = 1 << shares.log_shares;
 
-    for (int e = number / shares; e < num_experts; e += num_warps / shares)
-        close_group(problem, buffers, e, s.counts[e], s.begins[e], quotient_up(s.counts[e], block_size), number % shares,
-                    shares);
-    close_list(problem, buffers, total);
+#pragma unroll 1
+    for (int e = warp >> shares.log_shares; good && e < list.num_experts;
+         e += s.WARPS * gridDim.x >> shares.log_shares)
+        close_group(list, e, s.counts[e], s.begins[e], warp & (num_shares - 1), num_shares);
+    if (good)
+        close_list(list, total);
     // [many_close]
+
+    // [many_leave]
+    if (thread == 0 && (unsigned)leavers == gridDim.x - 1) { /* the last one: everybody has read `last` and all rows */
+        *list.num_tokens_post_padded = good && leavers >> 32 == 0 ? total * list.block_size : -1;
+        atomicExch(&shares.workspace->leavers, 0ull);
+        atomicExch(&shares.workspace->last, (word64)gridDim.x * words << 1 | set);
+    }
+    // [many_leave]
 }
 
 /* --- launch ------------------------------------------------------------------------------------------------------- */
 
 // [launch_few]
-static divisor divisor_of(int value)
+/** How many bits a number has. */
+static int bits_of(unsigned number)
 {
-    return divisor{(unsigned)value, 0xffffffffu / (unsigned)value};
+    int bits = 0;
+
+    for (; number >> bits > 0; bits++)
+        ;
+    return bits;
 }
 
 template <typename Id>
 static cudaError_t launch_few(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream)
 {
-    const unsigned blocks = (unsigned)((problem->num_experts + FEW_EXPERTS - 1) / FEW_EXPERTS);
-    const int64_t wanted = (problem->numel + FEW_IDS_PER_THREAD - 1) / FEW_IDS_PER_THREAD;
-    const int threads = wanted <= 256 ? 256 : round_up((int)wanted, WARP_SIZE);
+    const list list = list_of(problem, buffers);
+    const int blocks = (list.num_experts + FEW_EXPERTS - 1) / FEW_EXPERTS;
+    const int threads = round_up((list.numel + FEW_IDS_PER_THREAD - 1) / FEW_IDS_PER_THREAD, WARP_SIZE);
 
-    align_few_kernel<Id><<<blocks, threads, few_shared_bytes(problem), stream>>>(*problem, *buffers,
-                                                                                 divisor_of(problem->block_size));
+    if (list.numel <= WARP_SIZE)
+        align_warp_kernel<Id><<<list.numel > 0 ? list.numel : 1, WARP_SIZE, 0, stream>>>(list);
+    else
+        align_few_kernel<Id><<<blocks, threads < 256 ? 256 : threads, few_shared_bytes(list), stream>>>(list);
     return cudaGetLastError();
 }
 // [launch_few]
@@ -587,28 +702,29 @@ static cudaError_t resident_blocks(Kernel kernel, int threads, size_t shared_byt
 // [resident]
 
 // [launch_many]
+/** Up to `blocks` blocks, and no more than can wait for each other. */
 template <typename Id, int PER_WORD, int THREADS, int IDS>
 static cudaError_t launch_parts(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream,
                                 int blocks)
 {
     typedef many_shared<THREADS, IDS> shared;
-    const int experts = round_up(problem->num_experts, WARP_SIZE);
-    const size_t shared_bytes = shared::bytes(experts, experts / PER_WORD);
-    align_problem by_value = *problem;
-    align_buffers pointers = *buffers;
-    divisor block_size = divisor_of(problem->block_size);
-    int resident, part_ids;
-    void *arguments[] = {&by_value, &pointers, &block_size, &part_ids};
     const auto kernel = align_many_kernel<Id, PER_WORD, THREADS, IDS>;
+    list list = list_of(problem, buffers);
+    shares shares = {(exchange *)buffers->workspace, 0, bits_of((unsigned)list.num_experts - 1), 0};
+    void *arguments[] = {&list, &shares};
+    const size_t shared_bytes = shared::bytes(list.experts, list.experts / PER_WORD);
+    int resident;
     const cudaError_t status = resident_blocks(kernel, THREADS, shared_bytes, &resident);
 
     if (status != cudaSuccess)
         return status;
     blocks = blocks < resident ? blocks : resident;
-    part_ids = round_up((int)((problem->numel + blocks - 1) / blocks), WARP_SIZE);
-    if (part_ids > (PER_WORD == 2 ? INT32_MAX : INT16_MAX)) /* a count would not fit into its bits */
+    shares.part_ids = round_up((int)((problem->numel + blocks - 1) / blocks), WARP_SIZE);
+    if (shares.part_ids > (PER_WORD == 2 ? INT32_MAX : INT16_MAX / ROWS_AT_ONCE)) /* a count would not fit into its bits */
         return launch_parts<Id, 2, 1024, 4>(problem, buffers, stream, resident);
-    blocks = (int)((problem->numel + part_ids - 1) / part_ids);
+    blocks = (list.numel + shares.part_ids - 1) / shares.part_ids;
+    while ((list.num_experts << (shares.log_shares + 1)) <= blocks * shared::WARPS)
+        shares.log_shares++;
     return cudaLaunchCooperativeKernel(kernel, blocks, THREADS, arguments, shared_bytes, stream);
 }
 
