@@ -11,7 +11,7 @@
 
 // [constants]
 enum { WARP_SIZE = 32, FEW_EXPERTS = 4, FEW_IDS_PER_THREAD = 2, FEW_IDS = FEW_IDS_PER_THREAD * 1024 };
-enum { ROWS_AT_ONCE = 4, MOST_POLLS = 1 << 22, EXPERTS_MULTIPLE = 4 * WARP_SIZE };
+enum { ROWS_AT_ONCE = 4, MOST_POLLS = 1 << 22, FAST_EXPERTS = 256 };
 static const unsigned FULL_MASK = 0xffffffffu;
 // [constants]
 
@@ -20,7 +20,7 @@ typedef unsigned long long word64;
 // [list]
 /**
  * A problem and its buffers, as the kernels want them: short, since a launch's parameters come from memory too. `experts`
- * is num_experts rounded up to EXPERTS_MULTIPLE, `most_blocks` what expert_ids has room for.
+ * is num_experts rounded up to FAST_EXPERTS, `most_blocks` what expert_ids has room for.
  */
 struct list {
     const void *topk_ids;
@@ -45,7 +45,7 @@ static list list_of(const align_problem *problem, const align_buffers *buffers)
                 buffers->expert_map,
                 (int)problem->numel,
                 problem->num_experts,
-                round_up(problem->num_experts, EXPERTS_MULTIPLE),
+                round_up(problem->num_experts, FAST_EXPERTS),
                 problem->block_size,
                 0xffffffffu / (unsigned)problem->block_size,
                 (int)problem->capacity,
@@ -54,6 +54,13 @@ static list list_of(const align_problem *problem, const align_buffers *buffers)
 // [list]
 
 // [helpers]
+/** list.experts; known to the compiler in kernels for up to FAST_EXPERTS, which have EXPERTS = FAST_EXPERTS; 0 is for more. */
+template <int EXPERTS>
+static __device__ int experts_of(const list &list)
+{
+    return EXPERTS ? EXPERTS : list.experts;
+}
+
 /** The number of the id's expert; -1 for ids that name none. */
 template <typename Id>
 static __device__ int expert_of(Id id, int num_experts)
@@ -167,14 +174,14 @@ static __device__ int rank_of(const unsigned *marks, int i)
 /**
  * Grid: a block for every FEW_EXPERTS experts. Each counts all ids, and writes the groups of its own experts.
  */
-template <typename Id>
+template <typename Id, int EXPERTS>
 static __global__ void __launch_bounds__(1024) align_few_kernel(list list)
 {
     extern __shared__ int4 shared[];
     __shared__ int own_begins[FEW_EXPERTS];
-    const int groups = list.experts / WARP_SIZE, words = words_of_marks(list.numel);
+    const int experts = experts_of<EXPERTS>(list), groups = experts / WARP_SIZE, words = words_of_marks(list.numel);
     int *const counts = (int *)shared;                       /* [experts] */
-    int *const sums = counts + list.experts;
+    int *const sums = counts + experts;
     unsigned *const marks = (unsigned *)sums + groups;          /* [FEW_EXPERTS][words]: a bit for each of its ids */
     const int thread = threadIdx.x, lane = thread % WARP_SIZE, warp = thread / WARP_SIZE, num_threads = blockDim.x;
     const int first_own = blockIdx.x * FEW_EXPERTS, own_group = first_own / WARP_SIZE;
@@ -189,7 +196,7 @@ static __global__ void __launch_bounds__(1024) align_few_kernel(list list)
         id[k] = i < list.numel ? ((const Id *)list.topk_ids)[i] : -1;
     }
 #pragma unroll 1
-    for (int e = thread; e < list.experts; e += num_threads)
+    for (int e = thread; e < experts; e += num_threads)
         counts[e] = 0;
 #pragma unroll 1
     for (int word = thread; word < FEW_EXPERTS * words; word += num_threads)
@@ -209,7 +216,7 @@ static __global__ void __launch_bounds__(1024) align_few_kernel(list list)
 
     // [few_scan]
 #pragma unroll 1
-    for (int e = thread; e < list.experts; e += num_threads) {
+    for (int e = thread; e < experts; e += num_threads) {
         const int blocks = blocks_for(counts[e], list);
         int before = 0, sum = 0;
 
@@ -278,10 +285,10 @@ static __device__ word64 load_word(const word64 *word)
 
 // [many_shared]
 /** What a thread block of align_many_kernel has in shared memory. */
-template <int THREADS, int IDS>
+template <int EXPERTS, int THREADS, int IDS>
 struct many_shared {
     static constexpr int WARPS = THREADS / WARP_SIZE, TILE = THREADS * IDS;
-    int experts;
+    int experts;                 /* EXPERTS, unless that is 0 */
     int *sums;                   /* [experts / WARP_SIZE] */
     int *part_counts;            /* [experts] ids of this block's part, but for its last tile */
     int *tile_counts;            /* [experts] ids of a tile */
@@ -302,7 +309,7 @@ struct many_shared {
                (size_t)WARPS * experts * sizeof(unsigned short);
     }
 
-    __device__ many_shared(int4 *shared, int num_experts, int words) : experts(num_experts)
+    __device__ many_shared(int4 *shared, const list &list, int words) : experts(experts_of<EXPERTS>(list))
     {
         sums = (int *)shared;
         part_counts = sums + experts;
@@ -323,13 +330,15 @@ struct many_shared {
  * Turns a number for each expert into the sum of those before it, and returns the sum of all. A thread's own experts are
  * its own before; all may read them afterwards.
  */
-static __device__ __noinline__ int scan_experts(int *numbers, int *sums, int experts)
+template <int EXPERTS, int THREADS>
+static __device__ __noinline__ int scan_experts(int *numbers, int *sums, int num_experts)
 {
+    const int experts = EXPERTS ? EXPERTS : num_experts;
     const int lane = threadIdx.x % WARP_SIZE;
-    int sum;
+    int sum = 0;
 
 #pragma unroll 1
-    for (int e = threadIdx.x; e < experts; e += blockDim.x) {
+    for (int e = threadIdx.x; e < experts; e += THREADS) {
         const int own = numbers[e];
         int inclusive = own;
 
@@ -345,7 +354,7 @@ static __device__ __noinline__ int scan_experts(int *numbers, int *sums, int exp
     }
     __syncthreads();
 #pragma unroll 1
-    for (int first = 0; first < experts; first += blockDim.x) {
+    for (int first = 0; first < experts; first += THREADS) {
         const int e = first + threadIdx.x;
         int before = 0;
 
@@ -374,8 +383,8 @@ struct own_ids {
 };
 
 /** Ranks the ids of a tile inside each warp. A warp's own row of warp_counts gets its counts: no barrier is needed. */
-template <typename Id, int THREADS, int IDS>
-static __device__ __forceinline__ own_ids<IDS> rank_tile(const many_shared<THREADS, IDS> &s, const Id *ids, int num_ids,
+template <typename Id, int EXPERTS, int THREADS, int IDS>
+static __device__ __forceinline__ own_ids<IDS> rank_tile(const many_shared<EXPERTS, THREADS, IDS> &s, const Id *ids, int num_ids,
                                                          int num_experts, int bits)
 {
     const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE;
@@ -422,8 +431,8 @@ static __device__ __forceinline__ own_ids<IDS> rank_tile(const many_shared<THREA
 
 // [count_tile]
 /** Turns the counts of the warps into those of the warps before each, and sums them into tile_counts[e]. */
-template <int THREADS, int IDS>
-static __device__ int sum_warps(const many_shared<THREADS, IDS> &s, int e)
+template <int EXPERTS, int THREADS, int IDS>
+static __device__ int sum_warps(const many_shared<EXPERTS, THREADS, IDS> &s, int e)
 {
     int before = 0;
 
@@ -441,12 +450,12 @@ static __device__ int sum_warps(const many_shared<THREADS, IDS> &s, int e)
 
 // [stage_tile]
 /** Puts the tile's ids in order, in shared memory; returns how many there are. Ends with a barrier. */
-template <int THREADS, int IDS>
-static __device__ __forceinline__ int stage_tile(const many_shared<THREADS, IDS> &s, const own_ids<IDS> &own)
+template <int EXPERTS, int THREADS, int IDS>
+static __device__ __forceinline__ int stage_tile(const many_shared<EXPERTS, THREADS, IDS> &s, const own_ids<IDS> &own)
 {
     const int warp = threadIdx.x / WARP_SIZE;
     const int first = warp * IDS * WARP_SIZE + threadIdx.x % WARP_SIZE;
-    const int sum = scan_experts(s.tile_begins, s.sums, s.experts);
+    const int sum = scan_experts<EXPERTS, THREADS>(s.tile_begins, s.sums, s.experts);
 
 #pragma unroll
     for (int k = 0; k < IDS; k++)
@@ -475,8 +484,8 @@ static __device__ void publish(word64 *row, int e, int count)
 
 // [read_rows]
 /** Sums all blocks' rows into s.counts, and those of the blocks before this one into s.cursors. False: gave up. */
-template <int PER_WORD, int THREADS, int IDS>
-static __device__ __forceinline__ bool read_rows(const many_shared<THREADS, IDS> &s, const list &list, const word64 *rows)
+template <int EXPERTS, int PER_WORD, int THREADS, int IDS>
+static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THREADS, IDS> &s, const list &list, const word64 *rows)
 {
     const int words = s.experts / PER_WORD, groups = s.groups(words), bits = 64 / PER_WORD;
     const int group = threadIdx.x / words, num_rows = gridDim.x;
@@ -555,12 +564,12 @@ struct shares {
 };
 
 /** Grid: up to ALIGN_MOST_BLOCKS blocks, all on the device at the same time. */
-template <typename Id, int PER_WORD, int THREADS, int IDS>
+template <typename Id, int EXPERTS, int PER_WORD, int THREADS, int IDS>
 static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, shares shares)
 {
     extern __shared__ int4 shared[];
-    const int thread = threadIdx.x, words = list.experts / PER_WORD, set_words = ALIGN_MOST_BLOCKS * list.experts / 2;
-    const many_shared<THREADS, IDS> s(shared, list.experts, words);
+    const int thread = threadIdx.x, words = experts_of<EXPERTS>(list) / PER_WORD, set_words = ALIGN_MOST_BLOCKS * experts_of<EXPERTS>(list) / 2;
+    const many_shared<EXPERTS, THREADS, IDS> s(shared, list, words);
     const int first_id = blockIdx.x * shares.part_ids, num_ids = min(shares.part_ids, list.numel - first_id);
     const Id *const ids = (const Id *)list.topk_ids + first_id;
     const word64 last = load_word(&shares.workspace->last);
@@ -609,10 +618,10 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, s
 #pragma unroll 1
             for (int i = blockIdx.x * THREADS + thread; i < (int)(last >> 1); i += gridDim.x * THREADS)
                 sets[!set * set_words + i] = 0;
-            good = read_rows<PER_WORD>(s, list, rows);
+            good = read_rows<EXPERTS, PER_WORD>(s, list, rows);
             if (thread == 0)
                 leavers = atomicAdd(&shares.workspace->leavers, good ? 1ull : (1ull << 32) + 1);
-            total = scan_experts(s.begins, s.sums, s.experts);
+            total = scan_experts<EXPERTS, THREADS>(s.begins, s.sums, s.experts);
 #pragma unroll 1
             for (int e = thread; e < s.experts; e += THREADS)
                 s.cursors[e] += s.begins[e] * list.block_size + s.part_counts[e] + s.tile_counts[e];
@@ -665,7 +674,7 @@ static int bits_of(unsigned number)
     return bits;
 }
 
-template <typename Id>
+template <typename Id, int EXPERTS>
 static cudaError_t launch_few(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream)
 {
     const list list = list_of(problem, buffers);
@@ -675,7 +684,7 @@ static cudaError_t launch_few(const align_problem *problem, const align_buffers 
     if (list.numel <= WARP_SIZE)
         align_warp_kernel<Id><<<list.numel > 0 ? list.numel : 1, WARP_SIZE, 0, stream>>>(list);
     else
-        align_few_kernel<Id><<<blocks, threads < 256 ? 256 : threads, few_shared_bytes(list), stream>>>(list);
+        align_few_kernel<Id, EXPERTS><<<blocks, threads < 256 ? 256 : threads, few_shared_bytes(list), stream>>>(list);
     return cudaGetLastError();
 }
 // [launch_few]
@@ -703,12 +712,12 @@ static cudaError_t resident_blocks(Kernel kernel, int threads, size_t shared_byt
 
 // [launch_many]
 /** Up to `blocks` blocks, and no more than can wait for each other. */
-template <typename Id, int PER_WORD, int THREADS, int IDS>
+template <typename Id, int EXPERTS, int PER_WORD, int THREADS, int IDS>
 static cudaError_t launch_parts(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream,
                                 int blocks)
 {
-    typedef many_shared<THREADS, IDS> shared;
-    const auto kernel = align_many_kernel<Id, PER_WORD, THREADS, IDS>;
+    typedef many_shared<EXPERTS, THREADS, IDS> shared;
+    const auto kernel = align_many_kernel<Id, EXPERTS, PER_WORD, THREADS, IDS>;
     list list = list_of(problem, buffers);
     shares shares = {(exchange *)buffers->workspace, 0, bits_of((unsigned)list.num_experts - 1), 0};
     void *arguments[] = {&list, &shares};
@@ -720,8 +729,8 @@ static cudaError_t launch_parts(const align_problem *problem, const align_buffer
         return status;
     blocks = blocks < resident ? blocks : resident;
     shares.part_ids = round_up((int)((problem->numel + blocks - 1) / blocks), WARP_SIZE);
-    if (shares.part_ids > (PER_WORD == 2 ? INT32_MAX : INT16_MAX / ROWS_AT_ONCE)) /* a count would not fit into its bits */
-        return launch_parts<Id, 2, 1024, 4>(problem, buffers, stream, resident);
+    if (PER_WORD == 4 && shares.part_ids > INT16_MAX / ROWS_AT_ONCE) /* a count would not fit into its bits */
+        return launch_parts<Id, EXPERTS, 2, 1024, 4>(problem, buffers, stream, resident);
     blocks = (list.numel + shares.part_ids - 1) / shares.part_ids;
     while ((list.num_experts << (shares.log_shares + 1)) <= blocks * shared::WARPS)
         shares.log_shares++;
@@ -734,13 +743,17 @@ static cudaError_t launch_many(const align_problem *problem, const align_buffers
 {
     const int64_t numel = problem->numel;
 
-    if (numel <= 64 * 512)
-        return launch_parts<Id, 4, 512, 1>(problem, buffers, stream, (int)((numel + 511) / 512));
-    if (numel <= 64 * 1024)
-        return launch_parts<Id, 4, 512, 2>(problem, buffers, stream, (int)((numel + 1023) / 1024));
-    if (numel <= 128 * 2048)
-        return launch_parts<Id, 4, 512, 4>(problem, buffers, stream, (int)((numel + 2047) / 2048));
-    return launch_parts<Id, 2, 1024, 4>(problem, buffers, stream, ALIGN_MOST_BLOCKS);
+    if (problem->num_experts > FAST_EXPERTS)
+        return launch_parts<Id, 0, 2, 512, 4>(problem, buffers, stream, (int)((numel + 2047) / 2048));
+    if (numel <= 8192)
+        return launch_parts<Id, FAST_EXPERTS, 4, 256, 1>(problem, buffers, stream, (int)((numel + 255) / 256));
+    if (numel <= 32768)
+        return launch_parts<Id, FAST_EXPERTS, 4, 512, 1>(problem, buffers, stream, (int)((numel + 511) / 512));
+    if (numel <= 65536)
+        return launch_parts<Id, FAST_EXPERTS, 4, 512, 2>(problem, buffers, stream, (int)((numel + 1023) / 1024));
+    if (numel <= 270336)
+        return launch_parts<Id, FAST_EXPERTS, 4, 512, 4>(problem, buffers, stream, (int)((numel + 2047) / 2048));
+    return launch_parts<Id, FAST_EXPERTS, 2, 1024, 4>(problem, buffers, stream, ALIGN_MOST_BLOCKS);
 }
 // [launch_many]
 
@@ -751,7 +764,10 @@ static cudaError_t launch(const align_problem *problem, const align_buffers *buf
     const bool few = problem->kernel == ALIGN_KERNEL_AUTO ? problem->numel <= FEW_IDS
                                                           : problem->kernel == ALIGN_KERNEL_SMALL || problem->numel == 0;
 
-    return few ? launch_few<Id>(problem, buffers, stream) : launch_many<Id>(problem, buffers, stream);
+    if (!few)
+        return launch_many<Id>(problem, buffers, stream);
+    return problem->num_experts > FAST_EXPERTS ? launch_few<Id, 0>(problem, buffers, stream)
+                                               : launch_few<Id, FAST_EXPERTS>(problem, buffers, stream);
 }
 
 cudaError_t align_launch(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream)

@@ -104,7 +104,7 @@ enum { ALIGN_MOST_BLOCKS = 192 };
  */
 static inline size_t align_exchange_bytes(const struct align_problem *problem)
 {
-    const size_t experts = ((size_t)problem->num_experts + 127) / 128 * 128;
+    const size_t experts = ((size_t)problem->num_experts + 255) / 256 * 256;
 
     return 16 + 2 * ALIGN_MOST_BLOCKS * experts * sizeof(int32_t);
 }
