@@ -11,7 +11,7 @@
 
 // [constants]
 enum { WARP_SIZE = 32, FEW_EXPERTS = 4, FEW_IDS_PER_THREAD = 2, FEW_IDS = FEW_IDS_PER_THREAD * 1024 };
-enum { ROWS_AT_ONCE = 4, MOST_POLLS = 1 << 22, FAST_EXPERTS = 256 };
+enum { ROWS_AT_ONCE = 4, MOST_POLLS = 1 << 22, LOG_LONG_RUN = 3, FAST_EXPERTS = 256 };
 static const unsigned FULL_MASK = 0xffffffffu;
 // [constants]
 
@@ -287,7 +287,7 @@ static __device__ word64 load_word(const word64 *word)
 /** What a thread block of align_many_kernel has in shared memory. */
 template <int EXPERTS, int THREADS, int IDS>
 struct many_shared {
-    static constexpr int WARPS = THREADS / WARP_SIZE, TILE = THREADS * IDS;
+    static constexpr int WARPS = THREADS / WARP_SIZE, TILE = THREADS * IDS, MOST_WORDS = TILE / WARP_SIZE;
     int experts;                 /* EXPERTS, unless that is 0 */
     int *sums;                   /* [experts / WARP_SIZE] */
     int *part_counts;            /* [experts] ids of this block's part, but for its last tile */
@@ -297,19 +297,22 @@ struct many_shared {
     int *begins;                 /* [experts] first block of rows */
     int *cursors;                /* [experts] place of the first of this block's ids that has been written */
     unsigned *staged;            /* [TILE] a tile's ids by expert: the expert, times 65536, and the position */
-    int *partial;                /* [groups][2][experts] */
-    unsigned short *warp_counts; /* [WARPS][experts] ids of each warp; later those of the warps before it */
+    unsigned *marks;             /* [words][experts] of a tile: a bit for each run of ids, if one is the expert's */
+    unsigned short *bases;       /* [words][experts] how many bits the words before have */
+    int *partial;                /* [groups][2][experts], in the place of marks */
 
     /** Groups of threads that read rows at the same time. A row has `words` words, one for each thread of a group. */
     static __host__ __device__ int groups(int words) { return words < THREADS ? THREADS / words : 1; }
 
     static size_t bytes(int experts, int words)
     {
-        return ((size_t)(7 + 2 * groups(words)) * experts + TILE) * sizeof(int) +
-               (size_t)WARPS * experts * sizeof(unsigned short);
+        const size_t marking = (size_t)MOST_WORDS * experts * (sizeof(unsigned) + sizeof(unsigned short));
+        const size_t reading = (size_t)2 * groups(words) * experts * sizeof(int);
+
+        return ((size_t)7 * experts + TILE) * sizeof(int) + (marking > reading ? marking : reading);
     }
 
-    __device__ many_shared(int4 *shared, const list &list, int words) : experts(experts_of<EXPERTS>(list))
+    __device__ many_shared(int4 *shared, const list &list) : experts(experts_of<EXPERTS>(list))
     {
         sums = (int *)shared;
         part_counts = sums + experts;
@@ -320,7 +323,8 @@ struct many_shared {
         cursors = begins + experts;
         staged = (unsigned *)(cursors + experts);
         partial = (int *)(staged + TILE);
-        warp_counts = (unsigned short *)(partial + 2 * groups(words) * experts);
+        marks = staged + TILE;
+        bases = (unsigned short *)(marks + MOST_WORDS * experts);
     }
 };
 // [many_shared]
@@ -331,7 +335,7 @@ struct many_shared {
  * its own before; all may read them afterwards.
  */
 template <int EXPERTS, int THREADS>
-static __device__ __noinline__ int scan_experts(int *numbers, int *sums, int num_experts)
+static __device__ __forceinline__ int scan_experts(int *numbers, int *sums, int num_experts)
 {
     const int experts = EXPERTS ? EXPERTS : num_experts;
     const int lane = threadIdx.x % WARP_SIZE;
@@ -375,93 +379,81 @@ static __device__ __noinline__ int scan_experts(int *numbers, int *sums, int num
 }
 // [scan_experts]
 
-// [rank_tile]
-/** A thread's ids of a tile: their experts and what their ranks are among the ids of their warp. */
-template <int IDS>
-struct own_ids {
-    int expert[IDS], rank[IDS];
-};
-
-/** Ranks the ids of a tile inside each warp. A warp's own row of warp_counts gets its counts: no barrier is needed. */
-template <typename Id, int EXPERTS, int THREADS, int IDS>
-static __device__ __forceinline__ own_ids<IDS> rank_tile(const many_shared<EXPERTS, THREADS, IDS> &s, const Id *ids, int num_ids,
-                                                         int num_experts, int bits)
+// [mark_tile]
+/** Reads the experts of a thread's ids of a tile, every THREADS-th of them. */
+template <typename Id, int THREADS, int IDS>
+static __device__ __forceinline__ void read_tile(int expert[IDS], const Id *ids, int num_ids, int num_experts)
 {
-    const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE;
-    const int first = warp * IDS * WARP_SIZE + lane;
-    unsigned short *const row = s.warp_counts + warp * s.experts;
-    own_ids<IDS> own;
-    unsigned same[IDS];
-    Id id[IDS];
-
-#pragma unroll
-    for (int k = 0; k < IDS; k++)
-        id[k] = first + k * WARP_SIZE < num_ids ? ids[first + k * WARP_SIZE] : (Id)-1;
-    for (int i = lane; i < s.experts / 4; i += WARP_SIZE)
-        ((uint2 *)row)[i] = make_uint2(0, 0);
 #pragma unroll
     for (int k = 0; k < IDS; k++) {
-        own.expert[k] = expert_of(id[k], num_experts);
-        same[k] = __ballot_sync(FULL_MASK, own.expert[k] >= 0);
+        const int i = threadIdx.x + k * THREADS;
+
+        expert[k] = expert_of(i < num_ids ? ids[i] : (Id)-1, num_experts);
     }
+}
+
+/**
+ * Sets a bit for each id of a tile, in its expert's words. Runs of LONG_RUN ids share a bit, as long as no run has an
+ * expert twice; else every id gets its own. Returns the length of the runs, as a power of two. Ends with a barrier.
+ */
+template <int EXPERTS, int THREADS, int IDS>
+static __device__ __forceinline__ int mark_tile(const many_shared<EXPERTS, THREADS, IDS> &s, const int expert[IDS])
+{
 #pragma unroll 1
-    for (int bit = 0; bit < bits; bit++) {
+    for (int log_run = LOG_LONG_RUN;; log_run = 0) {
+        bool twice = false;
+
+#pragma unroll 1
+        for (int i = threadIdx.x; i < (s.MOST_WORDS >> log_run) * s.experts / 4; i += THREADS)
+            ((int4 *)s.marks)[i] = make_int4(0, 0, 0, 0);
+        __syncthreads();
 #pragma unroll
         for (int k = 0; k < IDS; k++) {
-            const bool set = own.expert[k] >> bit & 1;
-            const unsigned with = __ballot_sync(FULL_MASK, set);
+            const int run = (threadIdx.x + k * THREADS) >> log_run;
+            const unsigned bit = 1u << run % 32;
 
-            same[k] &= set ? with : ~with;
+            if (expert[k] >= 0)
+                twice |= (atomicOr(&s.marks[run / 32 * s.experts + expert[k]], bit) & bit) != 0;
         }
+        if (!__syncthreads_or(twice))
+            return log_run;
     }
-#pragma unroll
-    for (int k = 0; k < IDS; k++) {
-        const unsigned below = same[k] & lanes_below(lane);
-
-        __syncwarp();
-        if (own.expert[k] >= 0)
-            own.rank[k] = row[own.expert[k]] + __popc(below);
-        __syncwarp();
-        if (own.expert[k] >= 0 && below == 0)
-            row[own.expert[k]] = (unsigned short)(own.rank[k] + __popc(same[k]));
-    }
-    return own;
 }
-// [rank_tile]
+// [mark_tile]
 
-// [count_tile]
-/** Turns the counts of the warps into those of the warps before each, and sums them into tile_counts[e]. */
+// [sum_words]
+/** Sums expert e's bits before each word into s.bases, and all of them into s.tile_counts; returns those. */
 template <int EXPERTS, int THREADS, int IDS>
-static __device__ int sum_warps(const many_shared<EXPERTS, THREADS, IDS> &s, int e)
+static __device__ int sum_words(const many_shared<EXPERTS, THREADS, IDS> &s, int e, int log_run)
 {
-    int before = 0;
+    int sum = 0;
 
 #pragma unroll 4
-    for (int w = 0; w < THREADS / WARP_SIZE; w++) {
-        const int count = s.warp_counts[w * s.experts + e];
-
-        s.warp_counts[w * s.experts + e] = (unsigned short)before;
-        before += count;
+    for (int word = 0; word < s.MOST_WORDS >> log_run; word++) {
+        s.bases[word * s.experts + e] = (unsigned short)sum;
+        sum += __popc(s.marks[word * s.experts + e]);
     }
-    s.tile_counts[e] = s.tile_begins[e] = before;
-    return before;
+    s.tile_counts[e] = s.tile_begins[e] = sum;
+    return sum;
 }
-// [count_tile]
+// [sum_words]
 
 // [stage_tile]
 /** Puts the tile's ids in order, in shared memory; returns how many there are. Ends with a barrier. */
 template <int EXPERTS, int THREADS, int IDS>
-static __device__ __forceinline__ int stage_tile(const many_shared<EXPERTS, THREADS, IDS> &s, const own_ids<IDS> &own)
+static __device__ __forceinline__ int stage_tile(const many_shared<EXPERTS, THREADS, IDS> &s, const int expert[IDS],
+                                                 int log_run)
 {
-    const int warp = threadIdx.x / WARP_SIZE;
-    const int first = warp * IDS * WARP_SIZE + threadIdx.x % WARP_SIZE;
     const int sum = scan_experts<EXPERTS, THREADS>(s.tile_begins, s.sums, s.experts);
 
 #pragma unroll
-    for (int k = 0; k < IDS; k++)
-        if (own.expert[k] >= 0)
-            s.staged[s.tile_begins[own.expert[k]] + s.warp_counts[warp * s.experts + own.expert[k]] + own.rank[k]] =
-                (unsigned)own.expert[k] << 16 | (unsigned)(first + k * WARP_SIZE);
+    for (int k = 0; k < IDS; k++) {
+        const int i = threadIdx.x + k * THREADS, run = i >> log_run, word = run / 32 * s.experts + expert[k];
+
+        if (expert[k] >= 0)
+            s.staged[s.tile_begins[expert[k]] + s.bases[word] + __popc(s.marks[word] & lanes_below(run % 32))] =
+                (unsigned)expert[k] << 16 | (unsigned)i;
+    }
     __syncthreads();
     return sum;
 }
@@ -559,7 +551,6 @@ static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THRE
 struct shares {
     exchange *workspace;
     int part_ids;   /* ids of a block; the last may have less */
-    int bits;       /* of an expert's number */
     int log_shares; /* so many warps close a group, as a power of two */
 };
 
@@ -569,7 +560,7 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, s
 {
     extern __shared__ int4 shared[];
     const int thread = threadIdx.x, words = experts_of<EXPERTS>(list) / PER_WORD, set_words = ALIGN_MOST_BLOCKS * experts_of<EXPERTS>(list) / 2;
-    const many_shared<EXPERTS, THREADS, IDS> s(shared, list, words);
+    const many_shared<EXPERTS, THREADS, IDS> s(shared, list);
     const int first_id = blockIdx.x * shares.part_ids, num_ids = min(shares.part_ids, list.numel - first_id);
     const Id *const ids = (const Id *)list.topk_ids + first_id;
     const word64 last = load_word(&shares.workspace->last);
@@ -600,17 +591,19 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, s
 
 #pragma unroll 1
     for (bool first = true; tile >= 0 && good; tile -= s.TILE, first = false) {
-        const own_ids<IDS> own = rank_tile(s, ids + tile, num_ids - tile, list.num_experts, shares.bits);
+        int expert[IDS];
 
-        __syncthreads();
+        read_tile<Id, THREADS, IDS>(expert, ids + tile, num_ids - tile, list.num_experts);
+        const int log_run = mark_tile(s, expert);
+
 #pragma unroll 1
         for (int e = thread; e < s.experts; e += THREADS) {
-            const int count = sum_warps(s, e);
+            const int count = sum_words(s, e, log_run);
 
             if (first)
                 publish<PER_WORD>(rows + blockIdx.x * words, e, s.part_counts[e] + count);
         }
-        const int in_tile = stage_tile(s, own);
+        const int in_tile = stage_tile(s, expert, log_run);
         // [many_tiles]
 
         // [many_exchange]
@@ -664,16 +657,6 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, s
 /* --- launch ------------------------------------------------------------------------------------------------------- */
 
 // [launch_few]
-/** How many bits a number has. */
-static int bits_of(unsigned number)
-{
-    int bits = 0;
-
-    for (; number >> bits > 0; bits++)
-        ;
-    return bits;
-}
-
 template <typename Id, int EXPERTS>
 static cudaError_t launch_few(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream)
 {
@@ -719,7 +702,7 @@ static cudaError_t launch_parts(const align_problem *problem, const align_buffer
     typedef many_shared<EXPERTS, THREADS, IDS> shared;
     const auto kernel = align_many_kernel<Id, EXPERTS, PER_WORD, THREADS, IDS>;
     list list = list_of(problem, buffers);
-    shares shares = {(exchange *)buffers->workspace, 0, bits_of((unsigned)list.num_experts - 1), 0};
+    shares shares = {(exchange *)buffers->workspace, 0, 0};
     void *arguments[] = {&list, &shares};
     const size_t shared_bytes = shared::bytes(list.experts, list.experts / PER_WORD);
     int resident;
@@ -730,7 +713,7 @@ static cudaError_t launch_parts(const align_problem *problem, const align_buffer
     blocks = blocks < resident ? blocks : resident;
     shares.part_ids = round_up((int)((problem->numel + blocks - 1) / blocks), WARP_SIZE);
     if (PER_WORD == 4 && shares.part_ids > INT16_MAX / ROWS_AT_ONCE) /* a count would not fit into its bits */
-        return launch_parts<Id, EXPERTS, 2, 1024, 4>(problem, buffers, stream, resident);
+        return launch_parts<Id, FAST_EXPERTS, 2, 1024, 4>(problem, buffers, stream, resident);
     blocks = (list.numel + shares.part_ids - 1) / shares.part_ids;
     while ((list.num_experts << (shares.log_shares + 1)) <= blocks * shared::WARPS)
         shares.log_shares++;
@@ -744,7 +727,7 @@ static cudaError_t launch_many(const align_problem *problem, const align_buffers
     const int64_t numel = problem->numel;
 
     if (problem->num_experts > FAST_EXPERTS)
-        return launch_parts<Id, 0, 2, 512, 4>(problem, buffers, stream, (int)((numel + 2047) / 2048));
+        return launch_parts<Id, 0, 2, 256, 1>(problem, buffers, stream, ALIGN_MOST_BLOCKS);
     if (numel <= 8192)
         return launch_parts<Id, FAST_EXPERTS, 4, 256, 1>(problem, buffers, stream, (int)((numel + 255) / 256));
     if (numel <= 32768)
