@@ -10,8 +10,10 @@
 #include "harness/align/align.h"
 
 // [constants]
-enum { WARP_SIZE = 32, FEW_EXPERTS = 4, FEW_IDS_PER_THREAD = 2, FEW_IDS = FEW_IDS_PER_THREAD * 1024 };
-enum { ROWS_AT_ONCE = 4, MOST_POLLS = 1 << 22, LOG_LONG_RUN = 3, FAST_EXPERTS = 256 };
+enum { WARP_SIZE = 32, FAST_EXPERTS = 256, FEW_IDS = 1024, FEW_EXPERTS = 4, ROWS_AT_ONCE = 4, LOG_LONG_RUN = 3 };
+#ifndef MOST_POLLS
+#define MOST_POLLS (1 << 22) /* seconds on a GPU */
+#endif
 static const unsigned FULL_MASK = 0xffffffffu;
 // [constants]
 
@@ -38,18 +40,12 @@ static __host__ __device__ int round_up(int count, int multiple)
 
 static list list_of(const align_problem *problem, const align_buffers *buffers)
 {
-    return list{buffers->topk_ids,
-                buffers->sorted_token_ids,
-                buffers->expert_ids,
-                buffers->num_tokens_post_padded,
-                buffers->expert_map,
-                (int)problem->numel,
-                problem->num_experts,
-                round_up(problem->num_experts, FAST_EXPERTS),
-                problem->block_size,
-                0xffffffffu / (unsigned)problem->block_size,
-                (int)problem->capacity,
-                (int)(problem->capacity / problem->block_size)};
+    return list{buffers->topk_ids,      buffers->sorted_token_ids,
+                buffers->expert_ids,    buffers->num_tokens_post_padded,
+                buffers->expert_map,    (int)problem->numel,
+                problem->num_experts,   round_up(problem->num_experts, FAST_EXPERTS),
+                problem->block_size,    0xffffffffu / (unsigned)problem->block_size,
+                (int)problem->capacity, (int)(problem->capacity / problem->block_size)};
 }
 // [list]
 
@@ -154,8 +150,7 @@ static __host__ __device__ int words_of_marks(int numel)
 
 static size_t few_shared_bytes(const list &list)
 {
-    return ((size_t)list.experts + list.experts / WARP_SIZE + FEW_EXPERTS * words_of_marks(list.numel)) *
-           sizeof(int);
+    return ((size_t)list.experts + list.experts / WARP_SIZE + FEW_EXPERTS * words_of_marks(list.numel)) * sizeof(int);
 }
 
 /** How many bits below bit `i` are set. */
@@ -175,26 +170,20 @@ static __device__ int rank_of(const unsigned *marks, int i)
  * Grid: a block for every FEW_EXPERTS experts. Each counts all ids, and writes the groups of its own experts.
  */
 template <typename Id, int EXPERTS>
-static __global__ void __launch_bounds__(1024) align_few_kernel(list list)
+static __global__ void __launch_bounds__(FEW_IDS) align_few_kernel(list list)
 {
     extern __shared__ int4 shared[];
     __shared__ int own_begins[FEW_EXPERTS];
     const int experts = experts_of<EXPERTS>(list), groups = experts / WARP_SIZE, words = words_of_marks(list.numel);
-    int *const counts = (int *)shared;                       /* [experts] */
+    int *const counts = (int *)shared; /* [experts] */
     int *const sums = counts + experts;
-    unsigned *const marks = (unsigned *)sums + groups;          /* [FEW_EXPERTS][words]: a bit for each of its ids */
+    unsigned *const marks = (unsigned *)sums + groups; /* [FEW_EXPERTS][words]: a bit for each of its ids */
     const int thread = threadIdx.x, lane = thread % WARP_SIZE, warp = thread / WARP_SIZE, num_threads = blockDim.x;
     const int first_own = blockIdx.x * FEW_EXPERTS, own_group = first_own / WARP_SIZE;
-    Id id[FEW_IDS_PER_THREAD];
+    const Id id = thread < list.numel ? ((const Id *)list.topk_ids)[thread] : (Id)-1;
     // [few]
 
     // [few_count]
-#pragma unroll
-    for (int k = 0; k < FEW_IDS_PER_THREAD; k++) {
-        const int i = thread + k * num_threads;
-
-        id[k] = i < list.numel ? ((const Id *)list.topk_ids)[i] : -1;
-    }
 #pragma unroll 1
     for (int e = thread; e < experts; e += num_threads)
         counts[e] = 0;
@@ -202,15 +191,13 @@ static __global__ void __launch_bounds__(1024) align_few_kernel(list list)
     for (int word = thread; word < FEW_EXPERTS * words; word += num_threads)
         marks[word] = 0;
     __syncthreads();
-#pragma unroll
-    for (int k = 0; k < FEW_IDS_PER_THREAD; k++) {
-        const int i = thread + k * num_threads, expert = expert_of(id[k], list.num_experts), own = expert - first_own;
+    const int expert = expert_of(id, list.num_experts), own = expert - first_own;
+    const bool is_own = expert >= 0 && own >= 0 && own < FEW_EXPERTS;
 
-        if (expert >= 0)
-            atomicAdd(&counts[expert], 1);
-        if (expert >= 0 && own >= 0 && own < FEW_EXPERTS)
-            atomicOr(&marks[own * words + i / WARP_SIZE], 1u << i % WARP_SIZE);
-    }
+    if (expert >= 0)
+        atomicAdd(&counts[expert], 1);
+    if (is_own)
+        atomicOr(&marks[own * words + thread / WARP_SIZE], 1u << lane);
     __syncthreads();
     // [few_count]
 
@@ -249,13 +236,9 @@ static __global__ void __launch_bounds__(1024) align_few_kernel(list list)
     // [few_begins]
 
     // [few_write]
-#pragma unroll
-    for (int k = 0; k < FEW_IDS_PER_THREAD; k++) {
-        const int i = thread + k * num_threads, expert = expert_of(id[k], list.num_experts), own = expert - first_own;
-
-        if (expert >= 0 && own >= 0 && own < FEW_EXPERTS)
-            list.sorted_token_ids[(before + own_begins[own]) * list.block_size + rank_of(marks + own * words, i)] = i;
-    }
+    if (is_own)
+        list.sorted_token_ids[(before + own_begins[own]) * list.block_size + rank_of(marks + own * words, thread)] =
+            thread;
     if (warp < FEW_EXPERTS && first_own + warp < list.num_experts)
         close_group(list, first_own + warp, counts[first_own + warp], before + own_begins[warp], 0, 1);
     close_list(list, total);
@@ -288,21 +271,24 @@ static __device__ word64 load_word(const word64 *word)
 template <int EXPERTS, int THREADS, int IDS>
 struct many_shared {
     static constexpr int WARPS = THREADS / WARP_SIZE, TILE = THREADS * IDS, MOST_WORDS = TILE / WARP_SIZE;
-    int experts;                 /* EXPERTS, unless that is 0 */
-    int *sums;                   /* [experts / WARP_SIZE] */
-    int *part_counts;            /* [experts] ids of this block's part, but for its last tile */
-    int *tile_counts;            /* [experts] ids of a tile */
-    int *tile_begins;            /* [experts] where they begin in `staged` */
-    int *counts;                 /* [experts] ids of all blocks */
-    int *begins;                 /* [experts] first block of rows */
-    int *cursors;                /* [experts] place of the first of this block's ids that has been written */
-    unsigned *staged;            /* [TILE] a tile's ids by expert: the expert, times 65536, and the position */
-    unsigned *marks;             /* [words][experts] of a tile: a bit for each run of ids, if one is the expert's */
-    unsigned short *bases;       /* [words][experts] how many bits the words before have */
-    int *partial;                /* [groups][2][experts], in the place of marks */
+    int experts;           /* EXPERTS, unless that is 0 */
+    int *sums;             /* [experts / WARP_SIZE] */
+    int *part_counts;      /* [experts] ids of this block's part, but for its last tile */
+    int *tile_counts;      /* [experts] ids of a tile */
+    int *tile_begins;      /* [experts] where they begin in `staged` */
+    int *counts;           /* [experts] ids of all blocks */
+    int *begins;           /* [experts] first block of rows */
+    int *cursors;          /* [experts] place of the first of this block's ids that has been written */
+    unsigned *staged;      /* [TILE] a tile's ids by expert: the expert, times 65536, and the position */
+    unsigned *marks;       /* [words][experts] of a tile: a bit for each run of ids, if one is the expert's */
+    unsigned short *bases; /* [words][experts] how many bits the words before have */
+    int *partial;          /* [groups][2][experts], in the place of marks */
 
     /** Groups of threads that read rows at the same time. A row has `words` words, one for each thread of a group. */
-    static __host__ __device__ int groups(int words) { return words < THREADS ? THREADS / words : 1; }
+    static __host__ __device__ int groups(int words)
+    {
+        return words < THREADS ? THREADS / words : 1;
+    }
 
     static size_t bytes(int experts, int words)
     {
@@ -477,7 +463,8 @@ static __device__ void publish(word64 *row, int e, int count)
 // [read_rows]
 /** Sums all blocks' rows into s.counts, and those of the blocks before this one into s.cursors. False: gave up. */
 template <int EXPERTS, int PER_WORD, int THREADS, int IDS>
-static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THREADS, IDS> &s, const list &list, const word64 *rows)
+static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THREADS, IDS> &s, const list &list,
+                                                 const word64 *rows)
 {
     const int words = s.experts / PER_WORD, groups = s.groups(words), bits = 64 / PER_WORD;
     const int group = threadIdx.x / words, num_rows = gridDim.x;
@@ -559,7 +546,8 @@ template <typename Id, int EXPERTS, int PER_WORD, int THREADS, int IDS>
 static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, shares shares)
 {
     extern __shared__ int4 shared[];
-    const int thread = threadIdx.x, words = experts_of<EXPERTS>(list) / PER_WORD, set_words = ALIGN_MOST_BLOCKS * experts_of<EXPERTS>(list) / 2;
+    const int thread = threadIdx.x, words = experts_of<EXPERTS>(list) / PER_WORD,
+              set_words = ALIGN_MOST_BLOCKS * experts_of<EXPERTS>(list) / 2;
     const many_shared<EXPERTS, THREADS, IDS> s(shared, list);
     const int first_id = blockIdx.x * shares.part_ids, num_ids = min(shares.part_ids, list.numel - first_id);
     const Id *const ids = (const Id *)list.topk_ids + first_id;
@@ -638,8 +626,7 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, s
     const int warp = thread / WARP_SIZE * gridDim.x + blockIdx.x, num_shares = 1 << shares.log_shares;
 
 #pragma unroll 1
-    for (int e = warp >> shares.log_shares; good && e < list.num_experts;
-         e += s.WARPS * gridDim.x >> shares.log_shares)
+    for (int e = warp >> shares.log_shares; good && e < list.num_experts; e += s.WARPS * gridDim.x >> shares.log_shares)
         close_group(list, e, s.counts[e], s.begins[e], warp & (num_shares - 1), num_shares);
     if (good)
         close_list(list, total);
@@ -662,12 +649,12 @@ static cudaError_t launch_few(const align_problem *problem, const align_buffers 
 {
     const list list = list_of(problem, buffers);
     const int blocks = (list.num_experts + FEW_EXPERTS - 1) / FEW_EXPERTS;
-    const int threads = round_up((list.numel + FEW_IDS_PER_THREAD - 1) / FEW_IDS_PER_THREAD, WARP_SIZE);
+    const int threads = list.numel > FAST_EXPERTS ? round_up(list.numel, WARP_SIZE) : FAST_EXPERTS;
 
     if (list.numel <= WARP_SIZE)
-        align_warp_kernel<Id><<<list.numel > 0 ? list.numel : 1, WARP_SIZE, 0, stream>>>(list);
+        align_warp_kernel<Id> < < <list.numel> 0 ? list.numel : 1, WARP_SIZE, 0, stream >>> (list);
     else
-        align_few_kernel<Id, EXPERTS><<<blocks, threads < 256 ? 256 : threads, few_shared_bytes(list), stream>>>(list);
+        align_few_kernel<Id, EXPERTS><<<blocks, threads, few_shared_bytes(list), stream>>>(list);
     return cudaGetLastError();
 }
 // [launch_few]
@@ -730,11 +717,11 @@ static cudaError_t launch_many(const align_problem *problem, const align_buffers
         return launch_parts<Id, 0, 2, 256, 1>(problem, buffers, stream, ALIGN_MOST_BLOCKS);
     if (numel <= 8192)
         return launch_parts<Id, FAST_EXPERTS, 4, 256, 1>(problem, buffers, stream, (int)((numel + 255) / 256));
-    if (numel <= 32768)
+    if (numel <= 16384)
         return launch_parts<Id, FAST_EXPERTS, 4, 512, 1>(problem, buffers, stream, (int)((numel + 511) / 512));
     if (numel <= 65536)
         return launch_parts<Id, FAST_EXPERTS, 4, 512, 2>(problem, buffers, stream, (int)((numel + 1023) / 1024));
-    if (numel <= 270336)
+    if (numel <= 262144)
         return launch_parts<Id, FAST_EXPERTS, 4, 512, 4>(problem, buffers, stream, (int)((numel + 2047) / 2048));
     return launch_parts<Id, FAST_EXPERTS, 2, 1024, 4>(problem, buffers, stream, ALIGN_MOST_BLOCKS);
 }
@@ -744,8 +731,9 @@ static cudaError_t launch_many(const align_problem *problem, const align_buffers
 template <typename Id>
 static cudaError_t launch(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream)
 {
-    const bool few = problem->kernel == ALIGN_KERNEL_AUTO ? problem->numel <= FEW_IDS
-                                                          : problem->kernel == ALIGN_KERNEL_SMALL || problem->numel == 0;
+    const bool few = problem->kernel == ALIGN_KERNEL_AUTO
+                         ? problem->numel <= FEW_IDS
+                         : problem->kernel == ALIGN_KERNEL_SMALL || problem->numel == 0;
 
     if (!few)
         return launch_many<Id>(problem, buffers, stream);
