@@ -650,9 +650,10 @@ static cudaError_t launch_few(const align_problem *problem, const align_buffers 
     const list list = list_of(problem, buffers);
     const int blocks = (list.num_experts + FEW_EXPERTS - 1) / FEW_EXPERTS;
     const int threads = list.numel > FAST_EXPERTS ? round_up(list.numel, WARP_SIZE) : FAST_EXPERTS;
+    const int warps = list.numel > 0 ? list.numel : 1; /* an empty grid is a launch error */
 
     if (list.numel <= WARP_SIZE)
-        align_warp_kernel<Id> < < <list.numel> 0 ? list.numel : 1, WARP_SIZE, 0, stream >>> (list);
+        align_warp_kernel<Id><<<warps, WARP_SIZE, 0, stream>>>(list);
     else
         align_few_kernel<Id, EXPERTS><<<blocks, threads, few_shared_bytes(list), stream>>>(list);
     return cudaGetLastError();
