@@ -17,8 +17,6 @@ enum { WARP_SIZE = 32, FAST_EXPERTS = 256, FEW_IDS = 1024, FEW_EXPERTS = 4, ROWS
 static const unsigned FULL_MASK = 0xffffffffu;
 // [constants]
 
-typedef unsigned long long word64;
-
 // [list]
 /**
  * A problem and its buffers, as the kernels want them: short, since a launch's parameters come from memory too. `experts`
@@ -250,6 +248,8 @@ static __global__ void __launch_bounds__(FEW_IDS) align_few_kernel(list list)
 /* --- many ids ----------------------------------------------------------------------------------------------------- */
 
 // [exchange]
+typedef unsigned long long word64;
+
 /**
  * The workspace, all zeros before its first launch. Two sets of rows, in each a row for every block. A launch writes to
  * the set that the last one did not, and clears what the last one wrote: so what it finds in its own set are zeros.
