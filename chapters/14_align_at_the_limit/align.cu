@@ -7,7 +7,7 @@
  *         counts a part, tells the others, and puts its part in order. A rank is a number of bits, so order is ascending.
  * Watch:  launches 1; no atomic returns a value that is used for a place; blocks of one launch that wait for each other.
  */
-#include "harness/align/align.h"
+#include "harness/align/exchange.h"
 
 // [constants]
 enum { WARP_SIZE = 32, FAST_EXPERTS = 256, FEW_IDS = 1024, FEW_EXPERTS = 4, ROWS_AT_ONCE = 4, LOG_LONG_RUN = 3 };
@@ -15,6 +15,8 @@ enum { WARP_SIZE = 32, FAST_EXPERTS = 256, FEW_IDS = 1024, FEW_EXPERTS = 4, ROWS
 #define MOST_POLLS (1 << 22) /* seconds on a GPU */
 #endif
 static const unsigned FULL_MASK = 0xffffffffu;
+
+typedef unsigned long long word64;
 // [constants]
 
 // [list]
@@ -248,8 +250,6 @@ static __global__ void __launch_bounds__(FEW_IDS) align_few_kernel(list list)
 /* --- many ids ----------------------------------------------------------------------------------------------------- */
 
 // [exchange]
-typedef unsigned long long word64;
-
 /**
  * The workspace, all zeros before its first launch. Two sets of rows, in each a row for every block. A launch writes to
  * the set that the last one did not, and clears what the last one wrote: so what it finds in its own set are zeros.

@@ -1,5 +1,5 @@
 /** @file main.c  Chapter 14: one launch at every size, and every group in ascending order. */
-#include "harness/align/align.h"
+#include "harness/align/exchange.h"
 
 static const char *unsupported_reason(const struct align_problem *problem)
 {
@@ -19,7 +19,6 @@ int main(int argc, char **argv)
                  .unsupported_reason = unsupported_reason,
                  .capacity = align_capacity_of_few,
                  .workspace_bytes = align_exchange_bytes,
-                 .zeroed_workspace = true,
                  .ascending = true,
                  .launch = align_launch},
         .before = {.name = "10_align_parallel_fill",

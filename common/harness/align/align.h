@@ -40,7 +40,7 @@ struct align_buffers {
     int32_t *sorted_token_ids; /**< [capacity]; 4-byte aligned, no more. Holds numel where it holds no position */
     int32_t *expert_ids;       /**< [capacity / block_size]; -1 for a non-local expert and past the last block */
     int32_t *num_tokens_post_padded; /**< [1] */
-    void *workspace; /**< [workspace_bytes], 256-byte aligned; holds anything at the start, or see zeroed_workspace */
+    void *workspace;                 /**< [workspace_bytes], 256-byte aligned; holds anything at the start */
 };
 
 /** The least capacity that holds any ids of this problem: every expert may waste block_size - 1 places. */
@@ -66,8 +66,7 @@ struct align_step {
     const char *(*unsupported_reason)(const struct align_problem *problem);
     int64_t (*capacity)(const struct align_problem *problem); /**< of sorted_token_ids, unless the user gives one */
     size_t (*workspace_bytes)(const struct align_problem *problem); /**< what the launch needs besides its operands */
-    bool zeroed_workspace; /**< it holds zeros before its first launch, and then what the last one left there */
-    bool ascending;        /**< promises ascending positions in every group */
+    bool ascending;                                                 /**< promises ascending positions in every group */
     /** Launches on `stream`, once or more. Returns the first error. Must not allocate or synchronise. */
     cudaError_t (*launch)(const struct align_problem *problem, const struct align_buffers *buffers,
                           cudaStream_t stream);
@@ -93,20 +92,6 @@ enum { ALIGN_SECTOR_WORDS = 8 };
 static inline size_t align_spread_offsets_bytes(const struct align_problem *problem)
 {
     return (size_t)problem->num_experts * ALIGN_SECTOR_WORDS * sizeof(int32_t);
-}
-
-/** The most thread blocks of a launch of chapter 14 that wait for each other; a GPU has that many multiprocessors or fewer. */
-enum { ALIGN_MOST_BLOCKS = 192 };
-
-/**
- * Chapter 14's blocks tell each other their counts: 16 bytes, then two sets of rows, of 4 bytes an expert for each block.
- * A workspace serves launches of one stream and one number of experts, whatever their ids.
- */
-static inline size_t align_exchange_bytes(const struct align_problem *problem)
-{
-    const size_t experts = ((size_t)problem->num_experts + 255) / 256 * 256;
-
-    return 16 + 2 * ALIGN_MOST_BLOCKS * experts * sizeof(int32_t);
 }
 
 /** Every align.cu defines this one; the build gives the chapter before the name align_launch_before. */
