@@ -578,7 +578,7 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, s
     int total = 0;
 
 #pragma unroll 1
-    for (bool first = true; tile >= 0 && good; tile -= s.TILE, first = false) {
+    for (bool first = true; tile >= 0; tile -= s.TILE, first = false) {
         int expert[IDS];
 
         read_tile<Id, THREADS, IDS>(expert, ids + tile, num_ids - tile, list.num_experts);
@@ -602,6 +602,8 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, s
             good = read_rows<EXPERTS, PER_WORD>(s, list, rows);
             if (thread == 0)
                 leavers = atomicAdd(&shares.workspace->leavers, good ? 1ull : (1ull << 32) + 1);
+            if (!good)
+                break;
             total = scan_experts<EXPERTS, THREADS>(s.begins, s.sums, s.experts);
 #pragma unroll 1
             for (int e = thread; e < s.experts; e += THREADS)
@@ -617,7 +619,7 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, s
         }
         __syncthreads();
 #pragma unroll 1
-        for (int i = thread; good && i < in_tile; i += THREADS)
+        for (int i = thread; i < in_tile; i += THREADS)
             list.sorted_token_ids[s.tile_begins[s.staged[i] >> 16] + i] = first_id + tile + (int)(s.staged[i] & 0xffff);
     }
     // [many_scatter]
