@@ -113,7 +113,7 @@ static __device__ void close_list(const list &list, int num_blocks)
 
 /* --- a warp's ids ------------------------------------------------------------------------------------------------- */
 
-// [warp]
+// [warp_ids]
 /** Grid: a block for each of up to WARP_SIZE ids, of one warp, which knows all of them. It writes the group of its id. */
 template <typename Id>
 static __global__ void __launch_bounds__(WARP_SIZE) align_warp_kernel(list list)
@@ -137,7 +137,7 @@ static __global__ void __launch_bounds__(WARP_SIZE) align_warp_kernel(list list)
     if (own == 0 && lane == 0)
         *list.num_tokens_post_padded = total * list.block_size;
 }
-// [warp]
+// [warp_ids]
 
 /* --- few ids ------------------------------------------------------------------------------------------------------ */
 
