@@ -157,6 +157,13 @@ long long simt_clock(void)
     return ++calls;
 }
 
+/** Ends the turn of the lane's warp: whoever sleeps waits for what others do. */
+void simt_sleep(void)
+{
+    simt_now.sleeps = true;
+    simt_lane_leave();
+}
+
 long long simt_clock_or(long long of_host)
 {
     return simt_now.lane ? simt_clock() : of_host;

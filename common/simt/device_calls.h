@@ -74,6 +74,7 @@ uint32_t simt_atomic32(void *address, enum simt_atomic_op op, int in_block, uint
 uint64_t simt_atomic64(void *address, enum simt_atomic_op op, int in_block, uint64_t operand, uint64_t compare);
 void simt_fence(int in_block);
 long long simt_clock(void);
+void simt_sleep(void);
 /* It is about to be loaded, and the launch writes it neither before nor after. */
 void simt_read_only(const void *pointer, unsigned bytes);
 /* The same in a kernel; outside, `of_host`. */

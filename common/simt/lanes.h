@@ -157,6 +157,7 @@ struct running {
     struct lane *warp_lane; /**< lane 0 of the warp */
     uint32_t runnable;      /**< lanes of the warp still to run this round */
     struct block *block;
+    bool sleeps; /**< a lane of the warp has called __nanosleep() this round */
 };
 
 /** What a launch has done so far: events replayed, and arrivals at shuffles, votes and barriers. */

@@ -73,7 +73,7 @@ static void check_budget(struct warp *warp)
                       simt_event_limit);
 }
 
-/** Runs a warp until none of its lanes can go on, or it has spun for long and others should have a turn. */
+/** Runs a warp until none of its lanes can go on, or it sleeps or has spun for long and others should have a turn. */
 static void warp_run(struct block *block, struct warp *warp)
 {
     enum { TURN = 64 };
@@ -81,13 +81,14 @@ static void warp_run(struct block *block, struct warp *warp)
     simt_warp_enter(block, warp);
     take_events(warp);
     for (int full = 0; warp->ready && !simt_faulted;) {
+        simt_now.sleeps = false;
         simt_lanes_run(lanes_with_room(warp));
         if (simt_faulted)
             return;
         OBSERVE(lanes_stopped, warp);
         simt_replay(warp);
         check_budget(warp);
-        if (warp->ready && ++full == TURN) {
+        if (warp->ready && (++full == TURN || simt_now.sleeps)) {
             park_events(warp);
             return;
         }

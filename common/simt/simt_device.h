@@ -360,8 +360,10 @@ SIMT_DEVICE long long clock64(void)
 {
     return simt_clock();
 }
+/* Whoever sleeps waits for others: its warp's turn ends. */
 SIMT_DEVICE void __nanosleep(unsigned)
 {
+    simt_sleep();
 }
 /* The C library has one for the host: a kernel's is another. */
 SIMT_DEVICE clock_t simt_clock_of_either(void)

@@ -33,7 +33,8 @@ FOLDER = ROOT / "docs" / "figures"
 WITH_MATPLOTLIB = course.python_with("matplotlib")
 NEEDS_MATPLOTLIB = unittest.skipUnless(WITH_MATPLOTLIB, "no python3 here has matplotlib")
 GATE = ("02_warp_per_group", "03_divergence_free", "04_bitonic_sort", "05_fused_gate", "13_gate_at_the_limit")
-ALIGN = ("06_align_serial", "07_align_vector_pad", "08_align_blelloch", "09_align_warp_scan", "10_align_parallel_fill")
+ALIGN = ("06_align_serial", "07_align_vector_pad", "08_align_blelloch", "09_align_warp_scan", "10_align_parallel_fill",
+         "14_align_at_the_limit")
 LARGE = "--block-size 1 --kernel large"
 
 

@@ -1,7 +1,15 @@
 #include "harness/align/run.h"
 
 #include "harness/align/check.h"
+#include "harness/align/exchange.h"
 #include "harness/align/problem.h"
+
+size_t align_exchange_bytes(const struct align_problem *problem)
+{
+    const size_t experts = ((size_t)problem->num_experts + 255) / 256 * 256;
+
+    return 16 + 2 * ALIGN_MOST_BLOCKS * experts * sizeof(int32_t);
+}
 
 bool align_operands_allocate(const struct align_problem *problem, const struct align_step *step, bool has_map,
                              int misalign, struct operands *operands, struct error *error)
@@ -19,6 +27,7 @@ bool align_operands_allocate(const struct align_problem *problem, const struct a
                  {.name = "num_tokens_post_padded", .role = OPERAND_OUTPUT, .host = {DTYPE_I32, 1, {1}, NULL}},
                  {.name = "workspace",
                   .role = OPERAND_WORKSPACE,
+                  .zeroed = step && step->workspace_bytes == align_exchange_bytes,
                   .host = {DTYPE_U8, 1, {(int64_t)workspace_bytes}, NULL}}},
         .count = NUM_ALIGN_OPERANDS,
         .poison = ALIGN_POISON,

@@ -53,9 +53,19 @@ void device_buffer_free(struct device_buffer *buffer)
     *buffer = (struct device_buffer){0};
 }
 
+static bool set_bytes(const struct device_buffer *buffer, int byte, struct error *error)
+{
+    return !buffer->bytes || is_done(cudaMemset(buffer->data, byte, buffer->bytes), "filling a buffer", error);
+}
+
+bool device_buffer_zero(const struct device_buffer *buffer, struct error *error)
+{
+    return set_bytes(buffer, 0, error);
+}
+
 bool device_buffer_fill(const struct device_buffer *buffer, int byte, struct error *error)
 {
-    if (buffer->bytes && !is_done(cudaMemset(buffer->data, byte, buffer->bytes), "filling a buffer", error))
+    if (!set_bytes(buffer, byte, error))
         return false;
     backend_unwrite(buffer->data, buffer->bytes);
     return true;

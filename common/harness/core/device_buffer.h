@@ -21,6 +21,9 @@ struct device_buffer {
 bool device_buffer_allocate(struct device_buffer *buffer, size_t bytes, size_t misalign, struct error *error);
 void device_buffer_free(struct device_buffer *buffer);
 
+/** Writes zeros, which kernels may read. */
+bool device_buffer_zero(const struct device_buffer *buffer, struct error *error);
+
 /** Fills the usable bytes with one byte value, which is for the host to find again: no kernel has written them yet. */
 bool device_buffer_fill(const struct device_buffer *buffer, int byte, struct error *error);
 

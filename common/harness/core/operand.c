@@ -128,6 +128,8 @@ static bool apply_recipe(const struct operand *operand, uint64_t *others, struct
 /** Fills an operand's device memory. */
 static bool fill_device(const struct operand *operand, unsigned char poison, struct error *error)
 {
+    if (operand->zeroed)
+        return device_buffer_zero(&operand->device, error);
     if (operand->role != OPERAND_INPUT)
         return device_buffer_fill(&operand->device, poison, error);
     return operand->recipe.piece ? apply_recipe(operand, NULL, error)

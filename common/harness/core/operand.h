@@ -33,6 +33,7 @@ struct operand {
     struct operand_recipe recipe;
     size_t idle_bytes; /**< of its bytes, those that no kernel needs to move */
     bool absent;       /**< this problem has none: its addresses are NULL */
+    bool zeroed;       /**< a workspace that holds zeros before the first launch, not poison */
     size_t misalign;   /**< bytes that it begins past a multiple of 256 on the device */
     struct device_buffer device;
 };

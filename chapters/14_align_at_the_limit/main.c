@@ -1,0 +1,31 @@
+/** @file main.c  Chapter 14: one launch at every size, and every group in ascending order. */
+#include "harness/align/exchange.h"
+
+static const char *unsupported_reason(const struct align_problem *problem)
+{
+    if (problem->kernel == ALIGN_KERNEL_SMALL && problem->numel > 1024)
+        return "--kernel small: more than 1024 ids; a block has all of them, one for each of its threads";
+    if (problem->num_experts > 2048)
+        return "--num-experts: more than 2048; their counts by warps and tiles exceed the 227 KB of shared memory that "
+               "a "
+               "block may have";
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct align_chapter chapter = {
+        .step = {.name = "14_align_at_the_limit",
+                 .unsupported_reason = unsupported_reason,
+                 .capacity = align_capacity_of_few,
+                 .workspace_bytes = align_exchange_bytes,
+                 .ascending = true,
+                 .launch = align_launch},
+        .before = {.name = "10_align_parallel_fill",
+                   .capacity = align_capacity_of_few,
+                   .workspace_bytes = align_spread_offsets_bytes,
+                   .launch = align_launch_before},
+        .gate = {.name = "05_fused_gate", .launch = gate_launch},
+    };
+    return align_main(argc, argv, &chapter);
+}
