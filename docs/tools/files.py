@@ -60,8 +60,8 @@ def write_whole(path, text):
 
 
 def readmes():
-    """The Markdown files that hold tables and show figures: README.md, the chapters' and the page of claims."""
-    return [path for pattern in ("README.md", "chapters/*/README.md", "docs/pages/claims.md")
+    """The Markdown files that hold tables and show figures: README.md, the chapters' and some pages beside them."""
+    return [path for pattern in ("README.md", "chapters/*/README.md", "docs/pages/claims.md", "docs/pages/peers.md")
             for path in sorted(pathlib.Path().glob(pattern))]
 
 
