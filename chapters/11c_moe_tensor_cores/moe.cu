@@ -79,7 +79,7 @@ template <typename Tile>
 static __device__ __forceinline__ void copy_step(source<Tile> &from, bf16 *stage)
 {
     bf16 *const to = stage + piece_at<Tile>(threadIdx.x / Tile::PIECES, threadIdx.x % Tile::PIECES);
-    const int rows = from.left > 0 ? from.rows : 0;
+    const int rows = from.left > 0 ? from.rows : 0; /* a multiple of 64: of LINES_AT_ONCE lines all exist, or none */
 
 #pragma unroll
     for (int i = 0; i < Tile::WEIGHT_COPIES; i++)
@@ -219,7 +219,8 @@ struct place {
 
 /**
  * Thread blocks start in the order of their index. Those that need the same rows of weights come one after the other, so
- * that all but the first find them in L2. An expert's blocks of tokens are neighbours; a warp looks at 32 of them.
+ * that all but the first find them in L2. An expert's blocks of tokens are neighbours; a warp looks at 32 of them. Each
+ * entry of expert_ids is for tokens_per_id blocks of tokens.
  */
 static __device__ place find_place(const int *expert_ids, int width, int outputs, int tokens_per_id)
 {
@@ -279,7 +280,7 @@ static __device__ void compute(const moe_problem &problem, const moe_buffers &bu
         if (count <= Tile::narrower::TOKENS)
             return compute<FIRST, typename Tile::narrower>(problem, buffers, at, positions, count, ring);
 
-    constexpr int OUTPUTS = Tile::ROWS / (FIRST ? 2 : 1), PITCH = OUTPUTS + PIECE; /* 8 lines in 32 banks */
+    constexpr int OUTPUTS = Tile::ROWS / (FIRST ? 2 : 1), PITCH = OUTPUTS + PIECE; /* 4 lines in 16 banks */
     const int width = FIRST ? problem.intermediate_size : problem.hidden_size;
     bf16 *const result = (bf16 *)(FIRST ? buffers.intermediate : buffers.partial) + at.first_output;
     source<Tile> from = find_source<FIRST, Tile>(problem, buffers, at, positions, count);

@@ -50,7 +50,7 @@ static bool compute(struct parallel_layer *layer, int64_t num_tokens, struct err
 }
 // [compute]
 
-/* --- the source's path -------------------------------------------------------------------------------------------- */
+/* --- the layer's notes' path -------------------------------------------------------------------------------------- */
 
 /** Every rank of the DP group gets the rows that each has of an array; bytes for one token's row. */
 static bool gather_tokens(struct parallel_layer *layer, int own, int all, size_t row, struct error *error)

@@ -399,7 +399,7 @@ class Layer(course.Course):
             "| Triton | 0.20 | - | - | 0.40 | - |",
             "| 11a_naive | - | - | - | - | - |",
             "| 11b_tiled | 0.80 | - | - | 0.50 | 0.50 |",
-            "Reading: 1,000 GB/s. cuBLAS, for as long as the last chapter's layer was timed: 200 and 400 tera-operations a "
+            "Reading: 1,000 GB/s. cuBLAS, for as long as 11b's layer was timed: 200 and 400 tera-operations a "
             "second. GPU, CUDA 1.2, recorded on 2026-01-02 by `gpu/NAME --bench` and `gpu/moe_peers --bench`."])
 
     def test_what_is_not_recorded(self):
