@@ -137,8 +137,8 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
 
 // [sigmoid]
 /**
- * 1 / (1 + exp(-x)) by two rough instructions, as near as the checker asks. exp(-x) is 2^power, but for what rounding took
- * from power: the fused multiply-adds put it back. NaN for what has no finite exp(-x).
+ * 1 / (1 + exp(-x)) by two rough instructions, as near as the checker asks. exp(-x) is 2^power, but for what rounding
+ * added to power: the fused multiply-adds take it off. 0 or NaN for what has no finite exp(-x); NaN for infinities.
  */
 static __device__ __forceinline__ float quick_sigmoid(float x)
 {
@@ -209,7 +209,7 @@ struct tile {
     static constexpr int ROOM = 4 * Router::TOPK; /* for candidates of a token */
 
     T logits[WARP_SIZE * STRIDE]; /* group g of token t: lane t * GROUPS + g; then scores in their place */
-    entry candidates[Router::TOKENS][ROOM + 8];
+    entry candidates[Router::TOKENS][ROOM + 8]; /* 64 bytes of room: two tokens, half a warp, meet in no bank */
     int chosen[Router::TOKENS][Router::TOPK];
 };
 // [tile]

@@ -116,7 +116,7 @@ static __device__ __forceinline__ float choice_with(float score, const Bias *cor
 // [exact]
 
 // [two_keys]
-/** The two largest keys of each COUNT neighbouring lanes, in each of these; the second may equal the first. */
+/** The two largest keys of each COUNT neighbouring lanes, a part of the warp, in each of these; they may be equal. */
 struct two_keys {
     unsigned first, second;
 };
