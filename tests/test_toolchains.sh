@@ -26,7 +26,8 @@ toolchain() {
     done
     # shellcheck disable=SC2086
     $3 "build/$1/tests/simt/print_counts" > "build/$1/counts.txt"
-    succeeds "$1: the chapters build" ninja -f "$tap_ninja" cpu || return
+    # shellcheck disable=SC2046,SC2086 # words
+    succeeds "$1: the chapters build" ninja -f "$tap_ninja" $(printf "build/$1/cpu/%s " $chapters) || return
     for chapter in $chapters; do
         size='--num-tokens 100'
         case $(operator_of "build/cpu/$chapter") in
