@@ -81,7 +81,10 @@ static __device__ unsigned lanes_below(int lane)
 // [helpers]
 
 // [close]
-/** Writes an expert's pads and the owner of its blocks. Done by num_shares warps, of which this one is `share`. */
+/**
+ * Writes an expert's pads and the owner of its blocks of rows. Its group has `count` ids and begins at `begin`, in blocks
+ * of rows. Done by num_shares warps, of which this one is `share`.
+ */
 static __device__ void close_group(const list &list, int expert, int count, int begin, int share, int num_shares)
 {
     const int thread = share * WARP_SIZE + threadIdx.x % WARP_SIZE, num_threads = num_shares * WARP_SIZE;
@@ -114,7 +117,10 @@ static __device__ void close_list(const list &list, int num_blocks)
 /* --- a warp's ids ------------------------------------------------------------------------------------------------- */
 
 // [warp_ids]
-/** Grid: a block for each of up to WARP_SIZE ids, of one warp, which knows all of them. It writes the group of its id. */
+/**
+ * Grid: a block for each of up to WARP_SIZE ids, of one warp, which knows all of them. If its id is the first of its
+ * expert, it writes that expert's group; else it only helps to close the list.
+ */
 template <typename Id>
 static __global__ void __launch_bounds__(WARP_SIZE) align_warp_kernel(list list)
 {
@@ -142,7 +148,7 @@ static __global__ void __launch_bounds__(WARP_SIZE) align_warp_kernel(list list)
 /* --- few ids ------------------------------------------------------------------------------------------------------ */
 
 // [few_shared]
-/** 32-bit words with a bit for each id; a multiple of 4. */
+/** 32-bit words with room for a bit for each id. */
 static __host__ __device__ int words_of_marks(int numel)
 {
     return round_up(round_up(numel, WARP_SIZE) / WARP_SIZE, 4);
@@ -284,7 +290,7 @@ struct many_shared {
     unsigned short *bases; /* [words][experts] how many bits the words before have */
     int *partial;          /* [groups][2][experts], in the place of marks */
 
-    /** Groups of threads that read rows at the same time. A row has `words` words, one for each thread of a group. */
+    /** Sets of threads that read rows at the same time. A row has `words` words, one for each thread of a set. */
     static __host__ __device__ int groups(int words)
     {
         return words < THREADS ? THREADS / words : 1;
