@@ -2,22 +2,22 @@
 
     python3 tests/mutants.py [--build DIR] [--jobs N] [--list] [--all] [--new] [--alone] [WORD...]
 
-A mutant is a kernel with one change: a barrier removed, < for <=, a statement lost (RULES has all). It is compiled by the
-commands that built the chapter's program (Ninja tells them) and run: --check-all, then what RUNS has. It is refused if it
-does not compile, if the simulator finds a fault, if the checker finds a wrong answer, or if it does not end. What is left
-must stand in tests/mutants_equivalent.txt, which says why it is no wrong kernel.
+A mutant is a kernel with one change: a barrier removed, < for <=, a statement lost (RULES has all). It is compiled by
+the commands that built the chapter's program (Ninja tells them) and run: --check-all, then what RUNS has. It is refused
+if it does not compile, if the simulator finds a fault, if the checker finds a wrong answer, or if it does not end. What
+is left must stand in tests/mutants_equivalent.txt, which says why it is no wrong kernel.
 
-Most of a chapter's mutants are in one program (tests/mutants_in_one.py), which is right while none of them is on. With --alone, and
-where a mutant changes a constant or a type, it is a program by itself.
+Most of a chapter's mutants are in one program (tests/mutants_in_one.py), which is right while none of them is on. With
+--alone, and where a mutant changes a constant or a type, it is a program by itself.
 Chapter 01 runs on the host, where no simulator looks on: it is compiled with gcc's sanitizers, too.
 
-Chapter 12 is left out: its program has no --check-all, and what is new there shows only between several processes, which take a
-second to start. tests/test_parallel.sh leaves out the sums between them. Its products are chapter 11c's.
+Chapter 12 is left out: its program has no --check-all, and what is new there shows only between several processes,
+which take a second to start. tests/test_parallel.sh leaves out the sums between them. Its products are chapter 11c's.
 
-Prints each survivor and, for each chapter, what refused how many; exits 1 if one survived. WORDs choose: only mutants whose
-path, rule and line contain them all. A header of common/kernels counts for the first chapter that reads it. --list shows the
-mutants; --new leaves out lines that a chapter before has as well; --all runs those too that are listed as equivalent: one
-that is refused is listed wrongly.
+Prints each survivor and, for each chapter, what refused how many; exits 1 if one survived. WORDs choose: only mutants
+whose path, rule and line contain them all. A header of common/kernels counts for the first chapter that reads it.
+--list shows the mutants; --new leaves out lines that a chapter before has as well; --all runs those too that are listed
+as equivalent: one that is refused is listed wrongly.
 """
 import argparse
 import concurrent.futures
@@ -75,7 +75,8 @@ RULES = [
     ("always", r" \? ", " || true ? "),
     ("never", r" \? ", " && false ? "),
 ]
-DECLARATION = re.compile(r"(return|else|case|template|using|enum|struct|break|continue|default)\b|(static|const|constexpr|extern) |"
+DECLARATION = re.compile(r"(return|else|case|template|using|enum|struct|break|continue|default)\b|"
+                         r"(static|const|constexpr|extern) |"
                          r"[A-Za-z_]\w*(<[^;=]*>)?( \**(const )?|\** )[A-Za-z_]\w*( =|;|,|\[|\()")
 
 
@@ -146,7 +147,8 @@ def places(code):
     """Every change: rule, begin, end, what to put there."""
     for rule, pattern, replacement in RULES:
         for match in re.finditer(pattern, code):
-            yield rule, match.start(), match.end(), replacement(match) if callable(replacement) else match.expand(replacement)
+            new = replacement(match) if callable(replacement) else match.expand(replacement)
+            yield rule, match.start(), match.end(), new
     yield from conditions(code)
     yield from roundings(code)
     yield from statements(code)
@@ -167,14 +169,16 @@ def kernels():
     """Each chapter's name, kernel and the headers that no chapter before it reads."""
     seen = set()
     for folder in sorted(pathlib.Path("chapters").glob("[0-9][0-9]*_*")):
-        kernel = next((path for path in sorted(folder.iterdir()) if path.name in ("gate.c", "gate.cu", "align.cu", "moe.cu")), None)
+        names = ("gate.c", "gate.cu", "align.cu", "moe.cu")
+        kernel = next((path for path in sorted(folder.iterdir()) if path.name in names), None)
         if not kernel:
             continue
         read, headers = [kernel], []
         while read:
             for name in re.findall(r'#include "(kernels/\w+\.cuh)"', read.pop().read_text()):
                 header = pathlib.Path("common") / name
-                if str(header) not in seen and not pathlib.Path("common/simt", name).exists():  # the simulator has its own
+                simulated = pathlib.Path("common/simt", name).exists()  # the simulator has its own
+                if str(header) not in seen and not simulated:
                     seen.add(str(header))
                     headers.append(str(header))
                     read.append(header)
@@ -188,8 +192,8 @@ class Chapter:
         program, target = f"{build}/cpu/{name}", pathlib.Path(kernel).stem
         self.name, self.kernel, self.target, self.file = name, kernel, target, pathlib.Path(kernel).name
         self.object, self.program = f"{build}/cpu/obj/{name}/{target}.o", program
-        commands = subprocess.run(["ninja", "-t", "commands", program], capture_output=True, text=True, check=True).stdout
-        self.commands = [line for line in commands.splitlines() if self.object in line]
+        commands = subprocess.run(["ninja", "-t", "commands", program], capture_output=True, text=True, check=True)
+        self.commands = [line for line in commands.stdout.splitlines() if self.object in line]
         self.threads = "1"
         if self.file.endswith(".c"):  # no simulator looks after it, and it makes threads of its own
             sanitizers = "-fsanitize=address,undefined -fno-sanitize-recover=undefined"
@@ -198,12 +202,13 @@ class Chapter:
 
     def compile(self, folder, commands, more=""):
         """
-        Runs commands that built the chapter's program, on the folder's kernel and more objects: whether they could, and what was
-        said.
+        Runs commands that built the chapter's program, on the folder's kernel and more objects: whether they could, and
+        what was said.
         """
         for command in commands:
             command = re.sub(r"-iquote \S+( \S+\))?", "", command).replace(self.kernel, f"{folder}/{self.file}")
-            command = command.replace(self.object, f"{folder}/kernel.o").replace(f"-o {self.program} ", f"-o {folder}/program {more} ")
+            command = command.replace(self.object, f"{folder}/kernel.o")
+            command = command.replace(f"-o {self.program} ", f"-o {folder}/program {more} ")
             command = command.replace("-Icommon/simt", f"-I{folder} -Icommon/simt", 1)
             result = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
             if result.returncode:
@@ -230,7 +235,8 @@ class Chapter:
                 said = next((line for line in said if "Sanitizer: " in line), said[0])
                 return ("crash" if result.returncode < 0 else
                         "fault" if re.search(r"\.(cuh?|h):\d+: |Sanitizer: |runtime error: ", said) else
-                        "wrong answer" if re.search(r"[;:] expected |as before the launch", said) else "refused otherwise"), said
+                        "wrong answer" if re.search(r"[;:] expected |as before the launch", said) else
+                        "refused otherwise"), said
         return None
 
     def verdict_alone(self, mutant, arguments):
@@ -242,9 +248,12 @@ class Chapter:
             return self.verdict(folder / "program", arguments) if done else ("does not compile", said.splitlines()[0])
 
     def all_in_one(self, mutants, folder):
-        """Builds {folder}/program, which has what mutants it can: {mutant: number}. With no mutant on it must be right."""
-        files = [mutants_in_one.File(path, code_of(pathlib.Path(path).read_text()), [m for m in mutants if m.path == path],
-                                     DECLARATION.match) for path in sorted({mutant.path for mutant in mutants})]
+        """
+        Builds {folder}/program, which has what mutants it can: {mutant: number}. With no mutant on it must be right.
+        """
+        files = [mutants_in_one.File(path, code_of(pathlib.Path(path).read_text()),
+                                     [mutant for mutant in mutants if mutant.path == path], DECLARATION.match)
+                 for path in sorted({mutant.path for mutant in mutants})]
         numbers = mutants_in_one.build(self, files, folder)
         wrong = self.verdict(folder / "program", None)
         if wrong:
@@ -296,9 +305,9 @@ def try_all(chapter, mutants, entries, options):
                 print(f"{'listed as equivalent, but ' if verdict and known else ''}{word}: {mutant.name()}"
                       + (f"  [{verdict[1][:160]}]" if verdict else ""), flush=True)
             survivors += word == "survived" or bool(verdict and known)
-    refused = sum(count for word, count in counts.items() if word not in ("equivalent", "survived"))
-    print(f"{chapter.name}: {len(mutants)} mutants: {refused} refused ("
-          + ", ".join(f"{word} {count}" for word, count in sorted(counts.items()) if word not in ("equivalent", "survived"))
+    refusals = {word: count for word, count in sorted(counts.items()) if word not in ("equivalent", "survived")}
+    print(f"{chapter.name}: {len(mutants)} mutants: {sum(refusals.values())} refused ("
+          + ", ".join(f"{word} {count}" for word, count in refusals.items())
           + f"), {counts['equivalent']} equivalent, {counts.get('survived', 0)} survived", flush=True)
     return survivors
 
