@@ -82,7 +82,7 @@ def array_name(event):
     variable = re.match(r"[^ \[(=;]*?(?<!\w)([A-Za-z_]\w*) = ", text)
     if kind in STORES and variable and not text.startswith("*"):
         return variable[1]
-    pointer = re.match(r"\*(?:\(\w+ \*\)\()?([A-Za-z_]\w*)?", text)
+    pointer = re.match(r"\*(?:\(\w+ \*\)\()?(?:\w+\.)*([A-Za-z_]\w*)?", text)
     name = pointer[1] or "" if pointer else _first_name(r"\[", text) or _first_name(r" \+ ", text)
     return _follow_alias(lines, number, name)
 
