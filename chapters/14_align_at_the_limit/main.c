@@ -6,7 +6,7 @@ static const char *unsupported_reason(const struct align_problem *problem)
     if (problem->kernel == ALIGN_KERNEL_SMALL && problem->numel > 1024)
         return "--kernel small: more than 1024 ids; a block has all of them, one for each of its threads";
     if (problem->num_experts > 2048)
-        return "--num-experts: more than 2048; their counts by warps and tiles exceed a block's 227 KB of shared memory";
+        return "--num-experts: more than 2048; their counts by warps and tiles exceed a block's shared memory";
     return NULL;
 }
 
