@@ -94,17 +94,6 @@ all-to-all:dispatch
 all-to-all:combine
 all-to-all:add
 all-to-all:gather TP
-broadcast:broadcast
-broadcast:align
-broadcast:experts
-broadcast:sum
-broadcast:reduce DP
-broadcast:reduce TP
-broadcast:round
-all-to-all:dispatch
-all-to-all:combine
-all-to-all:add
-all-to-all:gather TP
 END
 while IFS=: read -r dispatch stage; do
     stop="1:$stage:die"
