@@ -1,5 +1,6 @@
 #include "harness/moe/options.h"
 
+#include <inttypes.h>
 #include <limits.h>
 #include <stddef.h>
 
@@ -108,4 +109,21 @@ unsigned moe_options_traits(const struct moe_options *options, const struct prog
 void moe_options_command(const struct moe_options *options, struct program *program)
 {
     program_set_command(program, moe_option_rows, moe_options_traits(options, program));
+}
+
+void moe_report_problem(const struct moe_options *options, const struct moe_problem *problem, bool all,
+                        struct record *report)
+{
+    struct record *const fields = record_object(report, IN_DATA, "problem");
+
+    if (all)
+        record_number(fields, IN_DATA, "num_tokens", "%" PRId64, problem->num_tokens);
+    record_number(fields, IN_DATA, "hidden_size", "%d", problem->hidden_size);
+    record_number(fields, IN_DATA, "intermediate_size", "%d", problem->intermediate_size);
+    record_number(fields, IN_DATA, "num_experts", "%d", problem->num_experts);
+    record_number(fields, IN_DATA, "topk", "%d", problem->topk);
+    record_text(fields, IN_DATA, "dtype", "%s", dtype_name(problem->dtype));
+    if (all || options->block_size_given)
+        record_number(fields, IN_JSON, "block_size", "%d", problem->block_size);
+    record_text(fields, IN_JSON, "expert_map", "%s", options->map);
 }

@@ -58,6 +58,13 @@ const char *moe_source_name(const struct moe_options *options);
 /** Makes program->command the one that repeats this run, every choice spelled out. */
 void moe_options_command(const struct moe_options *options, struct program *program);
 
+/**
+ * Adds the problem that was run, which files may have made another than the options': all of it, or, for a benchmark,
+ * what does not change from row to row.
+ */
+void moe_report_problem(const struct moe_options *options, const struct moe_problem *problem, bool all,
+                        struct record *report);
+
 /** Problem number 0, 1, ..., as options with check_all. False: there is none of this number, it was the last before. */
 bool moe_problem_to_try(int number, uint64_t seed, struct moe_options *options);
 

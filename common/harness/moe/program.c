@@ -46,24 +46,6 @@ static void name_verified(const struct moe_problem *problem, struct program *pro
              checked < problem->num_tokens ? ", a sample; every other element is written" : "");
 }
 
-/** Adds the problem: all of it, or, for a benchmark, what does not change from row to row. */
-static void report_problem(const struct moe_options *options, bool all, struct record *report)
-{
-    const struct moe_problem *const problem = &options->problem;
-    struct record *const fields = record_object(report, IN_DATA, "problem");
-
-    if (all)
-        record_number(fields, IN_DATA, "num_tokens", "%" PRId64, problem->num_tokens);
-    record_number(fields, IN_DATA, "hidden_size", "%d", problem->hidden_size);
-    record_number(fields, IN_DATA, "intermediate_size", "%d", problem->intermediate_size);
-    record_number(fields, IN_DATA, "num_experts", "%d", problem->num_experts);
-    record_number(fields, IN_DATA, "topk", "%d", problem->topk);
-    record_text(fields, IN_DATA, "dtype", "%s", dtype_name(problem->dtype));
-    if (all || options->block_size_given)
-        record_number(fields, IN_JSON, "block_size", "%d", problem->block_size);
-    record_text(fields, IN_JSON, "expert_map", "%s", options->map);
-}
-
 /** Adds how the tokens are spread over the experts, and what whole blocks add to them. */
 static void report_load(const struct moe_layer *layer, struct record *report)
 {
@@ -170,7 +152,7 @@ static void run(struct program *program, const struct moe_chapter *chapter, stru
     launch.operations = operations_of(&layer);
     program_run(program, &launch, &operands);
     run_before(program, options, &chapter->before, &layer, &operands);
-    report_problem(options, !program->asked.bench, program_report_head(program));
+    moe_report_problem(options, &options->problem, !program->asked.bench, program_report_head(program));
     report = program_report_result(program);
     report_load(&layer, report);
     report_work(&layer, &operands, report);

@@ -53,21 +53,6 @@ static void report_stage(const struct stage *stage, bool has_times, struct recor
     }
 }
 
-/** Adds the problem as the chapters before report it. */
-static void report_problem(const struct parallel_options *options, const struct moe_problem *problem,
-                           struct record *head)
-{
-    struct record *const fields = record_object(head, IN_DATA, "problem");
-
-    record_number(fields, IN_DATA, "num_tokens", "%" PRId64, problem->num_tokens);
-    record_number(fields, IN_DATA, "hidden_size", "%d", problem->hidden_size);
-    record_number(fields, IN_DATA, "intermediate_size", "%d", problem->intermediate_size);
-    record_number(fields, IN_DATA, "num_experts", "%d", problem->num_experts);
-    record_number(fields, IN_DATA, "topk", "%d", problem->topk);
-    record_text(fields, IN_DATA, "dtype", "%s", dtype_name(problem->dtype));
-    record_text(fields, IN_JSON, "expert_map", "%s", options->moe.map);
-}
-
 void parallel_report(struct program *program, const struct parallel_options *options, const struct moe_problem *problem,
                      const struct parallel_layer *layer)
 {
@@ -76,7 +61,7 @@ void parallel_report(struct program *program, const struct parallel_options *opt
     double received = 0.0;
     char digits[32];
 
-    report_problem(options, problem, program_report_head(program));
+    moe_report_problem(&options->moe, problem, true, program_report_head(program));
     result = program_report_result(program);
     record_text(result, IN_TABLE, "ranks", "%d: %d in data parallelism x %d with the same tokens", split->num_ranks,
                 split->dp, split->tp);
