@@ -10,7 +10,13 @@
 #include "harness/align/exchange.h"
 
 // [constants]
-enum { WARP_SIZE = 32, FAST_EXPERTS = 256, FEW_IDS = 1024, FEW_EXPERTS = 4, ROWS_AT_ONCE = 4, LOG_LONG_RUN = 3 };
+enum { WARP_SIZE = 32, FAST_EXPERTS = 256, MOST_THREADS = 1024, FEW_EXPERTS = 4, ROWS_AT_ONCE = 4, LOG_LONG_RUN = 3 };
+#ifndef MANY_IDS
+#define MANY_IDS 16
+#endif
+#ifndef FEW_IDS
+#define FEW_IDS 4096
+#endif
 #ifndef MOST_POLLS
 #define MOST_POLLS (1 << 22) /* seconds on a GPU */
 #endif
@@ -148,35 +154,66 @@ static __global__ void __launch_bounds__(WARP_SIZE) align_warp_kernel(list list)
 /* --- few ids ------------------------------------------------------------------------------------------------------ */
 
 // [few_shared]
+enum { BASE_WORDS = 4 }; /* words of marks that share a base */
+
 /** 32-bit words with room for a bit for each id. */
 static __host__ __device__ int words_of_marks(int numel)
 {
-    return round_up(round_up(numel, WARP_SIZE) / WARP_SIZE, 4);
+    return round_up(numel, WARP_SIZE * BASE_WORDS) / WARP_SIZE;
 }
 
 static size_t few_shared_bytes(const list &list)
 {
-    return ((size_t)list.experts + list.experts / WARP_SIZE + FEW_EXPERTS * words_of_marks(list.numel)) * sizeof(int);
+    const int words = words_of_marks(list.numel);
+
+    return ((size_t)list.experts + list.experts / WARP_SIZE + FEW_EXPERTS * (words + words / BASE_WORDS)) * sizeof(int);
+}
+
+/** Sums an expert's marks: into bases[i] those of the words before 4 i. A warp does it. */
+static __device__ void sum_marks(const unsigned *marks, int *bases, int words)
+{
+    const int lane = threadIdx.x % WARP_SIZE;
+    int before = 0;
+
+#pragma unroll 1
+    for (int first = 0; first < words / BASE_WORDS; first += WARP_SIZE) {
+        const int i = first + lane;
+        const bool valid = i < words / BASE_WORDS;
+        const uint4 four = valid ? ((const uint4 *)marks)[i] : make_uint4(0, 0, 0, 0);
+        const int own = __popc(four.x) + __popc(four.y) + __popc(four.z) + __popc(four.w);
+        int inclusive = own;
+
+#pragma unroll
+        for (int offset = 1; offset < WARP_SIZE; offset *= 2) {
+            const int below = __shfl_up_sync(FULL_MASK, inclusive, offset);
+
+            inclusive += below * (lane >= offset);
+        }
+        if (valid)
+            bases[i] = before + inclusive - own;
+        before += __shfl_sync(FULL_MASK, inclusive, WARP_SIZE - 1);
+    }
 }
 
 /** How many bits below bit `i` are set. */
-static __device__ int rank_of(const unsigned *marks, int i)
+static __device__ int rank_of(const unsigned *marks, const int *bases, int i)
 {
-    int rank = __popc(marks[i / WARP_SIZE] & lanes_below(i % WARP_SIZE));
+    const int word = i / WARP_SIZE, base = word / BASE_WORDS;
+    int rank = bases[base] + __popc(marks[word] & lanes_below(i % WARP_SIZE));
 
-#pragma unroll 2
-    for (int word = 0; word < i / WARP_SIZE; word++)
-        rank += __popc(marks[word]);
+#pragma unroll
+    for (int k = 0; k < BASE_WORDS - 1; k++)
+        rank += k < word % BASE_WORDS ? __popc(marks[base * BASE_WORDS + k]) : 0;
     return rank;
 }
 // [few_shared]
 
 // [few]
 /**
- * Grid: a block for every FEW_EXPERTS experts. Each counts all ids, and writes the groups of its own experts.
+ * Grid: a block for every FEW_EXPERTS experts. Each counts all ids, IDS a thread, and writes the groups of its own experts.
  */
-template <typename Id, int EXPERTS>
-static __global__ void __launch_bounds__(FEW_IDS) align_few_kernel(list list)
+template <typename Id, int EXPERTS, int IDS>
+static __global__ void __launch_bounds__(MOST_THREADS) align_few_kernel(list list)
 {
     extern __shared__ int4 shared[];
     __shared__ int own_begins[FEW_EXPERTS];
@@ -184,9 +221,17 @@ static __global__ void __launch_bounds__(FEW_IDS) align_few_kernel(list list)
     int *const counts = (int *)shared; /* [experts] */
     int *const sums = counts + experts;
     unsigned *const marks = (unsigned *)sums + groups; /* [FEW_EXPERTS][words]: a bit for each of its ids */
+    int *const bases = (int *)marks + FEW_EXPERTS * words; /* [FEW_EXPERTS][words / BASE_WORDS] */
     const int thread = threadIdx.x, lane = thread % WARP_SIZE, warp = thread / WARP_SIZE, num_threads = blockDim.x;
     const int first_own = blockIdx.x * FEW_EXPERTS, own_group = first_own / WARP_SIZE;
-    const Id id = thread < list.numel ? ((const Id *)list.topk_ids)[thread] : (Id)-1;
+    int expert[IDS];
+
+#pragma unroll
+    for (int k = 0; k < IDS; k++) {
+        const int i = thread + k * num_threads;
+
+        expert[k] = expert_of(i < list.numel ? ((const Id *)list.topk_ids)[i] : (Id)-1, list.num_experts);
+    }
     // [few]
 
     // [few_count]
@@ -197,13 +242,15 @@ static __global__ void __launch_bounds__(FEW_IDS) align_few_kernel(list list)
     for (int word = thread; word < FEW_EXPERTS * words; word += num_threads)
         marks[word] = 0;
     __syncthreads();
-    const int expert = expert_of(id, list.num_experts), own = expert - first_own;
-    const bool is_own = expert >= 0 && own >= 0 && own < FEW_EXPERTS;
+#pragma unroll
+    for (int k = 0; k < IDS; k++) {
+        const int own = expert[k] - first_own;
 
-    if (expert >= 0)
-        atomicAdd(&counts[expert], 1);
-    if (is_own)
-        atomicOr(&marks[own * words + thread / WARP_SIZE], 1u << lane);
+        if (expert[k] >= 0)
+            atomicAdd(&counts[expert[k]], 1);
+        if (expert[k] >= 0 && own >= 0 && own < FEW_EXPERTS)
+            atomicOr(&marks[own * words + (thread + k * num_threads) / WARP_SIZE], 1u << lane);
+    }
     __syncthreads();
     // [few_count]
 
@@ -225,6 +272,10 @@ static __global__ void __launch_bounds__(FEW_IDS) align_few_kernel(list list)
         if (e >= first_own && e < first_own + FEW_EXPERTS)
             own_begins[e - first_own] = before;
     }
+    const int last_warps = warp - (num_threads / WARP_SIZE - FEW_EXPERTS); /* which have least to do otherwise */
+
+    if (last_warps >= 0)
+        sum_marks(marks + last_warps * words, bases + last_warps * (words / BASE_WORDS), words);
     __syncthreads();
     // [few_scan]
 
@@ -242,9 +293,14 @@ static __global__ void __launch_bounds__(FEW_IDS) align_few_kernel(list list)
     // [few_begins]
 
     // [few_write]
-    if (is_own)
-        list.sorted_token_ids[(before + own_begins[own]) * list.block_size + rank_of(marks + own * words, thread)] =
-            thread;
+#pragma unroll
+    for (int k = 0; k < IDS; k++) {
+        const int i = thread + k * num_threads, own = expert[k] - first_own;
+
+        if (expert[k] >= 0 && own >= 0 && own < FEW_EXPERTS)
+            list.sorted_token_ids[(before + own_begins[own]) * list.block_size +
+                                  rank_of(marks + own * words, bases + own * (words / BASE_WORDS), i)] = i;
+    }
     if (warp < FEW_EXPERTS && first_own + warp < list.num_experts)
         close_group(list, first_own + warp, counts[first_own + warp], before + own_begins[warp], 0, 1);
     close_list(list, total);
@@ -276,7 +332,8 @@ static __device__ word64 load_word(const word64 *word)
 /** What a thread block of align_many_kernel has in shared memory. */
 template <int EXPERTS, int THREADS, int IDS>
 struct many_shared {
-    static constexpr int WARPS = THREADS / WARP_SIZE, TILE = THREADS * IDS, MOST_WORDS = TILE / WARP_SIZE;
+    static constexpr int WARPS = THREADS / WARP_SIZE, TILE = THREADS * IDS;
+    static constexpr int WORDS = TILE >> LOG_LONG_RUN >> 5; /* a bit for each run of ids of a tile */
     int experts;           /* EXPERTS, unless that is 0 */
     int *sums;             /* [experts / WARP_SIZE] */
     int *part_counts;      /* [experts] ids of this block's part, but for its last tile */
@@ -298,7 +355,7 @@ struct many_shared {
 
     static size_t bytes(int experts, int words)
     {
-        const size_t marking = (size_t)MOST_WORDS * experts * (sizeof(unsigned) + sizeof(unsigned short));
+        const size_t marking = (size_t)WORDS * experts * (sizeof(unsigned) + sizeof(unsigned short));
         const size_t reading = (size_t)2 * groups(words) * experts * sizeof(int);
 
         return ((size_t)7 * experts + TILE) * sizeof(int) + (marking > reading ? marking : reading);
@@ -316,7 +373,7 @@ struct many_shared {
         staged = (unsigned *)(cursors + experts);
         partial = (int *)(staged + TILE);
         marks = staged + TILE;
-        bases = (unsigned short *)(marks + MOST_WORDS * experts);
+        bases = (unsigned short *)(marks + WORDS * experts);
     }
 };
 // [many_shared]
@@ -385,43 +442,40 @@ static __device__ __forceinline__ void read_tile(int expert[IDS], const Id *ids,
 }
 
 /**
- * Sets a bit for each id of a tile, in its expert's words. Runs of LONG_RUN ids share a bit, as long as no run has an
- * expert twice; else every id gets its own. Returns the length of the runs, as a power of two. Ends with a barrier.
+ * Sets a bit for each run of 2^log_run ids of a tile, in its expert's words. False if a run has an expert twice: the bits
+ * are of no use then. Ends with a barrier.
  */
 template <int EXPERTS, int THREADS, int IDS>
-static __device__ __forceinline__ int mark_tile(const many_shared<EXPERTS, THREADS, IDS> &s, const int expert[IDS])
+static __device__ __forceinline__ bool mark_tile(const many_shared<EXPERTS, THREADS, IDS> &s, const int expert[IDS],
+                                                 int log_run)
 {
-#pragma unroll 1
-    for (int log_run = LOG_LONG_RUN;; log_run = 0) {
-        bool twice = false;
+    bool twice = false;
 
 #pragma unroll 1
-        for (int i = threadIdx.x; i < (s.MOST_WORDS >> log_run) * s.experts / 4; i += THREADS)
-            ((int4 *)s.marks)[i] = make_int4(0, 0, 0, 0);
-        __syncthreads();
+    for (int i = threadIdx.x; i < s.WORDS * s.experts / 4; i += THREADS)
+        ((int4 *)s.marks)[i] = make_int4(0, 0, 0, 0);
+    __syncthreads();
 #pragma unroll
-        for (int k = 0; k < IDS; k++) {
-            const int run = (threadIdx.x + k * THREADS) >> log_run;
-            const unsigned bit = 1u << run % 32;
+    for (int k = 0; k < IDS; k++) {
+        const int run = (threadIdx.x + k * THREADS) >> log_run;
+        const unsigned bit = 1u << run % 32;
 
-            if (expert[k] >= 0)
-                twice |= (atomicOr(&s.marks[run / 32 * s.experts + expert[k]], bit) & bit) != 0;
-        }
-        if (!__syncthreads_or(twice))
-            return log_run;
+        if (expert[k] >= 0)
+            twice |= (atomicOr(&s.marks[run / 32 * s.experts + expert[k]], bit) & bit) != 0;
     }
+    return !__syncthreads_or(twice);
 }
 // [mark_tile]
 
 // [sum_words]
 /** Sums expert e's bits before each word into s.bases, and all of them into s.tile_counts; returns those. */
 template <int EXPERTS, int THREADS, int IDS>
-static __device__ int sum_words(const many_shared<EXPERTS, THREADS, IDS> &s, int e, int log_run)
+static __device__ int sum_words(const many_shared<EXPERTS, THREADS, IDS> &s, int e)
 {
     int sum = 0;
 
 #pragma unroll 4
-    for (int word = 0; word < s.MOST_WORDS >> log_run; word++) {
+    for (int word = 0; word < s.WORDS; word++) {
         s.bases[word * s.experts + e] = (unsigned short)sum;
         sum += __popc(s.marks[word * s.experts + e]);
     }
@@ -539,6 +593,25 @@ static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THRE
 }
 // [read_rows]
 
+// [count_ids]
+/** Adds the ids of [begin, end) to s.part_counts. Their loads are under way together, IDS of them. */
+template <typename Id, int EXPERTS, int THREADS, int IDS>
+static __device__ __forceinline__ void count_ids(const many_shared<EXPERTS, THREADS, IDS> &s, const Id *ids, int begin,
+                                                 int end, int num_experts)
+{
+#pragma unroll 1
+    for (int tile = begin; tile < end; tile += s.TILE) {
+        int expert[IDS];
+
+        read_tile<Id, THREADS, IDS>(expert, ids + tile, end - tile, num_experts);
+#pragma unroll
+        for (int k = 0; k < IDS; k++)
+            if (expert[k] >= 0)
+                atomicAdd(&s.part_counts[expert[k]], 1);
+    }
+}
+// [count_ids]
+
 // [many]
 /** How the ids are dealt to blocks, and the experts to warps. */
 struct shares {
@@ -567,13 +640,7 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, s
         s.part_counts[e] = 0;
     if (tile > 0)
         __syncthreads();
-#pragma unroll 1
-    for (int i = thread; i < tile; i += THREADS) {
-        const int expert = expert_of(ids[i], list.num_experts);
-
-        if (expert >= 0)
-            atomicAdd(&s.part_counts[expert], 1);
-    }
+    count_ids(s, ids, 0, tile, list.num_experts);
     // [many_count]
 
     // [many_tiles]
@@ -583,16 +650,24 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, s
     bool good = true;
     int total = 0;
 
+    int expert[IDS], end = num_ids, log_run = LOG_LONG_RUN;
+
+    read_tile<Id, THREADS, IDS>(expert, ids + tile, end - tile, list.num_experts);
 #pragma unroll 1
-    for (bool first = true; tile >= 0; tile -= s.TILE, first = false) {
-        int expert[IDS];
+    for (bool first = true; end > 0; first = false) {
+        if (!mark_tile(s, expert, log_run)) { /* from now on shorter tiles, with a bit for each id */
+            const int long_tile = tile;
 
-        read_tile<Id, THREADS, IDS>(expert, ids + tile, num_ids - tile, list.num_experts);
-        const int log_run = mark_tile(s, expert);
-
+            log_run = 0;
+            tile = (end - 1) / (s.WORDS * 32) * (s.WORDS * 32);
+            if (first)
+                count_ids(s, ids, long_tile, tile, list.num_experts);
+            read_tile<Id, THREADS, IDS>(expert, ids + tile, end - tile, list.num_experts);
+            mark_tile(s, expert, log_run);
+        }
 #pragma unroll 1
         for (int e = thread; e < s.experts; e += THREADS) {
-            const int count = sum_words(s, e, log_run);
+            const int count = sum_words(s, e);
 
             if (first)
                 publish<PER_WORD>(rows + blockIdx.x * words, e, s.part_counts[e] + count);
@@ -623,10 +698,16 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, s
             s.cursors[e] -= s.tile_counts[e];
             s.tile_begins[e] = s.cursors[e] - s.tile_begins[e]; /* from a place in `staged` to one in the list */
         }
+        const int before = tile, length = s.WORDS * 32 << log_run;
+
+        end = tile;
+        tile = (end - 1) / length * length;
+        if (end > 0) /* the next tile's ids are on their way while this one's go out */
+            read_tile<Id, THREADS, IDS>(expert, ids + tile, end - tile, list.num_experts);
         __syncthreads();
 #pragma unroll 1
         for (int i = thread; i < in_tile; i += THREADS)
-            list.sorted_token_ids[s.tile_begins[s.staged[i] >> 16] + i] = first_id + tile + (int)(s.staged[i] & 0xffff);
+            list.sorted_token_ids[s.tile_begins[s.staged[i] >> 16] + i] = first_id + before + (int)(s.staged[i] & 0xffff);
     }
     // [many_scatter]
 
@@ -652,18 +733,32 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, s
 /* --- launch ------------------------------------------------------------------------------------------------------- */
 
 // [launch_few]
+template <typename Id, int EXPERTS, int IDS>
+static void launch_blocks(const list &list, cudaStream_t stream)
+{
+    const int blocks = (list.num_experts + FEW_EXPERTS - 1) / FEW_EXPERTS;
+    const int share = (list.numel + IDS - 1) / IDS;
+    const int threads = share > FAST_EXPERTS ? round_up(share, WARP_SIZE) : FAST_EXPERTS;
+
+    align_few_kernel<Id, EXPERTS, IDS><<<blocks, threads, few_shared_bytes(list), stream>>>(list);
+}
+
 template <typename Id, int EXPERTS>
 static cudaError_t launch_few(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream)
 {
     const list list = list_of(problem, buffers);
-    const int blocks = (list.num_experts + FEW_EXPERTS - 1) / FEW_EXPERTS;
-    const int threads = list.numel > FAST_EXPERTS ? round_up(list.numel, WARP_SIZE) : FAST_EXPERTS;
     const int warps = list.numel > 0 ? list.numel : 1; /* an empty grid is a launch error */
 
     if (list.numel <= WARP_SIZE)
         align_warp_kernel<Id><<<warps, WARP_SIZE, 0, stream>>>(list);
+    else if (list.numel <= 1024)
+        launch_blocks<Id, EXPERTS, 1>(list, stream);
+    else if (list.numel <= 2048)
+        launch_blocks<Id, EXPERTS, 2>(list, stream);
+    else if (list.numel <= 4096)
+        launch_blocks<Id, EXPERTS, 4>(list, stream);
     else
-        align_few_kernel<Id, EXPERTS><<<blocks, threads, few_shared_bytes(list), stream>>>(list);
+        launch_blocks<Id, EXPERTS, 8>(list, stream);
     return cudaGetLastError();
 }
 // [launch_few]
@@ -732,7 +827,9 @@ static cudaError_t launch_many(const align_problem *problem, const align_buffers
         return launch_parts<Id, FAST_EXPERTS, 4, 512, 2>(problem, buffers, stream, (int)((numel + 1023) / 1024));
     if (numel <= 262144)
         return launch_parts<Id, FAST_EXPERTS, 4, 512, 4>(problem, buffers, stream, (int)((numel + 2047) / 2048));
-    return launch_parts<Id, FAST_EXPERTS, 2, 1024, 4>(problem, buffers, stream, ALIGN_MOST_BLOCKS);
+    if (numel <= 524288)
+        return launch_parts<Id, FAST_EXPERTS, 2, 1024, 4>(problem, buffers, stream, ALIGN_MOST_BLOCKS);
+    return launch_parts<Id, FAST_EXPERTS, 2, 1024, MANY_IDS>(problem, buffers, stream, ALIGN_MOST_BLOCKS);
 }
 // [launch_many]
 
