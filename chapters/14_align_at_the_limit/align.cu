@@ -9,8 +9,11 @@
  */
 #include "harness/align/exchange.h"
 
+#ifndef FE
+#define FE 4
+#endif
 // [constants]
-enum { WARP_SIZE = 32, FAST_EXPERTS = 256, MOST_THREADS = 1024, FEW_EXPERTS = 4, ROWS_AT_ONCE = 4, LOG_LONG_RUN = 3 };
+enum { WARP_SIZE = 32, FAST_EXPERTS = 256, MOST_THREADS = 1024, FEW_EXPERTS = FE, ROWS_AT_ONCE = 4, LOG_LONG_RUN = 3 };
 #ifndef MANY_IDS
 #define MANY_IDS 16
 #endif
@@ -751,14 +754,31 @@ static cudaError_t launch_few(const align_problem *problem, const align_buffers 
 
     if (list.numel <= WARP_SIZE)
         align_warp_kernel<Id><<<warps, WARP_SIZE, 0, stream>>>(list);
+#ifdef V1
+    else if (list.numel <= 1024)
+        launch_blocks<Id, EXPERTS, 1>(list, stream);
+    else
+        launch_blocks<Id, EXPERTS, 4>(list, stream);
+#elif defined V2
+    else
+        launch_blocks<Id, EXPERTS, 4>(list, stream);
+#elif defined V3
+    else if (list.numel <= 512)
+        launch_blocks<Id, EXPERTS, 1>(list, stream);
+    else if (list.numel <= 1024)
+        launch_blocks<Id, EXPERTS, 2>(list, stream);
+    else if (list.numel <= 2048)
+        launch_blocks<Id, EXPERTS, 4>(list, stream);
+    else
+        launch_blocks<Id, EXPERTS, 8>(list, stream);
+#else
     else if (list.numel <= 1024)
         launch_blocks<Id, EXPERTS, 1>(list, stream);
     else if (list.numel <= 2048)
         launch_blocks<Id, EXPERTS, 2>(list, stream);
-    else if (list.numel <= 4096)
-        launch_blocks<Id, EXPERTS, 4>(list, stream);
     else
-        launch_blocks<Id, EXPERTS, 8>(list, stream);
+        launch_blocks<Id, EXPERTS, 4>(list, stream);
+#endif
     return cudaGetLastError();
 }
 // [launch_few]
