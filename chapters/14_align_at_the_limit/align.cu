@@ -13,12 +13,14 @@
 #define FE 4
 #endif
 // [constants]
-enum { WARP_SIZE = 32, FAST_EXPERTS = 256, MOST_THREADS = 1024, FEW_EXPERTS = FE, ROWS_AT_ONCE = 4, LOG_LONG_RUN = 3 };
+enum { WARP_SIZE = 32, FAST_EXPERTS = 256, MOST_THREADS = 1024, FEW_IDS = 4096, FEW_EXPERTS = 4, WRITERS = 256 };
+enum { ROWS_AT_ONCE = 4, LOG_LONG_RUN = 3 };
+#ifndef L1
+#define L1 1024
+#define L2 2048
+#endif
 #ifndef MANY_IDS
 #define MANY_IDS 16
-#endif
-#ifndef FEW_IDS
-#define FEW_IDS 4096
 #endif
 #ifndef MOST_POLLS
 #define MOST_POLLS (1 << 22) /* seconds on a GPU */
@@ -109,10 +111,10 @@ static __device__ void close_group(const list &list, int expert, int count, int 
         list.expert_ids[block] = local;
 }
 
-/** Writes what lies past the last group: pads, and blocks of no expert. All threads of the grid do it together. */
-static __device__ void close_list(const list &list, int num_blocks)
+/** Writes what lies past the last group: pads, and blocks of no expert. `block_threads` of each block do it together. */
+static __device__ void close_list(const list &list, int num_blocks, int block_threads)
 {
-    const int thread = blockIdx.x * blockDim.x + threadIdx.x, num_threads = gridDim.x * blockDim.x;
+    const int thread = blockIdx.x * block_threads + threadIdx.x, num_threads = gridDim.x * block_threads;
 
 #pragma unroll 1
     for (unsigned place = num_blocks * list.block_size + thread; place < (unsigned)list.capacity; place += num_threads)
@@ -148,7 +150,7 @@ static __global__ void __launch_bounds__(WARP_SIZE) align_warp_kernel(list list)
             list.sorted_token_ids[begin * list.block_size + __popc(same & lanes_below(lane))] = lane;
         close_group(list, own_expert, __shfl_sync(FULL_MASK, count, own), begin, 0, 1);
     }
-    close_list(list, total);
+    close_list(list, total, WARP_SIZE);
     if (own == 0 && lane == 0)
         *list.num_tokens_post_padded = total * list.block_size;
 }
@@ -157,83 +159,67 @@ static __global__ void __launch_bounds__(WARP_SIZE) align_warp_kernel(list list)
 /* --- few ids ------------------------------------------------------------------------------------------------------ */
 
 // [few_shared]
-enum { BASE_WORDS = 4 }; /* words of marks that share a base */
-
-/** 32-bit words with room for a bit for each id. */
+/** 128-bit words with room for a bit for each id. */
 static __host__ __device__ int words_of_marks(int numel)
 {
-    return round_up(numel, WARP_SIZE * BASE_WORDS) / WARP_SIZE;
+    return round_up(numel, 128) / 128;
 }
 
 static size_t few_shared_bytes(const list &list)
 {
-    const int words = words_of_marks(list.numel);
-
-    return ((size_t)list.experts + list.experts / WARP_SIZE + FEW_EXPERTS * (words + words / BASE_WORDS)) * sizeof(int);
-}
-
-/** Sums an expert's marks: into bases[i] those of the words before 4 i. A warp does it. */
-static __device__ void sum_marks(const unsigned *marks, int *bases, int words)
-{
-    const int lane = threadIdx.x % WARP_SIZE;
-    int before = 0;
-
-#pragma unroll 1
-    for (int first = 0; first < words / BASE_WORDS; first += WARP_SIZE) {
-        const int i = first + lane;
-        const bool valid = i < words / BASE_WORDS;
-        const uint4 four = valid ? ((const uint4 *)marks)[i] : make_uint4(0, 0, 0, 0);
-        const int own = __popc(four.x) + __popc(four.y) + __popc(four.z) + __popc(four.w);
-        int inclusive = own;
-
-#pragma unroll
-        for (int offset = 1; offset < WARP_SIZE; offset *= 2) {
-            const int below = __shfl_up_sync(FULL_MASK, inclusive, offset);
-
-            inclusive += below * (lane >= offset);
-        }
-        if (valid)
-            bases[i] = before + inclusive - own;
-        before += __shfl_sync(FULL_MASK, inclusive, WARP_SIZE - 1);
-    }
-}
-
-/** How many bits below bit `i` are set. */
-static __device__ int rank_of(const unsigned *marks, const int *bases, int i)
-{
-    const int word = i / WARP_SIZE, base = word / BASE_WORDS;
-    int rank = bases[base] + __popc(marks[word] & lanes_below(i % WARP_SIZE));
-
-#pragma unroll
-    for (int k = 0; k < BASE_WORDS - 1; k++)
-        rank += k < word % BASE_WORDS ? __popc(marks[base * BASE_WORDS + k]) : 0;
-    return rank;
+    return ((size_t)list.experts + list.experts / WARP_SIZE) * sizeof(int) +
+           FEW_EXPERTS * words_of_marks(list.numel) * sizeof(uint4);
 }
 // [few_shared]
 
+// [scan_lanes]
+/** The sum of the lanes' numbers up to this lane's. */
+static __device__ __forceinline__ int scan_lanes(int number)
+{
+    const int lane = threadIdx.x % WARP_SIZE;
+
+#pragma unroll
+    for (int offset = 1; offset < WARP_SIZE; offset *= 2) {
+        const int below = __shfl_up_sync(FULL_MASK, number, offset);
+
+        number += below * (lane >= offset);
+    }
+    return number;
+}
+
+/** Writes the number of each bit that is set in `bits`, plus `first`, to ids, in order. Returns the end of what it wrote. */
+static __device__ int *write_set_bits(int *ids, unsigned bits, int first)
+{
+#pragma unroll 1
+    for (; bits != 0; bits &= bits - 1)
+        *ids++ = first + __ffs((int)bits) - 1;
+    return ids;
+}
+// [scan_lanes]
+
 // [few]
 /**
- * Grid: a block for every FEW_EXPERTS experts. Each counts all ids, IDS a thread, and writes the groups of its own experts.
+ * Grid: a block for every FEW_EXPERTS experts. Each counts all ids, up to IDS a thread, and writes the groups of its own
+ * experts.
  */
 template <typename Id, int EXPERTS, int IDS>
 static __global__ void __launch_bounds__(MOST_THREADS) align_few_kernel(list list)
 {
-    extern __shared__ int4 shared[];
+    extern __shared__ uint4 few_shared[];
     __shared__ int own_begins[FEW_EXPERTS];
     const int experts = experts_of<EXPERTS>(list), groups = experts / WARP_SIZE, words = words_of_marks(list.numel);
-    int *const counts = (int *)shared; /* [experts] */
+    uint4 *const marks = few_shared; /* [FEW_EXPERTS][words]: a bit for each of its ids */
+    int *const counts = (int *)(marks + FEW_EXPERTS * words); /* [experts] */
     int *const sums = counts + experts;
-    unsigned *const marks = (unsigned *)sums + groups; /* [FEW_EXPERTS][words]: a bit for each of its ids */
-    int *const bases = (int *)marks + FEW_EXPERTS * words; /* [FEW_EXPERTS][words / BASE_WORDS] */
     const int thread = threadIdx.x, lane = thread % WARP_SIZE, warp = thread / WARP_SIZE, num_threads = blockDim.x;
     const int first_own = blockIdx.x * FEW_EXPERTS, own_group = first_own / WARP_SIZE;
-    int expert[IDS];
+    Id ids[IDS];
 
 #pragma unroll
     for (int k = 0; k < IDS; k++) {
         const int i = thread + k * num_threads;
 
-        expert[k] = expert_of(i < list.numel ? ((const Id *)list.topk_ids)[i] : (Id)-1, list.num_experts);
+        ids[k] = i < list.numel ? ((const Id *)list.topk_ids)[i] : (Id)-1;
     }
     // [few]
 
@@ -243,16 +229,16 @@ static __global__ void __launch_bounds__(MOST_THREADS) align_few_kernel(list lis
         counts[e] = 0;
 #pragma unroll 1
     for (int word = thread; word < FEW_EXPERTS * words; word += num_threads)
-        marks[word] = 0;
+        marks[word] = make_uint4(0, 0, 0, 0);
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < IDS; k++) {
-        const int own = expert[k] - first_own;
+        const int expert = expert_of(ids[k], list.num_experts), own = expert - first_own;
 
-        if (expert[k] >= 0)
-            atomicAdd(&counts[expert[k]], 1);
-        if (expert[k] >= 0 && own >= 0 && own < FEW_EXPERTS)
-            atomicOr(&marks[own * words + (thread + k * num_threads) / WARP_SIZE], 1u << lane);
+        if (expert >= 0)
+            atomicAdd(&counts[expert], 1);
+        if (expert >= 0 && (unsigned)own < FEW_EXPERTS)
+            atomicOr((unsigned *)(marks + own * words) + warp + k * (num_threads / WARP_SIZE), 1u << lane);
     }
     __syncthreads();
     // [few_count]
@@ -275,11 +261,9 @@ static __global__ void __launch_bounds__(MOST_THREADS) align_few_kernel(list lis
         if (e >= first_own && e < first_own + FEW_EXPERTS)
             own_begins[e - first_own] = before;
     }
-    const int last_warps = warp - (num_threads / WARP_SIZE - FEW_EXPERTS); /* which have least to do otherwise */
-
-    if (last_warps >= 0)
-        sum_marks(marks + last_warps * words, bases + last_warps * (words / BASE_WORDS), words);
     __syncthreads();
+    if (thread >= WRITERS)
+        return;
     // [few_scan]
 
     // [few_begins]
@@ -296,17 +280,18 @@ static __global__ void __launch_bounds__(MOST_THREADS) align_few_kernel(list lis
     // [few_begins]
 
     // [few_write]
-#pragma unroll
-    for (int k = 0; k < IDS; k++) {
-        const int i = thread + k * num_threads, own = expert[k] - first_own;
+    if (warp < FEW_EXPERTS && first_own + warp < list.num_experts) { /* a warp for each of the block's experts */
+        const uint4 four = lane < words ? marks[warp * words + lane] : make_uint4(0, 0, 0, 0);
+        const int count = __popc(four.x) + __popc(four.y) + __popc(four.z) + __popc(four.w);
+        int *place = list.sorted_token_ids + (before + own_begins[warp]) * list.block_size + scan_lanes(count) - count;
 
-        if (expert[k] >= 0 && own >= 0 && own < FEW_EXPERTS)
-            list.sorted_token_ids[(before + own_begins[own]) * list.block_size +
-                                  rank_of(marks + own * words, bases + own * (words / BASE_WORDS), i)] = i;
-    }
-    if (warp < FEW_EXPERTS && first_own + warp < list.num_experts)
+        place = write_set_bits(place, four.x, lane * 128);
+        place = write_set_bits(place, four.y, lane * 128 + 32);
+        place = write_set_bits(place, four.z, lane * 128 + 64);
+        write_set_bits(place, four.w, lane * 128 + 96);
         close_group(list, first_own + warp, counts[first_own + warp], before + own_begins[warp], 0, 1);
-    close_list(list, total);
+    }
+    close_list(list, total, WRITERS);
     if (blockIdx.x == 0 && thread == 0)
         *list.num_tokens_post_padded = total * list.block_size;
     // [few_write]
@@ -396,14 +381,8 @@ static __device__ __forceinline__ int scan_experts(int *numbers, int *sums, int 
 #pragma unroll 1
     for (int e = threadIdx.x; e < experts; e += THREADS) {
         const int own = numbers[e];
-        int inclusive = own;
+        const int inclusive = scan_lanes(own);
 
-#pragma unroll
-        for (int offset = 1; offset < WARP_SIZE; offset *= 2) {
-            const int below = __shfl_up_sync(FULL_MASK, inclusive, offset);
-
-            inclusive += below * (lane >= offset);
-        }
         numbers[e] = inclusive - own;
         if (lane == WARP_SIZE - 1)
             sums[e / WARP_SIZE] = inclusive;
@@ -452,6 +431,8 @@ template <int EXPERTS, int THREADS, int IDS>
 static __device__ __forceinline__ bool mark_tile(const many_shared<EXPERTS, THREADS, IDS> &s, const int expert[IDS],
                                                  int log_run)
 {
+    const int run = threadIdx.x >> log_run, words = THREADS >> log_run >> 5; /* of its first id; from one to the next */
+    const unsigned bit = 1u << run % 32;
     bool twice = false;
 
 #pragma unroll 1
@@ -459,13 +440,9 @@ static __device__ __forceinline__ bool mark_tile(const many_shared<EXPERTS, THRE
         ((int4 *)s.marks)[i] = make_int4(0, 0, 0, 0);
     __syncthreads();
 #pragma unroll
-    for (int k = 0; k < IDS; k++) {
-        const int run = (threadIdx.x + k * THREADS) >> log_run;
-        const unsigned bit = 1u << run % 32;
-
+    for (int k = 0; k < IDS; k++)
         if (expert[k] >= 0)
-            twice |= (atomicOr(&s.marks[run / 32 * s.experts + expert[k]], bit) & bit) != 0;
-    }
+            twice |= (atomicOr(&s.marks[(run / 32 + k * words) * s.experts + expert[k]], bit) & bit) != 0;
     return !__syncthreads_or(twice);
 }
 // [mark_tile]
@@ -495,13 +472,16 @@ static __device__ __forceinline__ int stage_tile(const many_shared<EXPERTS, THRE
 {
     const int sum = scan_experts<EXPERTS, THREADS>(s.tile_begins, s.sums, s.experts);
 
+    const int run = threadIdx.x >> log_run, words = THREADS >> log_run >> 5;
+    const unsigned below = lanes_below(run % 32);
+
 #pragma unroll
     for (int k = 0; k < IDS; k++) {
-        const int i = threadIdx.x + k * THREADS, run = i >> log_run, word = run / 32 * s.experts + expert[k];
+        const int word = (run / 32 + k * words) * s.experts + expert[k];
 
         if (expert[k] >= 0)
-            s.staged[s.tile_begins[expert[k]] + s.bases[word] + __popc(s.marks[word] & lanes_below(run % 32))] =
-                (unsigned)expert[k] << 16 | (unsigned)i;
+            s.staged[s.tile_begins[expert[k]] + s.bases[word] + __popc(s.marks[word] & below)] =
+                (unsigned)expert[k] << 16 | (threadIdx.x + k * THREADS);
     }
     __syncthreads();
     return sum;
@@ -708,7 +688,7 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, s
         if (end > 0) /* the next tile's ids are on their way while this one's go out */
             read_tile<Id, THREADS, IDS>(expert, ids + tile, end - tile, list.num_experts);
         __syncthreads();
-#pragma unroll 1
+#pragma unroll 4
         for (int i = thread; i < in_tile; i += THREADS)
             list.sorted_token_ids[s.tile_begins[s.staged[i] >> 16] + i] = first_id + before + (int)(s.staged[i] & 0xffff);
     }
@@ -721,7 +701,7 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, s
     for (int e = warp >> shares.log_shares; good && e < list.num_experts; e += s.WARPS * gridDim.x >> shares.log_shares)
         close_group(list, e, s.counts[e], s.begins[e], warp & (num_shares - 1), num_shares);
     if (good)
-        close_list(list, total);
+        close_list(list, total, THREADS);
     // [many_close]
 
     // [many_leave]
@@ -740,10 +720,10 @@ template <typename Id, int EXPERTS, int IDS>
 static void launch_blocks(const list &list, cudaStream_t stream)
 {
     const int blocks = (list.num_experts + FEW_EXPERTS - 1) / FEW_EXPERTS;
-    const int share = (list.numel + IDS - 1) / IDS;
-    const int threads = share > FAST_EXPERTS ? round_up(share, WARP_SIZE) : FAST_EXPERTS;
+    const int share = round_up(list.numel, WARP_SIZE * IDS) / IDS;
 
-    align_few_kernel<Id, EXPERTS, IDS><<<blocks, threads, few_shared_bytes(list), stream>>>(list);
+    align_few_kernel<Id, EXPERTS, IDS>
+        <<<blocks, share > WRITERS ? share : WRITERS, few_shared_bytes(list), stream>>>(list);
 }
 
 template <typename Id, int EXPERTS>
@@ -754,31 +734,12 @@ static cudaError_t launch_few(const align_problem *problem, const align_buffers 
 
     if (list.numel <= WARP_SIZE)
         align_warp_kernel<Id><<<warps, WARP_SIZE, 0, stream>>>(list);
-#ifdef V1
-    else if (list.numel <= 1024)
+    else if (list.numel <= L1)
         launch_blocks<Id, EXPERTS, 1>(list, stream);
-    else
-        launch_blocks<Id, EXPERTS, 4>(list, stream);
-#elif defined V2
-    else
-        launch_blocks<Id, EXPERTS, 4>(list, stream);
-#elif defined V3
-    else if (list.numel <= 512)
-        launch_blocks<Id, EXPERTS, 1>(list, stream);
-    else if (list.numel <= 1024)
-        launch_blocks<Id, EXPERTS, 2>(list, stream);
-    else if (list.numel <= 2048)
-        launch_blocks<Id, EXPERTS, 4>(list, stream);
-    else
-        launch_blocks<Id, EXPERTS, 8>(list, stream);
-#else
-    else if (list.numel <= 1024)
-        launch_blocks<Id, EXPERTS, 1>(list, stream);
-    else if (list.numel <= 2048)
+    else if (list.numel <= L2)
         launch_blocks<Id, EXPERTS, 2>(list, stream);
     else
         launch_blocks<Id, EXPERTS, 4>(list, stream);
-#endif
     return cudaGetLastError();
 }
 // [launch_few]
