@@ -159,16 +159,15 @@ static __global__ void __launch_bounds__(WARP_SIZE) align_warp_kernel(list list)
 /* --- few ids ------------------------------------------------------------------------------------------------------ */
 
 // [few_shared]
-/** 128-bit words with room for a bit for each id. */
+/** 32-bit words with room for a bit for each id; a multiple of four. */
 static __host__ __device__ int words_of_marks(int numel)
 {
-    return round_up(numel, 128) / 128;
+    return round_up(numel, 4 * WARP_SIZE) / WARP_SIZE;
 }
 
 static size_t few_shared_bytes(const list &list)
 {
-    return ((size_t)list.experts + list.experts / WARP_SIZE) * sizeof(int) +
-           FEW_EXPERTS * words_of_marks(list.numel) * sizeof(uint4);
+    return ((size_t)list.experts + list.experts / WARP_SIZE + FEW_EXPERTS * words_of_marks(list.numel)) * sizeof(int);
 }
 // [few_shared]
 
@@ -205,12 +204,12 @@ static __device__ int *write_set_bits(int *ids, unsigned bits, int first)
 template <typename Id, int EXPERTS, int IDS>
 static __global__ void __launch_bounds__(MOST_THREADS) align_few_kernel(list list)
 {
-    extern __shared__ uint4 few_shared[];
+    extern __shared__ int4 shared[];
     __shared__ int own_begins[FEW_EXPERTS];
     const int experts = experts_of<EXPERTS>(list), groups = experts / WARP_SIZE, words = words_of_marks(list.numel);
-    uint4 *const marks = few_shared; /* [FEW_EXPERTS][words]: a bit for each of its ids */
-    int *const counts = (int *)(marks + FEW_EXPERTS * words); /* [experts] */
+    int *const counts = (int *)shared; /* [experts] */
     int *const sums = counts + experts;
+    unsigned *const marks = (unsigned *)sums + groups; /* [FEW_EXPERTS][words]: a bit for each of its ids */
     const int thread = threadIdx.x, lane = thread % WARP_SIZE, warp = thread / WARP_SIZE, num_threads = blockDim.x;
     const int first_own = blockIdx.x * FEW_EXPERTS, own_group = first_own / WARP_SIZE;
     Id ids[IDS];
@@ -229,7 +228,7 @@ static __global__ void __launch_bounds__(MOST_THREADS) align_few_kernel(list lis
         counts[e] = 0;
 #pragma unroll 1
     for (int word = thread; word < FEW_EXPERTS * words; word += num_threads)
-        marks[word] = make_uint4(0, 0, 0, 0);
+        marks[word] = 0;
     __syncthreads();
 #pragma unroll
     for (int k = 0; k < IDS; k++) {
@@ -238,7 +237,7 @@ static __global__ void __launch_bounds__(MOST_THREADS) align_few_kernel(list lis
         if (expert >= 0)
             atomicAdd(&counts[expert], 1);
         if (expert >= 0 && (unsigned)own < FEW_EXPERTS)
-            atomicOr((unsigned *)(marks + own * words) + warp + k * (num_threads / WARP_SIZE), 1u << lane);
+            atomicOr(&marks[own * words + warp + k * (num_threads / WARP_SIZE)], 1u << lane);
     }
     __syncthreads();
     // [few_count]
@@ -281,14 +280,19 @@ static __global__ void __launch_bounds__(MOST_THREADS) align_few_kernel(list lis
 
     // [few_write]
     if (warp < FEW_EXPERTS && first_own + warp < list.num_experts) { /* a warp for each of the block's experts */
-        const uint4 four = lane < words ? marks[warp * words + lane] : make_uint4(0, 0, 0, 0);
-        const int count = __popc(four.x) + __popc(four.y) + __popc(four.z) + __popc(four.w);
+        unsigned own[IDS]; /* a lane has IDS words of the expert's bits */
+        int count = 0;
+
+#pragma unroll
+        for (int k = 0; k < IDS; k++) {
+            own[k] = lane * IDS + k < words ? marks[warp * words + lane * IDS + k] : 0;
+            count += __popc(own[k]);
+        }
         int *place = list.sorted_token_ids + (before + own_begins[warp]) * list.block_size + scan_lanes(count) - count;
 
-        place = write_set_bits(place, four.x, lane * 128);
-        place = write_set_bits(place, four.y, lane * 128 + 32);
-        place = write_set_bits(place, four.z, lane * 128 + 64);
-        write_set_bits(place, four.w, lane * 128 + 96);
+#pragma unroll
+        for (int k = 0; k < IDS; k++)
+            place = write_set_bits(place, own[k], (lane * IDS + k) * WARP_SIZE);
         close_group(list, first_own + warp, counts[first_own + warp], before + own_begins[warp], 0, 1);
     }
     close_list(list, total, WRITERS);
@@ -688,7 +692,7 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, s
         if (end > 0) /* the next tile's ids are on their way while this one's go out */
             read_tile<Id, THREADS, IDS>(expert, ids + tile, end - tile, list.num_experts);
         __syncthreads();
-#pragma unroll 4
+#pragma unroll(IDS > 4 ? 4 : 1)
         for (int i = thread; i < in_tile; i += THREADS)
             list.sorted_token_ids[s.tile_begins[s.staged[i] >> 16] + i] = first_id + before + (int)(s.staged[i] & 0xffff);
     }
