@@ -1,7 +1,7 @@
 # Read by tests that break a kernel on purpose, after tap.sh.
 #
-#   breaks_start PROGRAM SOURCE [SED] the program to break, and its kernel file; SED takes out of it what no run reaches, so
-#                                     that less is compiled
+#   breaks_start PROGRAM SOURCE [SED] the program to break, and its kernel file, which is broken with the headers beside it
+#                                     in one; SED takes out of it what no run reaches, so that less is compiled
 #   breaks NAME SED FAULT LINE ARGUMENT...
 #                                     edits the kernel with a sed script, builds it with the very commands that built the
 #                                     program (ninja tells them), runs it with the arguments, and expects exit 1, FAULT in
@@ -12,9 +12,21 @@
 # For a gate whose runs are all of f32: the kernels for other types go.
 only_f32='/^    case DTYPE_/,/^    default:/{/^    default:/!d}'
 
+# A file with the headers of its own folder in their places.
+inline_headers() {
+    while IFS= read -r inline_line; do
+        inline_name=${inline_line#\#include \"}
+        inline_name=${inline_name%\"}
+        case $inline_line in
+        '#include "'*.cuh'"') [ -f "${1%/*}/$inline_name" ] && inline_headers "${1%/*}/$inline_name" && continue ;;
+        esac
+        printf '%s\n' "$inline_line"
+    done <"$1"
+}
+
 breaks_start() {
     breaks_source=$scratch/unbroken
-    sed "${3:-}" "$2" >"$breaks_source"
+    inline_headers "$2" | sed "${3:-}" >"$breaks_source"
     breaks_kernel=$(basename "$2" .cu)
     breaks_object=$(dirname "$1")/obj/$(basename "$1")/$breaks_kernel.o
     ninja -t commands "$1" | grep -F "$breaks_object" |

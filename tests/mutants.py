@@ -15,7 +15,7 @@ Chapter 12 is left out: its program has no --check-all, and what is new there sh
 which take a second to start. tests/test_parallel.sh leaves out the sums between them. Its products are chapter 11c's.
 
 Prints each survivor and, for each chapter, what refused how many; exits 1 if one survived. WORDs choose: only mutants
-whose path, rule and line contain them all. A header of common/kernels counts for the first chapter that reads it.
+whose path, rule and line contain them all. A header counts for the first chapter that reads it.
 --list shows the mutants; --new leaves out lines that a chapter before has as well; --all runs those too that are listed
 as equivalent: one that is refused is listed wrongly.
 """
@@ -42,6 +42,8 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
         "moe": ["", "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 1 --intermediate-size 1 --dist uniform",
                 "--num-tokens 64 --num-experts 65536 --topk 8 --hidden-size 1 --intermediate-size 1 --dist uniform",
                 "--num-tokens 1 --num-experts 2 --topk 2 --hidden-size 32769 --intermediate-size 1 --dist uniform"],
+        "14_align_at_the_limit": ["--num-tokens 66000", "--num-tokens 40000",  # tiles of 16,384 ids, and of 4,096
+                                  "--num-tokens 66000 --dist repeated", "--num-tokens 5000 --num-experts 2048 --dist uniform"],
         "11c_moe_tensor_cores": [  # takes multiples of 64; no tile divides 10080
             "", "--num-tokens 9 --num-experts 1 --topk 1 --hidden-size 64 --intermediate-size 64 --block-size 10080",
             "--num-tokens 1 --num-experts 2 --topk 2 --hidden-size 64 --intermediate-size 32832 --dist uniform",
@@ -175,8 +177,8 @@ def kernels():
             continue
         read, headers = [kernel], []
         while read:
-            for name in re.findall(r'#include "(kernels/\w+\.cuh)"', read.pop().read_text()):
-                header = pathlib.Path("common") / name
+            for name in re.findall(r'#include "((?:kernels/)?\w+\.cuh)"', (reader := read.pop()).read_text()):
+                header = (pathlib.Path("common") if "/" in name else reader.parent) / name
                 simulated = pathlib.Path("common/simt", name).exists()  # the simulator has its own
                 if str(header) not in seen and not simulated:
                     seen.add(str(header))
@@ -215,12 +217,20 @@ class Chapter:
                 return False, result.stderr
         return True, result.stderr
 
+    def copy(self, folder):
+        """Copies the kernel and the headers beside it into the folder."""
+        (folder / "kernels").mkdir()
+        for path in (pathlib.Path(self.kernel), *pathlib.Path(self.kernel).parent.glob("*.cuh")):
+            (folder / path.name).write_text(path.read_text())
+
+    def place(self, path, folder):
+        """Where a file that the kernel reads, or the kernel itself, has its copy."""
+        return folder / (pathlib.Path(path).relative_to("common") if path.startswith("common/") else pathlib.Path(path).name)
+
     def write(self, mutant, folder):
         """Writes the mutant's files into the folder."""
-        (folder / "kernels").mkdir()
-        (folder / self.file).write_text(pathlib.Path(self.kernel).read_text())
-        (folder / self.file if mutant.path == self.kernel else folder / "kernels" / pathlib.Path(mutant.path).name
-         ).write_text(mutant.text)
+        self.copy(folder)
+        self.place(mutant.path, folder).write_text(mutant.text)
 
     def verdict(self, program, arguments, number=0):
         """What refused a program, by the number of the mutant in it, and its first line; None if nothing did."""

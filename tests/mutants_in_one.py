@@ -185,15 +185,13 @@ def build(chapter, files, folder):
     Builds {folder}/program with the mutants of all files. Returns the number of each mutant that is in it. What does
     not compile is left out.
     """
-    (folder / "kernels").mkdir()
+    chapter.copy(folder)
     (folder / "chosen.c").write_text(CHOOSER)
     subprocess.run(["gcc", "-O2", "-c", folder / "chosen.c", "-o", folder / "chosen.o"], check=True)
-    (folder / chapter.file).write_text(pathlib.Path(chapter.kernel).read_text())
     while True:
         numbers = {}
         for file in files:
-            name = os.path.basename(file.path)
-            file.write(folder / (name if file.path == chapter.kernel else f"kernels/{name}"), numbers)
+            file.write(chapter.place(file.path, folder), numbers)
         done, said = chapter.compile(folder, chapter.commands, f"{folder}/chosen.o")
         if done:
             return numbers

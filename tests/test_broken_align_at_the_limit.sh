@@ -16,7 +16,8 @@ breaks_start "$programs/14_align_at_the_limit" chapters/14_align_at_the_limit/al
      /if (problem->num_experts > FAST_EXPERTS)$/,+1d
      s/problem->num_experts > FAST_EXPERTS ? launch_few<Id, 0>(problem, buffers, stream)//
      s/: launch_few<Id, FAST_EXPERTS>/launch_few<Id, FAST_EXPERTS>/
-     /if (numel <= \(8192\|65536\|262144\))$/,+1d
+     /if (numel <= \(8192\|65536\|262144\|524288\))$/,+1d
+     s/, LONG_TILE>(problem/, 4>(problem/
      s/(1 << 22)/100/'
 
 # build_exchange SED: edits the kernel and links it with the test of launches with one workspace, as $scratch/exchange
@@ -40,8 +41,8 @@ exchange() {
 
 # shellcheck disable=SC2086 # words
 {
-    breaks "no barrier between bits and ranks, few ids" '/\[few_count\]/,/\[few_count\]/{/1u << lane/{n;d}}' "race" "*counts*" $few
-    breaks "no barrier between bits and their sums" 's/if (!__syncthreads_or(twice))/if (!twice)/' "race" "*marks*" $many
+    breaks "no barrier between bits and ranks, few ids" '/\[few_count\]/,/\[few_count\]/{/1u << lane/{n;n;d}}' "race" "*counts*" $few
+    breaks "no barrier between bits and their sums" 's/return !__syncthreads_or(twice);/return !twice;/' "race" "*marks*" $many
     breaks "a row that is not published" 's/^            if (first)$/            if (first \&\& blockIdx.x > 0)/' \
         "expected 26368, got -1" "" $many
     breaks "a block that returns at once" 's/^    const int set = !(last & 1);/    if (blockIdx.x == 0) return;&/' \

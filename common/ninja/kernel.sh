@@ -3,7 +3,8 @@
 #
 #   sh common/ninja/kernel.sh REWRITER COMPILER FLAG... -MMD -MF DEPFILE -c IN.cu -o OUT
 #
-# k<<<...>>>(...) becomes a call, line for line, in OUT.cc; that is C++, and is compiled.
+# k<<<...>>>(...) becomes a call, line for line, in the file and in the headers beside it, *.cuh. What comes of them is C++, lies in
+# OUT.rewritten, and is compiled.
 set -eu
 rewriter=$1
 shift
@@ -18,6 +19,11 @@ for word in "$@"; do # what stays are the words up to -MF
     last=$word
     [ "${depfile:-}" ] || set -- "$@" "$word"
 done
-"$rewriter" "$in" >"$out.cc"
-"$@" "$depfile" -iquote "$(dirname "$in")" -x c++ -c "$out.cc" -o "$out"
-sed -i "s|$out\.cc|$in $rewriter|" "$depfile"
+rewritten=$out.rewritten
+folder=$(dirname "$in")
+mkdir -p "$rewritten"
+for file in "$in" "$folder"/*.cuh; do
+    [ ! -f "$file" ] || "$rewriter" "$file" >"$rewritten/${file##*/}"
+done
+"$@" "$depfile" -iquote "$folder" -x c++ -c "$rewritten/${in##*/}" -o "$out"
+sed -i "s|$rewritten/|$folder/|g; s|\($in\) |\1 $rewriter |; s|\($in\)\$|\1 $rewriter|" "$depfile"

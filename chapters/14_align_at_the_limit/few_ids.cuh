@@ -1,0 +1,172 @@
+/**
+ * @file chapters/14_align_at_the_limit/few_ids.cuh
+ * @brief Up to FEW_IDS ids: every block knows all of them, and none waits for another.
+ */
+#ifndef ALIGN_FEW_IDS_CUH
+#define ALIGN_FEW_IDS_CUH
+
+#include "list.cuh"
+
+// [few_constants]
+enum { MOST_THREADS = 1024, FEW_IDS = 4096, FEW_EXPERTS = 4, WRITERS = 256 };
+// [few_constants]
+
+// [warp_ids]
+/**
+ * Grid: a block for each of up to WARP_SIZE ids, of one warp, which knows all of them. If its id is the first of its
+ * expert, it writes that expert's group; else it only helps to close the list.
+ */
+template <typename Id>
+static __global__ void __launch_bounds__(WARP_SIZE) align_warp_kernel(list list)
+{
+    const int lane = threadIdx.x, own = blockIdx.x;
+    const int expert = expert_of(lane < list.numel ? ((const Id *)list.topk_ids)[lane] : (Id)-1, list.num_experts);
+    const unsigned same = __match_any_sync(FULL_MASK, expert);
+    const int count = __popc(same);
+    const bool first = expert >= 0 && (same & lanes_below(lane)) == 0; /* of the ids of its expert */
+    const int blocks = first ? blocks_for(count, list) : 0;
+    const int own_expert = __shfl_sync(FULL_MASK, expert, own);
+    const int begin = __reduce_add_sync(FULL_MASK, expert < own_expert ? blocks : 0);
+    const int total = __reduce_add_sync(FULL_MASK, blocks);
+
+    if (__shfl_sync(FULL_MASK, first, own)) {
+        if (expert == own_expert)
+            list.sorted_token_ids[begin * list.block_size + __popc(same & lanes_below(lane))] = lane;
+        close_group(list, own_expert, __shfl_sync(FULL_MASK, count, own), begin, 0, 1);
+    }
+    close_list(list, total, WARP_SIZE);
+    if (own == 0 && lane == 0)
+        *list.num_tokens_post_padded = total * list.block_size;
+}
+// [warp_ids]
+
+// [few_shared]
+/** 32-bit words with room for a bit for each id; a multiple of four. */
+static __host__ __device__ int words_of_marks(int numel)
+{
+    return round_up(numel, 4 * WARP_SIZE) / WARP_SIZE;
+}
+
+static size_t few_shared_bytes(const list &list)
+{
+    return ((size_t)list.experts + list.experts / WARP_SIZE + FEW_EXPERTS * words_of_marks(list.numel)) * sizeof(int);
+}
+// [few_shared]
+
+// [write_set_bits]
+/** Writes the number of each bit that is set in `bits`, plus `first`, to ids, in order. Returns the end of what it wrote. */
+static __device__ int *write_set_bits(int *ids, unsigned bits, int first)
+{
+#pragma unroll 1
+    for (; bits != 0; bits &= bits - 1)
+        *ids++ = first + __ffs((int)bits) - 1;
+    return ids;
+}
+// [write_set_bits]
+
+// [few]
+/**
+ * Grid: a block for every FEW_EXPERTS experts. Each counts all ids, up to IDS a thread, and writes the groups of its own
+ * experts.
+ */
+template <typename Id, int EXPERTS, int IDS>
+static __global__ void __launch_bounds__(MOST_THREADS) align_few_kernel(list list)
+{
+    extern __shared__ int4 shared[];
+    __shared__ int own_begins[FEW_EXPERTS];
+    const int experts = experts_of<EXPERTS>(list), groups = experts / WARP_SIZE, words = words_of_marks(list.numel);
+    int *const counts = (int *)shared; /* [experts] */
+    int *const sums = counts + experts;
+    unsigned *const marks = (unsigned *)sums + groups; /* [FEW_EXPERTS][words]: a bit for each of its ids */
+    const int thread = threadIdx.x, lane = thread % WARP_SIZE, warp = thread / WARP_SIZE, num_threads = blockDim.x;
+    const int first_own = blockIdx.x * FEW_EXPERTS, own_group = first_own / WARP_SIZE;
+    Id ids[IDS];
+
+#pragma unroll
+    for (int k = 0; k < IDS; k++) {
+        const int i = thread + k * num_threads;
+
+        ids[k] = i < list.numel ? ((const Id *)list.topk_ids)[i] : (Id)-1;
+    }
+    // [few]
+
+    // [few_count]
+#pragma unroll 1
+    for (int e = thread; e < experts; e += num_threads)
+        counts[e] = 0;
+#pragma unroll 1
+    for (int word = thread; word < FEW_EXPERTS * words; word += num_threads)
+        marks[word] = 0;
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < IDS; k++) {
+        const int expert = expert_of(ids[k], list.num_experts), own = expert - first_own;
+
+        if (expert >= 0)
+            atomicAdd(&counts[expert], 1);
+        if (expert >= 0 && (unsigned)own < FEW_EXPERTS)
+            atomicOr(&marks[own * words + warp + k * (num_threads / WARP_SIZE)], 1u << lane);
+    }
+    __syncthreads();
+    // [few_count]
+
+    // [few_scan]
+#pragma unroll 1
+    for (int e = thread; e < experts; e += num_threads) {
+        const int blocks = blocks_for(counts[e], list);
+        int before = 0, sum = 0;
+
+#pragma unroll 1
+        for (int bit = 0; __any_sync(FULL_MASK, blocks >> bit); bit++) {
+            const unsigned plane = __ballot_sync(FULL_MASK, blocks >> bit & 1);
+
+            before += __popc(plane & lanes_below(lane)) << bit;
+            sum += __popc(plane) << bit;
+        }
+        if (lane == 0)
+            sums[e / WARP_SIZE] = sum;
+        if (e >= first_own && e < first_own + FEW_EXPERTS)
+            own_begins[e - first_own] = before;
+    }
+    __syncthreads();
+    if (thread >= WRITERS)
+        return;
+    // [few_scan]
+
+    // [few_begins]
+    int total = 0, before = 0;
+
+#pragma unroll 1
+    for (int group = 0; group < groups; group += 4) {
+        const int4 four = *(const int4 *)&sums[group];
+
+        total += four.x + four.y + four.z + four.w;
+        before += four.x * (group < own_group) + four.y * (group + 1 < own_group) + four.z * (group + 2 < own_group) +
+                  four.w * (group + 3 < own_group);
+    }
+    // [few_begins]
+
+    // [few_write]
+    if (warp < FEW_EXPERTS && first_own + warp < list.num_experts) { /* a warp for each of the block's experts */
+        unsigned own[IDS];                                           /* a lane has IDS words of the expert's bits */
+        int count = 0;
+
+#pragma unroll
+        for (int k = 0; k < IDS; k++) {
+            own[k] = lane * IDS + k < words ? marks[warp * words + lane * IDS + k] : 0;
+            count += __popc(own[k]);
+        }
+        int *place = list.sorted_token_ids + (before + own_begins[warp]) * list.block_size + scan_lanes(count) - count;
+
+#pragma unroll
+        for (int k = 0; k < IDS; k++)
+            place = write_set_bits(place, own[k], (lane * IDS + k) * WARP_SIZE);
+        close_group(list, first_own + warp, counts[first_own + warp], before + own_begins[warp], 0, 1);
+    }
+    close_list(list, total, WRITERS);
+    if (blockIdx.x == 0 && thread == 0)
+        *list.num_tokens_post_padded = total * list.block_size;
+    // [few_write]
+}
+
+#endif
