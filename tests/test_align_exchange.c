@@ -129,7 +129,7 @@ static void assert_right(struct fixture *f, int64_t numel)
     assert_memory_equal(f->experts, f->expected_experts, places / BLOCK_SIZE * sizeof(int32_t));
 }
 
-static const int64_t sizes[] = {6000, 9000, 8, 4500, 30000, 300000, 5000, 5000, MOST_IDS, 4097, 20000};
+static const int64_t sizes[] = {6000, 9000, 8, 4500, 30000, 5000, 5000, 300000, 4097, 20000};
 enum { NUM_SIZES = sizeof sizes / sizeof *sizes };
 
 static void one_workspace_serves_launches_of_any_size(void **state)
@@ -140,6 +140,14 @@ static void one_workspace_serves_launches_of_any_size(void **state)
         launch_for(f, sizes[i], align_launch_patient);
         assert_right(f, sizes[i]);
     }
+}
+
+static void parts_may_have_several_long_tiles(void **state)
+{
+    struct fixture *const f = *state;
+
+    launch_for(f, MOST_IDS, align_launch_patient);
+    assert_right(f, MOST_IDS);
 }
 
 static void a_launch_that_gave_up_says_so(void **state)
@@ -163,6 +171,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(one_workspace_serves_launches_of_any_size),
+        cmocka_unit_test(parts_may_have_several_long_tiles),
         cmocka_unit_test(a_launch_that_gave_up_says_so),
         cmocka_unit_test(the_next_launch_finds_the_workspace_ready),
     };
