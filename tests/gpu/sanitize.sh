@@ -41,7 +41,7 @@ clean() {
 runs_of() {
     case $(operator_of "$1") in
     align)
-        printf '%s\n' '--num-tokens 300 --ids i32' '--num-tokens 300 --ids i64 --expert-map random --misalign 1' \
+        printf '%s\n' '--num-tokens 700 --ids i32' '--num-tokens 300 --ids i64 --expert-map random --misalign 1' \
             '--num-tokens 30 --num-experts 16 --dist uniform'
         ;;
     gate)
