@@ -92,7 +92,7 @@ class Record(course.Course):
         self.assertEqual(record.gpu_of(COUNTED), "h200")
 
     def test_what_is_refused(self):
-        needs = 'a run needs "command", "date", "kernel_source_sha256", and "rows", "counters" or "figures"'
+        needs = 'a run needs "command", "date", "kernel_source_sha256", and "rows", "counters", "figures" or "stages"'
         for text, message in (("", "there is no run in it"), ("[1", "Expecting ',' delimiter: line 1 column 3 (char 2)"), ("3", f"the text: {needs}"),
                               ("{}", f"the text: {needs}"),
                               (json.dumps(run("03_none")), "03_none: chapters/03_none, which it measured, is gone")):
@@ -128,6 +128,8 @@ class TheCourse(unittest.TestCase):
             commands += listed("--claims")
         if any(results.program_of(entry) == "moe_peers" for entry in recorded):  # all of the layer or none
             commands += listed("--layer")
+        if any("stages" in entry for entry in recorded):  # all splits of the layer or none
+            commands += listed("--gpus")
         self.assertEqual(len(set(commands)), len(commands))
         self.assertEqual(len(commands), len(recorded))
         self.assertEqual(sorted({results.program_of(entry) for entry in recorded}),
