@@ -36,11 +36,20 @@ def label(run):
     return f"{of_experts}, {run['dispatch']}" if run["dp"] > 1 else f"TP {run['tp']}, {of_experts}"
 
 
+def _columns(run):
+    """Microseconds of each of COLUMNS."""
+    return [sum(stage["us"] for stage in run["stages"] if stage["stage"] in names) for names in COLUMNS.values()]
+
+
+def _alone(runs):
+    """Microseconds of all stages on one rank; None if that is not recorded."""
+    return next((sum(_columns(run)) for run in runs if run["ranks"] == 1), None)
+
+
 def _times_rows(runs):
-    alone = next((sum(stage["us"] for stage in run["stages"]) for run in runs if run["ranks"] == 1), None)
+    alone = _alone(runs)
     for run in runs:
-        columns = [sum(stage["us"] for stage in run["stages"] if stage["stage"] in names) for names in COLUMNS.values()]
-        old = times.OLD_KERNEL if results.is_old(run) else ""
+        columns, old = _columns(run), times.OLD_KERNEL if results.is_old(run) else ""
         gain = f"{alone / sum(columns):.2f}" if alone else "-"
         yield f"| {label(run)}{old} | {' | '.join(times.format_us(us) for us in [*columns, sum(columns)])} | {gain} |"
 
@@ -65,3 +74,18 @@ def table(request):
         lines += [f"| *{size:,} tokens* |" + " |" * (len(heads) - 1), *rows(runs)]
     used = [run for runs in request.runs.values() for run in runs if run["ranks"] > 1 or request.what == "times"]
     return [*lines, "", provenance.recorded(used, only_first_command=True), ""]
+
+
+def scaling(words, recorded):
+    """What each stage takes as a part of one rank's time, for each number of tokens and way to divide the layer: a figure's data."""
+    request = parse(words, recorded)
+    groups = []
+    for size, runs in request.runs.items():
+        alone = _alone(runs)
+        if not alone:
+            raise ValueError(f"stages of '{words}': no run of {size} tokens on one GPU is recorded")
+        rows = [{"label": label(run) + " (older kernel)" * results.is_old(run), "parts": [round(us / alone, 4) for us in _columns(run)],
+                 "text": f"{times.format_us(sum(_columns(run)))} us"} for run in runs]
+        groups.append({"label": f"{size:,} tokens", "rows": rows})
+    used = [run for runs in request.runs.values() for run in runs]
+    return {"stages": list(COLUMNS), "groups": groups, "source": f"{provenance.machines(used)}. Medians of each stage, of the slowest GPU."}

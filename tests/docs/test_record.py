@@ -86,6 +86,12 @@ class Record(course.Course):
 ]
 """ % ("0" * 64))
 
+    def test_a_run_of_several_ranks_keeps_no_counters(self):
+        stages = {name: value for name, value in run().items() if name != "rows"} | {"stages": [{"stage": "experts", "us": 1.5}]}
+        self.record({**stages, "counters": {}, "kernels": []})
+        self.assertEqual(self.recorded(), [stages])
+        self.assertIsNone(results.find(results.load(), "02_first"), "it is no run of times over sizes")
+
     def test_folders_are_named_for_gpus(self):
         for name, folder in (("NVIDIA H200", "h200"), ("NVIDIA GeForce RTX 4090", "geforce_rtx_4090"), ("a/../b", "a_b")):
             self.assertEqual(record.gpu_of({"device": name}), folder)
