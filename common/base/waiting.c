@@ -30,6 +30,6 @@ bool wait_on(double begin, double limit)
     if (nap > 0.0)
         nanosleep(&time, NULL);
     else
-        sched_yield(); /* NCCL's threads make the call go on, where mpirun has bound both to one core */
+        sched_yield(); /* whoever is waited for may be bound to this core, too */
     return true;
 }
