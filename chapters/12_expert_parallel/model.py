@@ -3,14 +3,21 @@
     python3 chapters/12_expert_parallel/model.py
 
 A message costs ALPHA and its bytes over the bandwidth; a rank sends one at a time. An all-gather by recursive doubling takes log2 N
-messages, an all-reduce 2 log2 N, an all-to-all N - 1. The constants are of all-reduces in f32 between two H200s, as recorded.
+messages, an all-reduce 2 log2 N, an all-to-all N - 1. The constants are of all-reduces in f32 between two H200s, replayed from CUDA
+graphs. What the program took is recorded: there the host calls each collective, and waits for it.
 """
+import json
 import math
+import pathlib
+import statistics
 
 HIDDEN, TOPK, EXPERTS = 7168, 8, 256
 ALPHA_US = 17.5 / 2                           # an all-reduce up to 256 KB takes 16 to 19 us, two messages
-NVLINK, NETWORK = 301e3, 50e3                 # bytes per us: recorded at 256 MB; and assumed, a network port of 400 Gb/s for each GPU
+NVLINK, NETWORK = 301e3, 50e3                 # bytes per us: measured at 256 MB; and assumed, a network port of 400 Gb/s for each GPU
 ROW, CHOICES, SUM_ROW = 2 * HIDDEN, 8 * TOPK, 4 * HIDDEN
+
+RECORD = pathlib.Path("docs/results/h200/12_expert_parallel.json")
+CALLS = {"broadcast": 4, "all-to-all": 5}     # three arrays and an all-reduce; three arrays, the counts before them, and sums back
 
 
 def ranks_of_token(ranks):
@@ -37,16 +44,42 @@ def all_to_all_us(ranks, tokens, bandwidth):
     return (math.log2(ranks) + 2 * (ranks - 1)) * ALPHA_US + all_to_all_bytes(ranks, tokens) / bandwidth
 
 
-def crossover(ranks, bandwidth):
-    """Tokens in all from which on all-to-all is faster; 1: always."""
+def crossover(ranks, bandwidth, call_us=0):
+    """Tokens in all from which on all-to-all is faster; 1: always. `call_us` is what each call of a collective costs besides."""
     latency = all_to_all_us(ranks, 0, bandwidth) - broadcast_us(ranks, 0, bandwidth)
+    latency += (CALLS["all-to-all"] - CALLS["broadcast"]) * call_us
     return max(1, math.ceil(latency * bandwidth / (broadcast_bytes(ranks, 1) - all_to_all_bytes(ranks, 1))))
 
 
+def recorded():
+    """Tokens, path and the collectives' stages of the runs on two GPUs with whole experts and tokens of each."""
+    runs = json.loads(RECORD.read_text()) if RECORD.exists() else []
+    return [(run["problem"]["num_tokens"], run["dispatch"], [stage for stage in run["stages"] if stage["ranks"] == 2])
+            for run in runs if (run["ranks"], run["dp"], run["ep"]) == (2, 2, 2)]
+
+
+def compare_with_record():
+    """The model and the recorded runs: in all, for each call of a collective, and of the bytes that more tokens add."""
+    before, more = {}, []
+    print("\n  path        tokens  model us  recorded us  more, each call   GB/s into each GPU, of what the row above has not")
+    for tokens, path, stages in sorted(recorded(), key=lambda run: (run[1], run[0])):
+        us = sum(stage["us"] for stage in stages)
+        model = (broadcast_us if path == "broadcast" else all_to_all_us)(2, tokens, NVLINK)
+        more.append((us - model) / CALLS[path])
+        rates = [f"{stage['stage']} {(stage['bytes_over_the_bus'] - old['bytes_over_the_bus']) / 2e3 / (stage['us'] - old['us']):.0f}"
+                 for stage, old in zip(stages, before.get(path, []))]
+        print(f"  {path:10} {tokens:7,} {model:9,.0f} {us:12,.0f} {more[-1]:16.0f}   {', '.join(rates)}")
+        before[path] = stages
+    if more:
+        call_us = statistics.median(more)
+        print(f"  with {call_us:.0f} us more for each call, the median, all-to-all wins from {crossover(2, NVLINK, call_us):,} tokens")
+
+
 def main():
-    print("model against record: all-reduce of two ranks, GB/s on the bus")
+    print("all-reduce of two ranks in the model, GB/s on the bus")
     for size in (1 << 20, 1 << 24, 1 << 28):
         print(f"{size >> 20:5} MB {size / (2 * ALPHA_US + size / NVLINK) / 1e3:6.0f}")
+    compare_with_record()
     print("\n  GPUs  bandwidth  ranks/token  bytes: broadcast / all-to-all   us for 64 a GPU       us for 2,048 a GPU     crossover")
     for ranks in (2, 8, 64, 256):
         for name, bandwidth in (("NVLink", NVLINK), ("network", NETWORK)):

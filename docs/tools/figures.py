@@ -22,6 +22,7 @@ import kernel_steps
 import plot_data
 import results
 import runs
+import stages
 import trace
 from operators import OPERATORS
 
@@ -74,6 +75,9 @@ if (results.FOLDER / "11c_moe_tensor_cores.json").exists():  # there is none bef
     FIGURES["11c_roofline"] = ("The layer below its ceilings: 1 to 16,384 tokens", "plots.draw_roofline",
                                lambda _: plot_data.roofline("ceilings 11a_moe_naive 11b_moe_tiled 11c_moe_tensor_cores",
                                                             results.load()))
+if (results.FOLDER / "12_expert_parallel.json").exists():
+    FIGURES["12_scaling"] = ("The layer on two GPUs, by stage", "stage_bars.draw_scaling",
+                             lambda _: stages.scaling("times 12_expert_parallel 64 4096 16384", results.load()))
 
 
 def _what_it_shows(name):

@@ -18,8 +18,9 @@ def join(texts, quote=""):
 
 def machines(runs):
     """What recorded runs ran on, and when: "NVIDIA H200, CUDA 13.0, recorded on 2026-01-02"."""
+    most = max((run.get("ranks", 1) for run in runs), default=1)  # of those that ran on several GPUs, beside one
     names = distinct(f"{run['gpu']}, CUDA {run['cuda']}" if "counters" in run else
-                     f"{run.get('device', '?')}, {run.get('toolkit', '?')}" for run in runs)
+                     f"{most} x " * (most > 1) + f"{run.get('device', '?')}, {run.get('toolkit', '?')}" for run in runs)
     return f"{join(names)}, recorded on {join(distinct(run['date'][:10] for run in runs))}"
 
 

@@ -3,9 +3,9 @@
     build/gpu/02_warp_per_group --bench --format json | python3 docs/tools/record.py
     python3 docs/tools/record.py [FILE...]
 
-In the repository's root. The JSON is what `--bench --format json`, tests/peers/pytorch_gate.py --format json and
-tests/gpu/count_on_gpu.sh print, any number one after the other. A run takes the place of one with the same command
-or of the same problem. The folder is named for the GPU: h200. record_all.py runs and records everything.
+In the repository's root. The JSON is what `--bench --format json`, tests/peers/pytorch_gate.py --format json,
+tests/gpu/count_on_gpu.sh and, on GPUs, chapter 12 with --format json print, any number one after the other. A run takes the place of
+one with the same command or of the same problem. The folder is named for the GPU: h200. record_all.py runs and records everything.
 """
 import json
 import pathlib
@@ -33,6 +33,8 @@ def record(text, folder=results.FOLDER.parent):
     decoder, said, at = json.JSONDecoder(), [], 0
     while at < len(text.rstrip()):
         run, at = decoder.raw_decode(text, re.compile(r"\s*").match(text, at).end())
+        if isinstance(run, dict) and "stages" in run:  # of a GPU: nothing is counted
+            run = {name: value for name, value in run.items() if name not in ("counters", "kernels")}
         program = results.program_of(run) if isinstance(run, dict) else ""
         stem = results.chapter_of(program) or program
         results.check_run(run, stem, program or "the text")

@@ -2,12 +2,13 @@
 
     ninja && ninja gpu && python3 docs/tools/record_all.py [--counters] [--only WORD] [--list] [--results DIR]
     ninja gpu && python3 docs/tools/record_all.py --layer [--only WORD] [--list] [--results DIR]
+    ninja gpu && python3 docs/tools/record_all.py --gpus [--only WORD] [--list] [--results DIR]
     sh common/variants.sh build/gpu && python3 docs/tools/record_all.py --claims [--only WORD] [--list] [--results DIR]
 
-In the repository's root. --counters also has Nsight Compute count, which needs ncu and leave to read the GPU's
-counters; --layer instead runs the layer's chapters and who they are compared with, which needs 40 GB of GPU memory; --claims
-instead runs what docs/pages/claims.md compares and no chapter's page does, ncu among it; --only runs the commands that contain
-the word; --list prints them; --results is docs/results. What fails is named, and the rest goes on; exits 1 then.
+In the repository's root. --counters also has Nsight Compute count, which needs ncu and leave to read the GPU's counters. Instead of
+all this, --layer runs the layer's chapters and who they are compared with, which needs 40 GB of GPU memory; --gpus the layer on one
+GPU and on two, which needs NCCL; --claims what docs/pages/claims.md compares and no chapter's page does, ncu among it. --only runs the
+commands that contain the word; --list prints them; --results is docs/results. What fails is named, and the rest goes on; exits 1 then.
 """
 import subprocess
 import sys
@@ -29,6 +30,8 @@ ONE_KERNEL = ("13_gate_at_the_limit_few", "13_gate_at_the_limit_many")
 SUMS = [f"--num-tokens 1 --num-experts {experts} --dist uniform --kernel large" for experts in (128, 256, 512, 1024)]
 FEW_PLACES = [f"--num-tokens {tokens} --capacity {tokens * 8 * 64}" for tokens in (1, 4, 16)]
 LAYER = ("--dist router", "--dist balanced")  # 22.5 GB of weights: DeepSeek-V3's shape
+SPLITS = ("--gpus 1", *(f"--gpus 2 --ep {parts} --dispatch {path}" for parts in (2, 1) for path in ("broadcast", "all-to-all")),
+          "--gpus 2 --tp 2")
 OTHERS = ("sh tests/gpu/figures.sh cycles", "sh tests/gpu/figures.sh store_rate", "python3 tests/peers/pytorch_launches.py",
           *(f"sh tests/gpu/count_on_gpu.sh {waiting}" for waiting in (
               "05_fused_gate 1", "05_fused_gate 24", "07_align_vector_pad 65536", "08_align_blelloch 1", "09_align_warp_scan 1")))
@@ -56,6 +59,12 @@ def layer():
             *(f"python3 tests/peers/moe_peers.py {dist} --format json" for dist in LAYER)]
 
 
+def gpus():
+    """Every command whose run is of a layer on several GPUs, or on one beside them."""
+    return [f"build/gpu/{program} {split} --num-tokens {tokens} --format json"
+            for program in results.chapters(kernel="parallel.cu") for tokens in (64, 4096, 16384) for split in SPLITS]
+
+
 def commands(counters):
     """Every command whose run is recorded."""
     gate, align = results.chapters(kernel="gate.cu"), results.chapters(kernel="align.cu")
@@ -80,8 +89,9 @@ def run(command, folder):
 
 @files.errors_in_one_line("record_all")
 def main():
-    arguments = files.parser(__doc__, "counters", "claims", "layer", "list", only="", results=results.FOLDER.parent).parse_args()
-    every = claims() if arguments.claims else layer() if arguments.layer else commands(arguments.counters)
+    arguments = files.parser(__doc__, "counters", "claims", "layer", "gpus", "list", only="", results=results.FOLDER.parent).parse_args()
+    every = (claims() if arguments.claims else layer() if arguments.layer else gpus() if arguments.gpus else
+             commands(arguments.counters))
     wanted = [command for command in every if arguments.only in command]
     failed = 0
     for number, command in enumerate(wanted, 1):

@@ -1,8 +1,8 @@
 """Recorded runs: docs/results/GPU/NAME.json is a list of those of a chapter and its variants, or of a program of no chapter.
 
 A run of times is the object that `build/gpu/PROGRAM --bench --format json` prints, with "rows". What
-tests/gpu/count_on_gpu.sh prints has "counters" instead, and tests/gpu/figures.sh "figures". A run says itself what
-it is of; one is found by its fields. Paths are relative to the repository's root, in which the tools run. What is wrong is a ValueError with
+tests/gpu/count_on_gpu.sh prints has "counters" instead, tests/gpu/figures.sh "figures", and a layer on several ranks "stages". A
+run says itself what it is of; one is found by its fields. Paths are relative to the repository's root, in which the tools run. What is wrong is a ValueError with
 one line, or an OSError.
 """
 import functools
@@ -20,7 +20,7 @@ PEERS = {"cub_align": "tests/peers/cub_align.cu", "moe_peers": "tests/peers/moe_
          "pytorch_gate": "chapters/01_cpu_baseline/grouped_topk.py",
          "pytorch_launches": "chapters/01_cpu_baseline/grouped_topk.py",
          "cycles": "tests/gpu/cycles.cu", "store_rate": "tests/gpu/store_rate.cu"}
-KINDS = {"rows": "num_tokens", "counters": "counter", "figures": "figure"}  # what a run has a list of, and each of these has
+KINDS = {"rows": "num_tokens", "counters": "counter", "figures": "figure", "stages": "stage"}  # what a run has a list of, and each of these has
 COMMON = pathlib.Path(__file__).resolve().parents[2] / "common"
 
 
@@ -100,7 +100,7 @@ def _is_run(run):
 def check_run(run, stem, where):
     """Raises ValueError, with `where` in front, if the run is none for the file of that name as it should be."""
     if not _is_run(run):
-        raise ValueError(f'{where}: a run needs "command", "date", "kernel_source_sha256", and "rows", "counters" or "figures"')
+        raise ValueError(f'{where}: a run needs "command", "date", "kernel_source_sha256", and "rows", "counters", "figures" or "stages"')
     program = program_of(run)
     if (chapter_of(program) or program) != stem:
         raise ValueError(f'{where}: a run of "{program}"; it must be of "{stem}"')

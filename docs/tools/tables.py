@@ -6,6 +6,7 @@ In the repository's root; without files, in README.md and the chapters'. What it
 and the line <!-- end -->:
 
     <!-- times: f32 -->               recorded times, see times.py
+    <!-- stages: times 12_a 64 -->    recorded times and traffic of several ranks, see stages.py
     <!-- counters: 03 04 -->          counters of two chapters, see counters.py; a row for each marker that follows,
     <!-- row: shuffles: remark -->    with a counter and what there is to say about it
     <!-- tree: 0-7 PROGRAM ... -->    what words 0 to 7 of dynamic shared memory hold at each barrier, when the
@@ -25,17 +26,18 @@ import counters
 import files
 import results
 import runs
+import stages
 import times
 import tree_steps
 
-TABLES = ("times", "counters", "tree")
+TABLES = ("times", "stages", "counters", "tree")
 
 
 def _parse_marker(line):
     """A line's marker and its words; (None, "") for another line. A comment that begins like one must be known."""
     if line == "<!-- end -->":
         return "end", ""
-    match = re.fullmatch(r"<!-- (times|counters|row|tree): (.*?) ?-->", line)
+    match = re.fullmatch(r"<!-- (times|stages|counters|row|tree): (.*?) ?-->", line)
     if not match and re.match(r"<!-- [^ :]*:", line):
         raise ValueError(f"'{line[:60]}' is no marker; <!-- times: f32 -->, <!-- counters: 03 04 --> and "
                          "<!-- tree: 0-7 PROGRAM --> are some")
@@ -60,6 +62,8 @@ def _parse_table(kind, words, line, build, recorded):
     rows = []
     if kind == "times":
         make = functools.partial(times.table, times.parse(words, recorded), recorded)
+    elif kind == "stages":
+        make = functools.partial(stages.table, stages.parse(words, recorded))
     elif kind == "counters":
         make = functools.partial(counters.table, counters.parse(words), rows, build, recorded)
     else:

@@ -189,7 +189,7 @@ class Tables(course.Course):
 
     def test_counters_of_a_gpu_that_are_refused(self):
         path = RESULTS / "04_fourth.json"
-        needs = f'{path}: a run needs "command", "date", "kernel_source_sha256", and "rows", "counters" or "figures"'
+        needs = f'{path}: a run needs "command", "date", "kernel_source_sha256", and "rows", "counters", "figures" or "stages"'
         for change, message in (
                 ({"kernel_source_sha256": None}, needs), ({"counters": []}, needs), ({"counters": None}, needs),
                 ({"gpu": None}, f'{path}: counters need "gpu", "cuda" and a command that ends with chapter and tokens'),

@@ -86,13 +86,19 @@ class Record(course.Course):
 ]
 """ % ("0" * 64))
 
+    def test_a_run_of_several_ranks_keeps_no_counters(self):
+        stages = {name: value for name, value in run().items() if name != "rows"} | {"stages": [{"stage": "experts", "us": 1.5}]}
+        self.record({**stages, "counters": {}, "kernels": []})
+        self.assertEqual(self.recorded(), [stages])
+        self.assertIsNone(results.find(results.load(), "02_first"), "it is no run of times over sizes")
+
     def test_folders_are_named_for_gpus(self):
         for name, folder in (("NVIDIA H200", "h200"), ("NVIDIA GeForce RTX 4090", "geforce_rtx_4090"), ("a/../b", "a_b")):
             self.assertEqual(record.gpu_of({"device": name}), folder)
         self.assertEqual(record.gpu_of(COUNTED), "h200")
 
     def test_what_is_refused(self):
-        needs = 'a run needs "command", "date", "kernel_source_sha256", and "rows", "counters" or "figures"'
+        needs = 'a run needs "command", "date", "kernel_source_sha256", and "rows", "counters", "figures" or "stages"'
         for text, message in (("", "there is no run in it"), ("[1", "Expecting ',' delimiter: line 1 column 3 (char 2)"), ("3", f"the text: {needs}"),
                               ("{}", f"the text: {needs}"),
                               (json.dumps(run("03_none")), "03_none: chapters/03_none, which it measured, is gone")):
@@ -128,6 +134,8 @@ class TheCourse(unittest.TestCase):
             commands += listed("--claims")
         if any(results.program_of(entry) == "moe_peers" for entry in recorded):  # all of the layer or none
             commands += listed("--layer")
+        if any("stages" in entry for entry in recorded):  # all splits of the layer or none
+            commands += listed("--gpus")
         self.assertEqual(len(set(commands)), len(commands))
         self.assertEqual(len(commands), len(recorded))
         self.assertEqual(sorted({results.program_of(entry) for entry in recorded}),

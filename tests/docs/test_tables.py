@@ -10,6 +10,7 @@ import unittest
 import course
 from course import RESULTS, ROOT, write
 import results
+import stages
 import times
 
 BUILD = course.build_folder()
@@ -176,7 +177,7 @@ class Gate(course.Course):
                               ("", "Expecting value: line 1 column 1 (char 0)"), ("{}", "it is no list of runs")):
             write(path, text)
             self.refuses(f"{path}: {message}", *PAGE)
-        needed = f'{path}: a run needs "command", "date", "kernel_source_sha256", and "rows", "counters" or "figures"'
+        needed = f'{path}: a run needs "command", "date", "kernel_source_sha256", and "rows", "counters", "figures" or "stages"'
         for name in ("rows", "command", "date", "kernel_source_sha256"):
             write(path, json.dumps([{key: value for key, value in self.first.items() if key != name}]))
             self.refuses(needed, *PAGE)
@@ -437,6 +438,64 @@ class Layer(course.Course):
     def test_what_is_refused(self):
         self.refuses("a.md:1: ceilings of nothing; 'ceilings CHAPTER' has a chapter", "<!-- times: ceilings -->")
         self.refuses("a.md:1: '12_x' is no chapter with a moe", "<!-- times: ceilings 12_x -->")
+
+
+def ranks_run(tokens, ranks, split, path, **took):
+    dp, tp, ep = split
+    return {"chapter": "12_ranks", "device": "GPU", "toolkit": "CUDA 1.2", "date": "2026-01-02T01:02:03Z",
+            "command": f"gpu/12_ranks --gpus {ranks} --tp {tp} --ep {ep} --dispatch {path} --num-tokens {tokens}",
+            "kernel_source_sha256": hash_of("chapters/12_ranks/parallel.cu"), "problem": {"num_tokens": tokens},
+            "ranks": ranks, "dp": dp, "tp": tp, "ep": ep, "dispatch": path, "stages": [
+                {"stage": name.replace("_", " "), "ranks": 0 if name in ("align", "experts", "add") else ranks, "bytes": 2000,
+                 "bytes_over_the_bus": 1000, "us": us, "algorithm_gb_per_s": 3.25, "bus_gb_per_s": 1.5} for name, us in took.items()]}
+
+
+class Stages(course.Course):
+    def make_course(self):
+        write("chapters/12_ranks/parallel.cu", "int ranks;\n")
+        self.save(ranks_run(64, 1, (1, 1, 1), "broadcast", broadcast=5.0, align=5.0, experts=190.0),
+                  ranks_run(64, 2, (2, 1, 1), "all-to-all", dispatch=50.0, align=5.0, experts=95.0, combine=20.0, add=2.5, gather_TP=2.5),
+                  ranks_run(64, 2, (2, 1, 2), "broadcast", broadcast=30.0, align=5.0, experts=100.0, reduce_DP=4.0, reduce_TP=1.0),
+                  ranks_run(9, 2, (1, 2, 2), "broadcast", broadcast=1.0, align=1.0, experts=100.0))
+
+    def save(self, *runs):
+        results.write(RESULTS / "12_ranks.json", runs)
+
+    def test_what_each_stage_took(self):
+        self.assertEqual(self.writes("<!-- stages: times 12_ranks 64 9 -->"), [
+            "|  | to the experts | align | experts | sum | back | the rest | all | one GPU's time / this |",
+            "|---|---:|---:|---:|---:|---:|---:|---:|---:|", "| *64 tokens* | | | | | | | | |",
+            "| one GPU | 5.00 | 5.00 | 190 | 0.00 | 0.00 | 0.00 | 200 | 1.00 |",
+            "| EP 2, broadcast | 30.0 | 5.00 | 100 | 0.00 | 5.00 | 0.00 | 140 | 1.43 |",
+            "| slices, all-to-all | 50.0 | 5.00 | 95.0 | 0.00 | 20.0 | 5.00 | 175 | 1.14 |",
+            "| *9 tokens* | | | | | | | | |", "| TP 2, EP 2 | 1.00 | 1.00 | 100 | 0.00 | 0.00 | 0.00 | 102 | - |",
+            "2 x GPU, CUDA 1.2, recorded on 2026-01-02 by `gpu/NAME --gpus 1 --tp 1 --ep 1 --dispatch broadcast --num-tokens 64`, "
+            "and so on."])
+
+    def test_what_its_collectives_moved(self):
+        self.assertEqual(self.writes("<!-- stages: traffic 12_ranks 64 -->")[:-1], [
+            "|  | stage | bytes | over the bus | us | alg GB/s | bus GB/s |", "|---|---|---:|---:|---:|---:|---:|",
+            "| *64 tokens* | | | | | | |", "| EP 2, broadcast | broadcast | 2,000 | 1,000 | 30.0 | 3.2 | 1.5 |",
+            "| EP 2, broadcast | reduce DP | 2,000 | 1,000 | 4.00 | 3.2 | 1.5 |",
+            "| EP 2, broadcast | reduce TP | 2,000 | 1,000 | 1.00 | 3.2 | 1.5 |"])
+
+    def test_an_older_kernel_and_nothing(self):
+        write("chapters/12_ranks/parallel.cu", "int changed;\n")
+        self.writes("<!-- stages: times 12_ranks 64 -->")
+        self.assertIn("(*recorded from an older kernel*)", self.row("| one GPU"))
+        self.assertEqual(self.writes("<!-- stages: times 12_ranks 5 -->")[-1], "Nothing is recorded yet.")
+
+    def test_parts_of_one_gpus_time(self):
+        data = stages.scaling("times 12_ranks 64", results.load())
+        self.assertEqual(data["groups"][0]["rows"][1],
+                         {"label": "EP 2, broadcast", "parts": [0.15, 0.025, 0.5, 0, 0.025, 0], "text": "140 us"})
+        with self.assertRaisesRegex(ValueError, "no run of 9 tokens on one GPU is recorded"):
+            stages.scaling("times 12_ranks 9", results.load())
+
+    def test_what_is_refused(self):
+        for words in ("", "times", "times 12_ranks", "times 13_none 64", "speed 12_ranks 64"):
+            self.refuses(f"a.md:1: stages of '{words}'; 'times CHAPTER 64' and 'traffic CHAPTER 64' are some",
+                         f"<!-- stages: {words} -->")
 
 
 class Trees(course.Course):

@@ -13,6 +13,8 @@ if [ "$(nvidia-smi --list-gpus 2>/dev/null | wc -l)" -lt 2 ]; then
     exit
 fi
 
+equal "--help lists no option that it refuses" "" \
+    "$("$program" --help | grep -e --bench -e --check-all -e --flush-l2 -e '--trace')"
 while read -r arguments; do
     # shellcheck disable=SC2086 # words
     succeeds "two GPUs: $arguments" timeout -k 5 120 "$program" --gpus 2 $shape --repeats 2 $arguments

@@ -219,30 +219,37 @@ void bench_before(struct program *program, const struct launch *launch, struct o
 
 /* --- writing ------------------------------------------------------------------------------------------------------ */
 
-void bench_report_head(const struct program *program, struct record *report)
+void report_origin(const struct program *program, struct record *report)
 {
     const struct backend *const backend = &program->backend; /* all "" on the host */
-    const char *const cache = program->asked.flush_l2 ? "flushed" : "warm";
     const time_t now = time(NULL);
     struct tm utc;
     char date[32];
 
     strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-    record_text(report, IN_TABLE, NULL, "%s on %s, %s%s", program->name,
-                program->on_host ? "the host" : backend->device, cache, program->asked.flush_l2 ? " L2" : "");
+    record_text(report, IN_JSON, "driver", "%s", backend->driver);
+    record_text(report, IN_JSON, "toolkit", "%s", backend->toolkit);
+    record_text(report, IN_JSON, "date", "%s", date);
+    record_text(report, IN_JSON, "kernel_source_sha256", "%s", program->source_hash);
+    record_text(report, IN_JSON, "distribution", "%s", program->distribution);
+    record_number(report, IN_JSON, "seed", "%" PRIu64, program->asked.seed);
+}
+
+void bench_report_head(const struct program *program, struct record *report)
+{
+    const char *const device = program->on_host ? "host" : program->backend.device;
+    const char *const cache = program->asked.flush_l2 ? "flushed" : "warm";
+
+    record_text(report, IN_TABLE, NULL, "%s on %s%s, %s%s", program->name, program->on_host ? "the " : "", device,
+                cache, program->asked.flush_l2 ? " L2" : "");
     record_text(report, IN_TABLE, NULL, "largest problem: %s", program->problem);
     record_text(report, IN_TABLE, NULL,
                 "microseconds per launch: median (p10, p90); every size verified before and after\n");
     record_text(report, IN_JSON, "chapter", "%s", program->name);
     record_text(report, IN_JSON, "before", "%s", program->before ? program->before : "");
-    record_text(report, IN_JSON, "device", "%s", program->on_host ? "host" : backend->device);
-    record_text(report, IN_JSON, "driver", "%s", backend->driver);
-    record_text(report, IN_JSON, "toolkit", "%s", backend->toolkit);
+    record_text(report, IN_JSON, "device", "%s", device);
     record_text(report, IN_JSON, "command", "%s", program_command(program));
-    record_text(report, IN_JSON, "date", "%s", date);
-    record_text(report, IN_JSON, "kernel_source_sha256", "%s", program->source_hash);
-    record_text(report, IN_JSON, "distribution", "%s", program->distribution);
-    record_number(report, IN_JSON, "seed", "%" PRIu64, program->asked.seed);
+    report_origin(program, report);
     record_text(report, IN_JSON, "cache", "%s", cache);
 }
 

@@ -45,6 +45,9 @@ void bench_step(struct program *program, const struct launch *launch, struct ope
 /** Times the chapter before in the same way, warm or flushed only. Missing times are not an error. */
 void bench_before(struct program *program, const struct launch *launch, struct operands *operands);
 
+/** Adds to a report with times, in JSON, what they are of: software, date, the kernel's hash, the input. */
+void report_origin(const struct program *program, struct record *report);
+
 /** Adds what the report begins with; program->problem is the last row's. The operator adds "problem", then: */
 void bench_report_head(const struct program *program, struct record *report);
 

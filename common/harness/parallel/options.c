@@ -37,8 +37,9 @@ static const struct option_row table[] = {
     {.rest = moe_option_rows},
 };
 
-/** The layer's options that are not of several ranks; before them what only GPUs have. */
-static const char *const refused[] = {"gpus", "bench", "flush-l2", "check-all", NULL};
+/** The layer's options that are not of several ranks; before them what the CPU's program, and the GPUs', has none of. */
+static const char *const refused_on_cpu[] = {"gpus", "bench", "flush-l2", "check-all", NULL};
+static const char *const refused_on_gpus[] = {"trace", "trace-kernel", "bench", "flush-l2", "check-all", NULL};
 
 static bool check_options(const struct parallel_options *options, struct error *error)
 {
@@ -58,7 +59,7 @@ static bool check_options(const struct parallel_options *options, struct error *
 bool parallel_options_parse(struct program *program, int argc, char **argv, struct parallel_options *options)
 {
     *options = (struct parallel_options){.moe = moe_options_default(), .timeout = 30, .repeats = 20};
-    program->refused = connection_forks ? refused + 1 : refused;
+    program->refused = connection_forks ? refused_on_gpus : refused_on_cpu;
     return program_parse(program, table, "takes every token through its experts, which several ranks have", argc, argv,
                          options) &&
            moe_options_check(&options->moe, &program->error) && check_options(options, &program->error);

@@ -57,11 +57,16 @@ void parallel_report(struct program *program, const struct parallel_options *opt
                      const struct parallel_layer *layer)
 {
     const struct split *const split = layer->split;
-    struct record *result, *list;
+    struct moe_problem run = *problem;
+    struct record *head, *result, *list;
     double received = 0.0;
     char digits[32];
 
-    moe_report_problem(&options->moe, problem, true, program_report_head(program));
+    run.block_size = layer->problem->block_size; /* the ranks' */
+    head = program_report_head(program);
+    if (layer->has_times)
+        report_origin(program, head);
+    moe_report_problem(&options->moe, &run, true, head);
     result = program_report_result(program);
     record_text(result, IN_TABLE, "ranks", "%d: %d in data parallelism x %d with the same tokens", split->num_ranks,
                 split->dp, split->tp);

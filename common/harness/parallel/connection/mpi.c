@@ -11,6 +11,7 @@ const bool connection_forks = false;
 #ifdef HAVE_MPI
 
 #include "base/memory.h"
+#include "base/waiting.h"
 #include "harness/core/device_buffer.h"
 
 #include <limits.h>
@@ -27,14 +28,6 @@ static int ranks_started(void)
         if (getenv(names[i]))
             return atoi(getenv(names[i]));
     return 1;
-}
-
-static double seconds_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
 static MPI_Comm comm_of(const struct group *group)

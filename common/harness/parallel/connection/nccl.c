@@ -12,25 +12,17 @@
 #ifdef HAVE_NCCL
 
 #include "base/memory.h"
+#include "base/waiting.h"
 #include "harness/core/device_buffer.h"
 
 #include <nccl.h>
 #include <string.h>
-#include <time.h>
 
 #ifdef HAVE_MPI
 #include <mpi.h>
 #endif
 
 const bool connection_forks = true;
-
-static double seconds_now(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
-}
 
 static ncclComm_t comm_of(const struct group *group)
 {
@@ -43,7 +35,7 @@ static ncclComm_t *place_of_comm(struct group *group)
     return (ncclComm_t *)&group->connection;
 }
 
-/** Waits for a call that may be under way in a communicator. */
+/** Waits for a call that may be under way in a communicator: a thread of NCCL's makes it. */
 static bool call_is_done(const struct group *group, ncclComm_t comm, ncclResult_t result, struct error *error)
 {
     const double begin = seconds_now();
@@ -53,7 +45,7 @@ static bool call_is_done(const struct group *group, ncclComm_t comm, ncclResult_
 
         if (asked != ncclSuccess)
             result = asked;
-        if (result == ncclInProgress && seconds_now() - begin > group->ranks->time_limit)
+        if (result == ncclInProgress && !wait_on(begin, group->ranks->time_limit))
             return group_late(group, error);
     }
     return result == ncclSuccess || group_error(group, error, "NCCL: %s", ncclGetErrorString(result));
@@ -73,7 +65,7 @@ static bool await(const struct group *group, ncclResult_t result, struct error *
         if (ncclCommGetAsyncError(comm_of(group), &state) != ncclSuccess ||
             (state != ncclSuccess && state != ncclInProgress))
             return group_error(group, error, "NCCL: %s; a rank may be gone", ncclGetErrorString(state));
-        if (seconds_now() - begin > group->ranks->time_limit)
+        if (!wait_on(begin, group->ranks->time_limit))
             return group_late(group, error);
     }
     return status == cudaSuccess || device_error(error, "a collective", status);
@@ -94,7 +86,7 @@ static bool meet_in_memory(const struct ranks *ranks, ncclUniqueId *id, struct e
         ranks->place->is_set = 1;
     }
     while (!ranks->place->is_set)
-        if (seconds_now() - begin > ranks->time_limit)
+        if (!wait_on(begin, ranks->time_limit))
             return group_late(&ranks->all, error);
     memcpy(id->internal, ranks->place->id, sizeof id->internal);
     return true;

@@ -1,0 +1,35 @@
+#include "base/waiting.h"
+
+#include <sched.h>
+#include <time.h>
+
+double seconds_now(void)
+{
+    struct timespec now;
+
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+double nap_after(double waited)
+{
+    static const double awake = 0.02, longest = 0.001;
+
+    if (waited < awake)
+        return 0.0;
+    return waited / 64.0 < longest ? waited / 64.0 : longest;
+}
+
+bool wait_on(double begin, double limit)
+{
+    const double waited = seconds_now() - begin, nap = nap_after(waited);
+    const struct timespec time = {.tv_nsec = (long)(1e9 * nap)};
+
+    if (waited > limit)
+        return false;
+    if (nap > 0.0)
+        nanosleep(&time, NULL);
+    else
+        sched_yield(); /* whoever is waited for may be bound to this core, too */
+    return true;
+}

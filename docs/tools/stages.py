@@ -1,0 +1,91 @@
+"""Recorded runs of a layer on several ranks: tables of what each stage took, and of what its collectives moved.
+
+What is wanted is said in words, as in a table's marker, where CHAPTER is the program's and numbers are of tokens:
+
+    times CHAPTER 64 4096...      microseconds of the stages, a row for each way to divide the layer
+    traffic CHAPTER 64 4096...    bytes and bandwidths of the collectives, where the experts are whole
+"""
+import types
+
+import provenance
+import results
+import times
+
+# The columns of times: what a stage is there for, whatever its path calls it.
+COLUMNS = {"to the experts": ("broadcast", "dispatch"), "align": ("align",), "experts": ("experts",), "sum": ("sum",),
+           "back": ("reduce DP", "reduce TP", "combine"), "the rest": ("round", "add", "gather TP")}
+
+
+def parse(words, recorded):
+    """Reads what is wanted: .what, and the .sizes with the .runs of each, one rank first, then in the order of the labels."""
+    what, chapter, *sizes = [*words.split(), "", ""]
+    sizes = [int(size) for size in sizes if size.isdigit()]
+    if what not in ("times", "traffic") or not sizes or not results.kernel_of(chapter):
+        raise ValueError(f"stages of '{words}'; 'times CHAPTER 64' and 'traffic CHAPTER 64' are some")
+    runs = [run for run in recorded.get(chapter, []) if "stages" in run]
+    found = {size: sorted((run for run in runs if results.field(run, "num_tokens") == size),
+                          key=lambda run: (run["ranks"], run["tp"], -run["ep"], run["dispatch"] != "broadcast")) for size in sizes}
+    return types.SimpleNamespace(what=what, runs=found)
+
+
+def label(run):
+    """How a run divides the layer, in words."""
+    if run["ranks"] == 1:
+        return "one GPU"
+    of_experts = f"EP {run['ep']}" if run["ep"] > 1 else "slices"
+    return f"{of_experts}, {run['dispatch']}" if run["dp"] > 1 else f"TP {run['tp']}, {of_experts}"
+
+
+def _columns(run):
+    """Microseconds of each of COLUMNS."""
+    return [sum(stage["us"] for stage in run["stages"] if stage["stage"] in names) for names in COLUMNS.values()]
+
+
+def _alone(runs):
+    """Microseconds of all stages on one rank; None if that is not recorded."""
+    return next((sum(_columns(run)) for run in runs if run["ranks"] == 1), None)
+
+
+def _times_rows(runs):
+    alone = _alone(runs)
+    for run in runs:
+        columns, old = _columns(run), times.OLD_KERNEL if results.is_old(run) else ""
+        gain = f"{alone / sum(columns):.2f}" if alone else "-"
+        yield f"| {label(run)}{old} | {' | '.join(times.format_us(us) for us in [*columns, sum(columns)])} | {gain} |"
+
+
+def _traffic_rows(runs):
+    for run in runs:
+        for stage in run["stages"] if run["ep"] == run["ranks"] else []:
+            if stage["ranks"] > 1:
+                yield (f"| {label(run)} | {stage['stage']} | {stage['bytes']:,} | {stage['bytes_over_the_bus']:,} | "
+                       f"{times.format_us(stage['us'])} | {stage['algorithm_gb_per_s']:.1f} | {stage['bus_gb_per_s']:.1f} |")
+
+
+def table(request):
+    """The table's lines, and below it where its figures come from."""
+    if request.what == "times":
+        heads, rows = ["", *COLUMNS, "all", "one GPU's time / this"], _times_rows
+    else:
+        heads, rows = ["", "stage", "bytes", "over the bus", "us", "alg GB/s", "bus GB/s"], _traffic_rows
+    left = 1 if request.what == "times" else 2
+    lines = ["", f"| {' | '.join(heads)} |", "|" + "---|" * left + "---:|" * (len(heads) - left)]
+    for size, runs in request.runs.items():
+        lines += [f"| *{size:,} tokens* |" + " |" * (len(heads) - 1), *rows(runs)]
+    used = [run for runs in request.runs.values() for run in runs if run["ranks"] > 1 or request.what == "times"]
+    return [*lines, "", provenance.recorded(used, only_first_command=True), ""]
+
+
+def scaling(words, recorded):
+    """What each stage takes as a part of one rank's time, for each number of tokens and way to divide the layer: a figure's data."""
+    request = parse(words, recorded)
+    groups = []
+    for size, runs in request.runs.items():
+        alone = _alone(runs)
+        if not alone:
+            raise ValueError(f"stages of '{words}': no run of {size} tokens on one GPU is recorded")
+        rows = [{"label": label(run) + " (older kernel)" * results.is_old(run), "parts": [round(us / alone, 4) for us in _columns(run)],
+                 "text": f"{times.format_us(sum(_columns(run)))} us"} for run in runs]
+        groups.append({"label": f"{size:,} tokens", "rows": rows})
+    used = [run for runs in request.runs.values() for run in runs]
+    return {"stages": list(COLUMNS), "groups": groups, "source": f"{provenance.machines(used)}. Medians of each stage, of the slowest GPU."}

@@ -1,0 +1,50 @@
+/** @file test_waiting.c  Waiting for other ranks: awake at first, then in naps that grow; never longer than the limit. */
+#include "base/waiting.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+static void test_no_nap_while_stages_are_timed(void **state)
+{
+    (void)state;
+    assert_true(nap_after(0.0) == 0.0);
+    assert_true(nap_after(0.0199) == 0.0);
+}
+
+static void test_naps_grow_up_to_a_millisecond(void **state)
+{
+    (void)state;
+    assert_true(nap_after(0.02) > 0.0003 && nap_after(0.02) < 0.0004);
+    assert_true(nap_after(0.03) > nap_after(0.02));
+    assert_true(nap_after(0.064) == 0.001);
+    assert_true(nap_after(1e9) == 0.001);
+}
+
+static void test_waiting_ends_at_the_limit(void **state)
+{
+    const double begin = seconds_now();
+    int looks = 0;
+
+    (void)state;
+    while (wait_on(begin, 0.03))
+        looks++;
+    assert_true(seconds_now() - begin > 0.03);
+    assert_true(looks > 0);
+    assert_false(wait_on(begin, 0.03));
+    assert_true(wait_on(seconds_now(), 3600.0));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_no_nap_while_stages_are_timed),
+        cmocka_unit_test(test_naps_grow_up_to_a_millisecond),
+        cmocka_unit_test(test_waiting_ends_at_the_limit),
+    };
+
+    return cmocka_run_group_tests_name("waiting", tests, NULL, NULL);
+}
