@@ -17,7 +17,7 @@ NVLINK, NETWORK = 301e3, 50e3                 # bytes per us: measured at 256 MB
 ROW, CHOICES, SUM_ROW = 2 * HIDDEN, 8 * TOPK, 4 * HIDDEN
 
 RECORD = pathlib.Path("docs/results/h200/12_expert_parallel.json")
-CALLS = {"broadcast": 4, "all-to-all": 5}     # three arrays and an all-reduce; three arrays, the counts before them, and sums back
+CALLS = {"broadcast": 2, "all-to-all": 3}     # three arrays in one, and an all-reduce; the counts, three arrays in one, and sums back
 
 
 def ranks_of_token(ranks):

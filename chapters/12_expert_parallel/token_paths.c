@@ -53,7 +53,7 @@ static bool compute(struct parallel_layer *layer, int64_t num_tokens, struct err
 /* --- the layer's notes' path -------------------------------------------------------------------------------------- */
 
 /** Every rank of the DP group gets the rows that each has of an array; bytes for one token's row. */
-static bool gather_tokens(struct parallel_layer *layer, int own, int all, size_t row, struct error *error)
+static bool gather_rows(struct parallel_layer *layer, int own, int all, size_t row, struct error *error)
 {
     const int64_t *const cu_tokens = layer->split->cu_tokens;
     int64_t *bytes;
@@ -66,6 +66,19 @@ static bool gather_tokens(struct parallel_layer *layer, int own, int all, size_t
     return good;
 }
 
+/** The tokens of all, and their choices: one call. */
+static bool gather_tokens(struct parallel_layer *layer, size_t row, struct error *error)
+{
+    const size_t topk = (size_t)layer->problem->topk;
+    bool good;
+
+    group_begin(&layer->dp);
+    good = gather_rows(layer, OWN_HIDDEN, HIDDEN, row, error) &&
+           gather_rows(layer, SENT_IDS, IDS, topk * sizeof(int32_t), error) &&
+           gather_rows(layer, SENT_WEIGHTS, WEIGHTS, topk * sizeof(float), error);
+    return group_end(&layer->dp, error) && good;
+}
+
 // [run_broadcast]
 bool run_broadcast(struct parallel_layer *layer, struct error *error)
 {
@@ -76,9 +89,7 @@ bool run_broadcast(struct parallel_layer *layer, struct error *error)
     const int64_t n = problem->num_tokens, own = split->own_end - split->own_begin;
     float *const sums = data(layer, SUMS), *const own_sums = sums + (size_t)split->own_begin * h;
 
-    return stage_begin(layer, "broadcast", error) && gather_tokens(layer, OWN_HIDDEN, HIDDEN, row, error) &&
-           gather_tokens(layer, SENT_IDS, IDS, topk * sizeof(int32_t), error) &&
-           gather_tokens(layer, SENT_WEIGHTS, WEIGHTS, topk * sizeof(float), error) &&
+    return stage_begin(layer, "broadcast", error) && gather_tokens(layer, row, error) &&
            stage_end(layer,
                      stage_moved("all-gather", &layer->dp, (double)n * (row + choice), (double)own * (row + choice)),
                      error) &&
@@ -100,15 +111,25 @@ bool run_broadcast(struct parallel_layer *layer, struct error *error)
 static bool exchange_counts(struct parallel_layer *layer, int64_t *received, struct error *error)
 {
     const int size = layer->split->num_ranks;
-    int64_t *all;
-    bool good = ALLOCATE_ARRAY(all, size * size, error) &&
-                group_share(&layer->ranks->all, layer->lists->sent_to, (size_t)size * sizeof *all, all, error);
+    int32_t *counts;
+    int64_t *bytes;
+    cudaError_t status = cudaSuccess;
+    bool good = ALLOCATE_ARRAY(counts, size, error);
 
-    *received = 0;
+    good = ALLOCATE_ARRAY(bytes, size, error) && good;
     for (int r = 0; good && r < size; r++)
-        *received += layer->lists->received_of[r] = all[r * size + layer->split->rank];
-    free(all);
-    return good;
+        bytes[r] = sizeof *counts;
+    good = good && group_all_to_all(&layer->ranks->all, data(layer, SENT_COUNTS), bytes, data(layer, RECEIVED_COUNTS),
+                                    bytes, error);
+    if (good)
+        status = cudaMemcpy(counts, data(layer, RECEIVED_COUNTS), (size_t)size * sizeof *counts,
+                            cudaMemcpyDeviceToHost);
+    *received = 0;
+    for (int r = 0; good && status == cudaSuccess && r < size; r++)
+        *received += layer->lists->received_of[r] = counts[r];
+    free(counts);
+    free(bytes);
+    return status == cudaSuccess ? good : device_error(error, "the counts of rows", status);
 }
 
 /** Rows of an array go to the ranks that have experts of them, or, `back`, the other way; bytes for a row. */
@@ -127,6 +148,21 @@ static bool exchange_rows(struct parallel_layer *layer, int from, int to, size_t
     good = good && group_all_to_all(&layer->ranks->all, data(layer, from), bytes, data(layer, to), bytes + size, error);
     free(bytes);
     return good;
+}
+
+/** Tokens and their choices go to the ranks that have experts of them: one call, when the counts are known. */
+static bool exchange_tokens(struct parallel_layer *layer, size_t row, int64_t *received, struct error *error)
+{
+    const size_t topk = (size_t)layer->problem->topk;
+    bool good;
+
+    if (!exchange_counts(layer, received, error))
+        return false;
+    group_begin(&layer->ranks->all);
+    good = exchange_rows(layer, SENT_HIDDEN, HIDDEN, row, false, error) &&
+           exchange_rows(layer, SENT_IDS, IDS, topk * sizeof(int32_t), false, error) &&
+           exchange_rows(layer, SENT_WEIGHTS, WEIGHTS, topk * sizeof(float), false, error);
+    return group_end(&layer->ranks->all, error) && good;
 }
 
 /** The stage that an exchange was, of which nccl-tests counts what a rank sends, or receives, itself included. */
@@ -174,9 +210,7 @@ bool run_all_to_all(struct parallel_layer *layer, struct error *error)
            launched(gather_rows_launch(problem, data(layer, OWN_HIDDEN), data(layer, SENT_ROWS), sent,
                                        data(layer, SENT_HIDDEN), layer->ranks->stream),
                     error) &&
-           exchange_counts(layer, &received, error) && exchange_rows(layer, SENT_HIDDEN, HIDDEN, row, false, error) &&
-           exchange_rows(layer, SENT_IDS, IDS, topk * sizeof(int32_t), false, error) &&
-           exchange_rows(layer, SENT_WEIGHTS, WEIGHTS, topk * sizeof(float), false, error) &&
+           exchange_tokens(layer, row, &received, error) &&
            stage_end(layer, exchanged(layer, sent, received, false, row + topk * (sizeof(int32_t) + sizeof(float))),
                      error) &&
            compute(layer, received, error) && stage_begin(layer, "combine", error) &&

@@ -38,7 +38,7 @@ struct operand {
     struct device_buffer device;
 };
 
-enum { MAX_OPERANDS = 24 };
+enum { MAX_OPERANDS = 25 };
 
 /** All of an operator's, in the order of its own enumeration. All zero: none. */
 struct operands {

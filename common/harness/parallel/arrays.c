@@ -51,14 +51,17 @@ static void list_row(const struct split *split, const struct moe_layer *layer, s
 }
 
 // [list_rows]
-/** Lists the rows by the rank they go to, and for each own token where its sums will come back. */
+/** Lists the rows by the rank they go to, how many those are, and for each own token where its sums will come back. */
 static void list_rows(const struct split *split, const struct moe_layer *layer, struct operands *arrays)
 {
+    int32_t *const counts = arrays->list[SENT_COUNTS].host.data;
     int32_t *const rows = arrays->list[SENT_ROWS].host.data, *const places = arrays->list[SUM_PLACES].host.data;
     const int64_t own = split->own_end - split->own_begin;
     int32_t sent = 0;
 
-    for (int r = 0; r < split->num_ranks; r++)
+    for (int r = 0; r < split->num_ranks; r++) {
+        const int32_t first = sent;
+
         for (int64_t t = 0; t < own; t++) {
             const bool is_sent = is_needed(split, layer, split->own_begin + t, r);
 
@@ -68,6 +71,8 @@ static void list_rows(const struct split *split, const struct moe_layer *layer, 
             list_row(split, layer, arrays, t, sent);
             rows[sent++] = (int32_t)t;
         }
+        counts[r] = sent - first;
+    }
 }
 // [list_rows]
 
@@ -129,10 +134,12 @@ static void list_arrays(const struct split *split, const struct moe_problem *pro
         [SENT_IDS] = array("sent_ids", OPERAND_INPUT, DTYPE_I32, sent, topk),
         [SENT_WEIGHTS] = array("sent_weights", OPERAND_INPUT, DTYPE_F32, sent, topk),
         [SENT_ROWS] = array("sent_rows", OPERAND_INPUT, DTYPE_I32, sent, 1),
+        [SENT_COUNTS] = array("sent_counts", OPERAND_INPUT, DTYPE_I32, split->num_ranks, 1),
         [SUM_PLACES] = array("sum_places", OPERAND_INPUT, DTYPE_I32, own, split->num_ranks),
         [W13] = weights("w13", &whole->list[MOE_W13], split, moe_w13_elements(problem), i * h),
         [W2] = weights("w2", &whole->list[MOE_W2], split, moe_w2_elements(problem), i),
         [EXPERT_MAP] = array("expert_map", OPERAND_INPUT, DTYPE_I32, num_experts, 1),
+        [RECEIVED_COUNTS] = array("received_counts", OPERAND_WORKSPACE, DTYPE_I32, split->num_ranks, 1),
         [SENT_HIDDEN] = array("sent_hidden", OPERAND_WORKSPACE, dtype, sent, h),
         [HIDDEN] = array("hidden", OPERAND_WORKSPACE, dtype, n, h),
         [IDS] = array("topk_ids", OPERAND_WORKSPACE, DTYPE_I32, n, topk),
@@ -149,7 +156,9 @@ static void list_arrays(const struct split *split, const struct moe_problem *pro
         [OWN_RESULT] = array("own_result", OPERAND_WORKSPACE, dtype, own, h),
         [RESULT] = array("result", OPERAND_OUTPUT, dtype, cu_tokens[1] - cu_tokens[0], h),
     };
-    static const int of_all_to_all[] = {SENT_ROWS, SUM_PLACES, SENT_HIDDEN, SENT_SUMS, OWN_RESULT};
+    _Static_assert((int)NUM_ARRAYS <= (int)MAX_OPERANDS, "they fit into operands");
+    static const int of_all_to_all[] = {SENT_ROWS,   SENT_COUNTS, SUM_PLACES, RECEIVED_COUNTS,
+                                        SENT_HIDDEN, SENT_SUMS,   OWN_RESULT};
 
     memcpy(arrays->list, list, sizeof list);
     arrays->count = NUM_ARRAYS;

@@ -7,19 +7,21 @@
 
 /** A rank's arrays, n tokens in all, `own` of them this rank's, `sent` rows of these sent somewhere. */
 enum {
-    OWN_HIDDEN,   /**< [own, H] */
-    SENT_IDS,     /**< [sent, topk] */
-    SENT_WEIGHTS, /**< [sent, topk] */
-    SENT_ROWS,    /**< [sent] the own row that each is; all-to-all only, as all that begins so but these three */
-    SUM_PLACES,   /**< [own, ranks] the row sent that brought a token's sum from a rank, -1: none; all-to-all only */
-    W13,          /**< [local experts, 2 * slice, H] */
-    W2,           /**< [local experts, H, slice] */
-    EXPERT_MAP,   /**< [E] */
-    SENT_HIDDEN,  /**< [sent, H], all-to-all only */
-    HIDDEN,       /**< [n, H] the tokens that came; with all-to-all mostly fewer than n */
-    IDS,          /**< [n, topk] */
-    WEIGHTS,      /**< [n, topk] */
-    SORTED,       /**< sorted_token_ids, expert_ids, num_tokens_post_padded as align makes them, and its workspace */
+    OWN_HIDDEN,      /**< [own, H] */
+    SENT_IDS,        /**< [sent, topk] */
+    SENT_WEIGHTS,    /**< [sent, topk] */
+    SENT_ROWS,       /**< [sent] the own row that each is; all-to-all only, as all that begins so but these three */
+    SENT_COUNTS,     /**< [ranks] rows to each rank; all-to-all only */
+    SUM_PLACES,      /**< [own, ranks] the row sent that brought a token's sum from a rank, -1: none; all-to-all only */
+    W13,             /**< [local experts, 2 * slice, H] */
+    W2,              /**< [local experts, H, slice] */
+    EXPERT_MAP,      /**< [E] */
+    RECEIVED_COUNTS, /**< [ranks] rows from each rank; all-to-all only */
+    SENT_HIDDEN,     /**< [sent, H], all-to-all only */
+    HIDDEN,          /**< [n, H] the tokens that came; with all-to-all mostly fewer than n */
+    IDS,             /**< [n, topk] */
+    WEIGHTS,         /**< [n, topk] */
+    SORTED,          /**< sorted_token_ids, expert_ids, num_tokens_post_padded as align makes them, and its workspace */
     EXPERT_IDS,
     NUM_PADDED,
     ALIGN_WORKSPACE,

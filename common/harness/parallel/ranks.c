@@ -222,6 +222,17 @@ bool group_share(const struct group *group, const void *own, size_t bytes, void 
     return status == cudaSuccess ? good : device_error(error, "a few bytes of device memory", status);
 }
 
+void group_begin(const struct group *group)
+{
+    if (group->size > 1)
+        connection_begin();
+}
+
+bool group_end(const struct group *group, struct error *error)
+{
+    return group->size == 1 || connection_end(group, error);
+}
+
 bool ranks_line_up(const struct ranks *ranks, struct error *error)
 {
     return ranks->all.size == 1 || connection_line_up(ranks, error);

@@ -82,6 +82,13 @@ bool group_all_reduce(const struct group *group, float *sums, int64_t count, str
 bool group_all_to_all(const struct group *group, const void *to, const int64_t *to_bytes, void *from,
                       const int64_t *from_bytes, struct error *error);
 
+/**
+ * Collectives between these two are one for the connection, if it can put them together: then their arrays are not
+ * filled before group_end(). Not for group_share().
+ */
+void group_begin(const struct group *group);
+bool group_end(const struct group *group, struct error *error);
+
 /** Lets what follows on the stream begin in all ranks at about the same time, to be timed. Need not wait itself. */
 bool ranks_line_up(const struct ranks *ranks, struct error *error);
 
@@ -101,6 +108,8 @@ void connection_close(struct ranks *ranks);
 bool connection_line_up(const struct ranks *ranks, struct error *error);
 bool connection_split(const struct group *all, int color, struct group *group, struct error *error);
 void connection_free(struct group *group);
+void connection_begin(void);
+bool connection_end(const struct group *group, struct error *error);
 bool connection_all_gather(const struct group *group, const void *own, const int64_t *bytes, void *all,
                            struct error *error);
 bool connection_all_reduce(const struct group *group, float *sums, int64_t count, struct error *error);

@@ -51,12 +51,16 @@ static bool call_is_done(const struct group *group, ncclComm_t comm, ncclResult_
     return result == ncclSuccess || group_error(group, error, "NCCL: %s", ncclGetErrorString(result));
 }
 
-/** Waits for a collective that was called: first for the call, then for the stream. */
+static bool is_grouped; /* between connection_begin() and connection_end(); NCCL's groups are the thread's, too */
+
+/** Waits for a collective that was called: first for the call, then for the stream. In a group it is not under way yet. */
 static bool await(const struct group *group, ncclResult_t result, struct error *error)
 {
     const double begin = seconds_now();
     cudaError_t status;
 
+    if (is_grouped && (result == ncclSuccess || result == ncclInProgress))
+        return true;
     if (!call_is_done(group, comm_of(group), result, error))
         return false;
     while ((status = cudaStreamQuery(group->ranks->stream)) == cudaErrorNotReady) {
@@ -245,6 +249,19 @@ void connection_free(struct group *group)
 static ncclResult_t worse(ncclResult_t before, ncclResult_t result)
 {
     return before == ncclSuccess || before == ncclInProgress ? result : before;
+}
+
+void connection_begin(void)
+{
+    is_grouped = ncclGroupStart() == ncclSuccess;
+}
+
+bool connection_end(const struct group *group, struct error *error)
+{
+    const bool began = is_grouped;
+
+    is_grouped = false;
+    return !began || await(group, ncclGroupEnd(), error);
 }
 
 bool connection_all_gather(const struct group *group, const void *own, const int64_t *bytes, void *all,
