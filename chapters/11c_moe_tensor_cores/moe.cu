@@ -67,7 +67,7 @@ template <typename Tile>
 struct source {
     const bf16 *weights, *tokens;       /* in its first row; in row 0 of the tokens */
     size_t weights_stride;              /* to its next row */
-    int length, left, rows;             /* elements of a row, and those still to copy; rows of weights that exist */
+    int length, left, rows;             /* elements of a row, and those from this piece on; rows of weights that exist */
     int token_rows[Tile::TOKEN_COPIES]; /* -1: none */
 };
 

@@ -46,7 +46,7 @@ struct many_shared {
     int *tile_begins;      /* [experts] where they begin in `staged` */
     int *counts;           /* [experts] ids of all blocks */
     int *begins;           /* [experts] first block of rows */
-    int *cursors;          /* [experts] place of the first of this block's ids that has been written */
+    int *cursors;          /* [experts] behind the block's last id that is not written yet */
     unsigned *staged;      /* [TILE] a tile's ids by expert: the expert, times 65536, and the position */
     unsigned *marks;       /* [WORDS][experts] of a tile: a bit for each run of ids, if one is the expert's */
     unsigned short *bases; /* [WORDS][experts] how many bits the words before have */
@@ -148,7 +148,8 @@ template <int EXPERTS, int THREADS, int IDS>
 static __device__ __forceinline__ bool mark_tile(const many_shared<EXPERTS, THREADS, IDS> &s, const int expert[IDS],
                                                  int log_run)
 {
-    const int run = threadIdx.x >> log_run, words = THREADS >> log_run >> 5; /* of its first id; from one to the next */
+    const int run = threadIdx.x >> log_run, /* of the thread's first id */
+        words = THREADS >> log_run >> 5;    /* from one of its ids to the next */
     const unsigned bit = 1u << run % 32;
     bool twice = false;
 
