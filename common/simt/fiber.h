@@ -19,7 +19,7 @@ struct fiber_stacks {
     size_t stride; /**< bytes from one stack to the next */
     size_t guard;  /**< bytes below each that nobody may touch */
     unsigned count;
-    unsigned guarded; /**< how many have their guard: a guard is a mapping of its own, and dear to a process that forks */
+    unsigned guarded; /**< how many have their guard, which is a mapping of its own: dear where a process forks */
 };
 
 /** Maps `count` stacks, none with a guard so far, or returns false with nothing mapped. */
