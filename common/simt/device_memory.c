@@ -345,15 +345,27 @@ bool simt_arena_reserve(void)
     return false;
 }
 
+/** How often the host has asked for the arena to be kept open, and how many bytes of it are, so far. */
+static struct {
+    unsigned depth;
+    size_t bytes;
+} kept_open;
+
 /**
  * Lets this process touch a stretch of the arena, or no longer: the host may not, except to do what it asks the runtime
- * for.
+ * for. While the arena is kept open, what was opened stays so.
  */
 static bool let(size_t from, size_t to, bool touch)
 {
     const size_t page = (size_t)sysconf(_SC_PAGESIZE);
     const size_t first = from / page * page;
 
+    if (kept_open.depth > 0) {
+        if (!touch || to <= kept_open.bytes)
+            return true;
+        kept_open.bytes = arena.committed;
+        return mprotect(arena.base, arena.committed, PROT_READ | PROT_WRITE) == 0;
+    }
     return mprotect(arena.base + first, to - first, touch ? PROT_READ | PROT_WRITE : PROT_NONE) == 0;
 }
 
@@ -384,6 +396,17 @@ void simt_arena_close(void)
         if (is_hosts_too(allocation->owner))
             let(allocation->offset, allocation->offset + allocation->bytes, true);
     }
+}
+
+void simt_keep_open(bool open)
+{
+    if (open) {
+        kept_open.depth++;
+        return;
+    }
+    if (--kept_open.depth == 0 && kept_open.bytes > 0)
+        simt_arena_close();
+    kept_open.bytes = kept_open.depth == 0 ? 0 : kept_open.bytes;
 }
 
 void simt_memory_watch(bool watched)

@@ -18,11 +18,14 @@ bool fiber_stacks_map(struct fiber_stacks *stacks, unsigned count)
         return false;
     *stacks = (struct fiber_stacks){
         .base = base, .mapped = stride * count, .stride = stride, .guard = guard, .count = count};
-    for (unsigned i = 0; i < count; i++) {
-        if (mprotect(stacks->base + i * stride, guard, PROT_NONE) != 0) {
-            fiber_stacks_unmap(stacks);
+    return true;
+}
+
+bool fiber_stacks_guard(struct fiber_stacks *stacks, unsigned count)
+{
+    for (; stacks->guarded < count; stacks->guarded++) {
+        if (mprotect(stacks->base + stacks->guarded * stacks->stride, stacks->guard, PROT_NONE) != 0)
             return false;
-        }
     }
     return true;
 }

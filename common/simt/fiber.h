@@ -17,12 +17,15 @@ struct fiber_stacks {
     unsigned char *base;
     size_t mapped;
     size_t stride; /**< bytes from one stack to the next */
-    size_t guard;  /**< unmapped bytes below each */
+    size_t guard;  /**< bytes below each that nobody may touch */
     unsigned count;
+    unsigned guarded; /**< how many have their guard, which is a mapping of its own: dear where a process forks */
 };
 
-/** Maps `count` stacks, or returns false with nothing mapped. */
+/** Maps `count` stacks, none with a guard so far, or returns false with nothing mapped. */
 bool fiber_stacks_map(struct fiber_stacks *stacks, unsigned count);
+/** Puts the guards below the first `count` stacks; false if there is no memory for that. */
+bool fiber_stacks_guard(struct fiber_stacks *stacks, unsigned count);
 void fiber_stacks_unmap(struct fiber_stacks *stacks);
 
 /** The lowest usable byte of stack `index`. */

@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { LIVE_BLOCKS = PROCESSORS * PROCESSOR_THREADS / WARP_LANES };
+enum { LIVE_BLOCKS = PROCESSORS * PROCESSOR_THREADS / WARP_LANES, KEPT_THREADS = 32 * BLOCK_THREADS };
 
 static struct shared {
     uintptr_t low;
@@ -29,8 +29,11 @@ static struct shared {
     size_t shadow_bytes;
 } shared;
 
-/** The block of launches that are not cooperative, and the first of those that are. */
-static struct block *first_block;
+/**
+ * The blocks that were made so far. The first is the only one of launches that are not cooperative; the
+ * others stay for the next that is, as long as they have no more than KEPT_THREADS fibers together.
+ */
+static struct block *live[LIVE_BLOCKS];
 
 /* --- storage ------------------------------------------------------------------------------------------------------ */
 
@@ -62,6 +65,58 @@ static struct block *block_new(unsigned threads)
     return block;
 }
 
+/** Makes sure that the first `count` live blocks are there, each with so many fibers or more. */
+static bool blocks_make(unsigned count, unsigned threads)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (live[i] && live[i]->stacks.count < threads) {
+            block_free(live[i]);
+            live[i] = NULL;
+        }
+        if (!live[i])
+            live[i] = block_new(threads);
+        if (!live[i])
+            return false;
+    }
+    return true;
+}
+
+/** Frees the live blocks that are too many to keep. */
+static void blocks_thin_out(void)
+{
+    size_t threads = 0;
+
+    for (unsigned i = 0; i < LIVE_BLOCKS; i++) {
+        threads += live[i] ? live[i]->stacks.count : 0;
+        if (threads > KEPT_THREADS) {
+            block_free(live[i]);
+            live[i] = NULL;
+        }
+    }
+}
+
+/** What a fault leaves behind: fibers anywhere in a kernel, and marks that reads have wiped out. */
+static void blocks_mend(void)
+{
+    for (unsigned i = 0; i < LIVE_BLOCKS; i++) {
+        if (!live[i])
+            continue;
+        live[i]->prepared = 0;
+        simt_shared_variables_mark(live[i]->shared_shadow, shared.dynamic);
+    }
+}
+
+/** Forgets what happened to shared memory. */
+static void blocks_forget(void)
+{
+    for (unsigned i = 0; i < LIVE_BLOCKS; i++) {
+        if (!live[i])
+            continue;
+        memset(live[i]->shared_shadow, 0, shared.shadow_bytes);
+        simt_shared_variables_mark(live[i]->shared_shadow, shared.dynamic);
+    }
+}
+
 static size_t data_shadow_bytes(void)
 {
     return (simt_program.data_high - simt_program.data_low + 16) / 4 * sizeof(struct shadow_cell);
@@ -75,17 +130,19 @@ bool simt_grid_prepare(void)
     shared.shadow_bytes = (shared.bytes + 16) / 4 * sizeof(struct shadow_cell);
     if (!simt_lane_events)
         simt_lane_events = pages_map(WARP_LANES * LANE_EVENTS * sizeof *simt_lane_events);
-    if (!first_block)
-        first_block = block_new(BLOCK_THREADS);
+    if (!blocks_make(1, BLOCK_THREADS))
+        return false;
     if (!simt_memory.data_shadow)
         simt_memory.data_shadow = pages_map(data_shadow_bytes());
-    return simt_lane_events && first_block && simt_memory.data_shadow;
+    return simt_lane_events && simt_memory.data_shadow;
 }
 
-/** Gives the block its shape, and fibers at their start to the threads that have none. */
-static void block_shape(struct block *block, const struct launch *launch)
+/** Gives the block its shape, and fibers at their start to the threads that have none. False: no memory. */
+static bool block_shape(struct block *block, const struct launch *launch)
 {
     block->threads = launch->block.x * launch->block.y * launch->block.z;
+    if (!fiber_stacks_guard(&block->stacks, block->threads))
+        return false;
     block->warps = (block->threads + WARP_LANES - 1) / WARP_LANES;
     for (unsigned i = 0; i < block->warps; i++) {
         const unsigned lanes = block->threads - i * WARP_LANES;
@@ -108,6 +165,7 @@ static void block_shape(struct block *block, const struct launch *launch)
     }
     if (block->prepared < block->threads)
         block->prepared = block->threads;
+    return true;
 }
 
 /* --- memory that kernels see ---------------------------------------------------------------------------------------- */
@@ -118,7 +176,7 @@ static bool open_memory(void)
         return false;
     simt_memory.shared = shared.low;
     simt_memory.shared_bytes = shared.bytes;
-    simt_memory.shared_shadow = first_block->shared_shadow;
+    simt_memory.shared_shadow = live[0]->shared_shadow;
     simt_memory.shared_end = shared.dynamic + simt_current.dynamic_shared;
     simt_memory.shared_resume = shared.dynamic + SHARED_BYTES_LIMIT;
     simt_memory_watch(false);
@@ -129,7 +187,7 @@ static void close_memory(void)
 {
     simt_arena_close();
     simt_memory.shared_bytes = 0;
-    simt_memory.shared_shadow = first_block->shared_shadow;
+    simt_memory.shared_shadow = live[0]->shared_shadow;
     simt_memory_watch(false);
     simt_now.lane = NULL;
 }
@@ -156,8 +214,7 @@ static bool start_ticks(uint64_t blocks, bool together)
     if (simt_order.tick > UINT32_MAX / 4 * 3) {
         simt_host_waits_for_all();
         simt_arena_forget_ticks();
-        memset(first_block->shared_shadow, 0, shared.shadow_bytes);
-        simt_shared_variables_mark(first_block->shared_shadow, shared.dynamic);
+        blocks_forget();
         memset(simt_memory.data_shadow, 0, data_shadow_bytes());
         simt_order.tick = 0;
     }
@@ -210,13 +267,13 @@ static void run_in_turn(uint64_t blocks)
 {
     show_progress(0, blocks);
     for (uint64_t i = 0; i < blocks && !simt_faulted; i++) {
-        first_block->number = (uint32_t)i;
+        live[0]->number = (uint32_t)i;
         simt_block_idx = simt_block_index((uint32_t)i);
         poison_shared();
-        simt_block_begin(first_block);
+        simt_block_begin(live[0]);
         OBSERVE(block_runs, (uint32_t)i);
-        simt_block_go_on(first_block);
-        simt_copies_end(first_block);
+        simt_block_go_on(live[0]);
+        simt_copies_end(live[0]);
         simt_order_end(&simt_order.block);
         OBSERVE(blocks_ended, 1);
         simt_work.before_block = simt_work.events + simt_work.arrivals;
@@ -321,27 +378,21 @@ static void run_together(struct block *const *blocks, unsigned count)
 
 static cudaError_t run_cooperative(const struct launch *launch, unsigned count)
 {
-    struct block *blocks[LIVE_BLOCKS] = {first_block};
-    cudaError_t error = cudaSuccess;
+    bool made = blocks_make(count, launch->block.x * launch->block.y * launch->block.z);
 
-    for (unsigned i = 1; i < count && error == cudaSuccess; i++) {
-        blocks[i] = block_new(launch->block.x * launch->block.y * launch->block.z);
-        if (!blocks[i])
-            error = cudaErrorMemoryAllocation;
+    for (unsigned i = 0; i < count && made; i++) {
+        live[i]->number = i;
+        made = block_shape(live[i], launch);
     }
-    for (unsigned i = 0; i < count && error == cudaSuccess; i++) {
-        blocks[i]->number = i;
-        block_shape(blocks[i], launch);
+    if (made) {
+        run_together(live, count);
+        for (unsigned i = 0; i < count; i++) {
+            simt_copies_end(live[i]);
+            simt_order_end(&live[i]->order);
+        }
     }
-    if (error == cudaSuccess)
-        run_together(blocks, count);
-    for (unsigned i = 0; i < count && blocks[i]; i++) {
-        simt_copies_end(blocks[i]);
-        simt_order_end(&blocks[i]->order);
-    }
-    for (unsigned i = 1; i < count; i++)
-        block_free(blocks[i]);
-    return error;
+    blocks_thin_out();
+    return made ? cudaSuccess : cudaErrorMemoryAllocation;
 }
 
 cudaError_t simt_grid_run(const struct launch *launch)
@@ -355,14 +406,13 @@ cudaError_t simt_grid_run(const struct launch *launch)
         error = cudaErrorMemoryAllocation;
     } else if (launch->cooperative) {
         error = run_cooperative(launch, (unsigned)blocks);
+    } else if (!block_shape(live[0], launch)) {
+        error = cudaErrorMemoryAllocation;
     } else {
-        block_shape(first_block, launch);
         run_in_turn(blocks);
     }
     close_memory();
-    if (simt_faulted) {
-        first_block->prepared = 0;
-        simt_shared_variables_mark(first_block->shared_shadow, shared.dynamic); /* reads may have wiped marks out */
-    }
+    if (simt_faulted)
+        blocks_mend();
     return error;
 }

@@ -49,6 +49,12 @@ const char *simt_fault(void);
  */
 bool simt_share(void);
 
+/**
+ * Device memory is not kept from the host from now on, or it is again; calls nest. For host code that is known to touch it by calls
+ * of the runtime only: each of them opens and closes it otherwise, which costs more than to copy a few pages.
+ */
+void simt_keep_open(bool open);
+
 /** Makes device bytes off limits to kernels from now on (guard bands); a touch is an out-of-bounds fault. */
 void simt_forbid(const void *begin, size_t bytes);
 

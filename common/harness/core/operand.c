@@ -151,12 +151,14 @@ bool operands_to_device(struct operands *operands, struct error *error)
 {
     bool good = memory_suffices(operands, error);
 
+    backend_keep_open(true);
     for (int i = 0; good && i < operands->count; i++) {
         struct operand *const operand = &operands->list[i];
 
         good = device_buffer_allocate(&operand->device, operand_bytes(operand), operand->misalign, error) &&
                fill_device(operand, operands->poison, error);
     }
+    backend_keep_open(false);
     if (!good)
         operands_leave_device(operands);
     return good;
@@ -167,6 +169,7 @@ bool operands_fetch(struct operands *operands, struct error *error)
     const struct operand *const list = operands->list;
     bool good = true;
 
+    backend_keep_open(true);
     for (int i = 0; good && i < operands->count; i++)
         if (list[i].role == OPERAND_OUTPUT)
             good = device_buffer_download(&list[i].device, list[i].host.data, error);
@@ -175,6 +178,7 @@ bool operands_fetch(struct operands *operands, struct error *error)
     for (int i = 0; good && i < operands->count; i++)
         if (list[i].role == OPERAND_INPUT)
             good = input_is_as_before(&list[i], error);
+    backend_keep_open(false);
     if (!good)
         error->result = RUN_WRONG; /* whatever cannot be looked at any more was the kernel's doing */
     return good;

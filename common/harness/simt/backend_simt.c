@@ -59,6 +59,11 @@ void backend_read_counters(struct run_counters *run)
     }
 }
 
+void backend_keep_open(bool open)
+{
+    simt_keep_open(open);
+}
+
 void backend_forbid(const void *begin, size_t bytes)
 {
     simt_forbid(begin, bytes);
