@@ -95,9 +95,8 @@ void simt_check_proxy(const struct shadow_cell *cell, uintptr_t pc, const char *
     static uint32_t good_tick, good_write, good_now, good_reader; /* what was asked last */
     const uint32_t thread = cell->write >> CELL_THREAD_SHIFT;
 
-    if (cell->write_tick < simt_order.first_tick ||
-        (cell->write_tick == good_tick && thread == good_write && simt_order.tick == good_now &&
-         simt_order.thread == good_reader))
+    if (cell->write_tick < simt_order.first_tick || (cell->write_tick == good_tick && thread == good_write &&
+                                                     simt_order.tick == good_now && simt_order.thread == good_reader))
         return;
     if (!is_of_copy(cell->write_tick) && !simt_ordered_by_proxy(cell->write_tick, thread)) {
         const uint3 index = simt_thread_index(thread);

@@ -11,10 +11,10 @@ struct bulk_copy {
     simt_tensor_map map;
     int32_t row, column;
     uintptr_t pc;
-    uint32_t thread; /**< that issued it, in its block */
-    uint32_t tick;   /**< of nothing but what this one writes */
-    uint32_t phase;  /**< of its barrier */
-    uint32_t next;   /**< of its barrier's copies; 0: none */
+    uint32_t thread;            /**< that issued it, in its block */
+    uint32_t tick;              /**< of nothing but what this one writes */
+    uint32_t phase;             /**< of its barrier */
+    uint32_t next;              /**< of its barrier's copies; 0: none */
     struct shadow_cell *shadow; /**< of its block's shared memory */
 };
 

@@ -255,8 +255,8 @@ int simt_elect(void)
 {
     const unsigned lane = simt_now.lane->thread % WARP_LANES;
 
-    return meet(UINT32_MAX, COLLECTIVE_BALLOT, 1, 0, SIMT_CALLER()) << (WARP_LANES - 1 - lane) << 32 ==
-           UINT64_C(1) << 63;
+    return meet(UINT32_MAX, COLLECTIVE_BALLOT, 1, 0, SIMT_CALLER()) << (WARP_LANES - 1 - lane) << 32 == UINT64_C(1)
+                                                                                                            << 63;
 }
 
 unsigned simt_nth_bit(uint32_t bits, unsigned n)

@@ -527,7 +527,6 @@ bool simt_ordered_by_proxy(uint32_t tick, unsigned thread)
 {
     const uint32_t block = simt_same_block(tick) ? simt_order.block_number : simt_block_at(tick);
 
-    return simt_order.block.threads &&
-           tick < simt_view_tick(simt_order.block.threads[running_thread()].known,
-                                 simt_view_by_proxy(view_thread(block, thread)));
+    return simt_order.block.threads && tick < simt_view_tick(simt_order.block.threads[running_thread()].known,
+                                                             simt_view_by_proxy(view_thread(block, thread)));
 }

@@ -94,14 +94,14 @@ struct open_step {
 };
 
 struct warp {
-    uint32_t lanes;      /**< those that exist */
-    uint32_t ready;      /**< may run */
-    uint32_t waiting;    /**< at a warp collective */
-    uint32_t at_barrier; /**< at the block's barrier */
+    uint32_t lanes;       /**< those that exist */
+    uint32_t ready;       /**< may run */
+    uint32_t waiting;     /**< at a warp collective */
+    uint32_t at_barrier;  /**< at the block's barrier */
     uint32_t at_mbarrier; /**< at one in shared memory */
-    uint32_t done;       /**< returned */
-    uint32_t closed;     /**< returned, and the replay knows */
-    bool parked;         /**< some lanes' events have been put aside */
+    uint32_t done;        /**< returned */
+    uint32_t closed;      /**< returned, and the replay knows */
+    bool parked;          /**< some lanes' events have been put aside */
     int open_count;
     unsigned first; /**< thread number of lane 0 */
     struct open_step open[WARP_LANES];

@@ -377,8 +377,9 @@ static void issue(struct bulk_copy *copy, void *address)
 static void check_multiple(uint64_t value, unsigned of, const char *what, uintptr_t pc)
 {
     if (value % of != 0)
-        simt_fault_here(cudaErrorMisalignedAddress, pc, "misaligned address", "copies %s is not a multiple of %u (%s0x%x)",
-                        what, of, "it ends in ", (unsigned)(value & 0xfff));
+        simt_fault_here(cudaErrorMisalignedAddress, pc, "misaligned address",
+                        "copies %s is not a multiple of %u (%s0x%x)", what, of, "it ends in ",
+                        (unsigned)(value & 0xfff));
 }
 
 void simt_bulk_copy(void *to, const void *from, uint32_t bytes, void *barrier)
@@ -407,9 +408,9 @@ void simt_bulk_copy_tile(void *to, const simt_tensor_map *map, int32_t row, int3
                         "copies by a tensor map that was never made");
     check_multiple((uintptr_t)to, map->swizzle ? 8 * map->swizzle : 128, "a tile to an address that", pc);
     if (column % 8 != 0)
-        simt_fault_here(cudaErrorLaunchFailure, pc, "bad asynchronous copy",
-                        "copies a tile from column %d, which is not a multiple of 8: the simulator has chunks of 16 bytes",
-                        column);
+        simt_fault_here(
+            cudaErrorLaunchFailure, pc, "bad asynchronous copy",
+            "copies a tile from column %d, which is not a multiple of 8: the simulator has chunks of 16 bytes", column);
     issue(&copy, barrier);
 }
 

@@ -22,8 +22,8 @@ enum {
     WARP_ROWS = 16,
     DEPTH = 16,
     MOST_COLUMNS = 256,
-    CHUNK = 16,      /* bytes that are permuted as one */
-    ROW = 128,       /* bytes */
+    CHUNK = 16, /* bytes that are permuted as one */
+    ROW = 128,  /* bytes */
     EIGHT_ROWS = 1024,
     WINDOW = 1 << 18 /* bytes that a descriptor tells apart */
 };
