@@ -454,7 +454,7 @@ void simt_order_acquire(struct view *told)
         learn(&order->known, told);
 }
 
-void simt_order_proxy_fence(void)
+void simt_order_proxy_fence(int space)
 {
     struct thread_order *order = own_order();
 
@@ -463,7 +463,7 @@ void simt_order_proxy_fence(void)
     simt_order.tick++;
     struct view *now = view_of_now(order);
 
-    order->known = simt_view_join_by_proxy(order->known, now);
+    order->known = simt_view_join_by_proxy(order->known, now, space);
     simt_view_drop(now);
 }
 
@@ -523,10 +523,10 @@ bool simt_all_ordered(uint32_t tick, const struct thread_set *threads, bool vola
     return *count == 0;
 }
 
-bool simt_ordered_by_proxy(uint32_t tick, unsigned thread)
+bool simt_ordered_by_proxy(uint32_t tick, unsigned thread, int space)
 {
     const uint32_t block = simt_same_block(tick) ? simt_order.block_number : simt_block_at(tick);
 
     return simt_order.block.threads && tick < simt_view_tick(simt_order.block.threads[running_thread()].known,
-                                                             simt_view_by_proxy(view_thread(block, thread)));
+                                                             simt_view_by_proxy(view_thread(block, thread), space));
 }

@@ -473,6 +473,18 @@ REFUSED(source_written_without_proxy_fence, 64, "with no fence.proxy.async betwe
     COPY_64(words, y, &full) // [source_written_without_proxy_fence]
 }
 
+REFUSED(source_written_before_fence_of_shared_memory, 64, "with no fence.proxy.async between")
+{
+    __shared__ __align__(16) int words[64];
+    __shared__ mbarrier full;
+
+    UNUSED(source_written_before_fence_of_shared_memory);
+    y[threadIdx.x] = 1;
+    async_proxy_fence_shared();
+    make(&full, 1);
+    COPY_64(words, y, &full) // [source_written_before_fence_of_shared_memory]
+}
+
 GOOD(source_written_before_proxy_fence_of_writers, 64)
 {
     __shared__ __align__(16) int words[64];
@@ -580,7 +592,7 @@ GOOD(product_fenced_by_readers, 128)
     UNUSED(product_fenced_by_readers);
     write_operands(operands);
     __syncthreads();
-    async_proxy_fence();
+    async_proxy_fence_shared();
     wgmma_fence();
     PRODUCT(sums);
     wgmma_commit_group();
