@@ -14,6 +14,7 @@
 #include "observer.h"
 #include "pages.h"
 #include "shadow.h"
+#include "warpgroup_products.h"
 
 #include <sanitizer/asan_interface.h>
 #include <string.h>
@@ -223,6 +224,14 @@ static bool start_ticks(uint64_t blocks, bool together)
     return simt_order_launch(blocks, together);
 }
 
+/** What a block that has ended leaves under way. */
+static void forget(struct block *block)
+{
+    simt_copies_end(block);
+    simt_mbarriers_end(block);
+    simt_products_end(block);
+}
+
 /* --- one after another -------------------------------------------------------------------------------------------- */
 
 enum { NUMBER_TEXT = 32 };
@@ -273,7 +282,7 @@ static void run_in_turn(uint64_t blocks)
         simt_block_begin(live[0]);
         OBSERVE(block_runs, (uint32_t)i);
         simt_block_go_on(live[0]);
-        simt_copies_end(live[0]);
+        forget(live[0]);
         simt_order_end(&simt_order.block);
         OBSERVE(blocks_ended, 1);
         simt_work.before_block = simt_work.events + simt_work.arrivals;
@@ -387,7 +396,7 @@ static cudaError_t run_cooperative(const struct launch *launch, unsigned count)
     if (made) {
         run_together(live, count);
         for (unsigned i = 0; i < count; i++) {
-            simt_copies_end(live[i]);
+            forget(live[i]);
             simt_order_end(&live[i]->order);
         }
     }
