@@ -87,7 +87,7 @@ RULES = [
 ]
 DECLARATION = re.compile(r"(return|else|case|template|using|enum|struct|break|continue|default)\b|"
                          r"(static|const|constexpr|extern) |"
-                         r"[A-Za-z_]\w*(<[^;=]*>)?( \**(const )?|\** )[A-Za-z_]\w*( =|;|,|\[|\()")
+                         r"[A-Za-z_]\w*(<[^;=]*>)?( [*&]*(const )?|\** )[A-Za-z_]\w*( =|;|,|\[|\()")
 
 
 @dataclasses.dataclass(frozen=True)
