@@ -48,7 +48,17 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "", "--num-tokens 9 --num-experts 1 --topk 1 --hidden-size 64 --intermediate-size 64 --block-size 10080",
             "--num-tokens 1 --num-experts 2 --topk 2 --hidden-size 64 --intermediate-size 32832 --dist uniform",
             "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 64 --intermediate-size 64 --dist uniform",
-            "--num-tokens 1 --num-experts 9 --topk 9 --hidden-size 32832 --intermediate-size 64 --dist uniform"]}
+            "--num-tokens 1 --num-experts 9 --topk 9 --hidden-size 32832 --intermediate-size 64 --dist uniform"],
+        "13_gate_at_the_limit": [  # two routers that --check-all has not
+            "", "--num-tokens 1536 --dist normal",
+            *(f"--num-tokens {tokens} {router} --dist {dist}" for dist in ("normal", "ties", "nan")
+              for tokens, router in ((35, "--num-experts 128 --num-expert-group 4 --topk-group 2 --topk 4"),
+                                     (7, "--num-experts 512 --num-expert-group 16 --topk-group 8 --topk 16")))]}
+# Programs of the same kernel, compiled otherwise, that are tried as well: --check-all has few tokens a problem.
+TWINS = {"13_gate_at_the_limit": ["13_gate_at_the_limit_many"]}
+RUNS["13_gate_at_the_limit_many"] = [
+    *RUNS["13_gate_at_the_limit"][2:],
+    "--num-tokens 32769 --num-experts 128 --num-expert-group 4 --topk-group 2 --topk 4 --dist normal"]
 
 # A rule: what it does, what it looks for in code without comments, what it puts there.
 RULES = [
@@ -79,7 +89,7 @@ RULES = [
 ]
 DECLARATION = re.compile(r"(return|else|case|template|using|enum|struct|break|continue|default)\b|"
                          r"(static|const|constexpr|extern) |"
-                         r"[A-Za-z_]\w*(<[^;=]*>)?( \**(const )?|\** )[A-Za-z_]\w*( =|;|,|\[|\()")
+                         r"[A-Za-z_]\w*(<[^;=]*>)?( [*&]*(const )?|\** )[A-Za-z_]\w*( =|;|,|\[|\()")
 
 
 @dataclasses.dataclass(frozen=True)
@@ -261,6 +271,7 @@ class Chapter:
         """
         Builds {folder}/program, which has what mutants it can: {mutant: number}. With no mutant on it must be right.
         """
+        folder.mkdir()
         files = [mutants_in_one.File(path, code_of(pathlib.Path(path).read_text()),
                                      [mutant for mutant in mutants if mutant.path == path], DECLARATION.match)
                  for path in sorted({mutant.path for mutant in mutants})]
@@ -292,19 +303,29 @@ def entry_for(mutant, entries):
     return None
 
 
-def try_all(chapter, mutants, entries, options):
-    """Prints survivors and the chapter's line; the number of survivors and of entries that are wrong."""
+def try_all(chapters, mutants, entries, options):
+    """
+    Prints survivors and the chapter's line, of a chapter and its twins; the number of survivors and of entries that are
+    wrong.
+    """
     counts, survivors = {}, 0
 
     run = [mutant for mutant in mutants if options.all or not entry_for(mutant, entries)]
     counts["equivalent"] = len(mutants) - len(run)
     with tempfile.TemporaryDirectory() as folder, concurrent.futures.ThreadPoolExecutor(options.jobs) as pool:
-        numbers = {} if options.alone else chapter.all_in_one(run, pathlib.Path(folder))
+        folders = [pathlib.Path(folder, chapter.name) for chapter in chapters]
+        numbers = [{} if options.alone else chapter.all_in_one(run, program_folder)
+                   for chapter, program_folder in zip(chapters, folders)]
 
         def try_one(mutant):
-            if mutant in numbers:
-                return mutant, chapter.verdict(f"{folder}/program", options.run, numbers[mutant])
-            return mutant, chapter.verdict_alone(mutant, options.run)
+            for chapter, program_folder, number in zip(chapters, folders, numbers):
+                if mutant in number:
+                    verdict = chapter.verdict(program_folder / "program", options.run, number[mutant])
+                else:
+                    verdict = chapter.verdict_alone(mutant, options.run)
+                if verdict:
+                    return mutant, verdict
+            return mutant, None
 
         for done in concurrent.futures.as_completed([pool.submit(try_one, mutant) for mutant in run]):
             mutant, verdict = done.result()
@@ -316,7 +337,7 @@ def try_all(chapter, mutants, entries, options):
                       + (f"  [{verdict[1][:160]}]" if verdict else ""), flush=True)
             survivors += word == "survived" or bool(verdict and known)
     refusals = {word: count for word, count in sorted(counts.items()) if word not in ("equivalent", "survived")}
-    print(f"{chapter.name}: {len(mutants)} mutants: {sum(refusals.values())} refused ("
+    print(f"{chapters[0].name}: {len(mutants)} mutants: {sum(refusals.values())} refused ("
           + ", ".join(f"{word} {count}" for word, count in refusals.items())
           + f"), {counts['equivalent']} equivalent, {counts.get('survived', 0)} survived", flush=True)
     return survivors
@@ -348,7 +369,8 @@ def main():
         if options.list:
             print(*(mutant.name() for mutant in mutants), sep="\n", end="\n" if mutants else "")
         elif mutants:
-            survivors += try_all(Chapter(options.build, name, kernel), mutants, entries, options)
+            chapters = [Chapter(options.build, program, kernel) for program in (name, *TWINS.get(name, []))]
+            survivors += try_all(chapters, mutants, entries, options)
     for entry in sorted(unused):
         print(f"{options.equivalent}: there is no such mutant: {' :: '.join(entry[:3])}")
     print(f"{total} mutants" + ("" if options.list else f", {survivors} neither refused nor equivalent"))

@@ -659,11 +659,11 @@ static void a_group_of_both_infinities_ranks_last(void **state)
     tear_down(&bench);
 }
 
-/** Some row of what --check-all tries holds a group whose two best choices are +infinity and -infinity. */
+/** For each score some row of what --check-all tries holds a group whose two best choices are +infinity and -infinity. */
 static void problems_to_try_hold_a_group_of_both_infinities(void **state)
 {
     struct gate_options options;
-    int found = 0;
+    int found[GATE_SCORE_NONE + 1] = {0};
 
     (void)state;
     for (int number = 0; gate_problem_to_try(&number, 1, &options); number++) {
@@ -675,7 +675,7 @@ static void problems_to_try_hold_a_group_of_both_infinities(void **state)
         problem.num_tokens = options.program.num_tokens;
         problem.has_bias = strcmp(options.bias, "none") != 0;
         problem.bias_dtype = options.bias_same ? problem.dtype : DTYPE_F32;
-        if (options.dist != GATE_DIST_NAN || !problem.has_bias || problem.score != GATE_SCORE_NONE)
+        if (options.dist != GATE_DIST_NAN || !problem.has_bias)
             continue;
         bench = set_up(problem, options.dist, options.program.seed);
         assert_true(gate_row_allocate(&problem, &row, &error));
@@ -691,13 +691,15 @@ static void problems_to_try_hold_a_group_of_both_infinities(void **state)
                     plus += row.experts[e].choice.value == INFINITY;
                     minus += row.experts[e].choice.value == -INFINITY && !row.experts[e].invalid;
                 }
-                found += plus == 1 && minus == size - 1;
+                found[problem.score] += plus == 1 && minus == size - 1;
             }
         }
         gate_row_free(&row);
         tear_down(&bench);
     }
-    assert_true(found > 10);
+    assert_true(found[GATE_SCORE_SIGMOID] > 10);
+    assert_true(found[GATE_SCORE_SOFTMAX] > 10);
+    assert_true(found[GATE_SCORE_NONE] > 10);
 }
 
 /* --- problems ----------------------------------------------------------------------------------------------------- */

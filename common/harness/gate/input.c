@@ -90,7 +90,7 @@ void gate_generate_logits(const struct gate_problem *problem, enum gate_dist dis
     }
 }
 
-static float generate_bias(enum gate_dist dist, int group, struct random *random)
+static float generate_bias(enum gate_dist dist, int group, bool is_first, struct random *random)
 {
     switch (dist) {
     case GATE_DIST_TIES:
@@ -98,6 +98,10 @@ static float generate_bias(enum gate_dist dist, int group, struct random *random
         return 0.125f * (float)random_below(random, 2);
     case GATE_DIST_EXTREME:
         return group % 3 == 1 ? -INFINITY : random_normal(random);
+    case GATE_DIST_NAN: /* a group's two best that have no sum, whatever their scores are */
+        if (group % 4 == 3)
+            return is_first ? INFINITY : -INFINITY;
+        return 0.1f * random_normal(random);
     default:
         return 0.1f * random_normal(random);
     }
@@ -106,8 +110,8 @@ static float generate_bias(enum gate_dist dist, int group, struct random *random
 void gate_generate_bias(const struct gate_problem *problem, enum gate_dist dist, uint64_t seed, void *correction_bias)
 {
     struct random random = random_start(seed, UINT64_MAX);
+    const int size = gate_experts_per_group(problem);
 
     for (int e = 0; e < problem->num_experts; e++)
-        dtype_store(problem->bias_dtype, correction_bias, e,
-                    generate_bias(dist, e / gate_experts_per_group(problem), &random));
+        dtype_store(problem->bias_dtype, correction_bias, e, generate_bias(dist, e / size, e % size == 0, &random));
 }

@@ -25,7 +25,8 @@ void gate_generate_logits(const struct gate_problem *problem, enum gate_dist dis
 
 /**
  * Fills correction_bias with values of the size a trained router has; few levels when the logits are full of ties; for
- * extreme logits larger ones of both signs, and -infinity for every third group, which excludes it as a whole.
+ * extreme logits larger ones of both signs, and -infinity for every third group, which excludes it as a whole; for nan
+ * every fourth group has an infinity and else -infinity, which exclude it as well.
  */
 void gate_generate_bias(const struct gate_problem *problem, enum gate_dist dist, uint64_t seed, void *correction_bias);
 
