@@ -100,7 +100,8 @@ static cudaError_t check(const struct launch *launch, const char **why)
 bool simt_share(void)
 {
     simt_arena_share();
-    return simt_source_lines_apart() && simt_program_find() && simt_arena_reserve() && simt_grid_prepare();
+    return simt_source_lines_apart() && simt_program_find() && simt_arena_reserve() && simt_grid_prepare() &&
+           simt_thread_sets_prepare();
 }
 
 /* --- what it does to memory, if others do so too ------------------------------------------------------------------ */
