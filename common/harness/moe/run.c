@@ -96,7 +96,11 @@ bool moe_operands_allocate(const struct moe_layer *layer, struct moe_weights wei
                   .role = OPERAND_WORKSPACE,
                   .host = {dtype, 2, {moe_positions(problem), i}, NULL}},
                  {.name = "partial", .role = OPERAND_WORKSPACE, .host = {dtype, 2, {moe_positions(problem), h}, NULL}},
-                 {.name = "output", .role = OPERAND_OUTPUT, .host = {dtype, 2, {n, h}, NULL}}},
+                 {.name = "output", .role = OPERAND_OUTPUT, .host = {dtype, 2, {n, h}, NULL}},
+                 {.name = "counters",
+                  .role = OPERAND_WORKSPACE,
+                  .zeroed = true,
+                  .host = {DTYPE_I32, 1, {moe_counters(problem)}, NULL}}},
         .count = NUM_MOE_OPERANDS,
         .poison = MOE_POISON,
     };
@@ -137,6 +141,7 @@ struct moe_buffers moe_buffers_of(const struct operands *operands)
         .intermediate = operand_data(operands, MOE_INTERMEDIATE, OPERAND_DEVICE),
         .partial = operand_data(operands, MOE_PARTIAL, OPERAND_DEVICE),
         .output = operand_data(operands, MOE_OUTPUT, OPERAND_DEVICE),
+        .counters = operand_data(operands, MOE_COUNTERS, OPERAND_DEVICE),
     };
 }
 
