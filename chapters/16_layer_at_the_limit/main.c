@@ -15,6 +15,12 @@ static int block_size(const struct moe_problem *problem)
     return problem->num_tokens * problem->topk < 16 * (int64_t)problem->num_experts ? 64 : 192;
 }
 
+/** What chapter 11c works best with. */
+static int block_size_before(const struct moe_problem *problem)
+{
+    return problem->num_tokens * problem->topk < 16 * (int64_t)problem->num_experts ? 16 : 192;
+}
+
 int main(int argc, char **argv)
 {
     static const struct moe_chapter chapter = {
@@ -23,7 +29,10 @@ int main(int argc, char **argv)
                  .block_size = block_size,
                  .bench_most_tokens = 16384,
                  .launch = moe_launch},
-        .before = {.name = "11c_moe_tensor_cores", .bench_most_tokens = 16384, .launch = moe_launch_before},
+        .before = {.name = "11c_moe_tensor_cores",
+                   .block_size = block_size_before,
+                   .bench_most_tokens = 16384,
+                   .launch = moe_launch_before},
     };
     return moe_main(argc, argv, &chapter);
 }

@@ -18,7 +18,7 @@ typedef __nv_bfloat16 bf16;
 
 enum { WARP_SIZE = 32, WARPGROUP = 4 * WARP_SIZE };
 enum { ROWS = 64, PRODUCT_K = 16, TOKEN_STEP = 16 }; /* a warpgroup's product: 64 rows by a multiple of 8 tokens, 16 deep */
-enum { PIECE = 16 / sizeof(bf16), LINE = 64, PIECES = LINE / PIECE, SWAPPED = 8, SWIZZLE = 128 }; /* a stage's line is 128 bytes */
+enum { PIECE = 16 / sizeof(bf16), LINE = 64, PIECES = LINE / PIECE, COPIERS = WARPGROUP - WARP_SIZE, LINES_AT_ONCE = COPIERS / PIECES, SWAPPED = 8, SWIZZLE = 128 }; /* a stage's line is 128 bytes */
 #ifndef MOST_POLLS
 #define MOST_POLLS (1 << 24) /* seconds on a GPU */
 #endif
@@ -34,7 +34,9 @@ template <int CONSUMERS_, int TOKENS_, int STAGES_>
 struct tile {
     static constexpr int CONSUMERS = CONSUMERS_, TOKENS = TOKENS_, STAGES = STAGES_;
     static constexpr int CONSUMER_WARPS = CONSUMERS * WARPGROUP / WARP_SIZE;
-    static constexpr int THREADS = (CONSUMERS + 1) * WARPGROUP; /* the last has the producer, and three idle warps */
+    static constexpr int THREADS = (CONSUMERS + 1) * WARPGROUP;  /* the last warpgroup copies */
+    static constexpr int WARPS = THREADS / WARP_SIZE;
+    static constexpr int LINES = (TOKENS + LINES_AT_ONCE - 1) / LINES_AT_ONCE; /* of tokens, that a thread copies of */
     static constexpr bool MOVES_REGISTERS = CONSUMERS > 1;      /* from the producer to consumers */
     static constexpr int WEIGHTS = CONSUMERS * 2 * ROWS;             /* rows of weights */
 };
@@ -56,7 +58,6 @@ struct order {
 template <typename Tile>
 struct shared {
     bf16 ring[Tile::STAGES][Tile::WEIGHTS + Tile::TOKENS][LINE];
-    int rows[Tile::TOKENS]; /* of hidden or intermediate, of the tile that is copied */
     int positions[2][Tile::TOKENS];
     order orders[2];
     mbarrier filled[Tile::STAGES], emptied[Tile::STAGES], ordered[2], done[2];
@@ -151,10 +152,10 @@ static __device__ order find_tile(const moe_problem &problem, const int *expert_
     return order{0, expert, lowest + i % __popc(same), i / __popc(same) * outputs, first};
 }
 
-/** Reads a block's positions, and sets the rows to be copied. Pads are last. Returns how many are none. */
+/** Reads a block's positions. Pads are last. Returns how many are none. */
 template <typename Tile>
-static __device__ int find_rows(const moe_problem &problem, const moe_buffers &buffers, const order &tile, int *positions,
-                                int *rows)
+static __device__ int find_positions(const moe_problem &problem, const moe_buffers &buffers, const order &tile,
+                                     int *positions)
 {
     const int num_positions = (int)(problem.num_tokens * problem.topk), lane = threadIdx.x % WARP_SIZE;
     const int *const places = buffers.sorted_token_ids + (int64_t)tile.block * problem.block_size;
@@ -162,19 +163,16 @@ static __device__ int find_rows(const moe_problem &problem, const moe_buffers &b
 
 #pragma unroll
     for (int i = lane; i < Tile::TOKENS; i += WARP_SIZE) {
-        const int position = i < problem.block_size ? places[i] : num_positions;
-
-        count += __popc(__ballot_sync(FULL_MASK, position < num_positions));
-        positions[i] = position;
-        rows[i] = tile.first ? position / problem.topk : position;
+        positions[i] = i < problem.block_size ? places[i] : num_positions;
+        count += __popc(__ballot_sync(FULL_MASK, positions[i] < num_positions));
     }
     return count;
 }
 // [find_tile]
 
-/* --- the producer ------------------------------------------------------------------------------------------------- */
+/* --- copies ------------------------------------------------------------------------------------------------------- */
 
-// [copies]
+// [weights]
 /** Asks for a step's weights: every consumer's two boxes of 64 rows. */
 template <typename Tile>
 static __device__ void copy_weights(const moe_problem &problem, const order &tile, const tensor_map *weights, int k,
@@ -191,58 +189,10 @@ static __device__ void copy_weights(const moe_problem &problem, const order &til
     }
 }
 
-/** Asks for a step of the tokens' rows; 8 lanes copy a line. From `count` on lines are zeros. */
+/** Takes tiles until there are no more, tells the others, and copies their weights. One warp. */
 template <typename Tile>
-static __device__ void copy_tokens(const bf16 *tokens, int length, const int *rows, int count, bf16 (*stage)[LINE],
-                                   mbarrier *filled)
-{
-    const int lane = threadIdx.x % WARP_SIZE, piece = lane % PIECES;
-    bf16 (*const lines)[LINE] = stage + Tile::WEIGHTS;
-
-#pragma unroll 4
-    for (int line = lane / PIECES; line < (count + TOKEN_STEP - 1) / TOKEN_STEP * TOKEN_STEP; line += WARP_SIZE / PIECES)
-        cp_async_16(lines[line] + (piece ^ line % SWAPPED) * PIECE,
-                    tokens + (line < count ? (int64_t)rows[line] * length : 0) + piece * PIECE, line < count ? 16 : 0);
-    mbarrier_arrive_cp_async(filled);
-}
-// [copies]
-
-// [produce]
-/** Copies a tile, step by step. While the tokens of the second product are not ready, its weights already come. */
-template <typename Tile>
-static __device__ void produce_tile(const moe_problem &problem, const moe_buffers &buffers, const tensor_map *weights,
-                                    const order &tile, turn<Tile::STAGES> &at, shared<Tile> &s)
-{
-    const int lane = threadIdx.x % WARP_SIZE, length = tile.first ? problem.hidden_size : problem.intermediate_size;
-    const bf16 *const tokens = (const bf16 *)(tile.first ? buffers.hidden : buffers.intermediate);
-    counters *const counters = (struct counters *)buffers.counters;
-    const int *const ready = &counters->ready[tile.block];
-    const int needed = tile.first ? 0 : tiles_of<Tile, true>(problem) * Tile::CONSUMER_WARPS;
-    turn<Tile::STAGES> ahead = at;
-    int count = tile.count, k_ahead = 0;
-
-    if (!tile.first && load_acquire(ready) < needed) 
-        for (; k_ahead < length && k_ahead < Tile::STAGES * LINE; k_ahead += LINE, ahead.next()) {
-            mbarrier_wait(&s.emptied[ahead.place], ahead.parity ^ 1);
-            if (lane == 0)
-                copy_weights<Tile>(problem, tile, weights, k_ahead, s.ring[ahead.place], &s.filled[ahead.place]);
-        }
-    if (!tile.first && !wait_for(counters, ready, needed))
-        count = 0;
-    for (int k = 0; k < length; k += LINE, at.next()) {
-        if (k >= k_ahead) {
-            mbarrier_wait(&s.emptied[at.place], at.parity ^ 1);
-            if (lane == 0)
-                copy_weights<Tile>(problem, tile, weights, k, s.ring[at.place], &s.filled[at.place]);
-        }
-        copy_tokens<Tile>(tokens + k, length, s.rows, count, s.ring[at.place], &s.filled[at.place]);
-    }
-}
-
-/** Takes tiles until there are no more. */
-template <typename Tile>
-static __device__ void produce(const moe_problem &problem, const moe_buffers &buffers, const tensor_map *w13,
-                               const tensor_map *w2, shared<Tile> &s)
+static __device__ void copy_all_weights(const moe_problem &problem, const moe_buffers &buffers, const tensor_map *w13,
+                                        const tensor_map *w2, shared<Tile> &s)
 {
     counters *const counters = (struct counters *)buffers.counters;
     const int lane = threadIdx.x % WARP_SIZE, num_blocks = *buffers.num_tokens_post_padded / problem.block_size;
@@ -259,7 +209,7 @@ static __device__ void produce(const moe_problem &problem, const moe_buffers &bu
                 next = gridDim.x + atomicAdd(&counters->next, 1);
             next = __shfl_sync(FULL_MASK, next, 0);
             tile = find_tile<Tile>(problem, buffers.expert_ids, num_blocks, item);
-            tile.count = find_rows<Tile>(problem, buffers, tile, s.positions[slot.place], s.rows);
+            tile.count = find_positions<Tile>(problem, buffers, tile, s.positions[slot.place]);
         }
         if (lane == 0)
             s.orders[slot.place] = tile;
@@ -268,12 +218,77 @@ static __device__ void produce(const moe_problem &problem, const moe_buffers &bu
             mbarrier_arrive(&s.ordered[slot.place]);
         if (tile.count < 0)
             return;
-        if (tile.expert >= 0)
-            produce_tile<Tile>(problem, buffers, tile.first ? w13 : w2, tile, at, s);
-        __syncwarp(); /* all have read the rows */
+        if (tile.expert >= 0 && lane == 0)
+            for (int k = 0; k < (tile.first ? problem.hidden_size : problem.intermediate_size); k += LINE, at.next()) {
+                mbarrier_wait(&s.emptied[at.place], at.parity ^ 1);
+                copy_weights<Tile>(problem, tile, tile.first ? w13 : w2, k, s.ring[at.place], &s.filled[at.place]);
+            }
+        __syncwarp();
     }
 }
-// [produce]
+// [weights]
+
+// [tokens]
+/** Copies the tokens' rows of a tile, step by step; 8 threads a line. From `count` on lines are zeros. */
+template <typename Tile>
+static __device__ __forceinline__ void copy_tokens(const bf16 *tokens, int length, const int (&rows)[Tile::LINES],
+                                                   int count, turn<Tile::STAGES> &at, shared<Tile> &s)
+{
+    const int thread = threadIdx.x % WARPGROUP - WARP_SIZE, piece = thread % PIECES, first = thread / PIECES;
+    const int lines = (count + TOKEN_STEP - 1) / TOKEN_STEP * TOKEN_STEP;
+
+    for (int k = piece * PIECE; k < length; k += LINE, at.next()) {
+        bf16 (*const stage)[LINE] = s.ring[at.place] + Tile::WEIGHTS;
+
+        mbarrier_wait(&s.emptied[at.place], at.parity ^ 1);
+#pragma unroll
+        for (int i = 0; i < Tile::LINES; i++) {
+            const int line = first + i * LINES_AT_ONCE;
+
+            if (line < lines)
+                cp_async_16(stage[line] + (piece ^ line % SWAPPED) * PIECE,
+                            tokens + (int64_t)rows[i] * length + k, line < count ? 16 : 0);
+        }
+        mbarrier_arrive_cp_async(&s.filled[at.place]);
+    }
+}
+
+/** Copies the tokens of all tiles. Three warps. */
+template <typename Tile>
+static __device__ void copy_all_tokens(const moe_problem &problem, const moe_buffers &buffers, shared<Tile> &s)
+{
+    counters *const counters = (struct counters *)buffers.counters;
+    const int needed = tiles_of<Tile, true>(problem) * Tile::CONSUMER_WARPS;
+    turn<Tile::STAGES> at;
+    turn<2> slot;
+
+    for (;; slot.next()) {
+        int rows[Tile::LINES];
+
+        mbarrier_wait(&s.ordered[slot.place], slot.parity);
+        const order tile = s.orders[slot.place];
+
+        if (tile.count < 0)
+            return;
+#pragma unroll
+        for (int i = 0; i < Tile::LINES; i++) {
+            const int line = (threadIdx.x % WARPGROUP - WARP_SIZE) / PIECES + i * LINES_AT_ONCE;
+
+            rows[i] = line >= tile.count ? 0 : s.positions[slot.place][line] / (tile.first ? problem.topk : 1);
+        }
+        __syncwarp();
+        if (threadIdx.x % WARP_SIZE == 0)
+            mbarrier_arrive(&s.done[slot.place]);
+        if (tile.expert < 0)
+            continue;
+        if (tile.first)
+            copy_tokens<Tile>((const bf16 *)buffers.hidden, problem.hidden_size, rows, tile.count, at, s);
+        else
+            copy_tokens<Tile>((const bf16 *)buffers.intermediate, problem.intermediate_size, rows,
+                              wait_for(counters, &counters->ready[tile.block], needed) ? tile.count : 0, at, s);
+    }
+}
+// [tokens]
 
 /* --- consumers ---------------------------------------------------------------------------------------------------- */
 
@@ -288,7 +303,9 @@ static __device__ __forceinline__ void multiply(float (&sums)[2][N / 2], int ste
 
     for (int step = 0; step < steps; step++, at.next()) {
         mbarrier_wait(&s.filled[at.place], at.parity);
+#ifndef NO_FENCE
         async_proxy_fence(); /* what the producer's threads have copied is for the tensor cores, too */
+#endif
         wgmma_keep(sums[0]);
         wgmma_keep(sums[1]);
         wgmma_fence();
@@ -454,7 +471,7 @@ static __device__ void leave(const moe_problem &problem, const moe_buffers &buff
         before = atomicAdd(&counters->left, 1);
         __threadfence();
     }
-    if (__shfl_sync(FULL_MASK, before, 0) < (int)gridDim.x * (Tile::CONSUMER_WARPS + 1) - 1)
+    if (__shfl_sync(FULL_MASK, before, 0) < (int)gridDim.x * Tile::WARPS - 1)
         return;
     __syncwarp();
     for (int i = lane; i < num_blocks; i += WARP_SIZE)
@@ -477,12 +494,12 @@ static __global__ void __launch_bounds__(Tile::THREADS, 1)
 
     if (threadIdx.x == 0) {
         for (int i = 0; i < Tile::STAGES; i++) {
-            mbarrier_init(&s.filled[i], WARP_SIZE + 1); /* the producer's lanes, when their copies have come; the boxes */
+            mbarrier_init(&s.filled[i], COPIERS + 1); /* whoever copies tokens, and weights */
             mbarrier_init(&s.emptied[i], Tile::CONSUMER_WARPS);
         }
         for (int i = 0; i < 2; i++) {
             mbarrier_init(&s.ordered[i], 1);
-            mbarrier_init(&s.done[i], Tile::CONSUMER_WARPS);
+            mbarrier_init(&s.done[i], Tile::WARPS - 1);
         }
         mbarrier_init_fence();
     }
@@ -490,9 +507,10 @@ static __global__ void __launch_bounds__(Tile::THREADS, 1)
     if (threadIdx.x / WARPGROUP == Tile::CONSUMERS) {
         if constexpr (Tile::MOVES_REGISTERS)
             fewer_registers<40>();
-        if (threadIdx.x / WARP_SIZE > Tile::CONSUMER_WARPS)
-            return;
-        produce<Tile>(problem, buffers, &w13, &w2, s);
+        if (threadIdx.x / WARP_SIZE == Tile::CONSUMER_WARPS)
+            copy_all_weights<Tile>(problem, buffers, &w13, &w2, s);
+        else
+            copy_all_tokens<Tile>(problem, buffers, s);
         leave<Tile>(problem, buffers);
     } else {
         if constexpr (Tile::MOVES_REGISTERS)
