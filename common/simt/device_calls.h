@@ -94,6 +94,35 @@ void simt_copy(void *to, const void *from, size_t bytes, size_t zeros);
 void simt_copies_commit(void);
 void simt_copies_wait(size_t prior);
 
+/* Barriers in shared memory, and copies that count towards them. Addresses are those of 8 bytes. */
+void simt_mbarrier_init(void *barrier, uint32_t arrivals);
+void simt_mbarrier_init_fence(void);
+/* One arrival, and so many bytes more to wait for. */
+void simt_mbarrier_arrive(void *barrier, uint32_t bytes);
+/* One arrival when the thread's asynchronous copies so far are done. */
+void simt_mbarrier_arrive_copies(void *barrier);
+/* Whether the phase of that parity has ended; if not, the warp's turn ends. */
+int simt_mbarrier_try_wait(void *barrier, uint32_t parity);
+void simt_mbarrier_wait(void *barrier, uint32_t parity);
+void simt_bulk_copy(void *to, const void *from, uint32_t bytes, void *barrier);
+
+/* A matrix of rows of 2-byte numbers, and the tile that a copy takes. */
+typedef struct simt_tensor_map {
+    const void *matrix;
+    uint64_t rows, columns;
+    uint32_t tile_rows, tile_columns;
+    uint32_t swizzle; /* 0, 32, 64, 128 */
+    uint32_t made;    /* by the function below */
+} simt_tensor_map;
+/* NULL, or what is wrong. */
+const char *simt_make_tensor_map(simt_tensor_map *map, const void *matrix, uint64_t rows, uint64_t columns,
+                                 uint32_t tile_rows, uint32_t tile_columns, uint32_t swizzle);
+void simt_bulk_copy_tile(void *to, const simt_tensor_map *map, int32_t row, int32_t column, void *barrier);
+/* Between accesses of the thread and those of copies and products. */
+void simt_proxy_fence(void);
+/* Whether it is the first lane of its warp, all of which are here. */
+int simt_elect(void);
+
 /*
  * What a warp does to matrices on tensor cores. A lane's part of them, its fragment, goes in and comes out in registers, so
  * that the arrays of a kernel are nobody's but its own: what the compiler instruments is what others could reach.
@@ -117,6 +146,13 @@ struct simt_words simt_ldmatrix(const void *row, unsigned count, int transposed)
 void simt_wmma(const uint16_t a[16], const uint16_t b[16], const float c[8], float d[8], enum simt_number number);
 /* A warp is about to load or store a matrix: all lanes together, at one place, with rows `pitch` bytes apart. */
 void simt_wmma_memory(const void *matrix, size_t pitch);
+
+/* Products of a warpgroup: 64x16 by 16xN, of operands in shared memory; `count` = N / 2 sums a thread. */
+uint64_t simt_wgmma_operand(const void *shared);
+void simt_wgmma_fence(void);
+void simt_wgmma(float *sums, unsigned count, uint64_t a, uint64_t b);
+void simt_wgmma_commit(void);
+void simt_wgmma_wait(unsigned pending);
 
 #ifdef __cplusplus
 [[noreturn]] void simt_trap(void);

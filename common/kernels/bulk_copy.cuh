@@ -1,0 +1,193 @@
+/**
+ * @file common/kernels/bulk_copy.cuh
+ * @brief Copies that the memory system does by itself, from global to shared memory, and the barriers that say when they are done.
+ *
+ * A barrier of this kind lies in shared memory. A phase of it ends when as many arrivals came as it was made for, and all bytes
+ * that were announced; the next phase begins at once. Whoever waits names the phase by its parity: 0 is the first, 1 the
+ * second, 0 the third. A wait for parity 1 of a barrier in its first phase returns at once, as if a phase before had ended.
+ *
+ * Instructions of compute capability 9.0, but for cp.async. The CPU build has a header of its own in common/simt/kernels, which
+ * it finds first.
+ */
+#ifndef KERNELS_BULK_COPY_CUH
+#define KERNELS_BULK_COPY_CUH
+
+#include <cuda.h>
+#include <cuda_runtime.h>
+#include <stdint.h>
+
+// What an older GPU lacks ends the kernel there.
+#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 900
+#define ASM_90(...) asm volatile(__VA_ARGS__)
+#else
+#define ASM_90(...) __trap()
+#endif
+
+/** In shared memory; only the functions here touch it. */
+struct alignas(8) mbarrier {
+    uint64_t state;
+};
+
+/** A matrix in global memory and the tile of it that a copy takes. A parameter of the kernel, `const __grid_constant__`. */
+struct alignas(64) tensor_map {
+    uint64_t word[16];
+};
+
+static __device__ __forceinline__ uint32_t shared_address(const void *shared)
+{
+    return (uint32_t)__cvta_generic_to_shared(shared);
+}
+
+// [mbarrier]
+/** One thread makes it, for a number of arrivals a phase, from 1 to 2^20 - 1. */
+static __device__ __forceinline__ void mbarrier_init(mbarrier *barrier, uint32_t arrivals)
+{
+    ASM_90("mbarrier.init.shared::cta.b64 [%0], %1;" ::"r"(shared_address(barrier)), "r"(arrivals) : "memory");
+}
+
+/** After the last mbarrier_init(), in its thread: copies may use the barriers. Threads need __syncthreads() too. */
+static __device__ __forceinline__ void mbarrier_init_fence(void)
+{
+    ASM_90("fence.mbarrier_init.release.cluster;" ::: "memory");
+}
+
+/** One arrival. What the thread did before is done for whoever waits for the phase. */
+static __device__ __forceinline__ void mbarrier_arrive(mbarrier *barrier)
+{
+    ASM_90("mbarrier.arrive.shared::cta.b64 _, [%0];" ::"r"(shared_address(barrier)) : "memory");
+}
+
+/** One arrival, and so many more bytes that the phase waits for. */
+static __device__ __forceinline__ void mbarrier_arrive_expect(mbarrier *barrier, uint32_t bytes)
+{
+    ASM_90("mbarrier.arrive.expect_tx.shared::cta.b64 _, [%0], %1;" ::"r"(shared_address(barrier)), "r"(bytes)
+           : "memory");
+}
+
+/** One arrival, once all of the thread's cp_async_16() before it are done. The thread goes on at once. */
+static __device__ __forceinline__ void mbarrier_arrive_cp_async(mbarrier *barrier)
+{
+    asm volatile("cp.async.mbarrier.arrive.noinc.shared::cta.b64 [%0];" ::"r"(shared_address(barrier)) : "memory");
+}
+
+/** Waits a while for the end of the phase of that parity. Whether it has ended. */
+static __device__ __forceinline__ bool mbarrier_try_wait(mbarrier *barrier, uint32_t parity)
+{
+    uint32_t ended = 0;
+
+    ASM_90("{\n"
+           ".reg .pred ended;\n"
+           "mbarrier.try_wait.parity.shared::cta.b64 ended, [%1], %2;\n"
+           "selp.u32 %0, 1, 0, ended;\n"
+           "}"
+           : "=r"(ended)
+           : "r"(shared_address(barrier)), "r"(parity)
+           : "memory");
+    return ended;
+}
+
+/** Waits for the end of the phase of that parity. */
+static __device__ __forceinline__ void mbarrier_wait(mbarrier *barrier, uint32_t parity)
+{
+    while (!mbarrier_try_wait(barrier, parity)) {
+    }
+}
+// [mbarrier]
+
+// [copies]
+/** 16 bytes, past the first-level cache; both addresses are multiples of 16. Of them the first `present` are copied (0 or 16), the others 0. */
+static __device__ __forceinline__ void cp_async_16(void *to, const void *from, uint32_t present = 16)
+{
+    asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(from), "r"(present)
+                 : "memory");
+}
+
+/** `bytes` in a row; bytes and both addresses are multiples of 16. They count towards the barrier's phase as they arrive. */
+static __device__ __forceinline__ void bulk_copy(void *to, const void *from, uint32_t bytes, mbarrier *barrier)
+{
+    ASM_90("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
+               shared_address(to)),
+           "l"(from), "r"(bytes), "r"(shared_address(barrier))
+           : "memory");
+}
+
+/**
+ * A tile of the map's matrix, whose first element is at (row, column). What lies outside the matrix arrives as zeros, and
+ * counts. `to` is a multiple of 128, and of what its swizzle repeats after: 1024, 512, 256 for 128, 64, 32.
+ */
+static __device__ __forceinline__ void bulk_copy_tile(void *to, const tensor_map *map, int32_t row, int32_t column,
+                                                      mbarrier *barrier)
+{
+    ASM_90("cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes [%0], [%1, {%2, %3}], "
+           "[%4];" ::"r"(shared_address(to)),
+           "l"(map), "r"(column), "r"(row), "r"(shared_address(barrier))
+           : "memory");
+}
+
+/** The map will be needed. */
+static __device__ __forceinline__ void tensor_map_prefetch(const tensor_map *map)
+{
+    ASM_90("prefetch.tensormap [%0];" ::"l"(map) : "memory");
+}
+
+/** Between the thread's own loads and stores and what copies or wgmma do to the same memory, on whichever side they are. */
+static __device__ __forceinline__ void async_proxy_fence(void)
+{
+    ASM_90("fence.proxy.async;" ::: "memory");
+}
+// [copies]
+
+/** Whether the running lane is the one of its warp, all of which are here, that does what one lane does for all. */
+static __device__ __forceinline__ bool elect_one(void)
+{
+    uint32_t elected = 0;
+
+    ASM_90("{\n"
+           ".reg .pred elected;\n"
+           "elect.sync _|elected, 0xffffffff;\n"
+           "selp.u32 %0, 1, 0, elected;\n"
+           "}"
+           : "=r"(elected)
+           :
+           : "memory");
+    return elected;
+}
+
+// [tensor_map]
+/**
+ * A map of a bf16 matrix in global memory, row after row, for tiles of tile_rows (at most 256) by tile_columns. `swizzle`: 0, 32,
+ * 64 or 128; unless it is 0, the tile's row may have no more bytes than that, and its chunks of 16 bytes are stored
+ * permuted: chunk c of what begins at a multiple of the swizzle's repeat, address bits 4 and up, is xored with bits 7 and up.
+ * NULL, or what is wrong.
+ */
+static inline const char *tensor_map_bf16(tensor_map *map, const void *matrix, uint64_t rows, uint64_t columns,
+                                          uint32_t tile_rows, uint32_t tile_columns, uint32_t swizzle)
+{
+    typedef CUresult (*encode_function)(CUtensorMap *, CUtensorMapDataType, cuuint32_t, void *, const cuuint64_t *,
+                                        const cuuint64_t *, const cuuint32_t *, const cuuint32_t *,
+                                        CUtensorMapInterleave, CUtensorMapSwizzle, CUtensorMapL2promotion,
+                                        CUtensorMapFloatOOBfill);
+    const cuuint64_t sizes[2] = {columns, rows}, pitch[1] = {columns * 2};
+    const cuuint32_t tile[2] = {tile_columns, tile_rows}, steps[2] = {1, 1};
+    const CUtensorMapSwizzle pattern = swizzle == 128  ? CU_TENSOR_MAP_SWIZZLE_128B
+                                       : swizzle == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
+                                       : swizzle == 32 ? CU_TENSOR_MAP_SWIZZLE_32B
+                                                       : CU_TENSOR_MAP_SWIZZLE_NONE;
+    void *encode = nullptr;
+    cudaDriverEntryPointQueryResult found;
+
+    if (cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &encode, 12000, cudaEnableDefault, &found) !=
+            cudaSuccess ||
+        found != cudaDriverEntryPointSuccess)
+        return "the driver has no cuTensorMapEncodeTiled: it must be of CUDA 12.0 or newer";
+    static_assert(sizeof(tensor_map) == sizeof(CUtensorMap), "a tensor map has 128 bytes");
+    if (((encode_function)encode)((CUtensorMap *)map, CU_TENSOR_MAP_DATA_TYPE_BFLOAT16, 2, const_cast<void *>(matrix),
+                                  sizes, pitch, tile, steps, CU_TENSOR_MAP_INTERLEAVE_NONE, pattern,
+                                  CU_TENSOR_MAP_L2_PROMOTION_L2_128B,
+                                  CU_TENSOR_MAP_FLOAT_OOB_FILL_NONE) != CUDA_SUCCESS)
+        return "the driver refuses the tensor map: see tensor_map_bf16() for what it may be";
+    return nullptr;
+}
+// [tensor_map]
+
+#endif

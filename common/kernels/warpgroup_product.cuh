@@ -1,0 +1,196 @@
+/**
+ * @file common/kernels/warpgroup_product.cuh
+ * @brief Products of a warpgroup on tensor cores (wgmma): 64xN += 64x16 by 16xN bf16 numbers, both operands in shared memory.
+ *
+ * A warpgroup is four warps in a row, the first a multiple of four; all of its threads come here together. The products go on
+ * while the threads do: between a product and the wait for its group nobody may write its operands, nor touch its sums.
+ *
+ * An operand is stored by rows of 64 numbers, 128 bytes: rows of a, columns of b (so both are contiguous along k). Eight
+ * rows are 1024 bytes, which begin at a multiple of 1024. Chunk c of 16 bytes of row r lies where chunk c ^ (r % 8) would: what
+ * bulk_copy_tile() does with a swizzle of 128. The 16 numbers along k that a product takes are one of four in the row: it is
+ * named by the address of its first byte, 32 bytes apart, as if nothing were permuted.
+ *
+ * Of the sums d, 64 rows by N columns, thread t of the warpgroup has, for each j in 0 to N / 8 - 1:
+ *   d[4 j], d[4 j + 1]       row 16 (t / 32) + t % 32 / 4, columns 8 j + 2 (t % 4) and the next
+ *   d[4 j + 2], d[4 j + 3]   the row 8 below, the same columns
+ *
+ * Instructions of sm_90a. The CPU build has a header of its own in common/simt/kernels, which it finds first.
+ */
+#ifndef KERNELS_WARPGROUP_PRODUCT_CUH
+#define KERNELS_WARPGROUP_PRODUCT_CUH
+
+#include <cuda_runtime.h>
+#include <stdint.h>
+
+// What another GPU lacks ends the kernel there.
+#if !defined __CUDA_ARCH__ || defined __CUDA_ARCH_FEAT_SM90_ALL
+#define ASM_90A(...) asm volatile(__VA_ARGS__)
+#else
+#define ASM_90A(...) __trap()
+#endif
+
+// [wgmma]
+/** Names an operand by the address of its first 16 numbers along k. Rows are 128 bytes, groups of eight rows 1024 apart. */
+static __device__ __forceinline__ uint64_t wgmma_operand(const void *shared)
+{
+    const uint64_t address = __cvta_generic_to_shared(shared);
+
+    return (address & 0x3ffff) >> 4 | 1ull << 16 | (1024ull >> 4) << 32 | 1ull << 62;
+}
+
+/** Before the first product, and after the thread has touched sums: products come after that. */
+static __device__ __forceinline__ void wgmma_fence(void)
+{
+    ASM_90A("wgmma.fence.sync.aligned;" ::: "memory");
+}
+
+/** The products since the last call are a group. */
+static __device__ __forceinline__ void wgmma_commit_group(void)
+{
+    ASM_90A("wgmma.commit_group.sync.aligned;" ::: "memory");
+}
+
+/** Waits for all groups but the last PENDING. */
+template <int PENDING>
+static __device__ __forceinline__ void wgmma_wait_group(void)
+{
+    ASM_90A("wgmma.wait_group.sync.aligned %0;" ::"n"(PENDING) : "memory");
+}
+
+/** Keeps the compiler from moving its own uses of the sums across this place: before the first fence, after the last wait. */
+template <int COUNT>
+static __device__ __forceinline__ void wgmma_keep(float (&d)[COUNT])
+{
+#pragma unroll
+    for (int i = 0; i < COUNT; i++)
+        asm volatile("" : "+f"(d[i])::"memory");
+}
+
+/*
+ * d += a b, where d is what the thread has of 64xN sums: float d[N / 2], of which N, 8 to 256 in steps of 8, is found. Operands
+ * come from wgmma_operand(). The instruction's text names every register by its number: TEXT_n and SUMS_n are those of N = 8 n.
+ */
+/* clang-format off */
+#define TEXT_1 "%0, %1, %2, %3"
+#define TEXT_2 TEXT_1 ", %4, %5, %6, %7"
+#define TEXT_3 TEXT_2 ", %8, %9, %10, %11"
+#define TEXT_4 TEXT_3 ", %12, %13, %14, %15"
+#define TEXT_5 TEXT_4 ", %16, %17, %18, %19"
+#define TEXT_6 TEXT_5 ", %20, %21, %22, %23"
+#define TEXT_7 TEXT_6 ", %24, %25, %26, %27"
+#define TEXT_8 TEXT_7 ", %28, %29, %30, %31"
+#define TEXT_9 TEXT_8 ", %32, %33, %34, %35"
+#define TEXT_10 TEXT_9 ", %36, %37, %38, %39"
+#define TEXT_11 TEXT_10 ", %40, %41, %42, %43"
+#define TEXT_12 TEXT_11 ", %44, %45, %46, %47"
+#define TEXT_13 TEXT_12 ", %48, %49, %50, %51"
+#define TEXT_14 TEXT_13 ", %52, %53, %54, %55"
+#define TEXT_15 TEXT_14 ", %56, %57, %58, %59"
+#define TEXT_16 TEXT_15 ", %60, %61, %62, %63"
+#define TEXT_17 TEXT_16 ", %64, %65, %66, %67"
+#define TEXT_18 TEXT_17 ", %68, %69, %70, %71"
+#define TEXT_19 TEXT_18 ", %72, %73, %74, %75"
+#define TEXT_20 TEXT_19 ", %76, %77, %78, %79"
+#define TEXT_21 TEXT_20 ", %80, %81, %82, %83"
+#define TEXT_22 TEXT_21 ", %84, %85, %86, %87"
+#define TEXT_23 TEXT_22 ", %88, %89, %90, %91"
+#define TEXT_24 TEXT_23 ", %92, %93, %94, %95"
+#define TEXT_25 TEXT_24 ", %96, %97, %98, %99"
+#define TEXT_26 TEXT_25 ", %100, %101, %102, %103"
+#define TEXT_27 TEXT_26 ", %104, %105, %106, %107"
+#define TEXT_28 TEXT_27 ", %108, %109, %110, %111"
+#define TEXT_29 TEXT_28 ", %112, %113, %114, %115"
+#define TEXT_30 TEXT_29 ", %116, %117, %118, %119"
+#define TEXT_31 TEXT_30 ", %120, %121, %122, %123"
+#define TEXT_32 TEXT_31 ", %124, %125, %126, %127"
+#define SUMS(i) "+f"(d[i]), "+f"(d[i + 1]), "+f"(d[i + 2]), "+f"(d[i + 3])
+#define SUMS_1 SUMS(0)
+#define SUMS_2 SUMS_1, SUMS(4)
+#define SUMS_3 SUMS_2, SUMS(8)
+#define SUMS_4 SUMS_3, SUMS(12)
+#define SUMS_5 SUMS_4, SUMS(16)
+#define SUMS_6 SUMS_5, SUMS(20)
+#define SUMS_7 SUMS_6, SUMS(24)
+#define SUMS_8 SUMS_7, SUMS(28)
+#define SUMS_9 SUMS_8, SUMS(32)
+#define SUMS_10 SUMS_9, SUMS(36)
+#define SUMS_11 SUMS_10, SUMS(40)
+#define SUMS_12 SUMS_11, SUMS(44)
+#define SUMS_13 SUMS_12, SUMS(48)
+#define SUMS_14 SUMS_13, SUMS(52)
+#define SUMS_15 SUMS_14, SUMS(56)
+#define SUMS_16 SUMS_15, SUMS(60)
+#define SUMS_17 SUMS_16, SUMS(64)
+#define SUMS_18 SUMS_17, SUMS(68)
+#define SUMS_19 SUMS_18, SUMS(72)
+#define SUMS_20 SUMS_19, SUMS(76)
+#define SUMS_21 SUMS_20, SUMS(80)
+#define SUMS_22 SUMS_21, SUMS(84)
+#define SUMS_23 SUMS_22, SUMS(88)
+#define SUMS_24 SUMS_23, SUMS(92)
+#define SUMS_25 SUMS_24, SUMS(96)
+#define SUMS_26 SUMS_25, SUMS(100)
+#define SUMS_27 SUMS_26, SUMS(104)
+#define SUMS_28 SUMS_27, SUMS(108)
+#define SUMS_29 SUMS_28, SUMS(112)
+#define SUMS_30 SUMS_29, SUMS(116)
+#define SUMS_31 SUMS_30, SUMS(120)
+#define SUMS_32 SUMS_31, SUMS(124)
+#define WGMMA(n, columns, a_number, b_number) \
+    static __device__ __forceinline__ void wgmma_m64k16_bf16(float (&d)[4 * n], uint64_t a, uint64_t b) \
+    { \
+        ASM_90A("wgmma.mma_async.sync.aligned.m64n" #columns "k16.f32.bf16.bf16 {" TEXT_##n "}, %" #a_number ", %" #b_number \
+                ", 1, 1, 1, 0, 0;" : SUMS_##n : "l"(a), "l"(b)); \
+    }
+WGMMA(1, 8, 4, 5)
+WGMMA(2, 16, 8, 9)
+WGMMA(3, 24, 12, 13)
+WGMMA(4, 32, 16, 17)
+WGMMA(5, 40, 20, 21)
+WGMMA(6, 48, 24, 25)
+WGMMA(7, 56, 28, 29)
+WGMMA(8, 64, 32, 33)
+WGMMA(9, 72, 36, 37)
+WGMMA(10, 80, 40, 41)
+WGMMA(11, 88, 44, 45)
+WGMMA(12, 96, 48, 49)
+WGMMA(13, 104, 52, 53)
+WGMMA(14, 112, 56, 57)
+WGMMA(15, 120, 60, 61)
+WGMMA(16, 128, 64, 65)
+WGMMA(17, 136, 68, 69)
+WGMMA(18, 144, 72, 73)
+WGMMA(19, 152, 76, 77)
+WGMMA(20, 160, 80, 81)
+WGMMA(21, 168, 84, 85)
+WGMMA(22, 176, 88, 89)
+WGMMA(23, 184, 92, 93)
+WGMMA(24, 192, 96, 97)
+WGMMA(25, 200, 100, 101)
+WGMMA(26, 208, 104, 105)
+WGMMA(27, 216, 108, 109)
+WGMMA(28, 224, 112, 113)
+WGMMA(29, 232, 116, 117)
+WGMMA(30, 240, 120, 121)
+WGMMA(31, 248, 124, 125)
+WGMMA(32, 256, 128, 129)
+/* clang-format on */
+#undef WGMMA
+#undef SUMS
+// [wgmma]
+
+/** A warpgroup whose threads need few registers leaves the others to those that need more: REGISTERS each, 24 to 240 in steps of 8. */
+template <int REGISTERS>
+static __device__ __forceinline__ void registers_decrease(void)
+{
+    ASM_90A("setmaxnreg.dec.sync.aligned.u32 %0;" ::"n"(REGISTERS));
+}
+
+/** Waits until there are so many. */
+template <int REGISTERS>
+static __device__ __forceinline__ void registers_increase(void)
+{
+    ASM_90A("setmaxnreg.inc.sync.aligned.u32 %0;" ::"n"(REGISTERS));
+}
+
+#endif

@@ -1,0 +1,88 @@
+/** @file common/simt/kernels/bulk_copy.cuh  The simulator's own bulk_copy.cuh, found before the one in common/kernels. */
+#ifndef SIMT_BULK_COPY_CUH
+#define SIMT_BULK_COPY_CUH
+
+#include <cuda_pipeline.h>
+#include <cuda_runtime.h>
+
+struct alignas(8) mbarrier {
+    uint64_t state;
+};
+
+/** As large as a GPU's. */
+struct tensor_map {
+    simt_tensor_map map;
+    unsigned char rest[128 - sizeof(simt_tensor_map)];
+};
+
+SIMT_DEVICE void mbarrier_init(mbarrier *barrier, uint32_t arrivals)
+{
+    simt_mbarrier_init(barrier, arrivals);
+}
+
+SIMT_DEVICE void mbarrier_init_fence(void)
+{
+    simt_mbarrier_init_fence();
+}
+
+SIMT_DEVICE void mbarrier_arrive(mbarrier *barrier)
+{
+    simt_mbarrier_arrive(barrier, 0);
+}
+
+SIMT_DEVICE void mbarrier_arrive_expect(mbarrier *barrier, uint32_t bytes)
+{
+    simt_mbarrier_arrive(barrier, bytes);
+}
+
+SIMT_DEVICE void mbarrier_arrive_cp_async(mbarrier *barrier)
+{
+    simt_mbarrier_arrive_copies(barrier);
+}
+
+SIMT_DEVICE bool mbarrier_try_wait(mbarrier *barrier, uint32_t parity)
+{
+    return simt_mbarrier_try_wait(barrier, parity);
+}
+
+SIMT_DEVICE void mbarrier_wait(mbarrier *barrier, uint32_t parity)
+{
+    simt_mbarrier_wait(barrier, parity);
+}
+
+SIMT_DEVICE void cp_async_16(void *to, const void *from, uint32_t present = 16)
+{
+    simt_copy(to, from, 16, 16 - present);
+}
+
+SIMT_DEVICE void bulk_copy(void *to, const void *from, uint32_t bytes, mbarrier *barrier)
+{
+    simt_bulk_copy(to, from, bytes, barrier);
+}
+
+SIMT_DEVICE void bulk_copy_tile(void *to, const tensor_map *map, int32_t row, int32_t column, mbarrier *barrier)
+{
+    simt_bulk_copy_tile(to, &map->map, row, column, barrier);
+}
+
+SIMT_DEVICE void tensor_map_prefetch(const tensor_map *)
+{
+}
+
+SIMT_DEVICE void async_proxy_fence(void)
+{
+    simt_proxy_fence();
+}
+
+SIMT_DEVICE bool elect_one(void)
+{
+    return simt_elect();
+}
+
+static inline const char *tensor_map_bf16(tensor_map *map, const void *matrix, uint64_t rows, uint64_t columns,
+                                          uint32_t tile_rows, uint32_t tile_columns, uint32_t swizzle)
+{
+    return simt_make_tensor_map(&map->map, matrix, rows, columns, tile_rows, tile_columns, swizzle);
+}
+
+#endif

@@ -1,0 +1,36 @@
+/** @file common/simt/kernels/messages.cuh  The simulator's own messages.cuh, found before the one in common/kernels. */
+#ifndef SIMT_MESSAGES_CUH
+#define SIMT_MESSAGES_CUH
+
+#include <cuda_runtime.h>
+
+SIMT_DEVICE int load_acquire(const int *address)
+{
+    const int value = *(const volatile int *)address;
+
+    __threadfence();
+    return value;
+}
+
+SIMT_DEVICE void store_release(int *address, int value)
+{
+    __threadfence();
+    *(volatile int *)address = value;
+}
+
+SIMT_DEVICE void add_release(int *address, int value)
+{
+    __threadfence();
+    atomicAdd(address, value);
+}
+
+SIMT_DEVICE int add_acquire_release(int *address, int value)
+{
+    __threadfence();
+    const int before = atomicAdd(address, value);
+
+    __threadfence();
+    return before;
+}
+
+#endif

@@ -1,0 +1,52 @@
+/** @file common/simt/kernels/warpgroup_product.cuh  The simulator's own warpgroup_product.cuh, found before the one in common/kernels. */
+#ifndef SIMT_WARPGROUP_PRODUCT_CUH
+#define SIMT_WARPGROUP_PRODUCT_CUH
+
+#include <cuda_runtime.h>
+
+SIMT_DEVICE uint64_t wgmma_operand(const void *shared)
+{
+    return simt_wgmma_operand(shared);
+}
+
+SIMT_DEVICE void wgmma_fence(void)
+{
+    simt_wgmma_fence();
+}
+
+SIMT_DEVICE void wgmma_commit_group(void)
+{
+    simt_wgmma_commit();
+}
+
+template <int PENDING>
+SIMT_DEVICE void wgmma_wait_group(void)
+{
+    simt_wgmma_wait(PENDING);
+}
+
+template <int COUNT>
+SIMT_DEVICE void wgmma_keep(float (&)[COUNT])
+{
+}
+
+template <int COUNT>
+SIMT_DEVICE void wgmma_m64k16_bf16(float (&d)[COUNT], uint64_t a, uint64_t b)
+{
+    static_assert(COUNT % 4 == 0 && COUNT >= 4 && COUNT <= 128, "N is a multiple of 8 from 8 to 256");
+    simt_wgmma(d, COUNT, a, b);
+}
+
+template <int REGISTERS>
+SIMT_DEVICE void registers_decrease(void)
+{
+    static_assert(REGISTERS % 8 == 0 && REGISTERS >= 24 && REGISTERS <= 256, "a multiple of 8 from 24 to 256");
+}
+
+template <int REGISTERS>
+SIMT_DEVICE void registers_increase(void)
+{
+    static_assert(REGISTERS % 8 == 0 && REGISTERS >= 24 && REGISTERS <= 256, "a multiple of 8 from 24 to 256");
+}
+
+#endif
