@@ -10,6 +10,7 @@
 #include "harness/moe/moe.h"
 #include "kernels/bulk_copy.cuh"
 #include "kernels/dtype.cuh"
+#include "kernels/messages.cuh"
 #include "kernels/tensor_core.cuh"
 #include "kernels/warpgroup_product.cuh"
 
@@ -40,7 +41,10 @@ struct tile {
     static constexpr bool MOVES_REGISTERS = CONSUMERS > 1;      /* from the producer to consumers */
     static constexpr int WEIGHTS = CONSUMERS * 2 * ROWS;             /* rows of weights */
 };
-typedef tile<1, 64, 9> few_tokens;   /* 144 KB of weights under way */
+#ifndef FEW
+#define FEW 1, 64, 9
+#endif
+typedef tile<FEW> few_tokens;   /* 144 KB of weights under way */
 typedef tile<2, 192, 4> many_tokens; /* 192 sums a thread: what fits into registers */
 // [tile]
 
@@ -87,22 +91,12 @@ struct counters {
     int ready[1]; /* of each block of tokens: warps that have stored their part of a tile of the first product */
 };
 
-static __device__ int load_acquire(const int *counter)
-{
-    const int value = *(const volatile int *)counter;
-
-    __threadfence();
-    return value;
-}
-
 /** Says that the warp has stored something. */
 static __device__ void count_up(int *counter)
 {
     __syncwarp();
-    if (threadIdx.x % WARP_SIZE == 0) {
-        __threadfence();
-        atomicAdd(counter, 1);
-    }
+    if (threadIdx.x % WARP_SIZE == 0)
+        add_release(counter, 1);
 }
 
 /** Waits, as a warp, until the counter has come to `count`. False: it has taken too long, here or elsewhere. */
@@ -229,15 +223,20 @@ static __device__ void copy_all_weights(const moe_problem &problem, const moe_bu
 // [weights]
 
 // [tokens]
-/** Copies the tokens' rows of a tile, step by step; 8 threads a line. From `count` on lines are zeros. */
+/**
+ * Copies the tokens' lines of a tile, step by step; 8 threads a line. `rows` are the thread's lines, in pieces from the
+ * first row on. From `count` on lines are zeros.
+ */
 template <typename Tile>
-static __device__ __forceinline__ void copy_tokens(const bf16 *tokens, int length, const int (&rows)[Tile::LINES],
+static __device__ __forceinline__ void copy_tokens(const bf16 *tokens, int length, const unsigned (&rows)[Tile::LINES],
                                                    int count, turn<Tile::STAGES> &at, shared<Tile> &s)
 {
     const int thread = threadIdx.x % WARPGROUP - WARP_SIZE, piece = thread % PIECES, first = thread / PIECES;
     const int lines = (count + TOKEN_STEP - 1) / TOKEN_STEP * TOKEN_STEP;
+    const int4 *from = (const int4 *)tokens + piece;
 
-    for (int k = piece * PIECE; k < length; k += LINE, at.next()) {
+#pragma unroll 1
+    for (int k = 0; k < length; k += LINE, from += PIECES, at.next()) {
         bf16 (*const stage)[LINE] = s.ring[at.place] + Tile::WEIGHTS;
 
         mbarrier_wait(&s.emptied[at.place], at.parity ^ 1);
@@ -246,8 +245,7 @@ static __device__ __forceinline__ void copy_tokens(const bf16 *tokens, int lengt
             const int line = first + i * LINES_AT_ONCE;
 
             if (line < lines)
-                cp_async_16(stage[line] + (piece ^ line % SWAPPED) * PIECE,
-                            tokens + (int64_t)rows[i] * length + k, line < count ? 16 : 0);
+                cp_async_16(stage[line] + (piece ^ line % SWAPPED) * PIECE, from + rows[i], line < count ? 16 : 0);
         }
         mbarrier_arrive_cp_async(&s.filled[at.place]);
     }
@@ -263,7 +261,7 @@ static __device__ void copy_all_tokens(const moe_problem &problem, const moe_buf
     turn<2> slot;
 
     for (;; slot.next()) {
-        int rows[Tile::LINES];
+        unsigned rows[Tile::LINES];
 
         mbarrier_wait(&s.ordered[slot.place], slot.parity);
         const order tile = s.orders[slot.place];
@@ -274,7 +272,9 @@ static __device__ void copy_all_tokens(const moe_problem &problem, const moe_buf
         for (int i = 0; i < Tile::LINES; i++) {
             const int line = (threadIdx.x % WARPGROUP - WARP_SIZE) / PIECES + i * LINES_AT_ONCE;
 
-            rows[i] = line >= tile.count ? 0 : s.positions[slot.place][line] / (tile.first ? problem.topk : 1);
+            rows[i] = line >= tile.count ? 0
+                      : tile.first ? (unsigned)(s.positions[slot.place][line] / problem.topk * (problem.hidden_size / PIECE))
+                                   : (unsigned)(s.positions[slot.place][line] * (problem.intermediate_size / PIECE));
         }
         __syncwarp();
         if (threadIdx.x % WARP_SIZE == 0)
@@ -314,8 +314,8 @@ static __device__ __forceinline__ void multiply(float (&sums)[2][N / 2], int ste
             const bf16 *const weights = s.ring[at.place][consumer * 2 * ROWS] + k;
             const uint64_t tokens = wgmma_operand(s.ring[at.place][Tile::WEIGHTS] + k);
 
-            wgmma_m64k16_bf16<N>(sums[0], wgmma_operand(weights), tokens);
-            wgmma_m64k16_bf16<N>(sums[1], wgmma_operand(weights + ROWS * LINE), tokens);
+            wgmma_m64k16_bf16(sums[0], wgmma_operand(weights), tokens);
+            wgmma_m64k16_bf16(sums[1], wgmma_operand(weights + ROWS * LINE), tokens);
         }
         wgmma_commit_group();
         wgmma_wait_group<1>(); /* the products of the step before have been made */
@@ -506,7 +506,7 @@ static __global__ void __launch_bounds__(Tile::THREADS, 1)
     __syncthreads();
     if (threadIdx.x / WARPGROUP == Tile::CONSUMERS) {
         if constexpr (Tile::MOVES_REGISTERS)
-            fewer_registers<40>();
+            registers_decrease<56>();
         if (threadIdx.x / WARP_SIZE == Tile::CONSUMER_WARPS)
             copy_all_weights<Tile>(problem, buffers, &w13, &w2, s);
         else
@@ -514,7 +514,7 @@ static __global__ void __launch_bounds__(Tile::THREADS, 1)
         leave<Tile>(problem, buffers);
     } else {
         if constexpr (Tile::MOVES_REGISTERS)
-            more_registers<232>();
+            registers_increase<224>();
         consume<Tile>(problem, buffers, s);
         const int num_blocks = *buffers.num_tokens_post_padded / problem.block_size;
         const int all = num_blocks * tiles_of<Tile, false>(problem) * Tile::CONSUMER_WARPS;
