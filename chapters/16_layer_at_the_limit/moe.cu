@@ -8,6 +8,7 @@
  * Watch:  launches 1; bulk copies, one for 8 KB; tensor-core operations of a tile fit the tokens that it has.
  */
 #include "harness/moe/moe.h"
+#include <cuda_pipeline.h>
 #include "kernels/bulk_copy.cuh"
 #include "kernels/dtype.cuh"
 #include "kernels/messages.cuh"
@@ -41,6 +42,9 @@ struct tile {
     static constexpr bool MOVES_REGISTERS = CONSUMERS > 1;      /* from the producer to consumers */
     static constexpr int WEIGHTS = CONSUMERS * 2 * ROWS;             /* rows of weights */
 };
+#ifndef PROXY
+#define PROXY asm volatile("fence.proxy.async.shared::cta;" ::: "memory")
+#endif
 #ifndef FEW
 #define FEW 1, 64, 9
 #endif
@@ -234,6 +238,9 @@ static __device__ __forceinline__ void copy_tokens(const bf16 *tokens, int lengt
     const int thread = threadIdx.x % WARPGROUP - WARP_SIZE, piece = thread % PIECES, first = thread / PIECES;
     const int lines = (count + TOKEN_STEP - 1) / TOKEN_STEP * TOKEN_STEP;
     const int4 *from = (const int4 *)tokens + piece;
+#ifdef LAG
+    turn<Tile::STAGES> behind = at;
+#endif
 
 #pragma unroll 1
     for (int k = 0; k < length; k += LINE, from += PIECES, at.next()) {
@@ -247,8 +254,23 @@ static __device__ __forceinline__ void copy_tokens(const bf16 *tokens, int lengt
             if (line < lines)
                 cp_async_16(stage[line] + (piece ^ line % SWAPPED) * PIECE, from + rows[i], line < count ? 16 : 0);
         }
+#ifndef LAG
         mbarrier_arrive_cp_async(&s.filled[at.place]);
     }
+#else
+        __pipeline_commit();
+        if (k >= LAG * LINE) {
+            __pipeline_wait_prior(LAG);
+            asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+            mbarrier_arrive(&s.filled[behind.place]);
+            behind.next();
+        }
+    }
+    __pipeline_wait_prior(0);
+    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
+    for (; behind.place != at.place; behind.next())
+        mbarrier_arrive(&s.filled[behind.place]);
+#endif
 }
 
 /** Copies the tokens of all tiles. Three warps. */
@@ -303,9 +325,7 @@ static __device__ __forceinline__ void multiply(float (&sums)[2][N / 2], int ste
 
     for (int step = 0; step < steps; step++, at.next()) {
         mbarrier_wait(&s.filled[at.place], at.parity);
-#ifndef NO_FENCE
-        async_proxy_fence(); /* what the producer's threads have copied is for the tensor cores, too */
-#endif
+        PROXY; /* what the producer's threads have copied is for the tensor cores, too */
         wgmma_keep(sums[0]);
         wgmma_keep(sums[1]);
         wgmma_fence();
