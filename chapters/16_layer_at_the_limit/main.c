@@ -9,10 +9,10 @@ static const char *unsupported_reason(const struct moe_problem *problem)
     return NULL;
 }
 
-/** Blocks of 64 tokens while the average expert has fewer than 16, then of up to 192. */
+/** Blocks of 32 tokens while the average expert has fewer than 16, then of up to 192. */
 static int block_size(const struct moe_problem *problem)
 {
-    return problem->num_tokens * problem->topk < 16 * (int64_t)problem->num_experts ? 64 : 192;
+    return problem->num_tokens * problem->topk < 16 * (int64_t)problem->num_experts ? 32 : 192;
 }
 
 /** What chapter 11c works best with. */

@@ -8,7 +8,6 @@
  * Watch:  launches 1; bulk copies, one for 8 KB; tensor-core operations of a tile fit the tokens that it has.
  */
 #include "harness/moe/moe.h"
-#include <cuda_pipeline.h>
 #include "kernels/bulk_copy.cuh"
 #include "kernels/dtype.cuh"
 #include "kernels/messages.cuh"
@@ -42,13 +41,7 @@ struct tile {
     static constexpr bool MOVES_REGISTERS = CONSUMERS > 1;      /* from the producer to consumers */
     static constexpr int WEIGHTS = CONSUMERS * 2 * ROWS;             /* rows of weights */
 };
-#ifndef PROXY
-#define PROXY asm volatile("fence.proxy.async.shared::cta;" ::: "memory")
-#endif
-#ifndef FEW
-#define FEW 1, 64, 9
-#endif
-typedef tile<FEW> few_tokens;   /* 144 KB of weights under way */
+typedef tile<1, 32, 11> few_tokens;  /* 176 KB of weights under way */
 typedef tile<2, 192, 4> many_tokens; /* 192 sums a thread: what fits into registers */
 // [tile]
 
@@ -68,7 +61,7 @@ struct shared {
     bf16 ring[Tile::STAGES][Tile::WEIGHTS + Tile::TOKENS][LINE];
     int positions[2][Tile::TOKENS];
     order orders[2];
-    mbarrier filled[Tile::STAGES], emptied[Tile::STAGES], ordered[2], done[2];
+    mbarrier filled[Tile::STAGES], emptied[Tile::STAGES], taken[2], ordered[2], done[2];
 };
 
 /** A place in a ring, and how often the ring has been gone round, even or odd. */
@@ -152,11 +145,11 @@ static __device__ order find_tile(const moe_problem &problem, const int *expert_
 
 /** Reads a block's positions. Pads are last. Returns how many are none. */
 template <typename Tile>
-static __device__ int find_positions(const moe_problem &problem, const moe_buffers &buffers, const order &tile,
+static __device__ int find_positions(const moe_problem &problem, const moe_buffers &buffers, int block,
                                      int *positions)
 {
     const int num_positions = (int)(problem.num_tokens * problem.topk), lane = threadIdx.x % WARP_SIZE;
-    const int *const places = buffers.sorted_token_ids + (int64_t)tile.block * problem.block_size;
+    const int *const places = buffers.sorted_token_ids + (int64_t)block * problem.block_size;
     int count = 0;
 
 #pragma unroll
@@ -207,13 +200,11 @@ static __device__ void copy_all_weights(const moe_problem &problem, const moe_bu
                 next = gridDim.x + atomicAdd(&counters->next, 1);
             next = __shfl_sync(FULL_MASK, next, 0);
             tile = find_tile<Tile>(problem, buffers.expert_ids, num_blocks, item);
-            tile.count = find_positions<Tile>(problem, buffers, tile, s.positions[slot.place]);
         }
-        if (lane == 0)
+        if (lane == 0) {
             s.orders[slot.place] = tile;
-        __syncwarp();
-        if (lane == 0)
-            mbarrier_arrive(&s.ordered[slot.place]);
+            mbarrier_arrive(&s.taken[slot.place]);
+        }
         if (tile.count < 0)
             return;
         if (tile.expert >= 0 && lane == 0)
@@ -238,9 +229,6 @@ static __device__ __forceinline__ void copy_tokens(const bf16 *tokens, int lengt
     const int thread = threadIdx.x % WARPGROUP - WARP_SIZE, piece = thread % PIECES, first = thread / PIECES;
     const int lines = (count + TOKEN_STEP - 1) / TOKEN_STEP * TOKEN_STEP;
     const int4 *from = (const int4 *)tokens + piece;
-#ifdef LAG
-    turn<Tile::STAGES> behind = at;
-#endif
 
 #pragma unroll 1
     for (int k = 0; k < length; k += LINE, from += PIECES, at.next()) {
@@ -254,23 +242,27 @@ static __device__ __forceinline__ void copy_tokens(const bf16 *tokens, int lengt
             if (line < lines)
                 cp_async_16(stage[line] + (piece ^ line % SWAPPED) * PIECE, from + rows[i], line < count ? 16 : 0);
         }
-#ifndef LAG
         mbarrier_arrive_cp_async(&s.filled[at.place]);
     }
-#else
-        __pipeline_commit();
-        if (k >= LAG * LINE) {
-            __pipeline_wait_prior(LAG);
-            asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-            mbarrier_arrive(&s.filled[behind.place]);
-            behind.next();
-        }
+}
+
+/** Adds to an order which positions they are, and tells everybody. One warp. */
+template <typename Tile>
+static __device__ void complete_order(const moe_problem &problem, const moe_buffers &buffers, turn<2> slot,
+                                      shared<Tile> &s)
+{
+    order &tile = s.orders[slot.place];
+
+    mbarrier_wait(&s.taken[slot.place], slot.parity);
+    if (tile.count >= 0) {
+        const int count = find_positions<Tile>(problem, buffers, tile.block, s.positions[slot.place]);
+
+        __syncwarp();
+        if (threadIdx.x % WARP_SIZE == 0)
+            tile.count = count;
     }
-    __pipeline_wait_prior(0);
-    asm volatile("fence.proxy.async.shared::cta;" ::: "memory");
-    for (; behind.place != at.place; behind.next())
-        mbarrier_arrive(&s.filled[behind.place]);
-#endif
+    if (threadIdx.x % WARP_SIZE == 0)
+        mbarrier_arrive(&s.ordered[slot.place]);
 }
 
 /** Copies the tokens of all tiles. Three warps. */
@@ -285,6 +277,8 @@ static __device__ void copy_all_tokens(const moe_problem &problem, const moe_buf
     for (;; slot.next()) {
         unsigned rows[Tile::LINES];
 
+        if (threadIdx.x / WARP_SIZE == Tile::CONSUMER_WARPS + 1)
+            complete_order<Tile>(problem, buffers, slot, s);
         mbarrier_wait(&s.ordered[slot.place], slot.parity);
         const order tile = s.orders[slot.place];
 
@@ -325,7 +319,7 @@ static __device__ __forceinline__ void multiply(float (&sums)[2][N / 2], int ste
 
     for (int step = 0; step < steps; step++, at.next()) {
         mbarrier_wait(&s.filled[at.place], at.parity);
-        PROXY; /* what the producer's threads have copied is for the tensor cores, too */
+        async_proxy_fence(); /* what the producer's threads have copied is for the tensor cores, too */
         wgmma_keep(sums[0]);
         wgmma_keep(sums[1]);
         wgmma_fence();
@@ -518,6 +512,7 @@ static __global__ void __launch_bounds__(Tile::THREADS, 1)
             mbarrier_init(&s.emptied[i], Tile::CONSUMER_WARPS);
         }
         for (int i = 0; i < 2; i++) {
+            mbarrier_init(&s.taken[i], 1);
             mbarrier_init(&s.ordered[i], 1);
             mbarrier_init(&s.done[i], Tile::WARPS - 1);
         }
