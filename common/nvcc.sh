@@ -50,6 +50,7 @@ compile() {
     find_nvcc
     arch=$(cat "$1") || exit 1
     shift
+    [ "$arch" != sm_90 ] || arch=sm_90a # wgmma and its like are of no other generation
     case $arch in
     *a) exec "$nvcc" -gencode "arch=compute_${arch#sm_},code=$arch" "$@" ;;
     *) exec "$nvcc" "-arch=$arch" "$@" ;;

@@ -16,6 +16,8 @@
 #include <cuda_runtime.h>
 #include <stdint.h>
 
+#include "tensor_map.h"
+
 // What an older GPU lacks ends the kernel there.
 #if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 900
 #define ASM_90(...) asm volatile(__VA_ARGS__)
@@ -156,7 +158,7 @@ static __device__ __forceinline__ bool elect_one(void)
 // [tensor_map]
 /**
  * A map of a bf16 matrix in global memory, row after row, for tiles of tile_rows (at most 256) by tile_columns. `swizzle`: 0, 32,
- * 64 or 128; unless it is 0, the tile's row may have no more bytes than that, and its chunks of 16 bytes are stored
+ * 64 or 128; unless it is 0, the tile's row has as many bytes, and its chunks of 16 bytes are stored
  * permuted: chunk c of what begins at a multiple of the swizzle's repeat, address bits 4 and up, is xored with bits 7 and up.
  * NULL, or what is wrong.
  */
@@ -173,9 +175,12 @@ static inline const char *tensor_map_bf16(tensor_map *map, const void *matrix, u
                                        : swizzle == 64 ? CU_TENSOR_MAP_SWIZZLE_64B
                                        : swizzle == 32 ? CU_TENSOR_MAP_SWIZZLE_32B
                                                        : CU_TENSOR_MAP_SWIZZLE_NONE;
+    const char *const refusal = tensor_map_refusal(matrix, rows, columns, tile_rows, tile_columns, swizzle);
     void *encode = nullptr;
     cudaDriverEntryPointQueryResult found;
 
+    if (refusal)
+        return refusal;
     if (cudaGetDriverEntryPointByVersion("cuTensorMapEncodeTiled", &encode, 12000, cudaEnableDefault, &found) !=
             cudaSuccess ||
         found != cudaDriverEntryPointSuccess)

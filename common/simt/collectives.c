@@ -13,6 +13,7 @@
 #include "observer.h"
 #include "shadow.h"
 #include "tensor_cores.h"
+#include "warpgroup_products.h"
 
 #include <string.h>
 
@@ -45,6 +46,10 @@ enum collective {
     COLLECTIVE_WMMA_BFLOAT16,
     COLLECTIVE_WMMA_HALF,
     COLLECTIVE_WMMA_MEMORY,
+    COLLECTIVE_WGMMA,
+    COLLECTIVE_WGMMA_FENCE,
+    COLLECTIVE_WGMMA_COMMIT,
+    COLLECTIVE_WGMMA_WAIT,
 };
 
 static const char *const names[] = {
@@ -74,6 +79,10 @@ static const char *const names[] = {
     [COLLECTIVE_WMMA_BFLOAT16] = "mma_sync",
     [COLLECTIVE_WMMA_HALF] = "mma_sync",
     [COLLECTIVE_WMMA_MEMORY] = "load_matrix_sync or store_matrix_sync",
+    [COLLECTIVE_WGMMA] = "wgmma",
+    [COLLECTIVE_WGMMA_FENCE] = "wgmma.fence",
+    [COLLECTIVE_WGMMA_COMMIT] = "wgmma.commit_group",
+    [COLLECTIVE_WGMMA_WAIT] = "wgmma.wait_group",
 };
 
 static enum collective collective_of(uint64_t call)
@@ -216,6 +225,38 @@ void simt_wmma_memory(const void *matrix, size_t pitch)
                         "loads or stores a matrix whose rows are %zu bytes apart, which is not a multiple of 16",
                         pitch);
     meet(UINT32_MAX, COLLECTIVE_WMMA_MEMORY, (uintptr_t)matrix, (int)pitch, SIMT_CALLER());
+}
+
+void simt_wgmma(float *sums, unsigned count, uint64_t a, uint64_t b)
+{
+    const struct product_part part = {sums, count, a, b};
+
+    simt_product_begin(&part, SIMT_CALLER());
+    meet(UINT32_MAX, COLLECTIVE_WGMMA, (uintptr_t)&part, 0, SIMT_CALLER());
+}
+
+void simt_wgmma_fence(void)
+{
+    meet(UINT32_MAX, COLLECTIVE_WGMMA_FENCE, 0, 0, SIMT_CALLER());
+}
+
+void simt_wgmma_commit(void)
+{
+    meet(UINT32_MAX, COLLECTIVE_WGMMA_COMMIT, 0, 0, SIMT_CALLER());
+}
+
+void simt_wgmma_wait(unsigned pending)
+{
+    simt_products_wait(pending);
+    meet(UINT32_MAX, COLLECTIVE_WGMMA_WAIT, 0, (int)pending, SIMT_CALLER());
+}
+
+int simt_elect(void)
+{
+    const unsigned lane = simt_now.lane->thread % WARP_LANES;
+
+    return meet(UINT32_MAX, COLLECTIVE_BALLOT, 1, 0, SIMT_CALLER()) << (WARP_LANES - 1 - lane) << 32 == UINT64_C(1)
+                                                                                                            << 63;
 }
 
 unsigned simt_nth_bit(uint32_t bits, unsigned n)
@@ -441,11 +482,28 @@ static bool complete_matrices(struct warp *warp, uint32_t group, uint64_t call, 
         meeting->operations = 2;
         simt_complete_wmma(warp->value, kind == COLLECTIVE_WMMA_HALF ? SIMT_HALF : SIMT_BFLOAT16);
         return true;
+    case COLLECTIVE_WGMMA:
+        meeting->operations = ((const struct product_part *)(uintptr_t)warp->value[0])->count / 4;
+        return simt_product_complete(warp, warp->value);
     default:
         meeting->kind = MEETING_MATRIX_MEMORY;
     }
-    if (kind == COLLECTIVE_WMMA_MEMORY)
+    switch (kind) {
+    case COLLECTIVE_WMMA_MEMORY:
         return is_one_matrix(warp);
+    case COLLECTIVE_WGMMA_FENCE:
+        return simt_products_fence(warp);
+    case COLLECTIVE_WGMMA_COMMIT:
+        simt_products_commit(warp);
+        return true;
+    case COLLECTIVE_WGMMA_WAIT:
+        /* The products of all lanes are done for each of them. */
+        simt_order_syncwarp(&warp->order, warp->first, warp->lanes, UINT32_MAX);
+        simt_products_waited(warp, (unsigned)warp->argument[0]);
+        return true;
+    default:
+        break;
+    }
     simt_complete_ldmatrix(warp->value, call >> CALL_WIDTH_SHIFT & 0xff, kind == COLLECTIVE_LDMATRIX_TRANSPOSED);
     return true;
 }
@@ -549,6 +607,8 @@ void simt_collective_describe(const struct block *block, const struct warp *warp
 
     if (warp->at_barrier >> other & 1)
         at = "waits at __syncthreads";
+    else if (warp->at_mbarrier >> other & 1)
+        at = "waits at an mbarrier";
     else if (warp->waiting >> other & 1)
         at = names[collective_of(warp->call[other])];
     snprintf(text, size, "waits at %s with mask 0x%08" PRIx32 " for lane %u, thread (%u,%u,%u), which %s%s" SIMT_PLACE,

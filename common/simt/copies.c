@@ -62,15 +62,21 @@ static uint32_t take_copy(void)
     return ++copy_count;
 }
 
-/** The first copy of a thread is no longer under way. */
-static void drop_first(struct lane *lane)
+/** Takes a copy off a list; the number of the next. */
+static uint32_t drop(uint32_t number)
 {
-    const uint32_t number = lane->first_copy;
+    const uint32_t next = copies[number].next;
 
-    lane->first_copy = copies[number].next;
     copies[number].next = free_copy;
     free_copy = number;
     under_way--;
+    return next;
+}
+
+/** The first copy of a thread is no longer under way. */
+static void drop_first(struct lane *lane)
+{
+    lane->first_copy = drop(lane->first_copy);
     if (lane->first_copy == 0)
         lane->last_copy = 0;
 }
@@ -153,16 +159,28 @@ static void check_source(const struct copy *copy)
     }
 }
 
+/** Whoever waited for it may touch what it writes. */
+static void unmark(const struct copy *copy)
+{
+    for (unsigned word = 0; 4 * word < copy->bytes; word++)
+        shadow_end_copy(&copy->to_cells[word]);
+}
+
+/** The bytes arrive. */
+static void fill(const struct copy *copy)
+{
+    memset(copy->to, 0, copy->bytes);
+    if (copy->from_bytes > 0)
+        memcpy(copy->to, copy->from, copy->from_bytes);
+}
+
 /** The running thread, whose copy it is, has waited for it. */
 static void end_copy(const struct copy *copy)
 {
     check_source(copy);
-    for (unsigned word = 0; 4 * word < copy->bytes; word++)
-        shadow_end_copy(&copy->to_cells[word]);
+    unmark(copy);
     access_words(copy);
-    memset(copy->to, 0, copy->bytes);
-    if (copy->from_bytes > 0)
-        memcpy(copy->to, copy->from, copy->from_bytes);
+    fill(copy);
 }
 
 /* --- what kernels call -------------------------------------------------------------------------------------------- */
@@ -264,16 +282,41 @@ void simt_copies_wait(size_t prior)
     }
 }
 
+uint32_t simt_copies_take(void)
+{
+    const uint32_t first = simt_now.lane->first_copy;
+
+    simt_now.lane->first_copy = simt_now.lane->last_copy = 0;
+    return first;
+}
+
+void simt_copies_arrive(uint32_t first)
+{
+    while (first) {
+        const struct copy *const copy = &copies[first];
+
+        check_source(copy);
+        unmark(copy);
+        fill(copy);
+        first = drop(first);
+    }
+}
+
+void simt_copies_forget(uint32_t first)
+{
+    while (first) {
+        unmark(&copies[first]);
+        first = drop(first);
+    }
+}
+
 void simt_copies_end(struct block *block)
 {
     for (unsigned i = 0; i < block->threads && under_way > 0; i++) {
         struct lane *const lane = &block->lane[i];
 
         while (lane->first_copy) {
-            const struct copy *const copy = &copies[lane->first_copy];
-
-            for (unsigned word = 0; 4 * word < copy->bytes; word++)
-                shadow_end_copy(&copy->to_cells[word]);
+            unmark(&copies[lane->first_copy]);
             drop_first(lane);
         }
     }

@@ -34,6 +34,8 @@ COUNTER(atomic_requests, "atomic requests", "atomic operations, one for each war
 COUNTER(atomic_conflicts, "atomic conflicts", "lanes that found their address taken by an earlier lane of the request")
 RARE_COUNTER(tensor_operations, "tensor-core operations", "products of 16x16 and 16x8 numbers on tensor cores, one for each warp")
 RARE_COUNTER(async_copy_bytes, "bytes copied asynchronously", "bytes of asynchronous copies from global to shared memory, but for those that are nothing but zeros")
+RARE_COUNTER(bulk_copies, "bulk copies", "copies of a row or a tile from global to shared memory, one for each call")
+RARE_COUNTER(bulk_copy_bytes, "bytes copied in bulk", "bytes that these write in shared memory")
 /* clang-format on */
 #undef COUNTER
 #undef RARE_COUNTER

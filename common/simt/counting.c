@@ -297,6 +297,12 @@ static void count_divergence(const struct warp *warp)
     counters->divergent_branches++;
 }
 
+static void count_bulk_copy(unsigned bytes)
+{
+    counters->bulk_copies++;
+    counters->bulk_copy_bytes += bytes;
+}
+
 static void count_meeting(const struct meeting *meeting)
 {
     counters->shuffles += meeting->kind == MEETING_SHUFFLE;
@@ -316,6 +322,7 @@ const struct observer simt_counting = {
     .basic_block_issued = count_basic_block,
     .warp_diverged = count_divergence,
     .request_issued = count_request,
+    .bulk_copied = count_bulk_copy,
     .lanes_met = count_meeting,
     .barrier_opens = count_barrier,
 };

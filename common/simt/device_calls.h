@@ -107,16 +107,14 @@ void simt_mbarrier_wait(void *barrier, uint32_t parity);
 void simt_bulk_copy(void *to, const void *from, uint32_t bytes, void *barrier);
 
 /* A matrix of rows of 2-byte numbers, and the tile that a copy takes. */
+#define SIMT_TENSOR_MAP_MADE 0x6d61700a
 typedef struct simt_tensor_map {
     const void *matrix;
     uint64_t rows, columns;
     uint32_t tile_rows, tile_columns;
     uint32_t swizzle; /* 0, 32, 64, 128 */
-    uint32_t made;    /* by the function below */
+    uint32_t made;    /* SIMT_TENSOR_MAP_MADE */
 } simt_tensor_map;
-/* NULL, or what is wrong. */
-const char *simt_make_tensor_map(simt_tensor_map *map, const void *matrix, uint64_t rows, uint64_t columns,
-                                 uint32_t tile_rows, uint32_t tile_columns, uint32_t swizzle);
 void simt_bulk_copy_tile(void *to, const simt_tensor_map *map, int32_t row, int32_t column, void *barrier);
 /* Between accesses of the thread and those of copies and products. */
 void simt_proxy_fence(void);

@@ -14,6 +14,7 @@
 #include "observer.h"
 #include "pages.h"
 #include "shadow.h"
+#include "warpgroup_products.h"
 
 #include <sanitizer/asan_interface.h>
 #include <string.h>
@@ -166,6 +167,14 @@ static bool start_ticks(uint64_t blocks, bool together)
     return simt_order_launch(blocks, together);
 }
 
+/** What a block that has ended leaves under way. */
+static void forget(struct block *block)
+{
+    simt_copies_end(block);
+    simt_mbarriers_end(block);
+    simt_products_end(block);
+}
+
 /* --- one after another -------------------------------------------------------------------------------------------- */
 
 enum { NUMBER_TEXT = 32 };
@@ -216,7 +225,7 @@ static void run_in_turn(uint64_t blocks)
         simt_block_begin(first_block);
         OBSERVE(block_runs, (uint32_t)i);
         simt_block_go_on(first_block);
-        simt_copies_end(first_block);
+        forget(first_block);
         simt_order_end(&simt_order.block);
         OBSERVE(blocks_ended, 1);
         simt_work.before_block = simt_work.events + simt_work.arrivals;
@@ -336,7 +345,7 @@ static cudaError_t run_cooperative(const struct launch *launch, unsigned count)
     if (error == cudaSuccess)
         run_together(blocks, count);
     for (unsigned i = 0; i < count && blocks[i]; i++) {
-        simt_copies_end(blocks[i]);
+        forget(blocks[i]);
         simt_order_end(&blocks[i]->order);
     }
     for (unsigned i = 1; i < count; i++)

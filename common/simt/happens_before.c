@@ -428,6 +428,45 @@ void simt_order_fence(bool in_block)
     simt_view_drop(now);
 }
 
+void simt_order_release(struct view **told)
+{
+    struct thread_order *order = own_order();
+
+    if (!order)
+        return;
+    simt_order.tick++;
+    struct view *now = view_of_now(order);
+
+    learn(told, now);
+    simt_view_drop(now);
+}
+
+void simt_order_release_write(struct view **told, unsigned thread, uint32_t tick)
+{
+    *told = simt_view_raise(*told, view_thread(simt_order.block_number, thread), VIEW_LANE, tick + 1);
+}
+
+void simt_order_acquire(struct view *told)
+{
+    struct thread_order *order = told ? own_order() : NULL;
+
+    if (order)
+        learn(&order->known, told);
+}
+
+void simt_order_proxy_fence(void)
+{
+    struct thread_order *order = own_order();
+
+    if (!order)
+        return;
+    simt_order.tick++;
+    struct view *now = view_of_now(order);
+
+    order->known = simt_view_join_by_proxy(order->known, now);
+    simt_view_drop(now);
+}
+
 /* --- what is ordered ---------------------------------------------------------------------------------------------- */
 
 /** Whether `lane` of the running warp, when it did something at `tick`, is ordered before now by a __syncwarp. */
@@ -482,4 +521,12 @@ bool simt_all_ordered(uint32_t tick, const struct thread_set *threads, bool vola
         }
     }
     return *count == 0;
+}
+
+bool simt_ordered_by_proxy(uint32_t tick, unsigned thread)
+{
+    const uint32_t block = simt_same_block(tick) ? simt_order.block_number : simt_block_at(tick);
+
+    return simt_order.block.threads && tick < simt_view_tick(simt_order.block.threads[running_thread()].known,
+                                                             simt_view_by_proxy(view_thread(block, thread)));
 }

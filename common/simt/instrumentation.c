@@ -12,6 +12,7 @@
 #include "host_accesses.h"
 #include "observer.h"
 #include "shadow.h"
+#include "warpgroup_products.h"
 
 #include <inttypes.h>
 #include <string.h>
@@ -241,6 +242,8 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
         if (address - (lane->stack - FIBER_GUARD_BYTES) >= FIBER_STACK_BYTES + FIBER_GUARD_BYTES)
             simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
                             "%s %u bytes of local memory of another thread", store ? "writes" : "reads", bytes);
+        if (SIMT_UNLIKELY(simt_now.warp->products))
+            simt_products_check(address, bytes, store, pc);
         return;
     }
     if (address - image->constant_low < image->constant_high - image->constant_low) {

@@ -23,6 +23,23 @@ _Noreturn void simt_fault_shared_bounds(unsigned bytes, bool store, uintptr_t pc
 /** Forgets the copies of a block that has ended, which nobody waits for any more. */
 void simt_copies_end(struct block *block);
 
+/**
+ * The running thread's copies are no longer its own: the number of the first, whose successors they have. All of them arrive, from
+ * that number on, or are forgotten.
+ */
+uint32_t simt_copies_take(void);
+void simt_copies_arrive(uint32_t first);
+void simt_copies_forget(uint32_t first);
+
+/** No lane can go on: those at a barrier in shared memory that wait but for a while do so now. Whether there are any. */
+bool simt_mbarriers_time_out(struct block *block);
+/** What a lane waits for that does so for ever, in words. */
+void simt_mbarrier_describe(const struct lane *lane, char *text, size_t size);
+/** The threads of a block have returned: a fault if a copy to its shared memory is under way. */
+void simt_mbarriers_check(const struct block *block);
+/** Forgets the barriers of a block. */
+void simt_mbarriers_end(struct block *block);
+
 /** It is about to compare and swap: if it has last loaded that, the load raced with no atomic. */
 void simt_forgive_load(const void *pointer, unsigned bytes);
 

@@ -72,6 +72,9 @@ struct lane {
     uint32_t first_copy; /**< of its asynchronous copies under way, in copies.c; 0: none */
     uint32_t last_copy;
     uint32_t copy_groups; /**< committed since the block began */
+    uint32_t mbarrier;    /**< that it waits for, in mbarriers.c */
+    uint32_t parity;      /**< of the phase */
+    bool patient;         /**< it waits until the phase ends, however long */
 };
 
 /** An access of lanes that went by a collective at which others waited for them. */
@@ -91,13 +94,14 @@ struct open_step {
 };
 
 struct warp {
-    uint32_t lanes;      /**< those that exist */
-    uint32_t ready;      /**< may run */
-    uint32_t waiting;    /**< at a warp collective */
-    uint32_t at_barrier; /**< at the block's barrier */
-    uint32_t done;       /**< returned */
-    uint32_t closed;     /**< returned, and the replay knows */
-    bool parked;         /**< some lanes' events have been put aside */
+    uint32_t lanes;       /**< those that exist */
+    uint32_t ready;       /**< may run */
+    uint32_t waiting;     /**< at a warp collective */
+    uint32_t at_barrier;  /**< at the block's barrier */
+    uint32_t at_mbarrier; /**< at one in shared memory */
+    uint32_t done;        /**< returned */
+    uint32_t closed;      /**< returned, and the replay knows */
+    bool parked;          /**< some lanes' events have been put aside */
     int open_count;
     unsigned first; /**< thread number of lane 0 */
     struct open_step open[WARP_LANES];
@@ -111,6 +115,7 @@ struct warp {
     unsigned passed_count;
     uint32_t missed; /**< lanes that did a collective which others passed by */
     struct warp_order order;
+    struct products *products; /**< those of its warpgroup, in warpgroup_products.c; NULL: none yet */
 };
 
 struct block {
@@ -120,6 +125,7 @@ struct block {
     unsigned at_grid_barrier; /**< of the threads at a barrier, those at the whole grid's */
     int barrier_count;        /**< what __syncthreads_count and its kin return */
     int barrier_predicate;    /**< running sum of the predicates */
+    uint32_t first_mbarrier;  /**< of those it has made, in mbarriers.c */
     unsigned prepared;        /**< fibers that stand at their start or between two blocks */
     struct fiber_stacks stacks;
     struct event *parked; /**< for every thread, room for what its warp had not replayed when its turn ended */

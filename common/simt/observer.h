@@ -46,6 +46,7 @@ struct observer {
     void (*basic_block_issued)(uint32_t lanes);
     void (*warp_diverged)(const struct warp *warp); /**< lanes have gone on from one basic block to different ones */
     void (*request_issued)(const struct request *request);
+    void (*bulk_copied)(unsigned bytes); /**< a row or a tile, by one call of the running lane */
     void (*lanes_met)(const struct meeting *meeting);
     void (*barrier_opens)(const struct block *block); /**< all its warps wait at it and are about to go on */
 };

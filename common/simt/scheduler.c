@@ -7,6 +7,7 @@
 #include "fault.h"
 #include "kernel_calls.h"
 #include "observer.h"
+#include "warpgroup_products.h"
 
 #include <string.h>
 
@@ -108,7 +109,7 @@ void simt_block_begin(struct block *block)
         struct warp *warp = &block->warp[i];
 
         warp->ready = warp->lanes;
-        warp->waiting = warp->at_barrier = warp->done = warp->closed = 0;
+        warp->waiting = warp->at_barrier = warp->at_mbarrier = warp->done = warp->closed = 0;
         warp->order.sync_end = warp->order.partial = 0;
         warp->open_count = 0;
         warp->passed_count = warp->missed = 0;
@@ -118,6 +119,7 @@ void simt_block_begin(struct block *block)
         block->lane[i].depth = EVENT_DEPTH_NONE;
         block->lane[i].in_pieces = false;
         block->lane[i].loaded = 0;
+        block->lane[i].mbarrier = 0;
         block->lane[i].first_copy = block->lane[i].last_copy = block->lane[i].copy_groups = 0;
     }
 }
@@ -167,7 +169,14 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
     const struct lane *waits = first_lane(block, offsetof(struct warp, at_barrier));
     const struct lane *gone = first_lane(block, offsetof(struct warp, done));
     const struct lane *warp_wait = first_lane(block, offsetof(struct warp, waiting));
+    const struct lane *mbarrier_wait = first_lane(block, offsetof(struct warp, at_mbarrier));
+    char detail[256];
 
+    if (mbarrier_wait) {
+        simt_mbarrier_describe(mbarrier_wait, detail, sizeof detail);
+        simt_fault_thread(cudaErrorLaunchFailure, mbarrier_wait->index, mbarrier_wait->site, "deadlock", "%s", detail);
+        return;
+    }
     if (at_barrier && at_barrier + done == block->threads) {
         simt_fault_thread(cudaErrorLaunchFailure, waits->index, waits->site, "barrier that some threads miss",
                           "and %u more wait at __syncthreads, but thread (%u,%u,%u) and %u more have returned",
@@ -177,7 +186,6 @@ static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
     const unsigned lane = warp_wait->thread % WARP_LANES;
     const struct warp *warp = &block->warp[warp_wait->thread / WARP_LANES];
     const uint32_t missing = simt_collective_missing(warp, lane);
-    char detail[256];
 
     simt_collective_describe(block, warp, lane, missing, detail, sizeof detail);
     simt_fault_thread(cudaErrorLaunchFailure, warp_wait->index, warp_wait->site, "deadlock", "%s", detail);
@@ -206,8 +214,14 @@ enum block_state simt_block_go_on(struct block *block)
 
         if (done == block->threads) {
             simt_fault_confirm();
+            if (!simt_faulted)
+                simt_mbarriers_check(block);
+            if (!simt_faulted)
+                simt_products_check_groups(block);
             break;
         }
+        if (simt_mbarriers_time_out(block))
+            continue;
         if (at_barrier < block->threads) {
             fault_stuck(block, at_barrier, done);
             break;

@@ -28,7 +28,7 @@ static struct pool {
     struct view *free;
 } pool;
 
-/** Levels above that of lanes: 1 for a grid of one block. */
+/** Levels above that of lanes: so many that the threads take half of the highest one's branches. */
 static unsigned top;
 
 void simt_views_reset(uint64_t blocks)
@@ -36,8 +36,13 @@ void simt_views_reset(uint64_t blocks)
     pool.used = 0;
     pool.free = NULL;
     top = 1;
-    for (uint64_t rest = blocks - 1; rest > 0; rest >>= BRANCH_BITS)
+    for (uint64_t rest = 2 * blocks - 1; rest > 0; rest >>= BRANCH_BITS)
         top++;
+}
+
+uint64_t simt_view_by_proxy(uint64_t thread)
+{
+    return thread + ((uint64_t)BRANCHES / 2 << top * BRANCH_BITS);
 }
 
 static struct view *new_node(void)
@@ -164,6 +169,20 @@ static struct view *join(struct view *view, struct view *other, unsigned level)
 struct view *simt_view_join(struct view *view, struct view *other)
 {
     return covers(view, other, top, 0) ? view : join(view, other, top);
+}
+
+struct view *simt_view_join_by_proxy(struct view *view, struct view *news)
+{
+    if (!news)
+        return view;
+    view = own(view, top);
+    for (unsigned i = 0; i < BRANCHES / 2; i++) {
+        struct view **child = &view->child[i + BRANCHES / 2];
+
+        if (!covers(*child, news->child[i], top - 1, 0))
+            *child = join(*child, news->child[i], top - 1);
+    }
+    return view;
 }
 
 uint32_t simt_view_tick(const struct view *view, uint64_t thread)

@@ -5,6 +5,8 @@
 #include <cuda_pipeline.h>
 #include <cuda_runtime.h>
 
+#include "../../kernels/tensor_map.h"
+
 struct alignas(8) mbarrier {
     uint64_t state;
 };
@@ -82,7 +84,11 @@ SIMT_DEVICE bool elect_one(void)
 static inline const char *tensor_map_bf16(tensor_map *map, const void *matrix, uint64_t rows, uint64_t columns,
                                           uint32_t tile_rows, uint32_t tile_columns, uint32_t swizzle)
 {
-    return simt_make_tensor_map(&map->map, matrix, rows, columns, tile_rows, tile_columns, swizzle);
+    const char *const refusal = tensor_map_refusal(matrix, rows, columns, tile_rows, tile_columns, swizzle);
+
+    if (!refusal)
+        map->map = simt_tensor_map{matrix, rows, columns, tile_rows, tile_columns, swizzle, SIMT_TENSOR_MAP_MADE};
+    return refusal;
 }
 
 #endif

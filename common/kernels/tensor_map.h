@@ -1,0 +1,25 @@
+/** @file common/kernels/tensor_map.h  What a tensor map of bulk_copy.cuh may be, on a GPU and on the CPU. */
+#ifndef KERNELS_TENSOR_MAP_H
+#define KERNELS_TENSOR_MAP_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/** What is wrong with a map of bf16 numbers; NULL: nothing. */
+static inline const char *tensor_map_refusal(const void *matrix, uint64_t rows, uint64_t columns, uint32_t tile_rows,
+                                             uint32_t tile_columns, uint32_t swizzle)
+{
+    if ((uintptr_t)matrix % 16 != 0)
+        return "tensor map: the matrix must begin at a multiple of 16 bytes";
+    if (rows < 1 || rows > UINT32_MAX || columns < 8 || columns > UINT32_MAX || columns % 8 != 0)
+        return "tensor map: rows must be 1 to 2^32 - 1, columns a multiple of 8 to 2^32 - 8";
+    if (tile_rows < 1 || tile_rows > 256 || tile_columns < 8 || tile_columns > 256 || tile_columns % 8 != 0)
+        return "tensor map: a tile must have 1 to 256 rows, and columns that are a multiple of 8 up to 256";
+    if (swizzle != 0 && swizzle != 32 && swizzle != 64 && swizzle != 128)
+        return "tensor map: the swizzle must be 0, 32, 64 or 128 bytes";
+    if (swizzle != 0 && tile_columns * 2 != swizzle)
+        return "tensor map: a row of the tile must have as many bytes as the swizzle";
+    return NULL;
+}
+
+#endif
