@@ -14,16 +14,30 @@
 #include "kernels/tensor_core.cuh"
 #include "kernels/warpgroup_product.cuh"
 
+#include <limits.h>
+
 // [constants]
 typedef __nv_bfloat16 bf16;
 
 enum { WARP_SIZE = 32, WARPGROUP = 4 * WARP_SIZE };
-enum { ROWS = 64, PRODUCT_K = 16, TOKEN_STEP = 16 }; /* a warpgroup's product: 64 rows by a multiple of 8 tokens, 16 deep */
-enum { PIECE = 16 / sizeof(bf16), LINE = 64, PIECES = LINE / PIECE, COPIERS = WARPGROUP - WARP_SIZE, LINES_AT_ONCE = COPIERS / PIECES, SWAPPED = 8, SWIZZLE = 128 }; /* a stage's line is 128 bytes */
+enum {
+    ROWS = 64,
+    PRODUCT_K = 16,
+    TOKEN_STEP = 16
+}; /* a warpgroup's product: 64 rows by a multiple of 8 tokens, 16 deep */
+enum {
+    PIECE = 16 / sizeof(bf16),
+    LINE = 64,
+    PIECES = LINE / PIECE,
+    COPIERS = WARPGROUP - WARP_SIZE,
+    LINES_AT_ONCE = COPIERS / PIECES,
+    SWAPPED = 8,
+    SWIZZLE = 128
+}; /* a stage's line is 128 bytes */
 #ifndef MOST_POLLS
 #define MOST_POLLS (1 << 24) /* seconds on a GPU */
 #endif
-static const unsigned FULL_MASK = 0xffffffffu;
+static const unsigned FULL_MASK = 0xffffffffu, NONE = 0xffffffffu;
 // [constants]
 
 // [tile]
@@ -35,11 +49,11 @@ template <int CONSUMERS_, int TOKENS_, int STAGES_>
 struct tile {
     static constexpr int CONSUMERS = CONSUMERS_, TOKENS = TOKENS_, STAGES = STAGES_;
     static constexpr int CONSUMER_WARPS = CONSUMERS * WARPGROUP / WARP_SIZE;
-    static constexpr int THREADS = (CONSUMERS + 1) * WARPGROUP;  /* the last warpgroup copies */
+    static constexpr int THREADS = (CONSUMERS + 1) * WARPGROUP; /* the last warpgroup copies */
     static constexpr int WARPS = THREADS / WARP_SIZE;
     static constexpr int LINES = (TOKENS + LINES_AT_ONCE - 1) / LINES_AT_ONCE; /* of tokens, that a thread copies of */
-    static constexpr bool MOVES_REGISTERS = CONSUMERS > 1;      /* from the producer to consumers */
-    static constexpr int WEIGHTS = CONSUMERS * 2 * ROWS;             /* rows of weights */
+    static constexpr bool MOVES_REGISTERS = CONSUMERS > 1;                     /* from the producer to consumers */
+    static constexpr int WEIGHTS = CONSUMERS * 2 * ROWS;                       /* rows of weights */
 };
 typedef tile<1, 32, 11> few_tokens;  /* 176 KB of weights under way */
 typedef tile<2, 192, 4> many_tokens; /* 192 sums a thread: what fits into registers */
@@ -116,7 +130,8 @@ static __device__ bool wait_for(counters *shared, const int *counter, int count)
 template <typename Tile, bool FIRST>
 static __host__ __device__ int tiles_of(const moe_problem &problem)
 {
-    const int outputs = Tile::WEIGHTS / (FIRST ? 2 : 1), width = FIRST ? problem.intermediate_size : problem.hidden_size;
+    const int outputs = Tile::WEIGHTS / (FIRST ? 2 : 1),
+              width = FIRST ? problem.intermediate_size : problem.hidden_size;
 
     return (width + outputs - 1) / outputs;
 }
@@ -145,8 +160,7 @@ static __device__ order find_tile(const moe_problem &problem, const int *expert_
 
 /** Reads a block's positions. Pads are last. Returns how many are none. */
 template <typename Tile>
-static __device__ int find_positions(const moe_problem &problem, const moe_buffers &buffers, int block,
-                                     int *positions)
+static __device__ int find_positions(const moe_problem &problem, const moe_buffers &buffers, int block, int *positions)
 {
     const int num_positions = (int)(problem.num_tokens * problem.topk), lane = threadIdx.x % WARP_SIZE;
     const int *const places = buffers.sorted_token_ids + (int64_t)block * problem.block_size;
@@ -218,34 +232,6 @@ static __device__ void copy_all_weights(const moe_problem &problem, const moe_bu
 // [weights]
 
 // [tokens]
-/**
- * Copies the tokens' lines of a tile, step by step; 8 threads a line. `rows` are the thread's lines, in pieces from the
- * first row on. From `count` on lines are zeros.
- */
-template <typename Tile>
-static __device__ __forceinline__ void copy_tokens(const bf16 *tokens, int length, const unsigned (&rows)[Tile::LINES],
-                                                   int count, turn<Tile::STAGES> &at, shared<Tile> &s)
-{
-    const int thread = threadIdx.x % WARPGROUP - WARP_SIZE, piece = thread % PIECES, first = thread / PIECES;
-    const int lines = (count + TOKEN_STEP - 1) / TOKEN_STEP * TOKEN_STEP;
-    const int4 *from = (const int4 *)tokens + piece;
-
-#pragma unroll 1
-    for (int k = 0; k < length; k += LINE, from += PIECES, at.next()) {
-        bf16 (*const stage)[LINE] = s.ring[at.place] + Tile::WEIGHTS;
-
-        mbarrier_wait(&s.emptied[at.place], at.parity ^ 1);
-#pragma unroll
-        for (int i = 0; i < Tile::LINES; i++) {
-            const int line = first + i * LINES_AT_ONCE;
-
-            if (line < lines)
-                cp_async_16(stage[line] + (piece ^ line % SWAPPED) * PIECE, from + rows[i], line < count ? 16 : 0);
-        }
-        mbarrier_arrive_cp_async(&s.filled[at.place]);
-    }
-}
-
 /** Adds to an order which positions they are, and tells everybody. One warp. */
 template <typename Tile>
 static __device__ void complete_order(const moe_problem &problem, const moe_buffers &buffers, turn<2> slot,
@@ -265,43 +251,72 @@ static __device__ void complete_order(const moe_problem &problem, const moe_buff
         mbarrier_arrive(&s.ordered[slot.place]);
 }
 
+/**
+ * Copies the tokens' lines of a tile, step by step; 8 threads a line. `rows` are the thread's, in pieces from the first row
+ * on; NONE is a line of zeros.
+ */
+template <typename Tile>
+static __device__ __forceinline__ void copy_tokens(const bf16 *tokens, int length, const unsigned (&rows)[Tile::LINES],
+                                                   int lines, turn<Tile::STAGES> &at, shared<Tile> &s)
+{
+    const int thread = threadIdx.x % WARPGROUP - WARP_SIZE, piece = thread % PIECES;
+    const int4 *from = (const int4 *)tokens + piece;
+
+#pragma unroll 1
+    for (int k = 0; k < length; k += LINE, from += PIECES, at.next()) {
+        bf16(*const stage)[LINE] = s.ring[at.place] + Tile::WEIGHTS;
+
+        mbarrier_wait(&s.emptied[at.place], at.parity ^ 1);
+#pragma unroll
+        for (int i = 0; i < Tile::LINES; i++) {
+            const int line = thread / PIECES + i * LINES_AT_ONCE;
+
+            if (line < lines)
+                cp_async_16(stage[line] + (piece ^ line % SWAPPED) * PIECE, from + (rows[i] == NONE ? 0 : rows[i]),
+                            rows[i] == NONE ? 0 : 16);
+        }
+        mbarrier_arrive_cp_async(&s.filled[at.place]);
+    }
+}
+
 /** Copies the tokens of all tiles. Three warps. */
 template <typename Tile>
 static __device__ void copy_all_tokens(const moe_problem &problem, const moe_buffers &buffers, shared<Tile> &s)
 {
     counters *const counters = (struct counters *)buffers.counters;
-    const int needed = tiles_of<Tile, true>(problem) * Tile::CONSUMER_WARPS;
+    const int thread = threadIdx.x % WARPGROUP - WARP_SIZE,
+              needed = tiles_of<Tile, true>(problem) * Tile::CONSUMER_WARPS;
     turn<Tile::STAGES> at;
     turn<2> slot;
 
     for (;; slot.next()) {
         unsigned rows[Tile::LINES];
 
-        if (threadIdx.x / WARP_SIZE == Tile::CONSUMER_WARPS + 1)
+        if (thread < WARP_SIZE)
             complete_order<Tile>(problem, buffers, slot, s);
         mbarrier_wait(&s.ordered[slot.place], slot.parity);
         const order tile = s.orders[slot.place];
 
         if (tile.count < 0)
             return;
+        const int length = tile.first ? problem.hidden_size : problem.intermediate_size;
+        const bool ready = tile.first || tile.expert < 0 || wait_for(counters, &counters->ready[tile.block], needed);
+
 #pragma unroll
         for (int i = 0; i < Tile::LINES; i++) {
-            const int line = (threadIdx.x % WARPGROUP - WARP_SIZE) / PIECES + i * LINES_AT_ONCE;
+            const int line = thread / PIECES + i * LINES_AT_ONCE;
+            const unsigned position = line < tile.count ? s.positions[slot.place][line] : 0;
 
-            rows[i] = line >= tile.count ? 0
-                      : tile.first ? (unsigned)(s.positions[slot.place][line] / problem.topk * (problem.hidden_size / PIECE))
-                                   : (unsigned)(s.positions[slot.place][line] * (problem.intermediate_size / PIECE));
+            rows[i] = !ready || line >= tile.count
+                          ? NONE
+                          : (tile.first ? position / problem.topk : position) * (length / PIECE);
         }
         __syncwarp();
         if (threadIdx.x % WARP_SIZE == 0)
             mbarrier_arrive(&s.done[slot.place]);
-        if (tile.expert < 0)
-            continue;
-        if (tile.first)
-            copy_tokens<Tile>((const bf16 *)buffers.hidden, problem.hidden_size, rows, tile.count, at, s);
-        else
-            copy_tokens<Tile>((const bf16 *)buffers.intermediate, problem.intermediate_size, rows,
-                              wait_for(counters, &counters->ready[tile.block], needed) ? tile.count : 0, at, s);
+        if (tile.expert >= 0)
+            copy_tokens<Tile>((const bf16 *)(tile.first ? buffers.hidden : buffers.intermediate), length, rows,
+                              (tile.count + TOKEN_STEP - 1) / TOKEN_STEP * TOKEN_STEP, at, s);
     }
 }
 // [tokens]
@@ -480,11 +495,8 @@ static __device__ void leave(const moe_problem &problem, const moe_buffers &buff
     int before = 0;
 
     __syncwarp();
-    if (lane == 0) {
-        __threadfence();
-        before = atomicAdd(&counters->left, 1);
-        __threadfence();
-    }
+    if (lane == 0)
+        before = add_acquire_release(&counters->left, 1);
     if (__shfl_sync(FULL_MASK, before, 0) < (int)gridDim.x * Tile::WARPS - 1)
         return;
     __syncwarp();
@@ -543,7 +555,8 @@ static __global__ void __launch_bounds__(Tile::THREADS, 1)
 
 // [launch]
 /** Another step's launch, for what this one has no kernel for. */
-extern "C" cudaError_t moe_launch_any_shape(const moe_problem *problem, const moe_buffers *buffers, cudaStream_t stream);
+extern "C" cudaError_t moe_launch_any_shape(const moe_problem *problem, const moe_buffers *buffers,
+                                            cudaStream_t stream);
 
 /** A block for every multiprocessor: each holds one. */
 template <typename Tile>
@@ -581,16 +594,25 @@ static cudaError_t launch(moe_problem problem, moe_buffers buffers, cudaStream_t
         status = cudaErrorInvalidValue;
     if (status != cudaSuccess)
         return status;
-    return cudaLaunchCooperativeKernel((const void *)layer_kernel<Tile>, blocks, Tile::THREADS, arguments, sizeof(shared<Tile>), stream);
+    return cudaLaunchCooperativeKernel((const void *)layer_kernel<Tile>, blocks, Tile::THREADS, arguments,
+                                       sizeof(shared<Tile>), stream);
+}
+
+/** Whether there is a kernel here: a tile's rows all exist or none of 64, and rows are counted in ints. */
+static bool has_kernel(const moe_problem *problem)
+{
+    const int64_t h = problem->hidden_size, i = problem->intermediate_size, longer = h > i ? h : i;
+
+    return problem->dtype == DTYPE_BF16 && h % (2 * ROWS) == 0 && i % ROWS == 0 &&
+           problem->block_size <= many_tokens::TOKENS && problem->num_local_experts * 2 * longer <= INT_MAX &&
+           problem->num_tokens * problem->topk * (longer / PIECE) < NONE;
 }
 
 cudaError_t moe_launch(const moe_problem *problem, const moe_buffers *buffers, cudaStream_t stream)
 {
-    if (problem->dtype != DTYPE_BF16 || problem->hidden_size % (2 * ROWS) != 0 || problem->intermediate_size % ROWS != 0 ||
-        problem->block_size > many_tokens::TOKENS)
+    if (!has_kernel(problem))
         return moe_launch_any_shape(problem, buffers, stream);
-    if (problem->block_size <= few_tokens::TOKENS)
-        return launch<few_tokens>(*problem, *buffers, stream);
-    return launch<many_tokens>(*problem, *buffers, stream);
+    return problem->block_size <= few_tokens::TOKENS ? launch<few_tokens>(*problem, *buffers, stream)
+                                                     : launch<many_tokens>(*problem, *buffers, stream);
 }
 // [launch]
