@@ -61,12 +61,16 @@ uint64_t simt_wgmma_operand(const void *shared)
            UINT64_C(1) << 62;
 }
 
-/** The address in shared memory that a descriptor names. */
+/**
+ * The address in shared memory that a descriptor names. All kernels' variables together may have more bytes than it tells
+ * apart: then it is one of the dynamic array, which lies behind.
+ */
 static uintptr_t address_of(uint64_t operand)
 {
     const uintptr_t low = (operand & 0x3fff) << 4;
+    const uintptr_t shared = (low - simt_memory.shared) & (WINDOW - 1);
 
-    return simt_memory.shared + ((low - simt_memory.shared) & (WINDOW - 1));
+    return simt_memory.shared + shared + (shared + WINDOW < simt_memory.shared_end ? WINDOW : 0);
 }
 
 /** Ends the launch unless the simulator knows operands of this kind. */
