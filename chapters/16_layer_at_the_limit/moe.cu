@@ -20,20 +20,11 @@
 typedef __nv_bfloat16 bf16;
 
 enum { WARP_SIZE = 32, WARPGROUP = 4 * WARP_SIZE };
-enum {
-    ROWS = 64,
-    PRODUCT_K = 16,
-    TOKEN_STEP = 16
-}; /* a warpgroup's product: 64 rows by a multiple of 8 tokens, 16 deep */
-enum {
-    PIECE = 16 / sizeof(bf16),
-    LINE = 64,
-    PIECES = LINE / PIECE,
-    COPIERS = WARPGROUP - WARP_SIZE,
-    LINES_AT_ONCE = COPIERS / PIECES,
-    SWAPPED = 8,
-    SWIZZLE = 128
-}; /* a stage's line is 128 bytes */
+/* A warpgroup's product: 64 rows by a multiple of 8 tokens, here of 16; 16 deep. */
+enum { ROWS = 64, PRODUCT_K = 16, TOKEN_STEP = 16 };
+/* A stage's line is 128 bytes, 8 pieces; 8 of the threads that copy tokens copy one. */
+enum { PIECE = 16 / sizeof(bf16), LINE = 64, PIECES = LINE / PIECE, SWAPPED = 8, SWIZZLE = 128 };
+enum { COPIERS = WARPGROUP - WARP_SIZE, LINES_AT_ONCE = COPIERS / PIECES };
 #ifndef MOST_POLLS
 #define MOST_POLLS (1 << 24) /* seconds on a GPU */
 #endif
