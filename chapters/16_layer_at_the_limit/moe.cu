@@ -43,15 +43,15 @@ struct tile {
     static constexpr int THREADS = (CONSUMERS + 1) * WARPGROUP; /* the last warpgroup copies */
     static constexpr int WARPS = THREADS / WARP_SIZE;
     static constexpr int LINES = (TOKENS + LINES_AT_ONCE - 1) / LINES_AT_ONCE; /* of tokens, that a thread copies of */
-    static constexpr bool MOVES_REGISTERS = CONSUMERS > 1;                     /* from the producer to consumers */
-    static constexpr int WEIGHTS = CONSUMERS * 2 * ROWS;                       /* rows of weights */
+    static constexpr bool MOVES_REGISTERS = CONSUMERS > 1; /* from the last warpgroup to the others */
+    static constexpr int WEIGHTS = CONSUMERS * 2 * ROWS;   /* rows of weights */
 };
 typedef tile<1, 32, 11> few_tokens;  /* 176 KB of weights under way */
 typedef tile<2, 192, 4> many_tokens; /* 192 sums a thread: what fits into registers */
 // [tile]
 
 // [shared]
-/** The tile that consumers compute next: told by the producer. */
+/** The tile that consumers compute next: told by the warps that copy. */
 struct order {
     int count;        /* of tokens; -1: no more tiles */
     int expert;       /* -1: not here, its results are zeros */
@@ -325,7 +325,7 @@ static __device__ __forceinline__ void multiply(float (&sums)[2][N / 2], int ste
 
     for (int step = 0; step < steps; step++, at.next()) {
         mbarrier_wait(&s.filled[at.place], at.parity);
-        async_proxy_fence(); /* what the producer's threads have copied is for the tensor cores, too */
+        async_proxy_fence(); /* what threads have copied is for the tensor cores, too */
         wgmma_keep(sums[0]);
         wgmma_keep(sums[1]);
         wgmma_fence();
@@ -423,7 +423,7 @@ static __device__ __forceinline__ void consume_tile(const moe_problem &problem, 
     store<Tile, N>(problem, buffers, tile, positions, sums);
 }
 
-/** Computes tiles as they are ordered. Returns how many of the second product there were. */
+/** Computes tiles as they are ordered. */
 template <typename Tile>
 static __device__ void consume(const moe_problem &problem, const moe_buffers &buffers, shared<Tile> &s)
 {
@@ -446,11 +446,11 @@ static __device__ void consume(const moe_problem &problem, const moe_buffers &bu
 // [consume]
 
 // [sum]
-/** Adds up what the experts of a token have made. A thread does 8 elements, in the order in which they were stored. */
+/** Adds up what the experts of a token have made, 8 elements a thread, which come in the order of store(). Not `good`: NaN. */
 template <typename Tile>
 static __device__ void sum(const moe_problem &problem, const moe_buffers &buffers, bool good)
 {
-    const int pieces = problem.hidden_size / PIECE;
+    const int pieces = problem.hidden_size / PIECE, topk = good ? problem.topk : 0;
     const int64_t num_pieces = problem.num_tokens * pieces;
 
     for (int64_t i = (int64_t)blockIdx.x * Tile::CONSUMER_WARPS * WARP_SIZE + threadIdx.x; i < num_pieces;
@@ -463,7 +463,7 @@ static __device__ void sum(const moe_problem &problem, const moe_buffers &buffer
         float sums[PIECE] = {};
 
 #pragma unroll 8
-        for (int k = 0; k < problem.topk; k++) {
+        for (int k = 0; k < topk; k++) {
             const int4 word = __ldcg(&partial[(int64_t)k * pieces]);
             const float weight = buffers.topk_weights[token * problem.topk + k];
 
@@ -473,7 +473,7 @@ static __device__ void sum(const moe_problem &problem, const moe_buffers &buffer
         }
 #pragma unroll
         for (int e = 0; e < PIECE; e += 2)
-            to[e / 4 * 32 + e / 2 % 2 * 4] = good ? pack(sums[e], sums[e + 1]) : 0xffffffffu; /* NaN */
+            to[e / 4 * 32 + e / 2 % 2 * 4] = good ? pack(sums[e], sums[e + 1]) : 0xffffffffu;
     }
 }
 
@@ -499,7 +499,7 @@ static __device__ void leave(const moe_problem &problem, const moe_buffers &buff
 // [sum]
 
 // [kernel]
-/** Grid: as many blocks as the device holds at a time, and no more than tiles. */
+/** Grid: as many blocks as the device holds at a time. */
 template <typename Tile>
 static __global__ void __launch_bounds__(Tile::THREADS, 1)
     layer_kernel(moe_problem problem, moe_buffers buffers, const __grid_constant__ tensor_map w13,
