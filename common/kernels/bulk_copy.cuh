@@ -137,6 +137,12 @@ static __device__ __forceinline__ void async_proxy_fence(void)
 {
     ASM_90("fence.proxy.async.shared::cta;" ::: "memory");
 }
+
+/** The same for shared memory only, which is faster. */
+static __device__ __forceinline__ void async_proxy_fence_shared(void)
+{
+    ASM_90("fence.proxy.async.shared::cta;" ::: "memory");
+}
 // [copies]
 
 /** Whether the running lane is the one of its warp, all of which are here, that does what one lane does for all. */

@@ -90,15 +90,17 @@ static bool is_of_copy(uint32_t tick)
            (ticks.word[word] >> (tick - ticks.first) % 64 & 1);
 }
 
-void simt_check_proxy(const struct shadow_cell *cell, uintptr_t pc, const char *reader)
+void simt_check_proxy(const struct shadow_cell *cell, enum shadow_space space, uintptr_t pc, const char *reader)
 {
     static uint32_t good_tick, good_write, good_now, good_reader; /* what was asked last */
+    static enum shadow_space good_space;
     const uint32_t thread = cell->write >> CELL_THREAD_SHIFT;
 
-    if (cell->write_tick < simt_order.first_tick || (cell->write_tick == good_tick && thread == good_write &&
-                                                     simt_order.tick == good_now && simt_order.thread == good_reader))
+    if (cell->write_tick < simt_order.first_tick ||
+        (cell->write_tick == good_tick && thread == good_write && simt_order.tick == good_now &&
+         simt_order.thread == good_reader && space == good_space))
         return;
-    if (!is_of_copy(cell->write_tick) && !simt_ordered_by_proxy(cell->write_tick, thread)) {
+    if (!is_of_copy(cell->write_tick) && !simt_ordered_by_proxy(cell->write_tick, thread, space)) {
         const uint3 index = simt_thread_index(thread);
         const uint3 block = simt_block_index(simt_block_at(cell->write_tick));
 
@@ -113,6 +115,7 @@ void simt_check_proxy(const struct shadow_cell *cell, uintptr_t pc, const char *
     good_write = thread;
     good_now = simt_order.tick;
     good_reader = simt_order.thread;
+    good_space = space;
 }
 
 /* --- chunks ------------------------------------------------------------------------------------------------------- */
@@ -178,7 +181,7 @@ static void load_chunk(const struct chunk *chunk, uintptr_t pc)
     for (unsigned word = 0; word < CHUNK_WORDS; word++, cell++) {
         access.address = (uintptr_t)chunk->from + 4 * word;
         shadow_load(cell, access);
-        simt_check_proxy(cell, pc, "copies");
+        simt_check_proxy(cell, SPACE_GLOBAL, pc, "copies");
     }
 }
 

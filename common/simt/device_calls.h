@@ -116,8 +116,8 @@ typedef struct simt_tensor_map {
     uint32_t made;    /* SIMT_TENSOR_MAP_MADE */
 } simt_tensor_map;
 void simt_bulk_copy_tile(void *to, const simt_tensor_map *map, int32_t row, int32_t column, void *barrier);
-/* Between accesses of the thread and those of copies and products. */
-void simt_proxy_fence(void);
+/* Between accesses of the thread and those of copies and products: to shared memory, and to global memory too. */
+void simt_proxy_fence(int global);
 /* Whether it is the first lane of its warp, all of which are here. */
 int simt_elect(void);
 

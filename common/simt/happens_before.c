@@ -280,6 +280,11 @@ void simt_order_message(uintptr_t address, unsigned bytes, bool wrote, bool addi
 
 /* --- what synchronises -------------------------------------------------------------------------------------------- */
 
+/** The lanes of a warp that wait at a barrier in shared memory often know the same and are told the same. */
+static struct acquired {
+    struct view *before, *told, *after; /**< kept, or none */
+} last_acquired;
+
 static void drop_threads(struct thread_order *threads)
 {
     for (unsigned i = 0; i < BLOCK_THREADS; i++) {
@@ -311,6 +316,7 @@ bool simt_order_launch(uint64_t blocks, bool together)
         memset(messages, 0, message_room * sizeof *messages);
     message_count = 0;
     simt_views_reset(blocks);
+    last_acquired = (struct acquired){0};
     return simt_thread_sets_prepare();
 }
 
@@ -450,11 +456,25 @@ void simt_order_acquire(struct view *told)
 {
     struct thread_order *order = told ? own_order() : NULL;
 
-    if (order)
-        learn(&order->known, told);
+    if (!order)
+        return;
+    if (order->known == last_acquired.before && told == last_acquired.told) {
+        simt_view_drop(order->known);
+        order->known = simt_view_keep(last_acquired.after);
+        return;
+    }
+    const struct acquired old = last_acquired;
+
+    last_acquired.before = simt_view_keep(order->known);
+    last_acquired.told = simt_view_keep(told);
+    learn(&order->known, told);
+    last_acquired.after = simt_view_keep(order->known);
+    simt_view_drop(old.before);
+    simt_view_drop(old.told);
+    simt_view_drop(old.after);
 }
 
-void simt_order_proxy_fence(void)
+void simt_order_proxy_fence(int space)
 {
     struct thread_order *order = own_order();
 
@@ -463,7 +483,7 @@ void simt_order_proxy_fence(void)
     simt_order.tick++;
     struct view *now = view_of_now(order);
 
-    order->known = simt_view_join_by_proxy(order->known, now);
+    order->known = simt_view_join_by_proxy(order->known, now, space);
     simt_view_drop(now);
 }
 
@@ -523,10 +543,10 @@ bool simt_all_ordered(uint32_t tick, const struct thread_set *threads, bool vola
     return *count == 0;
 }
 
-bool simt_ordered_by_proxy(uint32_t tick, unsigned thread)
+bool simt_ordered_by_proxy(uint32_t tick, unsigned thread, int space)
 {
     const uint32_t block = simt_same_block(tick) ? simt_order.block_number : simt_block_at(tick);
 
     return simt_order.block.threads && tick < simt_view_tick(simt_order.block.threads[running_thread()].known,
-                                                             simt_view_by_proxy(view_thread(block, thread)));
+                                                             simt_view_by_proxy(view_thread(block, thread), space));
 }

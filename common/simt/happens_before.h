@@ -110,11 +110,11 @@ void simt_order_release(struct view **told);
 void simt_order_release_write(struct view **told, unsigned thread, uint32_t tick);
 void simt_order_acquire(struct view *told);
 /**
- * The running thread fences between its own accesses and those of copies and products. Whether what a thread of a block did at a
+ * The running thread fences between its own accesses to an enum shadow_space and those of copies and products. Whether what a thread of a block did at a
  * tick is behind such a fence that is ordered before now.
  */
-void simt_order_proxy_fence(void);
-bool simt_ordered_by_proxy(uint32_t tick, unsigned thread);
+void simt_order_proxy_fence(int space);
+bool simt_ordered_by_proxy(uint32_t tick, unsigned thread, int space);
 
 /** Whether nothing has ordered what the running thread did at a tick, or since, before what others do. */
 bool simt_order_silent_since(uint32_t tick);

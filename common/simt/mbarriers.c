@@ -159,9 +159,11 @@ void simt_mbarrier_init_fence(void)
         barriers[number].fenced |= barriers[number].thread == simt_now.lane->thread;
 }
 
-void simt_proxy_fence(void)
+void simt_proxy_fence(int global)
 {
-    simt_order_proxy_fence();
+    simt_order_proxy_fence(SPACE_SHARED);
+    if (global)
+        simt_order_proxy_fence(SPACE_GLOBAL);
     simt_mbarrier_init_fence();
 }
 

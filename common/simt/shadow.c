@@ -469,14 +469,36 @@ static bool keep_without(struct history *history, uint32_t i, uint8_t bytes)
     return false;
 }
 
-/** Whether an atomic before number `i` of the history, of the same bytes, is not ordered before now. */
-static bool follows_atomic(const struct history *history, uint32_t i)
-{
-    for (uint32_t j = 0; j < i; j++) {
-        const struct past *past = &history->past[j];
+/** For each byte of a word, the number in its history of the first atomic that is not ordered before now. */
+struct first_atomics {
+    uint32_t of_byte[4];
+};
 
-        if ((past->kind & PAST_KIND) == PAST_ATOMIC && (past->bytes & history->past[i].bytes) &&
-            !simt_ordered(past->tick, past->who, false))
+static struct first_atomics find_first_atomics(const struct history *history)
+{
+    struct first_atomics first = {{history->count, history->count, history->count, history->count}};
+    uint8_t missing = 0xf;
+
+    for (uint32_t i = 0; i < history->count && missing; i++) {
+        const struct past *past = &history->past[i];
+
+        if ((past->kind & PAST_KIND) != PAST_ATOMIC || !(past->bytes & missing) ||
+            simt_ordered(past->tick, past->who, false))
+            continue;
+        for (unsigned byte = 0; byte < 4; byte++) {
+            if (past->bytes & missing & 1u << byte)
+                first.of_byte[byte] = i;
+        }
+        missing &= (uint8_t)~past->bytes;
+    }
+    return first;
+}
+
+/** Whether one is before number `i`, of the same bytes. */
+static bool follows_atomic(const struct first_atomics *first, const struct history *history, uint32_t i)
+{
+    for (unsigned byte = 0; byte < 4; byte++) {
+        if ((history->past[i].bytes >> byte & 1) && first->of_byte[byte] < i)
             return true;
     }
     return false;
@@ -523,6 +545,7 @@ static bool takes_place(const struct past *past, struct word_access access)
 static void replace_reads(struct history *history, struct word_access access)
 {
     const bool sees = access.what != ACCESS_LOAD && !(access.kind & ATOMIC_STORE);
+    const struct first_atomics atomics = find_first_atomics(history);
     unsigned thread;
     unsigned count;
 
@@ -533,7 +556,7 @@ static void replace_reads(struct history *history, struct word_access access)
         if (!takes_place(past, access) || past->tick == simt_order.tick)
             continue;
         /* It may be the only one that has seen an atomic which is not ordered. */
-        const bool seen = (past->kind & PAST_KIND) == PAST_VOLATILE_READ && follows_atomic(history, i);
+        const bool seen = (past->kind & PAST_KIND) == PAST_VOLATILE_READ && follows_atomic(&atomics, history, i);
 
         if (!seen && simt_all_ordered(past->tick, past_set(past), false, &thread, &count)) {
             keep_without(history, i, access.bytes);
@@ -694,6 +717,7 @@ static uint8_t replace_atomics(struct history *history, struct word_access acces
 {
     const bool in_block = access.kind & ATOMIC_IN_BLOCK;
     bool sees = !(access.kind & ATOMIC_STORE) && !reach_differs(history, access);
+    const struct first_atomics atomics = find_first_atomics(history);
     uint8_t kind = PAST_ATOMIC | access.kind;
 
     for (uint32_t i = history->count; i-- > 0;) {
@@ -704,7 +728,7 @@ static uint8_t replace_atomics(struct history *history, struct word_access acces
         if ((past.kind & PAST_KIND) != PAST_ATOMIC || ((past.kind ^ access.kind) & (ATOMIC_BYTES | ATOMIC_IN_BLOCK)))
             continue;
         if ((same_block || !in_block) && (sees || simt_ordered(past.tick, past.who, false)) &&
-            !(store && follows_atomic(history, i))) {
+            !(store && follows_atomic(&atomics, history, i))) {
             keep_without(history, i, access.bytes);
             kind |= past.kind & ATOMIC_OF_BLOCKS;
             kind |= same_block || in_block ? 0 : ATOMIC_OF_BLOCKS;

@@ -389,6 +389,14 @@ SIMT_DEVICE void __threadfence_system(void)
     simt_fence(0);
 }
 
+/* The launch before has ended, and the next begins when this one has. */
+SIMT_DEVICE void cudaGridDependencySynchronize(void)
+{
+}
+SIMT_DEVICE void cudaTriggerProgrammaticLaunchCompletion(void)
+{
+}
+
 /* --- warps and blocks --------------------------------------------------------------------------------------------- */
 
 /** The unsigned type of so many bytes. */

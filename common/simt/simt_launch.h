@@ -244,9 +244,14 @@ SIMT_NO_KERNEL cudaError_t cudaLaunchCooperativeKernel(const void *kernel, dim3 
  * -----------------------------------------------------------------------------------------
  */
 
-enum cudaLaunchAttributeID { cudaLaunchAttributeIgnore = 0, cudaLaunchAttributeCooperative = 2 };
+enum cudaLaunchAttributeID {
+    cudaLaunchAttributeIgnore = 0,
+    cudaLaunchAttributeCooperative = 2,
+    cudaLaunchAttributeProgrammaticStreamSerialization = 6 /* launches of a stream do not overlap here */
+};
 union cudaLaunchAttributeValue {
     int cooperative;
+    int programmaticStreamSerializationAllowed;
 };
 struct cudaLaunchAttribute {
     enum cudaLaunchAttributeID id;

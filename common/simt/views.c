@@ -10,7 +10,7 @@
 
 #include <string.h>
 
-enum { BRANCH_BITS = 5, BRANCHES = 1 << BRANCH_BITS, CHUNK_NODES = 4096, CHUNKS = 1 << 14 };
+enum { BRANCH_BITS = 5, BRANCHES = 1 << BRANCH_BITS, QUARTER = BRANCHES / 4, CHUNK_NODES = 4096, CHUNKS = 1 << 14 };
 
 struct view {
     uint32_t references;
@@ -28,7 +28,7 @@ static struct pool {
     struct view *free;
 } pool;
 
-/** Levels above that of lanes: so many that the threads take half of the highest one's branches. */
+/** Levels above that of lanes: so many that the threads take a quarter of the highest one's branches. */
 static unsigned top;
 
 void simt_views_reset(uint64_t blocks)
@@ -36,13 +36,13 @@ void simt_views_reset(uint64_t blocks)
     pool.used = 0;
     pool.free = NULL;
     top = 1;
-    for (uint64_t rest = 2 * blocks - 1; rest > 0; rest >>= BRANCH_BITS)
+    for (uint64_t rest = BRANCHES / QUARTER * blocks - 1; rest > 0; rest >>= BRANCH_BITS)
         top++;
 }
 
-uint64_t simt_view_by_proxy(uint64_t thread)
+uint64_t simt_view_by_proxy(uint64_t thread, int space)
 {
-    return thread + ((uint64_t)BRANCHES / 2 << top * BRANCH_BITS);
+    return thread + ((uint64_t)(1 + space) * QUARTER << top * BRANCH_BITS);
 }
 
 static struct view *new_node(void)
@@ -171,13 +171,13 @@ struct view *simt_view_join(struct view *view, struct view *other)
     return covers(view, other, top, 0) ? view : join(view, other, top);
 }
 
-struct view *simt_view_join_by_proxy(struct view *view, struct view *news)
+struct view *simt_view_join_by_proxy(struct view *view, struct view *news, int space)
 {
     if (!news)
         return view;
     view = own(view, top);
-    for (unsigned i = 0; i < BRANCHES / 2; i++) {
-        struct view **child = &view->child[i + BRANCHES / 2];
+    for (unsigned i = 0; i < QUARTER; i++) {
+        struct view **child = &view->child[(1 + space) * QUARTER + i];
 
         if (!covers(*child, news->child[i], top - 1, 0))
             *child = join(*child, news->child[i], top - 1);

@@ -27,9 +27,9 @@ static inline uint64_t view_thread(uint32_t block, unsigned thread)
 
 /**
  * The same thread, as copies and products see it that go by another way to memory than loads and stores do: what they may see of
- * what it did. A view has that in the other half of its branches.
+ * what it did in a space, 0 or 1. A view has that in quarters of its branches of their own.
  */
-uint64_t simt_view_by_proxy(uint64_t thread);
+uint64_t simt_view_by_proxy(uint64_t thread, int space);
 
 struct view *simt_view_keep(struct view *view);
 void simt_view_drop(struct view *view);
@@ -37,7 +37,7 @@ void simt_view_drop(struct view *view);
 struct view *simt_view_join(struct view *view, struct view *other);
 struct view *simt_view_raise(struct view *view, uint64_t thread, enum view_level level, uint32_t tick);
 /** Of all that `news` knows, what is behind a fence between the two ways; takes `view` over. */
-struct view *simt_view_join_by_proxy(struct view *view, struct view *news);
+struct view *simt_view_join_by_proxy(struct view *view, struct view *news, int space);
 /** What the thread did at ticks below this is known. */
 uint32_t simt_view_tick(const struct view *view, uint64_t thread);
 

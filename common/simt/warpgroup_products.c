@@ -122,7 +122,7 @@ static void read_rows(uint64_t operand, unsigned first, unsigned rows, uint32_t 
             }
             shadow_load(cell, access);
             if (cell->write_tick >= simt_order.block.block_tick)
-                simt_check_proxy(cell, pc, "has a product that reads");
+                simt_check_proxy(cell, SPACE_SHARED, pc, "has a product that reads");
         }
     }
 }

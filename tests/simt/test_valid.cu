@@ -2559,6 +2559,30 @@ static void launches_by_address(void **)
     assert_int_equal(result()[5], 36);
 }
 
+static __global__ void dependent_kernel(int *y, int more)
+{
+    cudaGridDependencySynchronize();
+    y[threadIdx.x] += more;
+    cudaTriggerProgrammaticLaunchCompletion();
+}
+
+static void dependent_launches(void **)
+{
+    cudaLaunchConfig_t how = {};
+    cudaLaunchAttribute early[1];
+
+    early[0].id = cudaLaunchAttributeProgrammaticStreamSerialization;
+    early[0].val.programmaticStreamSerializationAllowed = 1;
+    how.gridDim = 1;
+    how.blockDim = 32;
+    how.attrs = early;
+    how.numAttrs = 1;
+    set_kernel<<<1, 32>>>(device_y, 40, 0.0f);
+    assert_int_equal(cudaLaunchKernelEx(&how, dependent_kernel, device_y, 100), cudaSuccess);
+    assert_int_equal(cudaLaunchKernelEx(&how, dependent_kernel, device_y, 100), cudaSuccess);
+    assert_int_equal(result()[5], 245);
+}
+
 /*
  * --- numbers
  * ------------------------------------------------------------------------------------------------------------
@@ -3045,6 +3069,7 @@ int main(void)
         VALID(lambdas_and_templates),
         VALID(arguments_of_templates_are_found),
         VALID(launches_by_address),
+        VALID(dependent_launches),
         VALID(integer_functions),
         VALID(arithmetic_in_every_mode),
         VALID(conversions_in_every_mode),

@@ -302,7 +302,7 @@ static __global__ __launch_bounds__(128) void gather_kernel(const __nv_bfloat16 
     }
     mbarrier_arrive_cp_async(&full);
     mbarrier_wait(&full, 0);
-    async_proxy_fence();
+    async_proxy_fence_shared();
     wgmma_keep(sums);
     wgmma_fence();
     for (int k = 0; k < 4; k++)

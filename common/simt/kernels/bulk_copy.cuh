@@ -73,7 +73,12 @@ SIMT_DEVICE void tensor_map_prefetch(const tensor_map *)
 
 SIMT_DEVICE void async_proxy_fence(void)
 {
-    simt_proxy_fence();
+    simt_proxy_fence(1);
+}
+
+SIMT_DEVICE void async_proxy_fence_shared(void)
+{
+    simt_proxy_fence(0);
 }
 
 SIMT_DEVICE bool elect_one(void)

@@ -1,0 +1,913 @@
+/**
+ * @file test_bulk_copies.cu
+ * @brief Misuse of barriers in shared memory, of bulk copies and of a warpgroup's products: each is refused, at the line marked with its
+ *        name, and says what it should; and the idioms beside it are not.
+ */
+#include "simt_test.h"
+
+#include <cuda_bf16.h>
+
+#include "kernels/bulk_copy.cuh"
+#include "kernels/messages.cuh"
+#include "kernels/warpgroup_product.cuh"
+
+struct bad_kernel {
+    const char *name;
+    const char *text; /* NULL: nothing is wrong with it */
+    unsigned threads;
+    void (*kernel)(const int *x, int *y);
+};
+
+enum { MAX_KERNELS = 100, SHARED_BYTES = 64 * 1024 };
+static struct bad_kernel bad_kernels[MAX_KERNELS];
+static int kernel_count;
+
+static int add_kernel(const char *name, const char *text, unsigned threads, void (*kernel)(const int *, int *))
+{
+    bad_kernels[kernel_count++] = {name, text, threads, kernel};
+    return 0;
+}
+
+/* x counts from 0, y is zeros; WORDS each. */
+#define KERNEL(name, threads, text)                                           \
+    static __global__ void name(const int *x, int *y);                        \
+    static const int name##_added = add_kernel(#name, text, (threads), name); \
+    static __global__ void name(const int *x, int *y)
+#define REFUSED(name, threads, text) KERNEL(name, threads, text)
+#define GOOD(name, threads)          KERNEL(name, threads, NULL)
+#define UNUSED(name)                 (void)name##_added, (void)x, (void)y
+
+/** Thread 0 makes a barrier, for all. */
+static __device__ __forceinline__ void make(mbarrier *barrier, uint32_t arrivals)
+{
+    if (threadIdx.x == 0) {
+        mbarrier_init(barrier, arrivals);
+        mbarrier_init_fence();
+    }
+    __syncthreads();
+}
+
+/** Thread 0 announces and copies 64 words. */
+#define COPY_64(to, from, barrier)               \
+    if (threadIdx.x == 0) {                      \
+        mbarrier_arrive_expect((barrier), 256);  \
+        bulk_copy((to), (from), 256, (barrier)); \
+    }
+
+/* --- waiting -------------------------------------------------------------------------------------------------------- */
+
+GOOD(all_wait, 64)
+{
+    __shared__ __align__(16) int words[64];
+    __shared__ mbarrier full;
+
+    UNUSED(all_wait);
+    make(&full, 1);
+    COPY_64(words, x, &full)
+    mbarrier_wait(&full, 0);
+    y[threadIdx.x] = words[threadIdx.x];
+}
+
+GOOD(one_waits_for_all, 64)
+{
+    __shared__ __align__(16) int words[64];
+    __shared__ mbarrier full;
+
+    UNUSED(one_waits_for_all);
+    make(&full, 1);
+    COPY_64(words, x, &full)
+    if (threadIdx.x == 40)
+        mbarrier_wait(&full, 0);
+    __syncthreads();
+    y[threadIdx.x] = words[threadIdx.x];
+}
+
+GOOD(bounded_wait_in_vain, 32)
+{
+    __shared__ mbarrier full;
+    int tries = 0;
+
+    UNUSED(bounded_wait_in_vain);
+    make(&full, 2);
+    if (threadIdx.x == 0)
+        mbarrier_arrive(&full);
+    while (!mbarrier_try_wait(&full, 0) && tries < 5)
+        tries++;
+    y[threadIdx.x] = tries;
+}
+
+GOOD(copies_of_all_threads, 64)
+{
+    __shared__ __align__(16) int words[256];
+    __shared__ mbarrier full;
+
+    UNUSED(copies_of_all_threads);
+    make(&full, 64);
+    cp_async_16(&words[4 * threadIdx.x], &x[4 * threadIdx.x]);
+    mbarrier_arrive_cp_async(&full);
+    mbarrier_wait(&full, 0);
+    y[threadIdx.x] = words[255 - 4 * threadIdx.x];
+}
+
+REFUSED(read_before_wait, 64, "reads 4 bytes that it copies asynchronously")
+{
+    __shared__ __align__(16) int words[64];
+    __shared__ mbarrier full;
+
+    UNUSED(read_before_wait);
+    make(&full, 1);
+    COPY_64(words, x, &full)
+    y[threadIdx.x] = words[threadIdx.x]; // [read_before_wait]
+    mbarrier_wait(&full, 0);
+}
+
+REFUSED(read_without_wait, 64, "shared memory race")
+{
+    __shared__ __align__(16) int words[64];
+    __shared__ mbarrier full;
+
+    UNUSED(read_without_wait);
+    make(&full, 1);
+    COPY_64(words, x, &full)
+    if (threadIdx.x < 32)
+        mbarrier_wait(&full, 0);
+    y[threadIdx.x] = words[threadIdx.x]; // [read_without_wait]
+}
+
+REFUSED(wait_for_the_phase_before, 32, "reads 4 bytes that it copies asynchronously")
+{
+    __shared__ __align__(16) int words[64];
+    __shared__ mbarrier full;
+
+    UNUSED(wait_for_the_phase_before);
+    make(&full, 2);
+    COPY_64(words, x, &full)
+    mbarrier_wait(&full, 1);
+    y[threadIdx.x] = words[threadIdx.x]; // [wait_for_the_phase_before]
+    if (threadIdx.x == 0)
+        mbarrier_arrive(&full);
+    mbarrier_wait(&full, 0);
+}
+
+REFUSED(own_copies_read_before_wait, 32, "reads 4 bytes that it copies asynchronously")
+{
+    __shared__ __align__(16) int words[128];
+    __shared__ mbarrier full;
+
+    UNUSED(own_copies_read_before_wait);
+    make(&full, 32);
+    cp_async_16(&words[4 * threadIdx.x], &x[4 * threadIdx.x]);
+    mbarrier_arrive_cp_async(&full);
+    y[threadIdx.x] = words[4 * threadIdx.x]; // [own_copies_read_before_wait]
+    mbarrier_wait(&full, 0);
+}
+
+REFUSED(bytes_that_never_come, 32, "which lacks 0 of 1 arrivals and 16 bytes that were announced")
+{
+    __shared__ __align__(16) int words[64];
+    __shared__ mbarrier full;
+
+    UNUSED(bytes_that_never_come);
+    make(&full, 1);
+    if (threadIdx.x == 0) {
+        mbarrier_arrive_expect(&full, 272);
+        bulk_copy(words, x, 256, &full);
+    }
+    mbarrier_wait(&full, 0); // [bytes_that_never_come]
+}
+
+REFUSED(bytes_that_nobody_announced, 32, "256 bytes have come that nobody announced")
+{
+    __shared__ __align__(16) int words[64];
+    __shared__ mbarrier full;
+
+    UNUSED(bytes_that_nobody_announced);
+    make(&full, 1);
+    if (threadIdx.x == 0) {
+        bulk_copy(words, x, 256, &full);
+        mbarrier_arrive(&full);
+    }
+    mbarrier_wait(&full, 0); // [bytes_that_nobody_announced]
+}
+
+REFUSED(arrival_that_never_comes, 32, "phase 1, of parity 1, of the mbarrier at byte")
+{
+    __shared__ mbarrier full;
+
+    UNUSED(arrival_that_never_comes);
+    make(&full, 2);
+    if (threadIdx.x < 3)
+        mbarrier_arrive(&full);
+    mbarrier_wait(&full, 0);
+    mbarrier_wait(&full, 1); // [arrival_that_never_comes]
+}
+
+REFUSED(arrivals_too_many, 32, "whose phase has had all its 1 arrivals and waits for 64 bytes")
+{
+    __shared__ mbarrier full;
+
+    UNUSED(arrivals_too_many);
+    make(&full, 1);
+    if (threadIdx.x == 0)
+        mbarrier_arrive_expect(&full, 64);
+    __syncthreads();
+    if (threadIdx.x == 1)
+        mbarrier_arrive(&full); // [arrivals_too_many]
+}
+
+/* --- barriers ------------------------------------------------------------------------------------------------------- */
+
+REFUSED(barrier_never_made, 32, "uses an mbarrier that no thread has initialised")
+{
+    __shared__ mbarrier full;
+
+    UNUSED(barrier_never_made);
+    mbarrier_arrive(&full); // [barrier_never_made]
+}
+
+REFUSED(barrier_written_over, 32, "or that was written over")
+{
+    __shared__ mbarrier full;
+
+    UNUSED(barrier_written_over);
+    make(&full, 32);
+    if (threadIdx.x == 0)
+        full.state = 0;
+    __syncthreads();
+    mbarrier_arrive(&full); // [barrier_written_over]
+}
+
+REFUSED(barrier_made_by_another, 64, "uses an mbarrier that thread (0,0,0) initialised")
+{
+    __shared__ mbarrier full;
+
+    UNUSED(barrier_made_by_another);
+    if (threadIdx.x == 0)
+        mbarrier_init(&full, 64);
+    __syncwarp();
+    mbarrier_arrive(&full); // [barrier_made_by_another]
+}
+
+REFUSED(barrier_made_without_fence, 32, "whose thread has not fenced after that")
+{
+    __shared__ __align__(16) int words[64];
+    __shared__ mbarrier full;
+
+    UNUSED(barrier_made_without_fence);
+    if (threadIdx.x == 0)
+        mbarrier_init(&full, 1);
+    __syncthreads();
+    if (threadIdx.x == 0)
+        bulk_copy(words, x, 256, &full); // [barrier_made_without_fence]
+}
+
+REFUSED(barrier_made_twice, 32, "initialises an mbarrier that was initialised")
+{
+    __shared__ mbarrier full;
+
+    UNUSED(barrier_made_twice);
+    make(&full, 1);
+    if (threadIdx.x == 0)
+        mbarrier_init(&full, 1); // [barrier_made_twice]
+}
+
+REFUSED(barrier_of_none, 32, "for 0 arrivals")
+{
+    __shared__ mbarrier full;
+
+    UNUSED(barrier_of_none);
+    if (threadIdx.x == 0)
+        mbarrier_init(&full, 0); // [barrier_of_none]
+}
+
+REFUSED(barrier_in_global_memory, 32, "has an mbarrier that is not in shared memory")
+{
+    UNUSED(barrier_in_global_memory);
+    mbarrier_init((mbarrier *)y, 1); // [barrier_in_global_memory]
+}
+
+REFUSED(barrier_misaligned, 32, "has an mbarrier at an address that is not a multiple of 8")
+{
+    __shared__ __align__(8) int words[4];
+
+    UNUSED(barrier_misaligned);
+    mbarrier_init((mbarrier *)&words[1], 1); // [barrier_misaligned]
+}
+
+/* --- copies --------------------------------------------------------------------------------------------------------- */
+
+REFUSED(copy_to_misaligned, 32, "copies to an address that is not a multiple of 16")
+{
+    __shared__ __align__(16) int words[66];
+    __shared__ mbarrier full;
+
+    UNUSED(copy_to_misaligned);
+    make(&full, 1);
+    COPY_64(words + 2, x, &full) // [copy_to_misaligned]
+}
+
+REFUSED(copy_from_misaligned, 32, "copies from an address that is not a multiple of 16")
+{
+    __shared__ __align__(16) int words[64];
+    __shared__ mbarrier full;
+
+    UNUSED(copy_from_misaligned);
+    make(&full, 1);
+    COPY_64(words, x + 1, &full) // [copy_from_misaligned]
+}
+
+REFUSED(copy_of_odd_size, 32, "copies a number of bytes that is not a multiple of 16")
+{
+    __shared__ __align__(16) int words[64];
+    __shared__ mbarrier full;
+
+    UNUSED(copy_of_odd_size);
+    make(&full, 1);
+    if (threadIdx.x == 0)
+        bulk_copy(words, x, 20, &full); // [copy_of_odd_size]
+}
+
+REFUSED(copy_to_global_memory, 32, "copies 256 bytes to memory that is not shared")
+{
+    __shared__ mbarrier full;
+
+    UNUSED(copy_to_global_memory);
+    make(&full, 1);
+    COPY_64(y, x, &full) // [copy_to_global_memory]
+}
+
+REFUSED(copy_from_shared_memory, 32, "that is not in global memory")
+{
+    __shared__ __align__(16) int words[128];
+    __shared__ mbarrier full;
+
+    UNUSED(copy_from_shared_memory);
+    make(&full, 1);
+    COPY_64(words, words + 64, &full) // [copy_from_shared_memory]
+}
+
+REFUSED(copy_beyond_shared_memory, 32, "beyond the shared memory of this launch")
+{
+    extern __shared__ __align__(16) unsigned char bytes[];
+    __shared__ mbarrier full;
+
+    UNUSED(copy_beyond_shared_memory);
+    make(&full, 1);
+    COPY_64(bytes + SHARED_BYTES - 128, x, &full) // [copy_beyond_shared_memory]
+}
+
+REFUSED(copy_beyond_allocation, 32, "out-of-bounds global access")
+{
+    __shared__ __align__(16) int words[64];
+    __shared__ mbarrier full;
+
+    UNUSED(copy_beyond_allocation);
+    make(&full, 1);
+    COPY_64(words, x + WORDS - 32, &full) // [copy_beyond_allocation]
+}
+
+REFUSED(copy_that_nobody_waits_for, 32, "for which nobody waits before the block ends")
+{
+    __shared__ __align__(16) int words[64];
+    __shared__ mbarrier full;
+
+    UNUSED(copy_that_nobody_waits_for);
+    make(&full, 1);
+    COPY_64(words, x, &full) // [copy_that_nobody_waits_for]
+}
+
+REFUSED(copy_into_one_under_way, 32, "writes 4 bytes that it copies asynchronously")
+{
+    __shared__ __align__(16) int words[64];
+    __shared__ mbarrier full;
+
+    UNUSED(copy_into_one_under_way);
+    make(&full, 1);
+    if (threadIdx.x == 0) {
+        mbarrier_arrive_expect(&full, 512);
+        bulk_copy(words, x, 256, &full);
+        bulk_copy(words, x + 64, 256, &full); // [copy_into_one_under_way]
+    }
+}
+
+REFUSED(store_into_one_under_way, 32, "writes 4 bytes that thread (0,0,0) copies asynchronously")
+{
+    __shared__ __align__(16) int words[64];
+    __shared__ mbarrier full;
+
+    UNUSED(store_into_one_under_way);
+    make(&full, 1);
+    COPY_64(words, x, &full)
+    __syncthreads();
+    if (threadIdx.x == 7)
+        words[threadIdx.x] = 0; // [store_into_one_under_way]
+}
+
+REFUSED(refilled_while_others_read, 64, "shared memory race")
+{
+    __shared__ __align__(16) int words[64];
+    __shared__ mbarrier full;
+    int sum = 0;
+
+    UNUSED(refilled_while_others_read);
+    make(&full, 2);
+    for (uint32_t turn = 0; turn < 2; turn++) {
+        COPY_64(words, x + 64 * turn, &full) // [refilled_while_others_read]
+        if (threadIdx.x == 63)
+            mbarrier_arrive(&full);
+        mbarrier_wait(&full, turn);
+        sum += words[threadIdx.x];
+    }
+    y[threadIdx.x] = sum;
+}
+
+REFUSED(released_before_it_is_read, 64, "shared memory race")
+{
+    __shared__ __align__(16) int words[64];
+    __shared__ mbarrier full, empty;
+    int sum = 0;
+
+    UNUSED(released_before_it_is_read);
+    if (threadIdx.x == 0)
+        mbarrier_init(&empty, 32);
+    make(&full, 1);
+    for (uint32_t turn = 0; turn < 2; turn++) {
+        if (threadIdx.x == 32) {
+            mbarrier_wait(&empty, turn ^ 1);
+            mbarrier_arrive_expect(&full, 256);
+            bulk_copy(words, x + 64 * turn, 256, &full); // [released_before_it_is_read]
+        }
+        if (threadIdx.x < 32) {
+            mbarrier_wait(&full, turn);
+            mbarrier_arrive(&empty);
+            sum += words[threadIdx.x];
+        }
+    }
+    y[threadIdx.x] = sum;
+}
+
+REFUSED(bulk_source_overwritten, 64, "source of an asynchronous copy overwritten")
+{
+    __shared__ __align__(16) int words[64];
+    __shared__ mbarrier full;
+
+    UNUSED(bulk_source_overwritten);
+    make(&full, 1);
+    if (threadIdx.x == 0) {
+        mbarrier_arrive_expect(&full, 256);
+        bulk_copy(words, y, 256, &full); // [bulk_source_overwritten]
+    }
+    __syncthreads();
+    y[threadIdx.x] = 1;
+    mbarrier_wait(&full, 0);
+}
+
+REFUSED(source_written_without_proxy_fence, 64, "with no fence.proxy.async between")
+{
+    __shared__ __align__(16) int words[64];
+    __shared__ mbarrier full;
+
+    UNUSED(source_written_without_proxy_fence);
+    y[threadIdx.x] = 1;
+    make(&full, 1);
+    COPY_64(words, y, &full) // [source_written_without_proxy_fence]
+}
+
+REFUSED(source_written_before_fence_of_shared_memory, 64, "with no fence.proxy.async between")
+{
+    __shared__ __align__(16) int words[64];
+    __shared__ mbarrier full;
+
+    UNUSED(source_written_before_fence_of_shared_memory);
+    y[threadIdx.x] = 1;
+    async_proxy_fence_shared();
+    make(&full, 1);
+    COPY_64(words, y, &full) // [source_written_before_fence_of_shared_memory]
+}
+
+GOOD(source_written_before_proxy_fence_of_writers, 64)
+{
+    __shared__ __align__(16) int words[64];
+    __shared__ mbarrier full;
+
+    UNUSED(source_written_before_proxy_fence_of_writers);
+    y[threadIdx.x] = 1;
+    async_proxy_fence();
+    make(&full, 1);
+    COPY_64(words, y, &full)
+    mbarrier_wait(&full, 0);
+}
+
+GOOD(source_written_before_proxy_fence_of_reader, 64)
+{
+    __shared__ __align__(16) int words[64];
+    __shared__ mbarrier full;
+
+    UNUSED(source_written_before_proxy_fence_of_reader);
+    y[threadIdx.x] = 1;
+    make(&full, 1);
+    if (threadIdx.x == 0)
+        async_proxy_fence();
+    COPY_64(words, y, &full)
+    mbarrier_wait(&full, 0);
+}
+
+REFUSED(map_never_made, 32, "copies by a tensor map that was never made")
+{
+    __shared__ __align__(1024) int words[256];
+    __shared__ mbarrier full;
+    tensor_map map = {};
+
+    UNUSED(map_never_made);
+    make(&full, 1);
+    bulk_copy_tile(words, &map, 0, 0, &full); // [map_never_made]
+}
+
+static __device__ __forceinline__ tensor_map map_of(const int *x)
+{
+    tensor_map map = {};
+
+    map.map = simt_tensor_map{x, 64, 64, 8, 64, 128, SIMT_TENSOR_MAP_MADE};
+    return map;
+}
+
+REFUSED(tile_misaligned, 32, "copies a tile to an address that is not a multiple of 1024")
+{
+    __shared__ __align__(1024) int words[512];
+    __shared__ mbarrier full;
+    const tensor_map map = map_of(x);
+
+    UNUSED(tile_misaligned);
+    make(&full, 1);
+    bulk_copy_tile(words + 32, &map, 0, 0, &full); // [tile_misaligned]
+}
+
+REFUSED(tile_at_odd_column, 32, "from column 12, which is not a multiple of 8")
+{
+    __shared__ __align__(1024) int words[512];
+    __shared__ mbarrier full;
+    const tensor_map map = map_of(x);
+
+    UNUSED(tile_at_odd_column);
+    make(&full, 1);
+    bulk_copy_tile(words, &map, 0, 12, &full); // [tile_at_odd_column]
+}
+
+/* --- products ------------------------------------------------------------------------------------------------------- */
+
+/* a at 0, 64 rows; b at 8192, 8 rows. */
+enum { B = 64 * 128, END = B + 8 * 128 };
+
+/** Rows that threads write, as they lie; for products a fence is to follow. */
+static __device__ __forceinline__ void write_operands(unsigned char *operands)
+{
+    for (unsigned i = threadIdx.x; i < END / 4; i += blockDim.x)
+        ((int *)operands)[i] = 0x3f803f80; /* ones */
+}
+
+#define PRODUCT(sums) wgmma_m64k16_bf16(sums, wgmma_operand(operands), wgmma_operand(operands + B))
+
+GOOD(product_of_ones, 128)
+{
+    extern __shared__ __align__(1024) unsigned char operands[];
+    float sums[4] = {0, 0, 0, 0};
+
+    UNUSED(product_of_ones);
+    write_operands(operands);
+    async_proxy_fence();
+    __syncthreads();
+    wgmma_fence();
+    PRODUCT(sums);
+    PRODUCT(sums);
+    wgmma_commit_group();
+    wgmma_wait_group<0>();
+    y[threadIdx.x] = (int)(sums[0] + sums[3]);
+}
+
+GOOD(product_fenced_by_readers, 128)
+{
+    extern __shared__ __align__(1024) unsigned char operands[];
+    float sums[4] = {0, 0, 0, 0};
+
+    UNUSED(product_fenced_by_readers);
+    write_operands(operands);
+    __syncthreads();
+    async_proxy_fence_shared();
+    wgmma_fence();
+    PRODUCT(sums);
+    wgmma_commit_group();
+    wgmma_wait_group<0>();
+    y[threadIdx.x] = (int)sums[0];
+}
+
+GOOD(operands_written_again_after_the_wait, 128)
+{
+    extern __shared__ __align__(1024) unsigned char operands[];
+    float sums[4] = {0, 0, 0, 0};
+
+    UNUSED(operands_written_again_after_the_wait);
+    for (int turn = 0; turn < 2; turn++) {
+        write_operands(operands);
+        async_proxy_fence();
+        __syncthreads();
+        wgmma_fence();
+        PRODUCT(sums);
+        wgmma_commit_group();
+        wgmma_wait_group<0>();
+        __syncthreads();
+    }
+    y[threadIdx.x] = (int)sums[0];
+}
+
+REFUSED(product_without_proxy_fence, 128, "with no fence.proxy.async between")
+{
+    extern __shared__ __align__(1024) unsigned char operands[];
+    float sums[4] = {0, 0, 0, 0};
+
+    UNUSED(product_without_proxy_fence);
+    write_operands(operands);
+    __syncthreads();
+    wgmma_fence();
+    PRODUCT(sums); // [product_without_proxy_fence]
+    wgmma_commit_group();
+    wgmma_wait_group<0>();
+}
+
+REFUSED(product_without_barrier, 128, "shared memory race")
+{
+    extern __shared__ __align__(1024) unsigned char operands[];
+    float sums[4] = {0, 0, 0, 0};
+
+    UNUSED(product_without_barrier);
+    write_operands(operands);
+    async_proxy_fence();
+    wgmma_fence();
+    PRODUCT(sums); // [product_without_barrier]
+    wgmma_commit_group();
+    wgmma_wait_group<0>();
+}
+
+REFUSED(product_without_first_fence, 128, "without a wgmma.fence before the first")
+{
+    extern __shared__ __align__(1024) unsigned char operands[];
+    float sums[4] = {0, 0, 0, 0};
+
+    UNUSED(product_without_first_fence);
+    write_operands(operands);
+    async_proxy_fence();
+    __syncthreads();
+    PRODUCT(sums); // [product_without_first_fence]
+}
+
+REFUSED(product_of_unwritten_memory, 128, "uninitialised shared memory")
+{
+    extern __shared__ __align__(1024) unsigned char operands[];
+    float sums[4] = {0, 0, 0, 0};
+
+    UNUSED(product_of_unwritten_memory);
+    wgmma_fence();
+    PRODUCT(sums); // [product_of_unwritten_memory]
+    wgmma_commit_group();
+    wgmma_wait_group<0>();
+}
+
+REFUSED(operand_overwritten_before_the_wait, 128, "operand of a product overwritten")
+{
+    extern __shared__ __align__(1024) unsigned char operands[];
+    float sums[4] = {0, 0, 0, 0};
+
+    UNUSED(operand_overwritten_before_the_wait);
+    write_operands(operands);
+    async_proxy_fence();
+    __syncthreads();
+    wgmma_fence();
+    PRODUCT(sums); // [operand_overwritten_before_the_wait]
+    wgmma_commit_group();
+    __syncthreads();
+    write_operands(operands);
+    wgmma_wait_group<0>();
+}
+
+REFUSED(operand_overwritten_without_a_barrier, 128, "shared memory race")
+{
+    extern __shared__ __align__(1024) unsigned char operands[];
+    float sums[4] = {0, 0, 0, 0};
+
+    UNUSED(operand_overwritten_without_a_barrier);
+    write_operands(operands);
+    async_proxy_fence();
+    __syncthreads();
+    wgmma_fence();
+    PRODUCT(sums);
+    wgmma_commit_group();
+    wgmma_wait_group<0>();
+    ((int *)operands)[(END - 4) / 4 - threadIdx.x] = 0; // [operand_overwritten_without_a_barrier]
+}
+
+REFUSED(released_before_the_wait, 160, "shared memory race")
+{
+    extern __shared__ __align__(1024) unsigned char operands[];
+    __shared__ mbarrier full, empty;
+    float sums[4] = {0, 0, 0, 0};
+
+    UNUSED(released_before_the_wait);
+    if (threadIdx.x == 0)
+        mbarrier_init(&empty, 4);
+    write_operands(operands);
+    async_proxy_fence();
+    make(&full, 1);
+    if (threadIdx.x == 128) {
+        mbarrier_wait(&empty, 0);
+        mbarrier_arrive_expect(&full, 256);
+        bulk_copy(operands + B, x, 256, &full); // [released_before_the_wait]
+        mbarrier_wait(&full, 0);
+    } else if (threadIdx.x < 128) {
+        wgmma_fence();
+        PRODUCT(sums);
+        wgmma_commit_group();
+        if (threadIdx.x % 32 == 0)
+            mbarrier_arrive(&empty);
+        wgmma_wait_group<0>();
+    }
+}
+
+REFUSED(sums_read_before_the_wait, 128, "reads 4 bytes of the sums of a product")
+{
+    extern __shared__ __align__(1024) unsigned char operands[];
+    float sums[4] = {0, 0, 0, 0};
+
+    UNUSED(sums_read_before_the_wait);
+    write_operands(operands);
+    async_proxy_fence();
+    __syncthreads();
+    wgmma_fence();
+    PRODUCT(sums);
+    wgmma_commit_group();
+    wgmma_wait_group<1>();
+    y[threadIdx.x] = (int)sums[3]; // [sums_read_before_the_wait]
+    wgmma_wait_group<0>();
+}
+
+REFUSED(sums_of_no_group, 128, "reads 4 bytes of the sums of a product")
+{
+    extern __shared__ __align__(1024) unsigned char operands[];
+    float sums[4] = {0, 0, 0, 0};
+
+    UNUSED(sums_of_no_group);
+    write_operands(operands);
+    async_proxy_fence();
+    __syncthreads();
+    wgmma_fence();
+    PRODUCT(sums);
+    wgmma_wait_group<0>();
+    y[threadIdx.x] = (int)sums[3]; // [sums_of_no_group]
+}
+
+REFUSED(sums_written_before_the_wait, 128, "writes 4 bytes of the sums of a product")
+{
+    extern __shared__ __align__(1024) unsigned char operands[];
+    float sums[4] = {0, 0, 0, 0};
+
+    UNUSED(sums_written_before_the_wait);
+    write_operands(operands);
+    async_proxy_fence();
+    __syncthreads();
+    wgmma_fence();
+    PRODUCT(sums);
+    wgmma_commit_group();
+    sums[0] = 0; // [sums_written_before_the_wait]
+    wgmma_wait_group<0>();
+}
+
+REFUSED(foreign_descriptor, 128, "the simulator knows those of a swizzle of 128 bytes")
+{
+    extern __shared__ __align__(1024) unsigned char operands[];
+    float sums[4] = {0, 0, 0, 0};
+
+    UNUSED(foreign_descriptor);
+    wgmma_fence();
+    wgmma_m64k16_bf16(sums, wgmma_operand(operands) & ~(3ull << 62),
+                      wgmma_operand(operands + B)); // [foreign_descriptor]
+}
+
+REFUSED(operand_misaligned, 128, "names an operand at an address that ends in 0x080")
+{
+    extern __shared__ __align__(1024) unsigned char operands[];
+    float sums[4] = {0, 0, 0, 0};
+
+    UNUSED(operand_misaligned);
+    wgmma_fence();
+    wgmma_m64k16_bf16(sums, wgmma_operand(operands + 128), wgmma_operand(operands + B)); // [operand_misaligned]
+}
+
+REFUSED(operand_in_global_memory, 128, "names an operand of a product that is not in shared memory")
+{
+    UNUSED(operand_in_global_memory);
+    y[0] = (int)wgmma_operand(x); // [operand_in_global_memory]
+}
+
+REFUSED(warpgroup_of_three, 96, "warp 3 has done 0, or others")
+{
+    extern __shared__ __align__(1024) unsigned char operands[];
+    float sums[4] = {0, 0, 0, 0};
+
+    UNUSED(warpgroup_of_three);
+    write_operands(operands);
+    async_proxy_fence();
+    __syncthreads();
+    wgmma_fence();
+    PRODUCT(sums); // [warpgroup_of_three]
+    wgmma_commit_group();
+    wgmma_wait_group<0>();
+}
+
+REFUSED(product_without_a_lane, 128, "without lane 5")
+{
+    extern __shared__ __align__(1024) unsigned char operands[];
+    float sums[4] = {0, 0, 0, 0};
+
+    UNUSED(product_without_a_lane);
+    write_operands(operands);
+    async_proxy_fence();
+    __syncthreads();
+    wgmma_fence();
+    if (threadIdx.x == 5)
+        return;
+    PRODUCT(sums); // [product_without_a_lane]
+    wgmma_commit_group();
+    wgmma_wait_group<0>();
+}
+
+REFUSED(products_of_several_operands, 128, "that are not those of lane 0")
+{
+    extern __shared__ __align__(1024) unsigned char operands[];
+    float sums[4] = {0, 0, 0, 0};
+
+    UNUSED(products_of_several_operands);
+    write_operands(operands);
+    async_proxy_fence();
+    __syncthreads();
+    wgmma_fence();
+    wgmma_m64k16_bf16(sums, wgmma_operand(operands + threadIdx.x / 16 % 2 * 32),
+                      wgmma_operand(operands + B)); // [products_of_several_operands]
+    wgmma_commit_group();
+    wgmma_wait_group<0>();
+}
+
+/* --- all of them ---------------------------------------------------------------------------------------------------- */
+
+static void run(void **state)
+{
+    const struct bad_kernel *const bad = (const struct bad_kernel *)*state;
+    void (*const kernel)(const int *, int *) = bad->kernel;
+    int *const x = device_iota(), *const y = device_words(0);
+
+    assert_int_equal(cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, SHARED_BYTES),
+                     cudaSuccess);
+    kernel<<<1, bad->threads, SHARED_BYTES>>>(x, y);
+    if (bad->text) {
+        const cudaError_t error = cudaPeekAtLastError();
+
+        assert_int_not_equal(error, cudaSuccess);
+        expect_fault(error, __FILE__, bad->name, bad->text);
+    } else {
+        expect_good();
+    }
+    cudaFree(x);
+    int *const again = device_iota();
+
+    /* The next launch is as if nothing had been. */
+    cudaMemset(y, 0, 4 * WORDS);
+    all_wait<<<1, 64>>>(again, y);
+    expect_good();
+    assert_int_equal(take_words(y)[63], 63);
+    cudaFree(again);
+}
+
+static void counts(void **state)
+{
+    (void)state;
+    int *const x = device_iota(), *const y = device_words(0);
+
+    take_counters();
+    all_wait<<<1, 64>>>(x, y);
+    product_of_ones<<<1, 128, END>>>(x, y);
+    expect_good();
+    const struct simt_counters counters = take_counters();
+
+    assert_int_equal(take_words(y)[0], 64);
+    assert_int_equal(counters.bulk_copies, 1);
+    assert_int_equal(counters.bulk_copy_bytes, 256);
+    assert_int_equal(counters.tensor_operations, 2 * 4);
+    cudaFree(x);
+}
+
+int main(void)
+{
+    static struct CMUnitTest tests[MAX_KERNELS + 1];
+
+    for (int i = 0; i < kernel_count; i++)
+        tests[i] = {bad_kernels[i].name, run, NULL, NULL, &bad_kernels[i]};
+    tests[kernel_count] = {"counts", counts, NULL, NULL, NULL};
+    return _cmocka_run_group_tests("bulk_copies", tests, (size_t)kernel_count + 1, NULL, NULL);
+}
