@@ -325,7 +325,7 @@ static __device__ __forceinline__ void multiply(float (&sums)[2][N / 2], int ste
 
     for (int step = 0; step < steps; step++, at.next()) {
         mbarrier_wait(&s.filled[at.place], at.parity);
-        async_proxy_fence(); /* what threads have copied is for the tensor cores, too */
+        async_proxy_fence_shared(); /* what threads have copied is for the tensor cores, too */
         wgmma_keep(sums[0]);
         wgmma_keep(sums[1]);
         wgmma_fence();

@@ -135,7 +135,7 @@ static __device__ __forceinline__ void tensor_map_prefetch(const tensor_map *map
 /** Between the thread's own loads and stores and what copies or wgmma do to the same memory, on whichever side they are. */
 static __device__ __forceinline__ void async_proxy_fence(void)
 {
-    ASM_90("fence.proxy.async.shared::cta;" ::: "memory");
+    ASM_90("fence.proxy.async;" ::: "memory");
 }
 
 /** The same for shared memory only, which is faster. */

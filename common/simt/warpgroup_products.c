@@ -9,9 +9,8 @@
  */
 #include "warpgroup_products.h"
 
-#include "bulk_copies.h"
 #include "fault.h"
-#include "kernel_calls.h"
+#include "proxy.h"
 #include "small_floats.h"
 
 #include <stdlib.h>
@@ -91,7 +90,10 @@ static void check_operand(uint64_t operand, unsigned rows, uintptr_t pc)
                         (unsigned)(address % EIGHT_ROWS));
     if (end > simt_memory.shared_bytes ||
         (end > simt_memory.shared_end && address - simt_memory.shared < simt_memory.shared_resume))
-        simt_fault_shared_bounds(rows * ROW, false, pc);
+        simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access",
+                        "names an operand of %u rows of which some are beyond the shared memory of this launch (%zu "
+                        "dynamic bytes)",
+                        rows, simt_current.dynamic_shared);
 }
 
 /** 8 numbers of a row: chunk 0 or 1 of the 16 that the descriptor names. */
