@@ -4,8 +4,8 @@
 #   sh common/nvcc.sh arch STAMP               writes the architecture into STAMP, if it is not there already
 #   sh common/nvcc.sh compile STAMP ARGS...    runs nvcc with ARGS for the architecture in STAMP
 #
-# The architecture is $GPU_ARCH (sm_90, sm_90a), else the first GPU's, else sm_90. nvcc is $CUDA_HOME's, else the one in PATH,
-# else /usr/local/cuda's.
+# The architecture is $GPU_ARCH (sm_90, sm_90a), else the first GPU's, else sm_90; sm_90 is compiled as sm_90a. nvcc is
+# $CUDA_HOME's, else the one in PATH, else /usr/local/cuda's.
 set -u
 
 fail() {

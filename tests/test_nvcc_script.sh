@@ -50,7 +50,7 @@ fake_nvcc "$bin/nvcc" 12.0
 equal 'no GPU' "0 $notice" "$(nvcc arch "$stamp")"
 equal 'no GPU: sm_90' sm_90 "$(cat "$stamp")"
 equal 'said once' '0 ' "$(nvcc arch "$stamp")"
-equal 'compile' '0 12.0: -arch=sm_90 -c a b.cu' "$(nvcc compile "$stamp" -c 'a b.cu')"
+equal 'compile, for all that the GPU has' '0 12.0: -gencode arch=compute_90a,code=sm_90a -c a b.cu' "$(nvcc compile "$stamp" -c 'a b.cu')"
 
 touch -d '2001-01-01' "$stamp"
 before=$(ls -l --time-style=full-iso "$stamp")
@@ -83,12 +83,12 @@ equal 'an nvidia-smi that fails' "0 $notice" "$(nvcc arch "$stamp")"
 
 fake_nvcc "$toolkit/bin/nvcc" 13.1
 home=$toolkit
-equal 'CUDA_HOME comes before PATH' '0 13.1: -arch=sm_90 x.cu' "$(nvcc compile "$stamp" x.cu)"
+equal 'CUDA_HOME comes before PATH' '0 13.1: -gencode arch=compute_90a,code=sm_90a x.cu' "$(nvcc compile "$stamp" x.cu)"
 home=
 default=$toolkit
-equal 'PATH comes before /usr/local/cuda' '0 12.0: -arch=sm_90 x.cu' "$(nvcc compile "$stamp" x.cu)"
+equal 'PATH comes before /usr/local/cuda' '0 12.0: -gencode arch=compute_90a,code=sm_90a x.cu' "$(nvcc compile "$stamp" x.cu)"
 rm "$bin/nvcc"
-equal '/usr/local/cuda comes last' '0 13.1: -arch=sm_90 x.cu' "$(nvcc compile "$stamp" x.cu)"
+equal '/usr/local/cuda comes last' '0 13.1: -gencode arch=compute_90a,code=sm_90a x.cu' "$(nvcc compile "$stamp" x.cu)"
 fake "$toolkit/bin/nvcc" 'case $1 in --version) echo "release 12.4," ;; *) exit 7 ;; esac'
 equal "nvcc's exit status" '7 ' "$(nvcc compile "$stamp" x.cu)"
 

@@ -30,10 +30,4 @@ void simt_bulk_copy_arrive(uint32_t number);
 /** It is no more, without having arrived. */
 void simt_bulk_copy_forget(uint32_t number);
 
-/**
- * Ends the launch unless copies and products may see what was last written to a word: by another copy, or before a fence between the
- * two ways to memory that is ordered before now.
- */
-void simt_check_proxy(const struct shadow_cell *cell, enum shadow_space space, uintptr_t pc, const char *reader);
-
 #endif

@@ -800,6 +800,17 @@ REFUSED(operand_misaligned, 128, "names an operand at an address that ends in 0x
     wgmma_m64k16_bf16(sums, wgmma_operand(operands + 128), wgmma_operand(operands + B)); // [operand_misaligned]
 }
 
+REFUSED(operand_beyond_shared_memory, 128, "beyond the shared memory of this launch")
+{
+    extern __shared__ __align__(1024) unsigned char operands[];
+    float sums[4] = {0, 0, 0, 0};
+
+    UNUSED(operand_beyond_shared_memory);
+    wgmma_fence();
+    wgmma_m64k16_bf16(sums, wgmma_operand(operands + SHARED_BYTES - 1024),
+                      wgmma_operand(operands)); // [operand_beyond_shared_memory]
+}
+
 REFUSED(operand_in_global_memory, 128, "names an operand of a product that is not in shared memory")
 {
     UNUSED(operand_in_global_memory);
