@@ -31,7 +31,7 @@ int main(int argc, char **argv)
                  .launch = moe_launch},
         .before = {.name = "11c_moe_tensor_cores",
                    .block_size = block_size_before,
-                   .bench_most_tokens = 16384,
+                   .bench_most_tokens = 64,
                    .launch = moe_launch_before},
     };
     return moe_main(argc, argv, &chapter);
