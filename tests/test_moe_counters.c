@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "harness/moe/moe.h"
+#include "harness/moe/counters.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ typedef cudaError_t launch(const struct moe_problem *problem, const struct moe_b
 
 /** Every token goes to expert t % 2, in blocks of either size. */
 struct fixture {
-    struct moe_buffers device;
+    struct moe_counted_buffers device;
     uint16_t output[TOKENS * HIDDEN], first[TOKENS * HIDDEN];
 };
 
@@ -59,7 +59,7 @@ static int start(void **state)
 
     for (int t = 0; t < TOKENS; t++)
         weights[t] = 1.0f + (float)t;
-    f.device = (struct moe_buffers){
+    f.device.buffers = (struct moe_buffers){
         .hidden = numbers((size_t)TOKENS * HIDDEN),
         .w13 = numbers((size_t)EXPERTS * 2 * INTERMEDIATE * HIDDEN),
         .w2 = numbers((size_t)EXPERTS * HIDDEN * INTERMEDIATE),
@@ -70,20 +70,21 @@ static int start(void **state)
         .intermediate = device_array(NULL, (size_t)TOKENS * INTERMEDIATE * sizeof(uint16_t)),
         .partial = device_array(NULL, (size_t)TOKENS * HIDDEN * sizeof(uint16_t)),
         .output = device_array(NULL, (size_t)TOKENS * HIDDEN * sizeof(uint16_t)),
-        .counters = device_array(NULL, (4 + MOST_BLOCKS) * sizeof(int32_t)),
     };
+    f.device.counters = device_array(NULL, (4 + MOST_BLOCKS) * sizeof(int32_t));
     *state = &f;
     return 0;
 }
 
 static int end(void **state)
 {
-    const struct moe_buffers *const device = &((struct fixture *)*state)->device;
+    const struct moe_counted_buffers *const counted = &((struct fixture *)*state)->device;
+    const struct moe_buffers *const device = &counted->buffers;
 
     cudaFree((void *)device->hidden), cudaFree((void *)device->w13), cudaFree((void *)device->w2);
     cudaFree((void *)device->topk_weights), cudaFree((void *)device->sorted_token_ids);
     cudaFree((void *)device->expert_ids), cudaFree((void *)device->num_tokens_post_padded);
-    cudaFree(device->intermediate), cudaFree(device->partial), cudaFree(device->output), cudaFree(device->counters);
+    cudaFree(device->intermediate), cudaFree(device->partial), cudaFree(device->output), cudaFree(counted->counters);
     return 0;
 }
 
@@ -102,9 +103,10 @@ static int list_tokens(struct fixture *f, int block_size)
     }
     const int32_t padded = blocks * block_size;
 
-    cudaMemcpy((void *)f->device.sorted_token_ids, sorted, (size_t)padded * sizeof *sorted, cudaMemcpyHostToDevice);
-    cudaMemcpy((void *)f->device.expert_ids, experts, (size_t)blocks * sizeof *experts, cudaMemcpyHostToDevice);
-    cudaMemcpy((void *)f->device.num_tokens_post_padded, &padded, sizeof padded, cudaMemcpyHostToDevice);
+    cudaMemcpy((void *)f->device.buffers.sorted_token_ids, sorted, (size_t)padded * sizeof *sorted,
+               cudaMemcpyHostToDevice);
+    cudaMemcpy((void *)f->device.buffers.expert_ids, experts, (size_t)blocks * sizeof *experts, cudaMemcpyHostToDevice);
+    cudaMemcpy((void *)f->device.buffers.num_tokens_post_padded, &padded, sizeof padded, cudaMemcpyHostToDevice);
     return blocks;
 }
 
@@ -123,10 +125,10 @@ static void launch_over(struct fixture *f, int block_size, launch *launch)
                                         .block_size = block_size,
                                         .capacity = list_tokens(f, block_size) * block_size};
 
-    cudaMemset(f->device.output, 0, sizeof f->output);
-    assert_int_equal(launch(&problem, &f->device, 0), cudaSuccess);
+    cudaMemset(f->device.buffers.output, 0, sizeof f->output);
+    assert_int_equal(launch(&problem, &f->device.buffers, 0), cudaSuccess);
     assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
-    cudaMemcpy(f->output, f->device.output, sizeof f->output, cudaMemcpyDeviceToHost);
+    cudaMemcpy(f->output, f->device.buffers.output, sizeof f->output, cudaMemcpyDeviceToHost);
     cudaMemcpy(counters, f->device.counters, sizeof counters, cudaMemcpyDeviceToHost);
     assert_memory_equal(counters, zeros, sizeof counters);
 }

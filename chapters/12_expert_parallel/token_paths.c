@@ -36,7 +36,7 @@ static bool compute(struct parallel_layer *layer, int64_t num_tokens, struct err
     const struct moe_buffers buffers = {data(layer, HIDDEN),     data(layer, W13),          data(layer, W2),
                                         data(layer, WEIGHTS),    data(layer, SORTED),       data(layer, EXPERT_IDS),
                                         data(layer, NUM_PADDED), data(layer, INTERMEDIATE), data(layer, PARTIAL),
-                                        data(layer, OUTPUT),     NULL};
+                                        data(layer, OUTPUT)};
     const cudaStream_t stream = layer->ranks->stream;
 
     return stage_begin(layer, "align", error) &&

@@ -7,11 +7,11 @@
  *         multiply, straight from shared memory. Tiles of the second product wait for those of the first that they need.
  * Watch:  launches 1; bulk copies, one for 8 KB; tensor-core operations of a tile fit the tokens that it has.
  */
-#include "harness/moe/moe.h"
+#include "harness/moe/counters.h"
 #include "kernels/bulk_copy.cuh"
 #include "kernels/dtype.cuh"
 #include "kernels/messages.cuh"
-#include "kernels/tensor_core.cuh"
+#include "kernels/transpose.cuh"
 #include "kernels/warpgroup_product.cuh"
 
 #include <limits.h>
@@ -84,7 +84,7 @@ struct turn {
 // [shared]
 
 // [counters]
-/** buffers.counters: zeros before a launch, and after it. */
+/** Zeros before a launch, and after it. */
 struct counters {
     int next;     /* tiles that have been taken, but for the first of every block */
     int finished; /* warps that have stored their part of a tile of the second product */
@@ -187,10 +187,9 @@ static __device__ void copy_weights(const moe_problem &problem, const order &til
 
 /** Takes tiles until there are no more, tells the others, and copies their weights. One warp. */
 template <typename Tile>
-static __device__ void copy_all_weights(const moe_problem &problem, const moe_buffers &buffers, const tensor_map *w13,
-                                        const tensor_map *w2, shared<Tile> &s)
+static __device__ void copy_all_weights(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
+                                        const tensor_map *w13, const tensor_map *w2, shared<Tile> &s)
 {
-    counters *const counters = (struct counters *)buffers.counters;
     const int lane = threadIdx.x % WARP_SIZE, num_blocks = *buffers.num_tokens_post_padded / problem.block_size;
     const int num_tiles = num_blocks * (tiles_of<Tile, true>(problem) + tiles_of<Tile, false>(problem));
     turn<Tile::STAGES> at;
@@ -272,9 +271,9 @@ static __device__ __forceinline__ void copy_tokens(const bf16 *tokens, int lengt
 
 /** Copies the tokens of all tiles. Three warps. */
 template <typename Tile>
-static __device__ void copy_all_tokens(const moe_problem &problem, const moe_buffers &buffers, shared<Tile> &s)
+static __device__ void copy_all_tokens(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
+                                       shared<Tile> &s)
 {
-    counters *const counters = (struct counters *)buffers.counters;
     const int thread = threadIdx.x % WARPGROUP - WARP_SIZE,
               needed = tiles_of<Tile, true>(problem) * Tile::CONSUMER_WARPS;
     turn<Tile::STAGES> at;
@@ -425,9 +424,9 @@ static __device__ __forceinline__ void consume_tile(const moe_problem &problem, 
 
 /** Computes tiles as they are ordered. */
 template <typename Tile>
-static __device__ void consume(const moe_problem &problem, const moe_buffers &buffers, shared<Tile> &s)
+static __device__ void consume(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
+                               shared<Tile> &s)
 {
-    counters *const counters = (struct counters *)buffers.counters;
     turn<Tile::STAGES> at;
     turn<2> slot;
 
@@ -479,9 +478,8 @@ static __device__ void sum(const moe_problem &problem, const moe_buffers &buffer
 
 /** Leaves the launch, as a warp: the last one leaves the counters as they were. */
 template <typename Tile>
-static __device__ void leave(const moe_problem &problem, const moe_buffers &buffers)
+static __device__ void leave(const moe_problem &problem, const moe_buffers &buffers, counters *counters)
 {
-    counters *const counters = (struct counters *)buffers.counters;
     const int lane = threadIdx.x % WARP_SIZE, num_blocks = *buffers.num_tokens_post_padded / problem.block_size;
     int before = 0;
 
@@ -502,12 +500,11 @@ static __device__ void leave(const moe_problem &problem, const moe_buffers &buff
 /** Grid: as many blocks as the device holds at a time. */
 template <typename Tile>
 static __global__ void __launch_bounds__(Tile::THREADS, 1)
-    layer_kernel(moe_problem problem, moe_buffers buffers, const __grid_constant__ tensor_map w13,
+    layer_kernel(moe_problem problem, moe_buffers buffers, counters *counters, const __grid_constant__ tensor_map w13,
                  const __grid_constant__ tensor_map w2)
 {
     extern __shared__ __align__(1024) unsigned char bytes[];
     shared<Tile> &s = *(shared<Tile> *)bytes;
-    counters *const counters = (struct counters *)buffers.counters;
 
     if (threadIdx.x == 0) {
         for (int i = 0; i < Tile::STAGES; i++) {
@@ -526,20 +523,20 @@ static __global__ void __launch_bounds__(Tile::THREADS, 1)
         if constexpr (Tile::MOVES_REGISTERS)
             registers_decrease<56>();
         if (threadIdx.x / WARP_SIZE == Tile::CONSUMER_WARPS)
-            copy_all_weights<Tile>(problem, buffers, &w13, &w2, s);
+            copy_all_weights<Tile>(problem, buffers, counters, &w13, &w2, s);
         else
-            copy_all_tokens<Tile>(problem, buffers, s);
-        leave<Tile>(problem, buffers);
+            copy_all_tokens<Tile>(problem, buffers, counters, s);
+        leave<Tile>(problem, buffers, counters);
     } else {
         if constexpr (Tile::MOVES_REGISTERS)
             registers_increase<224>();
-        consume<Tile>(problem, buffers, s);
+        consume<Tile>(problem, buffers, counters, s);
         const int num_blocks = *buffers.num_tokens_post_padded / problem.block_size;
         const int all = num_blocks * tiles_of<Tile, false>(problem) * Tile::CONSUMER_WARPS;
         const bool good = wait_for(counters, &counters->finished, all) && *(volatile int *)&counters->failed == 0;
 
         sum<Tile>(problem, buffers, good);
-        leave<Tile>(problem, buffers);
+        leave<Tile>(problem, buffers, counters);
     }
 }
 // [kernel]
@@ -569,11 +566,12 @@ static cudaError_t resident_blocks(int *blocks)
 }
 
 template <typename Tile>
-static cudaError_t launch(moe_problem problem, moe_buffers buffers, cudaStream_t stream)
+static cudaError_t launch(moe_problem problem, moe_counted_buffers counted, cudaStream_t stream)
 {
     const int64_t h = problem.hidden_size, i = problem.intermediate_size, experts = problem.num_local_experts;
+    const moe_buffers &buffers = counted.buffers;
     tensor_map w13, w2;
-    void *arguments[] = {&problem, &buffers, &w13, &w2};
+    void *arguments[] = {&problem, &counted.buffers, &counted.counters, &w13, &w2};
     int blocks;
     cudaError_t status = resident_blocks<Tile>(&blocks);
 
@@ -603,7 +601,9 @@ cudaError_t moe_launch(const moe_problem *problem, const moe_buffers *buffers, c
 {
     if (!has_kernel(problem))
         return moe_launch_any_shape(problem, buffers, stream);
-    return problem->block_size <= few_tokens::TOKENS ? launch<few_tokens>(*problem, *buffers, stream)
-                                                     : launch<many_tokens>(*problem, *buffers, stream);
+    const moe_counted_buffers &counted = *(const moe_counted_buffers *)buffers;
+
+    return problem->block_size <= few_tokens::TOKENS ? launch<few_tokens>(*problem, counted, stream)
+                                                     : launch<many_tokens>(*problem, counted, stream);
 }
 // [launch]

@@ -58,17 +58,6 @@ static __device__ __forceinline__ void ldmatrix_x2_transposed(uint32_t fragments
 }
 // [ldmatrix]
 
-// [transpose]
-/** Of a matrix of 8x8 elements of 16 bits: a lane gives elements 2t and 2t + 1 of row g, and gets those of column g. */
-static __device__ __forceinline__ uint32_t transpose_8x8(uint32_t elements)
-{
-    uint32_t transposed;
-
-    asm volatile("movmatrix.sync.aligned.m8n8.trans.b16 %0, %1;" : "=r"(transposed) : "r"(elements));
-    return transposed;
-}
-// [transpose]
-
 // [mma]
 /** d += a b, summed in f32. Needs compute capability 8.0. */
 static __device__ __forceinline__ void mma_m16n8k16_bf16(float d[4], const uint32_t a[4], const uint32_t b[2])

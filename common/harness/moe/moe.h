@@ -49,15 +49,8 @@ struct moe_buffers {
     void *intermediate; /**< [num_tokens * topk, I] workspace, problem->dtype: silu(gate) * up; holds anything */
     void *partial;      /**< [num_tokens * topk, H] workspace, problem->dtype: weight * expert's output */
     void *output;       /**< [num_tokens, H] of problem->dtype */
-    int32_t *counters;  /**< [moe_counters()] workspace: zeros before the first launch, then what the last one left */
 };
 // [problem]
-
-/** Numbers that the blocks of a launch may share: one for each block of places, and some for all. */
-static inline int64_t moe_counters(const struct moe_problem *problem)
-{
-    return 4 + problem->capacity / problem->block_size;
-}
 
 /** Positions there are, and the pad in sorted_token_ids. */
 static inline int64_t moe_positions(const struct moe_problem *problem)

@@ -2,6 +2,7 @@
 
 #include "harness/align/problem.h"
 #include "harness/moe/check.h"
+#include "harness/moe/counters.h"
 #include "harness/moe/problem.h"
 
 #include <math.h>
@@ -141,7 +142,6 @@ struct moe_buffers moe_buffers_of(const struct operands *operands)
         .intermediate = operand_data(operands, MOE_INTERMEDIATE, OPERAND_DEVICE),
         .partial = operand_data(operands, MOE_PARTIAL, OPERAND_DEVICE),
         .output = operand_data(operands, MOE_OUTPUT, OPERAND_DEVICE),
-        .counters = operand_data(operands, MOE_COUNTERS, OPERAND_DEVICE),
     };
 }
 
@@ -164,9 +164,10 @@ static cudaError_t call_step(const struct launch *launch, const struct operands 
 {
     const struct moe_layer *const layer = launch->problem;
     const struct moe_step *const step = launch->step;
-    const struct moe_buffers buffers = moe_buffers_of(operands);
+    const struct moe_counted_buffers counted = {moe_buffers_of(operands),
+                                                operand_data(operands, MOE_COUNTERS, OPERAND_DEVICE)};
 
-    return layer->problem.num_tokens > 0 ? step->launch(&layer->problem, &buffers, stream) : cudaSuccess;
+    return layer->problem.num_tokens > 0 ? step->launch(&layer->problem, &counted.buffers, stream) : cudaSuccess;
 }
 
 static bool verify(const struct launch *launch, const struct operands *operands, struct error *error)

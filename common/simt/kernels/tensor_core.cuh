@@ -43,15 +43,6 @@ SIMT_DEVICE void ldmatrix_x2_transposed(uint32_t fragments[2], const void *row)
     fragments[1] = words.word[1];
 }
 
-/** By two shuffles, and counted so: element e of row g is in lane 4 g + e / 2. */
-SIMT_DEVICE uint32_t transpose_8x8(uint32_t elements)
-{
-    const uint32_t lane = threadIdx.x % 32, first = lane % 4 * 8 + lane / 8, half = lane / 4 % 2 * 16;
-    const uint32_t upper = __shfl_sync(0xffffffffu, elements, first), lower = __shfl_sync(0xffffffffu, elements, first + 4);
-
-    return (upper >> half & 0xffff) | lower >> half << 16;
-}
-
 #define SIMT_MMA(name, mma)                                                                       \
     SIMT_DEVICE void name(float d[4], const uint32_t a[4], const uint32_t b[2])                   \
     {                                                                                             \
