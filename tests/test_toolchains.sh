@@ -13,6 +13,7 @@
 
 chapters=$(cd chapters && ls -d [0-9]*)
 programs="simt/test_collectives simt/test_cooperative simt/test_counters simt/test_host_api simt/test_order simt/test_refusals simt/test_valid simt/test_faults"
+programs="$programs simt/test_bulk_copies simt/test_warpgroup_products"
 
 # toolchain NAME SED-SCRIPT RUNNER: builds into build/NAME and runs each program by RUNNER
 toolchain() {

@@ -66,6 +66,8 @@ struct lane {
     struct event *head;  /**< the first event not yet replayed */
     uint32_t parked;     /**< events put aside when the warp's turn ended */
     bool in_pieces;      /**< in an access of more events than fit: replayed before it is done */
+    bool patient;        /**< it waits for an mbarrier's phase until that ends, however long */
+    uint8_t parity;      /**< of the phase */
     uintptr_t site;      /**< where a lane that waits called from */
     unsigned call;       /**< of a block barrier: which of its line */
     uintptr_t loaded;    /**< as simt_order has it, while suspended */
@@ -73,8 +75,6 @@ struct lane {
     uint32_t last_copy;
     uint32_t copy_groups; /**< committed since the block began */
     uint32_t mbarrier;    /**< that it waits for, in mbarriers.c */
-    uint32_t parity;      /**< of the phase */
-    bool patient;         /**< it waits until the phase ends, however long */
 };
 
 /** An access of lanes that went by a collective at which others waited for them. */

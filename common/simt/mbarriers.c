@@ -280,7 +280,7 @@ static int wait(void *address, uint32_t parity, bool patient, uintptr_t pc)
         lane->site = pc;
         lane->call = 0;
         lane->mbarrier = number;
-        lane->parity = parity;
+        lane->parity = parity & 1;
         lane->patient = patient;
         warp->ready &= ~self;
         warp->at_mbarrier |= self;
