@@ -45,13 +45,17 @@ static bool is_for_kernels(const char *name)
     static const char *const hooks[] = {"cuda", "__tsan_", NULL};
     static const char calls[] =
         " __sanitizer_cov_trace_pc _GLOBAL_OFFSET_TABLE_ simt_activemask simt_all simt_any simt_atomic simt_atomic16"
-        " simt_atomic32 simt_atomic64 simt_ballot simt_block_dim simt_block_idx simt_clock simt_clock_or"
+        " simt_atomic32 simt_atomic64 simt_ballot simt_block_dim simt_block_idx simt_bulk_copy"
+        " simt_bulk_copy_tile simt_clock simt_clock_or"
         " simt_copies_commit simt_copies_wait simt_copy simt_copy_symbol simt_dynamic_shared simt_fence simt_free"
         " simt_gather_bits simt_grid_dim simt_grid_is_together simt_grid_sync simt_launch_kernel simt_ldmatrix"
-        " simt_malloc simt_match_all simt_match_any simt_mma_bfloat16 simt_mma_half simt_nth_bit simt_occupancy"
+        " simt_malloc simt_match_all simt_match_any simt_mbarrier_arrive simt_mbarrier_arrive_copies simt_mbarrier_init"
+        " simt_mbarrier_init_fence simt_mbarrier_try_wait simt_mbarrier_wait simt_mma_bfloat16 simt_mma_half"
+        " simt_nth_bit simt_occupancy simt_proxy_fence"
         " simt_read_only _Znwm _Znam _ZdlPv _ZdlPvm _ZdaPv _ZdaPvm"
         " simt_reduce simt_shuffle simt_syncthreads simt_syncthreads_and simt_syncthreads_count simt_syncthreads_or"
-        " simt_syncwarp simt_thread_idx simt_touch_range simt_trap simt_wmma simt_wmma_memory ";
+        " simt_syncwarp simt_thread_idx simt_touch_range simt_trap simt_wgmma simt_wgmma_commit simt_wgmma_fence"
+        " simt_wgmma_operand simt_wgmma_wait simt_wmma simt_wmma_memory ";
 
     return begins_with(name, hooks) || has_word(calls, name, strlen(name));
 }

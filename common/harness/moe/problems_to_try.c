@@ -15,6 +15,7 @@ static const struct moe_problem shapes[] = {
     SHAPE(19, 33, 130, 6, 3), SHAPE(3, 1, 1, 1, 1),    SHAPE(9, 100, 24, 40, 6),  SHAPE(70, 31, 17, 1, 2),
     SHAPE(5, 704, 64, 8, 2),  /* six steps of 128: the ring of three is filled again, the last time where results go */
     SHAPE(200, 64, 64, 3, 1), /* in LARGE_BLOCKS: full, in part, empty */
+    SHAPE(200, 128, 64, 3, 1), SHAPE(20, 256, 128, 3, 2), SHAPE(3, 768, 64, 1, 1), /* of 128: a ring of eleven, too */
 };
 
 static const int block_sizes[] = {16, 1, 8, 64, 5, 128};

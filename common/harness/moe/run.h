@@ -18,6 +18,7 @@ enum {
     MOE_INTERMEDIATE,
     MOE_PARTIAL,
     MOE_OUTPUT,
+    MOE_COUNTERS,
     NUM_MOE_OPERANDS
 };
 

@@ -1,0 +1,38 @@
+/** @file main.c  Chapter 16: the layer at the card's ceilings, in one launch. */
+#include "harness/moe/moe.h"
+
+/** Shapes that this chapter has no kernel for go through chapter 11b's: so this limit is that chapter's. */
+static const char *unsupported_reason(const struct moe_problem *problem)
+{
+    if (problem->block_size % 16 != 0)
+        return "--block-size: not a multiple of 16; a product takes 16 tokens of one expert more or less";
+    return NULL;
+}
+
+/** Blocks of 32 tokens while the average expert has fewer than 16, then of up to 192. */
+static int block_size(const struct moe_problem *problem)
+{
+    return problem->num_tokens * problem->topk < 16 * (int64_t)problem->num_experts ? 32 : 192;
+}
+
+/** What chapter 11c works best with. */
+static int block_size_before(const struct moe_problem *problem)
+{
+    return problem->num_tokens * problem->topk < 16 * (int64_t)problem->num_experts ? 16 : 192;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct moe_chapter chapter = {
+        .step = {.name = "16_layer_at_the_limit",
+                 .unsupported_reason = unsupported_reason,
+                 .block_size = block_size,
+                 .bench_most_tokens = 16384,
+                 .launch = moe_launch},
+        .before = {.name = "11c_moe_tensor_cores",
+                   .block_size = block_size_before,
+                   .bench_most_tokens = 64,
+                   .launch = moe_launch_before},
+    };
+    return moe_main(argc, argv, &chapter);
+}

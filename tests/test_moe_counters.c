@@ -1,0 +1,185 @@
+/** @file test_moe_counters.c  Chapter 16's counters: launch after launch, of either tile, and after one that gave up. */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "harness/moe/counters.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { TOKENS = 70, EXPERTS = 2, HIDDEN = 128, INTERMEDIATE = 64, MOST_BLOCKS = 8 };
+
+/** Chapter 16's launch, and one of the same kernels that look only once at a counter. */
+cudaError_t moe_launch_patient(const struct moe_problem *problem, const struct moe_buffers *buffers,
+                               cudaStream_t stream);
+cudaError_t moe_launch_impatient(const struct moe_problem *problem, const struct moe_buffers *buffers,
+                                 cudaStream_t stream);
+typedef cudaError_t launch(const struct moe_problem *problem, const struct moe_buffers *buffers, cudaStream_t stream);
+
+/** Every token goes to expert t % 2, in blocks of either size. */
+struct fixture {
+    struct moe_counted_buffers device;
+    uint16_t output[TOKENS * HIDDEN], first[TOKENS * HIDDEN];
+};
+
+static void *device_array(const void *from, size_t bytes)
+{
+    void *array = NULL;
+
+    assert_int_equal(cudaMalloc(&array, bytes), cudaSuccess);
+    if (from)
+        cudaMemcpy(array, from, bytes, cudaMemcpyHostToDevice);
+    else
+        cudaMemset(array, 0, bytes);
+    return array;
+}
+
+/** Numbers of bf16 about as large as 1, of either sign. */
+static void *numbers(size_t count)
+{
+    uint16_t *const host = malloc(count * sizeof *host);
+
+    assert_non_null(host);
+    for (size_t i = 0; i < count; i++)
+        host[i] = (uint16_t)(0x3d80 + i * 37 % 61 + (i % 3 ? 0x8000 : 0));
+    void *const device = device_array(host, count * sizeof *host);
+
+    free(host);
+    return device;
+}
+
+static int start(void **state)
+{
+    static struct fixture f;
+    float weights[TOKENS];
+
+    for (int t = 0; t < TOKENS; t++)
+        weights[t] = 1.0f + (float)t;
+    f.device.buffers = (struct moe_buffers){
+        .hidden = numbers((size_t)TOKENS * HIDDEN),
+        .w13 = numbers((size_t)EXPERTS * 2 * INTERMEDIATE * HIDDEN),
+        .w2 = numbers((size_t)EXPERTS * HIDDEN * INTERMEDIATE),
+        .topk_weights = device_array(weights, sizeof weights),
+        .sorted_token_ids = device_array(NULL, MOST_BLOCKS * 64 * sizeof(int32_t)),
+        .expert_ids = device_array(NULL, MOST_BLOCKS * sizeof(int32_t)),
+        .num_tokens_post_padded = device_array(NULL, sizeof(int32_t)),
+        .intermediate = device_array(NULL, (size_t)TOKENS * INTERMEDIATE * sizeof(uint16_t)),
+        .partial = device_array(NULL, (size_t)TOKENS * HIDDEN * sizeof(uint16_t)),
+        .output = device_array(NULL, (size_t)TOKENS * HIDDEN * sizeof(uint16_t)),
+    };
+    f.device.counters = device_array(NULL, (4 + MOST_BLOCKS) * sizeof(int32_t));
+    *state = &f;
+    return 0;
+}
+
+static int end(void **state)
+{
+    const struct moe_counted_buffers *const counted = &((struct fixture *)*state)->device;
+    const struct moe_buffers *const device = &counted->buffers;
+
+    cudaFree((void *)device->hidden), cudaFree((void *)device->w13), cudaFree((void *)device->w2);
+    cudaFree((void *)device->topk_weights), cudaFree((void *)device->sorted_token_ids);
+    cudaFree((void *)device->expert_ids), cudaFree((void *)device->num_tokens_post_padded);
+    cudaFree(device->intermediate), cudaFree(device->partial), cudaFree(device->output), cudaFree(counted->counters);
+    return 0;
+}
+
+/** Lists the tokens of both experts in blocks of this size; returns how many blocks. */
+static int list_tokens(struct fixture *f, int block_size)
+{
+    static int32_t sorted[MOST_BLOCKS * 64], experts[MOST_BLOCKS];
+    int blocks = 0;
+
+    for (int e = 0; e < EXPERTS; e++) {
+        for (int t = e; t < TOKENS; blocks++) {
+            experts[blocks] = e;
+            for (int i = 0; i < block_size; i++, t += EXPERTS)
+                sorted[blocks * block_size + i] = t < TOKENS ? t : TOKENS;
+        }
+    }
+    const int32_t padded = blocks * block_size;
+
+    cudaMemcpy((void *)f->device.buffers.sorted_token_ids, sorted, (size_t)padded * sizeof *sorted,
+               cudaMemcpyHostToDevice);
+    cudaMemcpy((void *)f->device.buffers.expert_ids, experts, (size_t)blocks * sizeof *experts, cudaMemcpyHostToDevice);
+    cudaMemcpy((void *)f->device.buffers.num_tokens_post_padded, &padded, sizeof padded, cudaMemcpyHostToDevice);
+    return blocks;
+}
+
+/** Launches over blocks of this size, and fetches the output; the counters must be zeros then. */
+static void launch_over(struct fixture *f, int block_size, launch *launch)
+{
+    static const int32_t zeros[4 + MOST_BLOCKS];
+    int32_t counters[4 + MOST_BLOCKS];
+    const struct moe_problem problem = {.num_tokens = TOKENS,
+                                        .hidden_size = HIDDEN,
+                                        .intermediate_size = INTERMEDIATE,
+                                        .num_experts = EXPERTS,
+                                        .num_local_experts = EXPERTS,
+                                        .topk = 1,
+                                        .dtype = DTYPE_BF16,
+                                        .block_size = block_size,
+                                        .capacity = list_tokens(f, block_size) * block_size};
+
+    cudaMemset(f->device.buffers.output, 0, sizeof f->output);
+    assert_int_equal(launch(&problem, &f->device.buffers, 0), cudaSuccess);
+    assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
+    cudaMemcpy(f->output, f->device.buffers.output, sizeof f->output, cudaMemcpyDeviceToHost);
+    cudaMemcpy(counters, f->device.counters, sizeof counters, cudaMemcpyDeviceToHost);
+    assert_memory_equal(counters, zeros, sizeof counters);
+}
+
+static bool is_nan(uint16_t bits)
+{
+    return (bits & 0x7fff) > 0x7f80;
+}
+
+static void launches_with_the_same_counters_give_the_same_bits(void **state)
+{
+    static const int sizes[] = {16, 64, 32, 16};
+    struct fixture *const f = *state;
+
+    launch_over(f, 16, moe_launch_patient);
+    memcpy(f->first, f->output, sizeof f->first);
+    for (size_t i = 0; i < TOKENS * HIDDEN; i++)
+        assert_false(is_nan(f->first[i]));
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        launch_over(f, sizes[i], moe_launch_patient);
+        assert_memory_equal(f->output, f->first, sizeof f->first);
+    }
+}
+
+static void a_launch_that_gave_up_says_so(void **state)
+{
+    struct fixture *const f = *state;
+    size_t count = 0;
+
+    launch_over(f, 16, moe_launch_impatient);
+    for (size_t i = 0; i < TOKENS * HIDDEN; i++)
+        count += is_nan(f->output[i]);
+    assert_int_equal(count, TOKENS * HIDDEN);
+}
+
+static void the_next_launch_finds_the_counters_ready(void **state)
+{
+    struct fixture *const f = *state;
+
+    launch_over(f, 64, moe_launch_impatient);
+    launch_over(f, 16, moe_launch_patient);
+    assert_memory_equal(f->output, f->first, sizeof f->first);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(launches_with_the_same_counters_give_the_same_bits),
+        cmocka_unit_test(a_launch_that_gave_up_says_so),
+        cmocka_unit_test(the_next_launch_finds_the_counters_ready),
+    };
+
+    return cmocka_run_group_tests(tests, start, end);
+}
