@@ -5,11 +5,11 @@
 #include "harness/align/exchange.h"
 #include "harness/routing/routing.h"
 
-/** Up to so many tokens take one launch; a token's words are at most four. */
+/** Up to so many tokens take one launch. */
 #ifndef MOST_TOKENS
 #define MOST_TOKENS 256
 #endif
-enum { EXCHANGE_BYTES = 256 + 2 * MOST_TOKENS * 4 * 8 };
+enum { EXCHANGE_BYTES = 256 + 2 * MOST_TOKENS * 8 };
 
 #ifdef __cplusplus
 extern "C" {

@@ -31,7 +31,9 @@ int main(int argc, char **argv)
                  .unsupported_reason = unsupported_reason,
                  .workspace_bytes = workspace_bytes,
                  .launch = routing_launch},
-        .before = {.name = "a plain pair of 13 and 14", .workspace_bytes = workspace_bytes, .launch = routing_launch_pair},
+        .before = {.name = "a plain pair of 13 and 14",
+                   .workspace_bytes = workspace_bytes,
+                   .launch = routing_launch_pair},
     };
     return routing_main(argc, argv, &chapter);
 }

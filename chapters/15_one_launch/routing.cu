@@ -10,6 +10,7 @@
 #include "exchange.h"
 #include "kernels/align_list.cuh"
 #include "kernels/gate_choice.cuh"
+#include "kernels/launch_together.cuh"
 
 #include <math.h>
 
@@ -17,98 +18,171 @@
 #ifndef MOST_POLLS
 #define MOST_POLLS (1 << 22) /* seconds on a GPU */
 #endif
-enum { IDS_OF_A_WORD = 4, BITS_OF_AN_ID = 16 };
-
 typedef unsigned long long word64;
 // [constants]
 
 // [router]
-/** A router's shape, as in chapter 13; and the words that a token's ids take. */
+/** A router's shape, as in chapter 13. Two ids at least, and eight at most, make the word that a token publishes. */
 template <int NUM_EXPERTS, int NUM_GROUPS, int STAY, int CHOSEN>
 struct router {
     static constexpr int EXPERTS = NUM_EXPERTS, GROUPS = NUM_GROUPS, TOPK_GROUP = STAY, TOPK = CHOSEN;
     static constexpr int COUNT = EXPERTS / GROUPS, WARPS = EXPERTS / WARP_SIZE, SETS = WARP_SIZE / GROUPS;
-    static constexpr int WORDS = TOPK / IDS_OF_A_WORD;
     static constexpr unsigned LANES_OF_A_GROUP = GROUPS == 4 ? 0x11111111u : GROUPS == 8 ? 0x01010101u : 0x00010001u;
-    static_assert(TOPK <= 2 * TOPK_GROUP && TOPK <= GROUPS && TOPK % IDS_OF_A_WORD == 0, "the kernel rests on these");
-    static_assert(WARP_SIZE % GROUPS == 0 && WARP_SIZE % COUNT == 0 && WARPS <= TOPK, "and on these");
+    static_assert(TOPK <= 2 * TOPK_GROUP && TOPK <= GROUPS && WARP_SIZE % GROUPS == 0 && WARP_SIZE % COUNT == 0,
+                  "the gate rests on these");
+    static_assert(TOPK >= 2 && TOPK <= 8 && EXPERTS <= 256 && WARPS % 4 == 0 && WARPS <= TOPK, "the rest on these");
 };
 // [router]
 
 // [exchange]
 /**
- * The workspace, all zeros before its first launch. Two sets of words, in each some for every token. A launch writes to
+ * The workspace, all zeros before its first launch. Two sets of words, in each one for every token. A launch writes to
  * the set that the last one did not, and clears what the last one wrote: so what it finds in its own set are zeros.
  */
 struct exchange {
-    word64 last;     /* of the last launch: the words it wrote, times two, and in the lowest bit to which set */
-    word64 arrivals; /* blocks of this launch that have read `last` */
-    word64 unused[30];
-    word64 sets[2][MOST_TOKENS * 4];
+    unsigned last;     /* of the last launch: its tokens, times two, and in the lowest bit to which set they wrote */
+    unsigned arrivals; /* blocks of this launch that have read `last`; 0 again with the last of them */
+    word64 unused[31];
+    word64 sets[2][MOST_TOKENS];
 };
-static_assert(sizeof(exchange) == EXCHANGE_BYTES, "what chapter 14 uses begins behind it");
+static_assert(sizeof(exchange) == EXCHANGE_BYTES, "chapter 14's workspace begins behind it");
 
-static const word64 WRITTEN = 1ull << 63; /* in a word with four ids: no id is that large */
-static const word64 GAVE_UP = 1, NOBODY = 2;
-
-static __device__ __forceinline__ word64 load_word(const word64 *word)
-{
-    return *(const volatile word64 *)word;
-}
+/* A token's word is its ids, of eight bits each. They differ, so it is neither zero nor this one, whose ids are all 1. */
+static const word64 GAVE_UP = 0x0101010101010101ull;
 // [exchange]
 
-// [read_choices]
+// [wait_for]
 /**
- * Waits for the words of all tokens but this block's, and counts their ids: in the lower half of counts[e] how many
- * tokens chose expert e, in the upper half how many of those come before this block's token. A word that does not come is
- * given up for all: then nobody has this token's ids, and all blocks return false.
+ * A token's word, once it is there. If it does not come, GAVE_UP takes its place: whichever of the two is first stays,
+ * so all blocks see the same.
+ */
+static __device__ __forceinline__ word64 wait_for(word64 *word)
+{
+    word64 seen = *(volatile word64 *)word;
+
+#pragma unroll 1
+    for (int polls = 0; seen == 0 && polls < MOST_POLLS; polls++) {
+        __nanosleep(20);
+        seen = *(volatile word64 *)word;
+    }
+    if (seen == 0)
+        seen = atomicCAS(word, 0ull, GAVE_UP);
+    return seen == 0 ? GAVE_UP : seen;
+}
+// [wait_for]
+
+// [count_others]
+/**
+ * Counts the ids of all tokens but this block's. In the lower half of counts[e] is how many tokens chose expert e, in the
+ * upper half how many of these come before this block's token. False: a word did not come.
  */
 template <typename Router>
-static __device__ __forceinline__ bool read_choices(word64 *words, int num_tokens, int *counts)
+static __device__ __forceinline__ bool count_others(word64 *words, int *counts)
 {
-    constexpr int OWN = (MOST_TOKENS * Router::WORDS + Router::EXPERTS - 1) / Router::EXPERTS;
-    word64 seen[OWN];
-    bool all = false, good = true;
+    const int own = blockIdx.x, num_tokens = gridDim.x;
+    bool good = true;
 
-#pragma unroll
-    for (int k = 0; k < OWN; k++) {
-        const int token = (threadIdx.x + k * Router::EXPERTS) / Router::WORDS;
-
-        seen[k] = token < num_tokens && token != (int)blockIdx.x ? 0 : NOBODY;
-    }
 #pragma unroll 1
-    for (int polls = 0; !all && polls < MOST_POLLS; polls++) {
-        if (polls > 0)
-            __nanosleep(20);
-        all = true;
-#pragma unroll
-        for (int k = 0; k < OWN; k++) {
-            if (seen[k] == 0)
-                seen[k] = load_word(&words[threadIdx.x + k * Router::EXPERTS]);
-            all &= seen[k] != 0;
-        }
-    }
-#pragma unroll
-    for (int k = 0; k < OWN; k++) {
-        const int w = threadIdx.x + k * Router::EXPERTS;
+    for (int token = threadIdx.x; token < num_tokens; token += Router::EXPERTS) {
+        const word64 word = token != own ? wait_for(&words[token]) : 0;
+        const unsigned halves[2] = {(unsigned)word, (unsigned)(word >> 32)};
 
-        if (seen[k] == 0) {
-            const word64 there = atomicCAS(&words[w], 0ull, GAVE_UP);
-
-            seen[k] = there != 0 ? there : GAVE_UP;
-        }
-        good &= seen[k] != GAVE_UP;
-        if (seen[k] & WRITTEN) {
-            const int one = w / Router::WORDS < (int)blockIdx.x ? 0x10001 : 1;
-
+        good &= word != GAVE_UP;
+        if (word != 0) {
 #pragma unroll
-            for (int i = 0; i < IDS_OF_A_WORD; i++)
-                atomicAdd(&counts[seen[k] >> i * BITS_OF_AN_ID & (Router::EXPERTS - 1)], one);
+            for (int k = 0; k < Router::TOPK; k++)
+                atomicAdd(&counts[halves[k / 4] >> k % 4 * 8 & 0xff], token < own ? 0x10001 : 1);
         }
     }
     return good;
 }
-// [read_choices]
+// [count_others]
+
+// [exchange_choices]
+/** Has the ids of all tokens counted. `last` is workspace->last; `good`: this block's word is there. False: gave up. */
+template <typename Router>
+static __device__ __forceinline__ bool exchange_choices(exchange *workspace, unsigned last, bool good, int *counts)
+{
+    const unsigned thread = threadIdx.x, token = blockIdx.x, num_tokens = gridDim.x, set = !(last & 1);
+    unsigned arrived = 0; /* blocks before this one */
+
+    if (thread == 0)
+        arrived = atomicInc(&workspace->arrivals, num_tokens - 1);
+    if (token + num_tokens * thread < last >> 1)
+        workspace->sets[!set][token + num_tokens * thread] = 0;
+    good &= count_others<Router>(workspace->sets[set], counts);
+    if (thread == 0 && arrived == num_tokens - 1) /* everybody has read `last` */
+        atomicExch(&workspace->last, num_tokens << 1 | set);
+    return !__syncthreads_or(!good);
+}
+// [exchange_choices]
+
+// [begin_of]
+/** Where expert e's group begins, and where the last group ends, in blocks of rows. */
+struct extent {
+    int begin, total;
+};
+
+/** A warp adds up the blocks that the experts need. */
+template <typename Router>
+static __device__ __forceinline__ extent begin_of(int e, const int *counts, const list &list)
+{
+    int sums = 0; /* of all experts in the upper half, of those before e in the lower */
+
+#pragma unroll
+    for (int other = threadIdx.x % WARP_SIZE; other < Router::EXPERTS; other += WARP_SIZE)
+        sums += few_blocks_for(counts[other] & 0xffff, list) * (other < e ? 0x10001 : 0x10000);
+    sums = __reduce_add_sync(FULL_MASK, sums);
+    return {sums & 0xffff, sums >> 16};
+}
+// [begin_of]
+
+// [write_weights]
+/** A warp writes a token's ids and weights. */
+template <typename Router, typename T>
+static __device__ __forceinline__ void write_weights(weighting how, const unsigned char *ids, const float *scores,
+                                                     float *topk_weights, int *topk_ids)
+{
+    const int lane = threadIdx.x % WARP_SIZE, i = blockIdx.x * Router::TOPK + lane;
+    const float score = lane < Router::TOPK ? scores[lane] : 0.0f;
+    const float sum = round_to<T>(token_sum(score, Router::TOPK));
+
+    if (lane < Router::TOPK) {
+        topk_ids[i] = ids[lane];
+        topk_weights[i] = weight_of<T>(how, score, sum);
+    }
+}
+// [write_weights]
+
+// [write_groups]
+/**
+ * Writes the places of this block's ids, a warp for each; the warp of an expert's first id also closes the expert's group.
+ * With counts of nothing but zeros it writes nothing.
+ */
+template <typename Router>
+static __device__ __forceinline__ void write_groups(const list &list, const unsigned char *ids, const int *counts,
+                                                    const int *local_ids)
+{
+    const int warp = threadIdx.x / WARP_SIZE, lane = threadIdx.x % WARP_SIZE;
+    int total = 0;
+
+#pragma unroll 1
+    for (int k = warp; k < Router::TOPK; k += Router::WARPS) {
+        const int id = ids[k], count = counts[id] & 0xffff, earlier = counts[id] >> 16;
+        const extent extent = begin_of<Router>(id, counts, list);
+
+        total = extent.total;
+        if (lane == 0 && count > 0)
+            list.sorted_token_ids[extent.begin * list.block_size + earlier] = blockIdx.x * Router::TOPK + k;
+        if (earlier == 0)
+            close_group(list, local_ids[id], count, extent.begin);
+    }
+    if (total > 0)
+        close_list(list, total);
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        *list.num_tokens_post_padded = total * list.block_size;
+}
+// [write_groups]
 
 // [kernel]
 /** Grid: a block for each token, with a thread for each expert; all of them on the device at the same time. */
@@ -120,14 +194,14 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     __shared__ float group_scores[Router::GROUPS], chosen[Router::TOPK], scores[Router::EXPERTS];
     __shared__ unsigned seconds[Router::GROUPS], num_candidates;
     __shared__ __align__(16) entry candidates[Router::EXPERTS];
-    __shared__ word64 own_words[Router::WORDS];
-    __shared__ int counts[Router::EXPERTS], begins[Router::EXPERTS];
-    __shared__ __align__(16) int sums[Router::WARPS];
-    unsigned short *const own_ids = (unsigned short *)own_words; /* [TOPK] */
+    __shared__ int none[Router::EXPERTS], counts[Router::EXPERTS], local_ids[Router::EXPERTS];
+    __shared__ word64 own_word;
+    unsigned char *const own_ids = (unsigned char *)&own_word; /* [TOPK] */
     const int token = blockIdx.x, num_tokens = gridDim.x;
     const unsigned expert = threadIdx.x, lane = expert % WARP_SIZE, warp = expert / WARP_SIZE;
     const unsigned group_of_lane = lane % Router::GROUPS;
-    const word64 last = load_word(&workspace->last);
+    const unsigned last = *(const volatile unsigned *)&workspace->last;
+    word64 there = 0;
     // [kernel]
 
     // [gate]
@@ -136,9 +210,13 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     const two_keys best = two_largest_keys<Router::COUNT>(key);
 
     candidates[expert] = 0;
+    none[expert] = 0;
     counts[expert] = 0;
-    if (expert == 0)
+    local_ids[expert] = list.expert_map ? list.expert_map[expert] : expert;
+    if (expert == 0) {
         num_candidates = 0;
+        own_word = 0;
+    }
     if (expert % Router::COUNT == 0) {
         group_scores[expert / Router::COUNT] = score_of_group<Choice>(choice_of(best.first), choice_of(best.second),
                                                                       correction_bias != NULL);
@@ -172,11 +250,6 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     __syncthreads();
     // [gate]
 
-    const int set = !(last & 1);
-    word64 *const words = workspace->sets[set];
-    word64 arrivals = 0;
-    bool good = true;
-
     // [places]
     if (warp == 0) {
         const bool halves = num_candidates <= WARP_SIZE / 2; /* then a candidate has two lanes, as in chapter 13 */
@@ -193,131 +266,56 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
                 place = place_of<16>(candidate, candidates, num_candidates);
             }
             if ((candidate != 0) & (place < Router::TOPK) & (lane < width)) {
-                own_ids[place] = (unsigned short)id_of(candidate);
+                own_ids[place] = (unsigned char)id_of(candidate);
                 chosen[place] = scores[first + lane];
-                atomicAdd(&counts[id_of(candidate)], 1);
+                counts[id_of(candidate)] = 1;
             }
         }
         __syncwarp();
-        // [places]
-
-        // [publish]
-        if (num_tokens > 1) {
-            if (lane < Router::WORDS)
-                good = atomicCAS(&words[token * Router::WORDS + lane], 0ull, own_words[lane] | WRITTEN) == 0;
-            if (lane == 0)
-                arrivals = atomicAdd(&workspace->arrivals, 1ull);
-        }
-        // [publish]
-
-        // [weights]
-        const float own_score = lane < Router::TOPK ? chosen[lane] : 0.0f;
-        const float sum = round_to<T>(token_sum(own_score, Router::TOPK));
-
-        if (lane < Router::TOPK) {
-            topk_ids[token * Router::TOPK + lane] = own_ids[lane];
-            topk_weights[token * Router::TOPK + lane] = weight_of<T>(how, own_score, sum);
-        }
-        // [weights]
+        if (lane == 0 && num_tokens > 1)
+            there = atomicCAS(&workspace->sets[!(last & 1)][token], 0ull, own_word);
     }
+    // [places]
 
-    // [others]
-    if (num_tokens > 1) {
-        for (int i = token * Router::EXPERTS + expert; i < (int)(last >> 1); i += num_tokens * Router::EXPERTS)
-            workspace->sets[!set][i] = 0;
-        good &= read_choices<Router>(words, num_tokens, counts);
-    }
-    if (expert == 0 && arrivals == (unsigned)num_tokens - 1 && num_tokens > 1) { /* everybody has read `last` */
-        atomicExch(&workspace->arrivals, 0ull);
-        atomicExch(&workspace->last, (word64)num_tokens * Router::WORDS << 1 | set);
-    }
-    if (__syncthreads_or(!good)) {
-        if (token == 0 && expert == 0)
-            *list.num_tokens_post_padded = -1;
-        return;
-    }
-    // [others]
-
-    // [scan]
-    const int blocks = blocks_for(counts[expert] & 0xffff, list);
-    int before = 0, sum = 0;
-
+    // [passes]
 #pragma unroll 1
-    for (int bit = 0; __any_sync(FULL_MASK, blocks >> bit); bit++) {
-        const unsigned plane = __ballot_sync(FULL_MASK, blocks >> bit & 1);
-
-        before += __popc(plane & lanes_below(lane)) << bit;
-        sum += __popc(plane) << bit;
-    }
-    begins[expert] = before;
-    if (lane == 0)
-        sums[warp] = sum;
-    __syncthreads();
-    // [scan]
-
-    // [write]
-    int total = 0;
-
-    for (unsigned k = warp; k < Router::TOPK; k += Router::WARPS) {
-        const unsigned id = own_ids[k], count = counts[id];
-        int begin = begins[id];
-
-        total = 0;
-#pragma unroll
-        for (unsigned w = 0; w < Router::WARPS; w++) {
-            total += sums[w];
-            begin += w < id / WARP_SIZE ? sums[w] : 0;
+    for (int pass = warp == 0; pass < 2; pass++) {
+        if (pass == 1) {
+            __syncthreads();
+            if (warp == Router::WARPS - 1) /* the last that has tokens to wait for */
+                write_weights<Router, T>(how, own_ids, chosen, topk_weights, topk_ids);
+            if (num_tokens > 1 && !exchange_choices<Router>(workspace, last, there == 0, counts)) {
+                if (token == 0 && expert == 0)
+                    *list.num_tokens_post_padded = -1;
+                return;
+            }
         }
-        if (lane == 0)
-            list.sorted_token_ids[begin * list.block_size + (count >> 16)] = token * Router::TOPK + k;
-        if (count >> 16 == 0) /* the first token that chose this expert */
-            close_group(list, id, count & 0xffff, begin);
+        write_groups<Router>(list, pass == 1 ? own_ids : (const unsigned char *)none, pass == 1 ? counts : none,
+                             local_ids);
     }
-    close_list(list, total);
-    if (token == 0 && expert == 0)
-        *list.num_tokens_post_padded = total * list.block_size;
-    // [write]
+    // [passes]
 }
 
 /* --- launches ----------------------------------------------------------------------------------------------------- */
 
 // [launch]
-/** How many blocks of a kernel are on the device at the same time. */
-template <typename Kernel>
-static cudaError_t resident_blocks(Kernel kernel, int threads, int64_t *blocks)
-{
-    int device, processors = 0, each = 0;
-    cudaError_t status = cudaGetDevice(&device);
-
-    if (status == cudaSuccess)
-        status = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    if (status == cudaSuccess)
-        status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads, 0);
-    *blocks = (int64_t)processors * each;
-    return status;
-}
-
 template <typename Router, typename T, typename Choice, typename Bias>
 static cudaError_t launch(const routing_problem *problem, const routing_buffers *buffers, cudaStream_t stream)
 {
     const auto kernel = one_launch_kernel<Router, T, Choice, Bias>;
-    weighting how = {problem->gate.renormalize, problem->gate.routed_scaling_factor};
-    const T *gating_output = (const T *)buffers->gate.gating_output;
-    const Bias *correction_bias = (const Bias *)buffers->gate.correction_bias;
-    float *topk_weights = buffers->gate.topk_weights;
-    int *topk_ids = buffers->gate.topk_ids;
-    list list = list_of(&problem->align, &buffers->align);
-    exchange *workspace = (exchange *)buffers->align.workspace;
-    void *arguments[] = {&how, &gating_output, &correction_bias, &topk_weights, &topk_ids, &list, &workspace};
-    int64_t resident;
-    const cudaError_t status = resident_blocks(kernel, Router::EXPERTS, &resident);
+    const weighting how = {problem->gate.renormalize, problem->gate.routed_scaling_factor};
+    const int num_tokens = (int)problem->gate.num_tokens;
+    bool fits;
+    const cudaError_t status = all_fit(kernel, num_tokens, Router::EXPERTS, &fits);
 
     if (status != cudaSuccess)
         return status;
-    if (problem->gate.num_tokens > resident)
+    if (!fits)
         return routing_launch_pair(problem, buffers, stream);
-    return cudaLaunchCooperativeKernel(kernel, (unsigned)problem->gate.num_tokens, Router::EXPERTS, arguments, 0,
-                                       stream);
+    return launch_together(kernel, num_tokens, Router::EXPERTS, stream, how, (const T *)buffers->gate.gating_output,
+                           (const Bias *)buffers->gate.correction_bias, buffers->gate.topk_weights,
+                           buffers->gate.topk_ids, list_of(&problem->align, &buffers->align),
+                           (exchange *)buffers->align.workspace);
 }
 // [launch]
 
@@ -345,8 +343,6 @@ static cudaError_t launch_for_router(const routing_problem *problem, const routi
             return launch<router<128, 4, 2, 4>, T, Choice, Bias>(problem, buffers, stream);
         if (is_of<router<128, 8, 8, 8>>(gate))
             return launch<router<128, 8, 8, 8>, T, Choice, Bias>(problem, buffers, stream);
-        if (is_of<router<512, 16, 8, 16>>(gate))
-            return launch<router<512, 16, 8, 16>, T, Choice, Bias>(problem, buffers, stream);
     }
     return routing_launch_pair(problem, buffers, stream);
 }

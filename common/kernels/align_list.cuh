@@ -15,53 +15,52 @@ struct list {
     int *sorted_token_ids, *expert_ids, *num_tokens_post_padded;
     const int *expert_map;
     int numel, block_size;
-    unsigned reciprocal; /* 0xffffffff / block_size */
+    unsigned reciprocal, rest; /* what few_blocks_for() multiplies with, and adds */
     int capacity, most_blocks;
 };
 
+enum { MOST_FEW = 512 }; /* a group of so many ids at most */
+
 static list list_of(const struct align_problem *problem, const struct align_buffers *buffers)
 {
+    const unsigned divisor = problem->block_size < MOST_FEW ? (unsigned)problem->block_size : (unsigned)MOST_FEW;
+    const unsigned reciprocal = ((1u << 20) + divisor - 1) / divisor;
+
     return list{buffers->sorted_token_ids,
                 buffers->expert_ids,
                 buffers->num_tokens_post_padded,
                 buffers->expert_map,
                 (int)problem->numel,
                 problem->block_size,
-                0xffffffffu / (unsigned)problem->block_size,
+                reciprocal,
+                (divisor - 1) * reciprocal,
                 (int)problem->capacity,
                 (int)(problem->capacity / problem->block_size)};
 }
 
-/** Blocks of rows for `count` ids, below 2^31: a division by block_size. The product is right or one too small. */
-static __device__ __forceinline__ int blocks_for(int count, const list &list)
+/**
+ * Blocks of rows for up to MOST_FEW ids: (count + divisor - 1) / divisor as a product with a reciprocal of 20 bits, which
+ * is too large by less than divisor / 2^20 of it: 1,023 * 512 < 2^20, so the quotient is right.
+ */
+static __device__ __forceinline__ int few_blocks_for(int count, const list &list)
 {
-    const unsigned quotient = __umulhi((unsigned)count, list.reciprocal);
-    const unsigned rest = (unsigned)count - quotient * (unsigned)list.block_size;
-
-    return (int)(quotient + (rest > 0) + (rest > (unsigned)list.block_size));
-}
-
-/** A bit for each lane below this one. */
-static __device__ __forceinline__ unsigned lanes_below(int lane)
-{
-    return (1u << lane) - 1;
+    return (int)(((unsigned)count * list.reciprocal + list.rest) >> 20);
 }
 
 /**
- * Writes an expert's pads and the owner of its blocks of rows. Its group has `count` ids and begins at `begin`, in blocks
- * of rows. A warp does it.
+ * Writes an expert's pads and the owner of its blocks of rows, which is `local_id`. Its group has `count` ids and begins at
+ * `begin`, in blocks of rows. A warp does it.
  */
-static __device__ __forceinline__ void close_group(const list &list, int expert, int count, int begin)
+static __device__ __forceinline__ void close_group(const list &list, int local_id, int count, int begin)
 {
-    const int lane = threadIdx.x % 32, end = blocks_for(count, list) + begin;
-    const int local = list.expert_map ? list.expert_map[expert] : expert;
+    const int lane = threadIdx.x % 32, end = few_blocks_for(count, list) + begin;
 
 #pragma unroll 1
     for (int place = begin * list.block_size + count + lane; place < end * list.block_size; place += 32)
         list.sorted_token_ids[place] = list.numel;
 #pragma unroll 1
     for (int block = begin + lane; block < end; block += 32)
-        list.expert_ids[block] = local;
+        list.expert_ids[block] = local_id;
 }
 
 /** Writes what lies past the last group: pads, and blocks of no expert. All threads of the grid do it together. */

@@ -89,8 +89,8 @@ bool gate_options_parse(struct program *program, int argc, char **argv, struct g
 {
     *options = gate_options_default();
     return program_parse(program, gate_option_rows,
-                         "chooses experts for every token, checks each choice and weight, and reports",
-                         argc, argv, options) &&
+                         "chooses experts for every token, checks each choice and weight, and reports", argc, argv,
+                         options) &&
            check_trace(program, options, &program->error);
 }
 

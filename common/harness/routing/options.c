@@ -19,10 +19,11 @@ static const struct option_row table[] = {
 bool routing_options_parse(struct program *program, int argc, char **argv, struct routing_options *options)
 {
     *options = (struct routing_options){.gate = gate_options_default(), .align = {.block_size = 64}, .map = "none"};
-    if (!program_parse(program, table,
-                       "chooses experts for every token (of the router data without --num-tokens: 64) and groups the choices "
-                       "by expert, checks both, and reports",
-                       argc, argv, options))
+    if (!program_parse(
+            program, table,
+            "chooses experts for every token (of the router data without --num-tokens: 64) and groups the choices "
+            "by expert, checks both, and reports",
+            argc, argv, options))
         return false;
     if (!options->gate.program.num_tokens_given && !options->gate.program.bench &&
         options->gate.source == GATE_SOURCE_ROUTER) {

@@ -54,9 +54,9 @@ static void report_list(const struct routing_problem *problem, const struct oper
     const int32_t padded = *routing_buffers_at(operands, OPERAND_HOST).align.num_tokens_post_padded;
     char used[32], places[32];
 
-    record_text(report, IN_TABLE, "padded", "%s of %s places, %d blocks of %d",
-                grouped_digits((uint64_t)padded, used), grouped_digits((uint64_t)problem->align.capacity, places),
-                padded / problem->align.block_size, problem->align.block_size);
+    record_text(report, IN_TABLE, "padded", "%s of %s places, %d blocks of %d", grouped_digits((uint64_t)padded, used),
+                grouped_digits((uint64_t)problem->align.capacity, places), padded / problem->align.block_size,
+                problem->align.block_size);
     record_number(report, IN_DATA, "num_tokens_post_padded", "%d", padded);
 }
 

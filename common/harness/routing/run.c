@@ -84,8 +84,7 @@ bool routing_load(struct routing_options *options, const struct routing_step *st
 
     if (!gate_load(&options->gate, &any_gate, operands, error))
         return false;
-    if (settle_problem(options, step, problem, error) &&
-        add_align_operands(problem, step, has_map, operands, error) &&
+    if (settle_problem(options, step, problem, error) && add_align_operands(problem, step, has_map, operands, error) &&
         align_load_map(options->map, problem->align.num_experts, options->gate.program.seed,
                        operands->list[ROUTING_EXPERT_MAP].host.data, error))
         return true;
