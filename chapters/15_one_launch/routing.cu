@@ -18,6 +18,9 @@
 #ifndef MOST_POLLS
 #define MOST_POLLS (1 << 22) /* seconds on a GPU */
 #endif
+#ifndef REHEARSAL
+#define REHEARSAL 1 /* warps that have nothing to do fetch the code of what comes last */
+#endif
 typedef unsigned long long word64;
 // [constants]
 
@@ -138,18 +141,20 @@ static __device__ __forceinline__ extent begin_of(int e, const int *counts, cons
 // [begin_of]
 
 // [write_weights]
-/** A warp writes a token's ids and weights. */
+/** A warp writes a token's ids and weights; in a rehearsal it computes only. */
 template <typename Router, typename T>
-static __device__ __forceinline__ void write_weights(weighting how, const unsigned char *ids, const float *scores,
-                                                     float *topk_weights, int *topk_ids)
+static __device__ __forceinline__ void write_weights(bool real, weighting how, const unsigned char *ids,
+                                                     const float *scores, float *topk_weights, int *topk_ids)
 {
     const int lane = threadIdx.x % WARP_SIZE, i = blockIdx.x * Router::TOPK + lane;
     const float score = lane < Router::TOPK ? scores[lane] : 0.0f;
     const float sum = round_to<T>(token_sum(score, Router::TOPK));
 
-    if (lane < Router::TOPK) {
+    const float weight = weight_of<T>(how, score, sum);
+
+    if (real & (lane < Router::TOPK)) {
         topk_ids[i] = ids[lane];
-        topk_weights[i] = weight_of<T>(how, score, sum);
+        topk_weights[i] = weight;
     }
 }
 // [write_weights]
@@ -201,7 +206,8 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     const unsigned expert = threadIdx.x, lane = expert % WARP_SIZE, warp = expert / WARP_SIZE;
     const unsigned group_of_lane = lane % Router::GROUPS;
     const unsigned last = *(const volatile unsigned *)&workspace->last;
-    word64 there = 0;
+    constexpr unsigned LAST_WARP = Router::WARPS - 1; /* the last that has tokens to wait for */
+    word64 there = 0;                                 /* where this block's word should be, before it was */
     // [kernel]
 
     // [gate]
@@ -279,19 +285,20 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
 
     // [passes]
 #pragma unroll 1
-    for (int pass = warp == 0; pass < 2; pass++) {
-        if (pass == 1) {
+    for (int pass = warp == 0 || !REHEARSAL; pass < 2; pass++) {
+        const bool real = pass == 1;
+
+        if (real)
             __syncthreads();
-            if (warp == Router::WARPS - 1) /* the last that has tokens to wait for */
-                write_weights<Router, T>(how, own_ids, chosen, topk_weights, topk_ids);
-            if (num_tokens > 1 && !exchange_choices<Router>(workspace, last, there == 0, counts)) {
-                if (token == 0 && expert == 0)
-                    *list.num_tokens_post_padded = -1;
-                return;
-            }
+        if (warp == LAST_WARP)
+            write_weights<Router, T>(real, how, own_ids, real ? chosen : group_scores, topk_weights, topk_ids);
+        if (real && num_tokens > 1 && !exchange_choices<Router>(workspace, last, there == 0, counts)) {
+            if (token == 0 && expert == 0)
+                *list.num_tokens_post_padded = -1;
+            return;
         }
-        write_groups<Router>(list, pass == 1 ? own_ids : (const unsigned char *)none, pass == 1 ? counts : none,
-                             local_ids);
+        if (real || warp != LAST_WARP)
+            write_groups<Router>(list, real ? own_ids : (const unsigned char *)none, real ? counts : none, local_ids);
     }
     // [passes]
 }
