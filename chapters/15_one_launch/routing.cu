@@ -3,7 +3,7 @@
  * @brief Chapter 15: gate and align in one launch: each block tells the others what its token chose.
  *
  * Before: chapter 13's kernel, then chapter 14's, which starts when the first has ended and counts all ids anew.
- * Now:    a block for each token. It chooses, publishes its ids in two words, reads those of all other tokens, and writes
+ * Now:    a block for each token. It chooses, publishes its ids in one word, reads those of all other tokens, and writes
  *         its own positions into the list.
  * Watch:  launches 1; atomics that are counts only: no place depends on their order.
  */

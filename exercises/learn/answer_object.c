@@ -50,8 +50,8 @@ static bool is_for_kernels(const char *name)
         " simt_gather_bits simt_grid_dim simt_grid_is_together simt_grid_sync simt_launch_kernel simt_ldmatrix"
         " simt_malloc simt_match_all simt_match_any simt_mma_bfloat16 simt_mma_half simt_nth_bit simt_occupancy"
         " simt_read_only _Znwm _Znam _ZdlPv _ZdlPvm _ZdaPv _ZdaPvm"
-        " simt_reduce simt_shuffle simt_syncthreads simt_syncthreads_and simt_syncthreads_count simt_syncthreads_or"
-        " simt_syncwarp simt_thread_idx simt_touch_range simt_trap simt_wmma simt_wmma_memory ";
+        " simt_reduce simt_shuffle simt_sleep simt_syncthreads simt_syncthreads_and simt_syncthreads_count"
+        " simt_syncthreads_or simt_syncwarp simt_thread_idx simt_touch_range simt_trap simt_wmma simt_wmma_memory ";
 
     return begins_with(name, hooks) || has_word(calls, name, strlen(name));
 }
