@@ -109,6 +109,7 @@ static __device__ __forceinline__ bool exchange_choices(exchange *workspace, uns
     const unsigned thread = threadIdx.x, token = blockIdx.x, num_tokens = gridDim.x, set = !(last & 1);
     unsigned arrived = 0; /* blocks before this one */
 
+    static_assert(MOST_TOKENS <= 2 * Router::EXPERTS, "two blocks at least have a thread for each word to clear");
     if (thread == 0)
         arrived = atomicInc(&workspace->arrivals, num_tokens - 1);
     if (token + num_tokens * thread < last >> 1)
@@ -149,7 +150,6 @@ static __device__ __forceinline__ void write_weights(bool real, weighting how, c
     const int lane = threadIdx.x % WARP_SIZE, i = blockIdx.x * Router::TOPK + lane;
     const float score = lane < Router::TOPK ? scores[lane] : 0.0f;
     const float sum = round_to<T>(token_sum(score, Router::TOPK));
-
     const float weight = weight_of<T>(how, score, sum);
 
     if (real & (lane < Router::TOPK)) {

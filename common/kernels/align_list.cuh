@@ -19,6 +19,7 @@ struct list {
     int capacity, most_blocks;
 };
 
+// [few_blocks]
 enum { MOST_FEW = 512 }; /* a group of so many ids at most */
 
 static list list_of(const struct align_problem *problem, const struct align_buffers *buffers)
@@ -46,7 +47,9 @@ static __device__ __forceinline__ int few_blocks_for(int count, const list &list
 {
     return (int)(((unsigned)count * list.reciprocal + list.rest) >> 20);
 }
+// [few_blocks]
 
+// [close]
 /**
  * Writes an expert's pads and the owner of its blocks of rows, which is `local_id`. Its group has `count` ids and begins at
  * `begin`, in blocks of rows. A warp does it.
@@ -56,7 +59,8 @@ static __device__ __forceinline__ void close_group(const list &list, int local_i
     const int lane = threadIdx.x % 32, end = few_blocks_for(count, list) + begin;
 
 #pragma unroll 1
-    for (int place = begin * list.block_size + count + lane; place < end * list.block_size; place += 32)
+    for (unsigned place = begin * list.block_size + count + lane; place < (unsigned)(end * list.block_size);
+         place += 32)
         list.sorted_token_ids[place] = list.numel;
 #pragma unroll 1
     for (int block = begin + lane; block < end; block += 32)
@@ -69,11 +73,12 @@ static __device__ __forceinline__ void close_list(const list &list, int num_bloc
     const int thread = blockIdx.x * blockDim.x + threadIdx.x, num_threads = gridDim.x * blockDim.x;
 
 #pragma unroll 1
-    for (int place = num_blocks * list.block_size + thread; place < list.capacity; place += num_threads)
+    for (unsigned place = num_blocks * list.block_size + thread; place < (unsigned)list.capacity; place += num_threads)
         list.sorted_token_ids[place] = list.numel;
 #pragma unroll 1
     for (int block = num_blocks + thread; block < list.most_blocks; block += num_threads)
         list.expert_ids[block] = -1;
 }
+// [close]
 
 #endif

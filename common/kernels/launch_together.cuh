@@ -9,6 +9,7 @@
 
 #include <cuda_runtime.h>
 
+// [launch_together]
 /** Sets *fit to whether so many blocks of the kernel, without dynamic shared memory, are on the device at the same time. */
 template <typename... Parameters>
 static cudaError_t all_fit(void (*kernel)(Parameters...), int blocks, int threads, bool *fit)
@@ -39,5 +40,6 @@ static cudaError_t launch_together(void (*kernel)(Parameters...), int blocks, in
     how.stream = stream;
     return cudaLaunchKernelEx(&how, kernel, arguments...);
 }
+// [launch_together]
 
 #endif
