@@ -1,5 +1,5 @@
 /** @file main.c  Chapter 15: from logits to the list of rows in one launch, up to 256 tokens. */
-#include "exchange.h"
+#include "harness/routing/exchange.h"
 
 #include <limits.h>
 

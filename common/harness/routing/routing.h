@@ -52,6 +52,10 @@ struct routing_chapter {
 cudaError_t routing_launch(const struct routing_problem *problem, const struct routing_buffers *buffers,
                            cudaStream_t stream);
 
+/** Chapters 13 and 14, one after the other, as they are: chapter 15's pair.c defines it. */
+cudaError_t routing_launch_pair(const struct routing_problem *problem, const struct routing_buffers *buffers,
+                                cudaStream_t stream);
+
 /** Runs a chapter's program: command line, input, launch, check, report. Returns the process's exit code. */
 int routing_main(int argc, char **argv, const struct routing_chapter *chapter);
 
