@@ -30,6 +30,13 @@ to global memory, of a warp each; the rest as above.
 Input: {numel} ids of {num_experts} experts, {num_tokens_post_padded} places in whole blocks of {block_size}; \
 expert {busiest_expert} is the busiest, with {busiest_ids} ids.
 """),
+    Table("routing_block_size", 20, False, {
+        "votes": ("votes",), "barriers": ("block_barriers",), "shuffles": ("shuffles",), "divergent": ("divergent_branches",),
+        "sectors": SECTORS, "wavefronts": WAVEFRONTS, "conflicts": ("shared_conflicts",), "atomics": ("atomic_requests",)}, """\
+Counters are in all; votes: with reductions of a warp; the rest as above.
+Input: {num_tokens} tokens, each to {topk} of {num_experts} experts, {dtype}; {num_tokens_post_padded} places in whole blocks of \
+{routing_block_size}.
+"""),
     Table("hidden_size", 20, False, {
         "barriers": ("block_barriers",), "loads": ("global_load_requests",), "sectors": SECTORS,
         "shared": ("shared_load_requests", "shared_store_requests"), "wavefronts": WAVEFRONTS,

@@ -1,11 +1,12 @@
 # shellcheck shell=sh
 # Read by tests that take chapter programs of any operator.
 
-# operator_of PROGRAM: gate, align, moe or parallel, by an option that only it has; other, of which tests ask what every program can do
+# operator_of PROGRAM: gate, align, routing, moe or parallel, by an option that only it has; other, of which tests ask what every program can do
 operator_of() {
     case $("$1" --help 2>/dev/null) in
     *--tokens-per-rank*) echo parallel ;;
     *--hidden-size*) echo moe ;;
+    *--block-size*--num-expert-group*) echo routing ;;
     *--block-size*) echo align ;;
     *--num-expert-group*) echo gate ;;
     *) echo other ;;

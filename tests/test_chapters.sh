@@ -46,6 +46,30 @@ run_align() {
     succeeds "$1 verifies an expert with everything and one with nothing" "$1" --counts 0,5000,0,1,0
 }
 
+# run_routing PROGRAM: 64 blocks is what fits on the simulator
+run_routing() {
+    for num_tokens in 0 1 31 64 257; do
+        for dtype in $(dtypes_of "$1"); do
+            succeeds "$1 verifies $num_tokens tokens of the real data as $dtype" \
+                "$1" --num-tokens "$num_tokens" --dtype "$dtype"
+        done
+    done
+    for dist in normal uniform zipf ties equal extreme nan; do
+        succeeds "$1 verifies 50 tokens of $dist, half of the experts elsewhere" \
+            "$1" --num-tokens 50 --dist "$dist" --seed 11 --expert-map random
+    done
+    for shape in "256 16 4" "128 4 2" "128 8 8"; do
+        # shellcheck disable=SC2086 # three numbers
+        set -- "$1" $shape
+        for block_size in 1 48 1000; do
+            succeeds "$1 verifies $2 experts in $3 groups, blocks of $block_size" "$1" --num-tokens 40 --dist normal \
+                --num-experts "$2" --num-expert-group "$3" --topk-group "$4" --topk "$([ "$3" = 4 ] && echo 4 || echo 8)" \
+                --block-size "$block_size" --dtype bf16
+        done
+    done
+    succeeds "$1 verifies the real data with softmax" "$1" --num-tokens 30 --score softmax
+}
+
 # run_moe PROGRAM
 run_moe() {
     for num_tokens in 0 1 3 70; do

@@ -27,4 +27,8 @@ OPERATORS = {
                "triton_graph": "Triton"},
         per_token=False, counters="global_sectors shared_wavefronts block_barriers", sizes=(1, 4, 16, 64, 256, 512, 4096),
         few_and_many=(1, 512), titles=()),
+    "routing": Operator(
+        standard="routing f32", library="", library_name="", plotted=(), columns=(), words={}, one_floor=True, per_token=False,
+        counters="block_barriers shuffles divergent_branches global_sectors shared_wavefronts atomic_requests",
+        sizes=(1, 4, 16, 64, 256, 512, 4096, 16384), few_and_many=(1, 256), titles=()),
 }

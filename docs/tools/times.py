@@ -7,6 +7,7 @@ What times are wanted is said in words, as in a table's marker:
                                         with as many places as these need
     moe [balanced] [CHAPTER...]         the layer of DeepSeek-V3's shape, the router's choices or ids so generated
     ceilings [balanced] CHAPTER...      of the same layers, what part of reading's and of cuBLAS's rate they reach
+    routing f32 CHAPTER...              gate and align together (f32, f16 or bf16), beside what the chapter is compared with
     small 64 CHAPTER...                 align with 64 experts and few tokens: a chapter's small and large kernel
 
 Without chapters it is all that is recorded. A chapter's kernel may be one built otherwise: 08_align_blelloch_plain_tree.
@@ -49,6 +50,8 @@ def parse(words, recorded):
     number = first in WITHOUT_NUMBER and rest and re.fullmatch("[1-9][0-9]{0,5}", rest[0]) and int(rest.pop(0))
     if first in ("f32", "f16", "bf16"):
         request.operator, request.fields = "gate", {"dtype": first, "distribution": "router"}
+    elif first == "routing" and rest[:1] and rest[0] in ("f32", "f16", "bf16"):
+        request.operator, request.fields = "routing", {"dtype": rest.pop(0), "distribution": "router"}
     elif first == "moe" or (first == "ceilings" and rest):
         dist = rest.pop(0) if rest and rest[0] in known | {"balanced"} else "router"
         request.operator = "moe"
@@ -60,7 +63,7 @@ def parse(words, recorded):
     elif first == "small" and number and rest:
         request.fields = {"block_size": 64, "num_experts": number, "distribution": "uniform"}
     else:
-        raise ValueError(WITHOUT_NUMBER.get(first, f"times of '{first}'; it must be f32, f16, bf16, align, moe or small"))
+        raise ValueError(WITHOUT_NUMBER.get(first, f"times of '{first}'; it must be f32, f16, bf16, align, moe, routing or small"))
     for name in rest:
         if _operator_of(name) != request.operator:
             raise ValueError(f"'{name}' is no chapter with a{'n' * (request.operator[0] in 'aeiou')} {request.operator}")
@@ -127,6 +130,9 @@ def _sweep_table(request, recorded):
     sizes = OPERATORS[request.operator].sizes
     rows = [(label, [library] * len(sizes), column) for label, column in _library_rows(request, library)]
     rows += [(_chapter_label(run, name), [run] * len(sizes), column) for name, run, column in chapters]
+    if request.operator == "routing" and chapters:  # what it is compared with is no chapter
+        _, run, _ = chapters[-1]
+        rows.insert(0, ((run or {}).get("before", "before"), [run] * len(sizes), "before"))
     rows.append(("floor", [floor] * len(sizes), "floor_us"))
     return sizes, rows, provenance.recorded([floor, *(run for _, run, _ in chapters), library])
 

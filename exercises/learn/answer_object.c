@@ -53,9 +53,9 @@ static bool is_for_kernels(const char *name)
         " simt_mbarrier_init_fence simt_mbarrier_try_wait simt_mbarrier_wait simt_mma_bfloat16 simt_mma_half"
         " simt_nth_bit simt_occupancy simt_proxy_fence"
         " simt_read_only _Znwm _Znam _ZdlPv _ZdlPvm _ZdaPv _ZdaPvm"
-        " simt_reduce simt_shuffle simt_syncthreads simt_syncthreads_and simt_syncthreads_count simt_syncthreads_or"
-        " simt_syncwarp simt_thread_idx simt_touch_range simt_trap simt_wgmma simt_wgmma_commit simt_wgmma_fence"
-        " simt_wgmma_operand simt_wgmma_wait simt_wmma simt_wmma_memory ";
+        " simt_reduce simt_shuffle simt_sleep simt_syncthreads simt_syncthreads_and simt_syncthreads_count"
+        " simt_syncthreads_or simt_syncwarp simt_thread_idx simt_touch_range simt_trap simt_wgmma simt_wgmma_commit"
+        " simt_wgmma_fence simt_wgmma_operand simt_wgmma_wait simt_wmma simt_wmma_memory ";
 
     return begins_with(name, hooks) || has_word(calls, name, strlen(name));
 }

@@ -145,7 +145,7 @@ class Gate(course.Course):
         for marker in ("<!-- tmes: f32 -->", "<!-- counts: f32 -->", "<!-- times: f32 --> a"):
             self.refuses(f"a.md:2: '{marker}' is no marker; {course.ANY_MARKER}", "", marker, PAGE[1])
         for words in ("f64", ""):
-            self.refuses(f"a.md:1: times of '{words}'; it must be f32, f16, bf16, align, moe or small", f"<!-- times: {words} -->")
+            self.refuses(f"a.md:1: times of '{words}'; it must be f32, f16, bf16, align, moe, routing or small", f"<!-- times: {words} -->")
         for name in ("05_none", "../02_first", "64"):
             self.refuses(f"a.md:1: '{name}' is no chapter with a gate", f"<!-- times: f32 {name} -->", PAGE[1])
         self.refuses("a.md:2: the table has no <!-- end -->", "", PAGE[0], "", "")

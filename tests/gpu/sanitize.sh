@@ -49,6 +49,9 @@ runs_of() {
             echo "--num-tokens 300 --dtype $dtype"
         done
         ;;
+    routing)
+        printf '%s\n' '--num-tokens 1' '--num-tokens 64 --dtype bf16 --expert-map random' '--num-tokens 256' '--num-tokens 300'
+        ;;
     moe | parallel)
         layer='--hidden-size 128 --intermediate-size 64 --num-experts 16 --topk 4 --dist zipf'
         printf '%s\n' "$layer --num-tokens 30" "$layer --num-tokens 70 --expert-map random --block-size 192"

@@ -175,18 +175,17 @@ static bool fill_ids(const struct align_options *options, const struct gate_step
     }
 }
 
-static bool fill_map(const struct align_options *options, int32_t *expert_map, struct error *error)
+bool align_load_map(const char *given, int num_experts, uint64_t seed, int32_t *expert_map, struct error *error)
 {
-    const int num_experts = options->problem.num_experts;
-    const enum array_source map = array_source(options->map);
+    const enum array_source map = array_source(given);
     struct npy_array file;
     bool good;
 
     if (map == ARRAY_RANDOM)
-        align_generate_map(num_experts, options->program.seed, expert_map);
+        align_generate_map(num_experts, seed, expert_map);
     if (map != ARRAY_FILE)
         return true;
-    if (!npy_read_kind(options->map, NPY_INTEGERS, 1, 1, &file, error))
+    if (!npy_read_kind(given, NPY_INTEGERS, 1, 1, &file, error))
         return false;
     good = align_convert_map(&file, num_experts, expert_map, error);
     npy_free(&file);
@@ -217,7 +216,8 @@ static bool fill(struct align_options *options, const struct align_chapter *chap
 {
     void *const topk_ids = operands->list[ALIGN_TOPK_IDS].host.data;
 
-    return fill_map(options, operands->list[ALIGN_EXPERT_MAP].host.data, error) &&
+    return align_load_map(options->map, options->problem.num_experts, options->program.seed,
+                          operands->list[ALIGN_EXPERT_MAP].host.data, error) &&
            fill_ids(options, &chapter->gate, source, topk_ids, error) &&
            align_groups_count(&options->problem, topk_ids, groups, error) &&
            align_capacity_check(&options->problem, groups, error) &&

@@ -41,6 +41,9 @@ struct align_buffers align_buffers_at(const struct operands *operands, enum oper
 bool align_load(struct align_options *options, const struct align_chapter *chapter, struct operands *operands,
                 struct align_groups *groups, struct error *error);
 
+/** Fills expert_map [num_experts] by --expert-map: none leaves it alone. False with the reason: the file, memory. */
+bool align_load_map(const char *given, int num_experts, uint64_t seed, int32_t *expert_map, struct error *error);
+
 /** The step's launch and check, for running and timing. */
 struct launch align_launch_of(const struct align_problem *problem, const struct align_step *step);
 

@@ -29,7 +29,7 @@ static bool take_source(const struct option_row *row, void *context, struct erro
 #define COUNT         .type = OPTION_INT, .least = 1, .most = INT_MAX
 
 /* In the order of the command that repeats a run. */
-static const struct option_row table[] = {
+const struct option_row gate_option_rows[] = {
     {.help = "The problem", .group = 1},
     {"num-tokens", "N", "Tokens (default: as many as the input has; 1024 generated)", 1, OPTION_INT64,
      FIELD(program.num_tokens), GIVEN(program.num_tokens_given), .most = INT64_MAX, .repeats = HAS_NUM_TOKENS},
@@ -54,7 +54,7 @@ static const struct option_row table[] = {
      FIELD(logits_path), .take = take_source},
     {"dist", "NAME", "Generate: normal, uniform, zipf, ties, equal, extreme or nan", 2, OPTION_WORD, FIELD(dist),
      .words = gate_dist_names, .take = take_source, .repeats = GENERATED},
-    {"out", "DIR", "Write topk_ids.npy and topk_weights.npy there once verified", 3, OPTION_TEXT, FIELD(program.out),
+    {"out", "DIR", "Write the outputs there, NAME.npy each, once verified", 3, OPTION_TEXT, FIELD(program.out),
      .repeats = WITH_NO_RUN},
     {"check-all", NULL, "Instead of one problem check about 2,000: shapes, types, scores, distributions", 3,
      OPTION_FLAG, FIELD(program.check_all), .repeats = WITH_NO_RUN},
@@ -88,17 +88,23 @@ static bool check_trace(const struct program *program, const struct gate_options
 bool gate_options_parse(struct program *program, int argc, char **argv, struct gate_options *options)
 {
     *options = gate_options_default();
-    return program_parse(program, table, "chooses experts for every token, checks each choice and weight, and reports",
-                         argc, argv, options) &&
+    return program_parse(program, gate_option_rows,
+                         "chooses experts for every token, checks each choice and weight, and reports", argc, argv,
+                         options) &&
            check_trace(program, options, &program->error);
 }
 
-void gate_options_command(const struct gate_options *options, struct program *program)
+unsigned gate_options_traits(const struct gate_options *options, const struct program *program)
 {
     const bool router = options->source == GATE_SOURCE_ROUTER, generated = options->source == GATE_SOURCE_GENERATED;
     unsigned traits = program_traits(program) | (generated ? GENERATED | IS_RANDOM : 0);
 
     if (options->bias ? array_source(options->bias) == ARRAY_RANDOM : !router)
         traits |= IS_RANDOM;
-    program_set_command(program, table, traits);
+    return traits;
+}
+
+void gate_options_command(const struct gate_options *options, struct program *program)
+{
+    program_set_command(program, gate_option_rows, gate_options_traits(options, program));
 }

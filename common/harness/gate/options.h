@@ -31,6 +31,12 @@ struct gate_options gate_options_default(void);
  */
 bool gate_options_parse(struct program *program, int argc, char **argv, struct gate_options *options);
 
+/** The rows of the table that it is parsed by: the table of an operator whose options begin with these goes on here. */
+extern const struct option_row gate_option_rows[];
+
+/** What decides which of these rows repeat this run. */
+unsigned gate_options_traits(const struct gate_options *options, const struct program *program);
+
 /** Makes program->command the one that repeats this run, every choice spelled out. */
 void gate_options_command(const struct gate_options *options, struct program *program);
 

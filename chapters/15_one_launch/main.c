@@ -1,0 +1,39 @@
+/** @file main.c  Chapter 15: from logits to the list of rows in one launch, up to 256 tokens. */
+#include "harness/routing/exchange.h"
+
+#include <limits.h>
+
+/** What is not done in one launch is left to chapters 13 and 14: so these limits are those of the two. */
+static const char *unsupported_reason(const struct routing_problem *problem)
+{
+    const int groups = problem->gate.num_expert_group;
+
+    if (groups > 32 || (groups & (groups - 1)) != 0)
+        return "--num-expert-group: not a power of two up to 32; a token's groups are lanes of one butterfly";
+    if (problem->gate.num_experts / groups > 32)
+        return "--num-experts: more than 32 experts in a group; a thread keeps them in 32 registers";
+    if (problem->gate.topk > 32)
+        return "--topk: more than 32; a token has room for as many choices";
+    if (problem->gate.num_tokens > INT_MAX)
+        return "--num-tokens: more than 2147483647; a grid has at most as many blocks";
+    return NULL;
+}
+
+static size_t workspace_bytes(const struct routing_problem *problem)
+{
+    return EXCHANGE_BYTES + align_exchange_bytes(&problem->align);
+}
+
+int main(int argc, char **argv)
+{
+    static const struct routing_chapter chapter = {
+        .step = {.name = "15_one_launch",
+                 .unsupported_reason = unsupported_reason,
+                 .workspace_bytes = workspace_bytes,
+                 .launch = routing_launch},
+        .before = {.name = "a plain pair of 13 and 14",
+                   .workspace_bytes = workspace_bytes,
+                   .launch = routing_launch_pair},
+    };
+    return routing_main(argc, argv, &chapter);
+}

@@ -1,0 +1,12 @@
+/** @file pair.c  Chapter 13's launch, then chapter 14's: what chapter 15 is compared with. */
+#include "harness/routing/exchange.h"
+
+cudaError_t routing_launch_pair(const struct routing_problem *problem, const struct routing_buffers *buffers,
+                                cudaStream_t stream)
+{
+    struct align_buffers align = buffers->align;
+    const cudaError_t status = gate_launch(&problem->gate, &buffers->gate, stream);
+
+    align.workspace = (char *)align.workspace + EXCHANGE_BYTES;
+    return status == cudaSuccess ? align_launch(&problem->align, &align, stream) : status;
+}

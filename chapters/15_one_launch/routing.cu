@@ -1,0 +1,372 @@
+/**
+ * @file routing.cu
+ * @brief Chapter 15: gate and align in one launch: each block tells the others what its token chose.
+ *
+ * Before: chapter 13's kernel, then chapter 14's, which starts when the first has ended and counts all ids anew.
+ * Now:    a block for each token. It chooses, publishes its ids in one word, reads those of all other tokens, and writes
+ *         its own positions into the list.
+ * Watch:  launches 1; atomics that are counts only: no place depends on their order.
+ */
+#include "harness/routing/exchange.h"
+#include "kernels/align_list.cuh"
+#include "kernels/gate_choice.cuh"
+#include "kernels/launch_together.cuh"
+
+#include <math.h>
+
+// [constants]
+#ifndef MOST_POLLS
+#define MOST_POLLS (1 << 22) /* seconds on a GPU */
+#endif
+#ifndef REHEARSAL
+#define REHEARSAL 1 /* warps that have nothing to do fetch the code of what comes last */
+#endif
+typedef unsigned long long word64;
+// [constants]
+
+// [router]
+/** A router's shape, as in chapter 13. Two ids at least, and eight at most, make the word that a token publishes. */
+template <int NUM_EXPERTS, int NUM_GROUPS, int STAY, int CHOSEN>
+struct router {
+    static constexpr int EXPERTS = NUM_EXPERTS, GROUPS = NUM_GROUPS, TOPK_GROUP = STAY, TOPK = CHOSEN;
+    static constexpr int COUNT = EXPERTS / GROUPS, WARPS = EXPERTS / WARP_SIZE, SETS = WARP_SIZE / GROUPS;
+    static constexpr unsigned LANES_OF_A_GROUP = GROUPS == 4 ? 0x11111111u : GROUPS == 8 ? 0x01010101u : 0x00010001u;
+    static_assert(TOPK <= 2 * TOPK_GROUP && TOPK <= GROUPS && WARP_SIZE % GROUPS == 0 && WARP_SIZE % COUNT == 0,
+                  "the gate rests on these");
+    static_assert(TOPK >= 2 && TOPK <= 8 && EXPERTS <= 256 && WARPS % 4 == 0 && WARPS <= TOPK, "the rest on these");
+};
+// [router]
+
+// [exchange]
+/**
+ * The workspace, all zeros before its first launch. Two sets of words, in each one for every token. A launch writes to
+ * the set that the last one did not, and clears what the last one wrote: so what it finds in its own set are zeros.
+ */
+struct exchange {
+    unsigned last;     /* of the last launch: its tokens, times two, and in the lowest bit to which set they wrote */
+    unsigned arrivals; /* blocks of this launch that have read `last`; 0 again with the last of them */
+    word64 unused[31];
+    word64 sets[2][MOST_TOKENS];
+};
+static_assert(sizeof(exchange) == EXCHANGE_BYTES, "chapter 14's workspace begins behind it");
+
+/* A token's word is its ids, of eight bits each. They differ, so it is neither zero nor this one, whose ids are all 1. */
+static const word64 GAVE_UP = 0x0101010101010101ull;
+// [exchange]
+
+// [wait_for]
+/**
+ * A token's word, once it is there. If it does not come, GAVE_UP takes its place: whichever of the two is first stays,
+ * so all blocks see the same.
+ */
+static __device__ __forceinline__ word64 wait_for(word64 *word)
+{
+    word64 seen = *(volatile word64 *)word;
+
+#pragma unroll 1
+    for (int polls = 0; seen == 0 && polls < MOST_POLLS; polls++) {
+        __nanosleep(20);
+        seen = *(volatile word64 *)word;
+    }
+    if (seen == 0)
+        seen = atomicCAS(word, 0ull, GAVE_UP);
+    return seen == 0 ? GAVE_UP : seen;
+}
+// [wait_for]
+
+// [count_others]
+/**
+ * Counts the ids of all tokens but this block's. In the lower half of counts[e] is how many tokens chose expert e, in the
+ * upper half how many of these come before this block's token. False: a word did not come.
+ */
+template <typename Router>
+static __device__ __forceinline__ bool count_others(word64 *words, int *counts)
+{
+    const int own = blockIdx.x, num_tokens = gridDim.x;
+    bool good = true;
+
+#pragma unroll 1
+    for (int token = threadIdx.x; token < num_tokens; token += Router::EXPERTS) {
+        const word64 word = token != own ? wait_for(&words[token]) : 0;
+        const unsigned halves[2] = {(unsigned)word, (unsigned)(word >> 32)};
+
+        good &= word != GAVE_UP;
+        if (word != 0) {
+#pragma unroll
+            for (int k = 0; k < Router::TOPK; k++)
+                atomicAdd(&counts[halves[k / 4] >> k % 4 * 8 & 0xff], token < own ? 0x10001 : 1);
+        }
+    }
+    return good;
+}
+// [count_others]
+
+// [exchange_choices]
+/** Has the ids of all tokens counted. `last` is workspace->last; `good`: this block's word is there. False: gave up. */
+template <typename Router>
+static __device__ __forceinline__ bool exchange_choices(exchange *workspace, unsigned last, bool good, int *counts)
+{
+    const unsigned thread = threadIdx.x, token = blockIdx.x, num_tokens = gridDim.x, set = !(last & 1);
+    unsigned arrived = 0; /* blocks before this one */
+
+    static_assert(MOST_TOKENS <= 2 * Router::EXPERTS, "two blocks at least have a thread for each word to clear");
+    if (thread == 0)
+        arrived = atomicInc(&workspace->arrivals, num_tokens - 1);
+    if (token + num_tokens * thread < last >> 1)
+        workspace->sets[!set][token + num_tokens * thread] = 0;
+    good &= count_others<Router>(workspace->sets[set], counts);
+    if (thread == 0 && arrived == num_tokens - 1) /* everybody has read `last` */
+        atomicExch(&workspace->last, num_tokens << 1 | set);
+    return !__syncthreads_or(!good);
+}
+// [exchange_choices]
+
+// [begin_of]
+/** Where expert e's group begins, and where the last group ends, in blocks of rows. */
+struct extent {
+    int begin, total;
+};
+
+/** A warp adds up the blocks that the experts need. */
+template <typename Router>
+static __device__ __forceinline__ extent begin_of(int e, const int *counts, const list &list)
+{
+    int sums = 0; /* of all experts in the upper half, of those before e in the lower */
+
+#pragma unroll
+    for (int other = threadIdx.x % WARP_SIZE; other < Router::EXPERTS; other += WARP_SIZE)
+        sums += few_blocks_for(counts[other] & 0xffff, list) * (other < e ? 0x10001 : 0x10000);
+    sums = __reduce_add_sync(FULL_MASK, sums);
+    return {sums & 0xffff, sums >> 16};
+}
+// [begin_of]
+
+// [write_weights]
+/** A warp writes a token's ids and weights; in a rehearsal it computes only. */
+template <typename Router, typename T>
+static __device__ __forceinline__ void write_weights(bool real, weighting how, const unsigned char *ids,
+                                                     const float *scores, float *topk_weights, int *topk_ids)
+{
+    const int lane = threadIdx.x % WARP_SIZE, i = blockIdx.x * Router::TOPK + lane;
+    const float score = lane < Router::TOPK ? scores[lane] : 0.0f;
+    const float sum = round_to<T>(token_sum(score, Router::TOPK));
+    const float weight = weight_of<T>(how, score, sum);
+
+    if (real & (lane < Router::TOPK)) {
+        topk_ids[i] = ids[lane];
+        topk_weights[i] = weight;
+    }
+}
+// [write_weights]
+
+// [write_groups]
+/**
+ * Writes the places of this block's ids, a warp for each; the warp of an expert's first id also closes the expert's group.
+ * With counts of nothing but zeros it writes nothing.
+ */
+template <typename Router>
+static __device__ __forceinline__ void write_groups(const list &list, const unsigned char *ids, const int *counts,
+                                                    const int *local_ids)
+{
+    const int warp = threadIdx.x / WARP_SIZE, lane = threadIdx.x % WARP_SIZE;
+    int total = 0;
+
+#pragma unroll 1
+    for (int k = warp; k < Router::TOPK; k += Router::WARPS) {
+        const int id = ids[k], count = counts[id] & 0xffff, earlier = counts[id] >> 16;
+        const extent extent = begin_of<Router>(id, counts, list);
+
+        total = extent.total;
+        if (lane == 0 && count > 0)
+            list.sorted_token_ids[extent.begin * list.block_size + earlier] = blockIdx.x * Router::TOPK + k;
+        if (earlier == 0)
+            close_group(list, local_ids[id], count, extent.begin);
+    }
+    if (total > 0)
+        close_list(list, total);
+    if (blockIdx.x == 0 && threadIdx.x == 0)
+        *list.num_tokens_post_padded = total * list.block_size;
+}
+// [write_groups]
+
+// [kernel]
+/** Grid: a block for each token, with a thread for each expert; all of them on the device at the same time. */
+template <typename Router, typename T, typename Choice, typename Bias>
+static __global__ void __launch_bounds__(Router::EXPERTS)
+    one_launch_kernel(weighting how, const T *gating_output, const Bias *correction_bias, float *topk_weights,
+                      int *topk_ids, list list, exchange *workspace)
+{
+    __shared__ float group_scores[Router::GROUPS], chosen[Router::TOPK], scores[Router::EXPERTS];
+    __shared__ unsigned seconds[Router::GROUPS], num_candidates;
+    __shared__ __align__(16) entry candidates[Router::EXPERTS];
+    __shared__ int none[Router::EXPERTS], counts[Router::EXPERTS], local_ids[Router::EXPERTS];
+    __shared__ word64 own_word;
+    unsigned char *const own_ids = (unsigned char *)&own_word; /* [TOPK] */
+    const int token = blockIdx.x, num_tokens = gridDim.x;
+    const unsigned expert = threadIdx.x, lane = expert % WARP_SIZE, warp = expert / WARP_SIZE;
+    const unsigned group_of_lane = lane % Router::GROUPS;
+    const unsigned last = *(const volatile unsigned *)&workspace->last;
+    constexpr unsigned LAST_WARP = Router::WARPS - 1; /* the last that has tokens to wait for */
+    word64 there = 0;                                 /* where this block's word should be, before it was */
+    // [kernel]
+
+    // [gate]
+    const float score = exact_score(gating_output[(int64_t)token * Router::EXPERTS + expert]);
+    const unsigned key = ordered(choice_with<Choice>(score, correction_bias, expert));
+    const two_keys best = two_largest_keys<Router::COUNT>(key);
+
+    candidates[expert] = 0;
+    none[expert] = 0;
+    counts[expert] = 0;
+    local_ids[expert] = list.expert_map ? list.expert_map[expert] : expert;
+    if (expert == 0) {
+        num_candidates = 0;
+        own_word = 0;
+    }
+    if (expert % Router::COUNT == 0) {
+        group_scores[expert / Router::COUNT] = score_of_group<Choice>(choice_of(best.first), choice_of(best.second),
+                                                                      correction_bias != NULL);
+        seconds[expert / Router::COUNT] = best.second;
+    }
+    __syncthreads();
+
+    const float mine = group_scores[group_of_lane];
+    int rank = 0; /* how many groups rank before this lane's */
+
+#pragma unroll
+    for (int first = 0; first < Router::GROUPS; first += Router::SETS) {
+        const unsigned number = first + lane / Router::GROUPS, other = number % Router::GROUPS;
+        const float score_of_other = group_scores[other];
+        const bool before = (score_of_other > mine) | ((score_of_other == mine) & (other < group_of_lane));
+
+        rank += __popc(__ballot_sync(FULL_MASK, before & (number < Router::GROUPS)) >> group_of_lane &
+                       Router::LANES_OF_A_GROUP);
+    }
+
+    const bool stays = rank < Router::TOPK_GROUP;
+    const unsigned groups = __ballot_sync(FULL_MASK, stays);
+    const unsigned bound = __reduce_min_sync(FULL_MASK, stays ? seconds[group_of_lane] : 0xffffffffu);
+
+    if ((key >= bound) & (groups >> expert / Router::COUNT)) {
+        const unsigned place = atomicAdd(&num_candidates, 1u);
+
+        candidates[place] = entry_of(key, expert);
+        scores[place] = key != 0 ? score : 0.0f; /* NaN has no weight */
+    }
+    __syncthreads();
+    // [gate]
+
+    // [places]
+    if (warp == 0) {
+        const bool halves = num_candidates <= WARP_SIZE / 2; /* then a candidate has two lanes, as in chapter 13 */
+        const unsigned width = halves ? WARP_SIZE / 2 : WARP_SIZE;
+
+        for (unsigned first = 0; first < num_candidates; first += width) {
+            const entry candidate = candidates[first + lane % width];
+            int place;
+
+            if (halves) {
+                place = place_of<8>(candidate, candidates + lane / width * 8, 8);
+                place += __shfl_xor_sync(FULL_MASK, place, WARP_SIZE / 2);
+            } else {
+                place = place_of<16>(candidate, candidates, num_candidates);
+            }
+            if ((candidate != 0) & (place < Router::TOPK) & (lane < width)) {
+                own_ids[place] = (unsigned char)id_of(candidate);
+                chosen[place] = scores[first + lane];
+                counts[id_of(candidate)] = 1;
+            }
+        }
+        __syncwarp();
+        if (lane == 0 && num_tokens > 1)
+            there = atomicCAS(&workspace->sets[!(last & 1)][token], 0ull, own_word);
+    }
+    // [places]
+
+    // [passes]
+#pragma unroll 1
+    for (int pass = warp == 0 || !REHEARSAL; pass < 2; pass++) {
+        const bool real = pass == 1;
+
+        if (real)
+            __syncthreads();
+        if (warp == LAST_WARP)
+            write_weights<Router, T>(real, how, own_ids, real ? chosen : group_scores, topk_weights, topk_ids);
+        if (real && num_tokens > 1 && !exchange_choices<Router>(workspace, last, there == 0, counts)) {
+            if (token == 0 && expert == 0)
+                *list.num_tokens_post_padded = -1;
+            return;
+        }
+        if (real || warp != LAST_WARP)
+            write_groups<Router>(list, real ? own_ids : (const unsigned char *)none, real ? counts : none, local_ids);
+    }
+    // [passes]
+}
+
+/* --- launches ----------------------------------------------------------------------------------------------------- */
+
+// [launch]
+template <typename Router, typename T, typename Choice, typename Bias>
+static cudaError_t launch(const routing_problem *problem, const routing_buffers *buffers, cudaStream_t stream)
+{
+    const auto kernel = one_launch_kernel<Router, T, Choice, Bias>;
+    const weighting how = {problem->gate.renormalize, problem->gate.routed_scaling_factor};
+    const int num_tokens = (int)problem->gate.num_tokens;
+    bool fits;
+    const cudaError_t status = all_fit(kernel, num_tokens, Router::EXPERTS, &fits);
+
+    if (status != cudaSuccess)
+        return status;
+    if (!fits)
+        return routing_launch_pair(problem, buffers, stream);
+    return launch_together(kernel, num_tokens, Router::EXPERTS, stream, how, (const T *)buffers->gate.gating_output,
+                           (const Bias *)buffers->gate.correction_bias, buffers->gate.topk_weights,
+                           buffers->gate.topk_ids, list_of(&problem->align, &buffers->align),
+                           (exchange *)buffers->align.workspace);
+}
+// [launch]
+
+// [dispatch]
+template <typename Router>
+static bool is_of(const gate_problem *problem)
+{
+    return problem->num_experts == Router::EXPERTS && problem->num_expert_group == Router::GROUPS &&
+           problem->topk_group == Router::TOPK_GROUP && problem->topk == Router::TOPK &&
+           problem->score == GATE_SCORE_SIGMOID;
+}
+
+template <typename T, typename Choice, typename Bias>
+static cudaError_t launch_for_router(const routing_problem *problem, const routing_buffers *buffers,
+                                     cudaStream_t stream)
+{
+    const gate_problem *const gate = &problem->gate;
+
+    if (gate->num_tokens > 0 && gate->num_tokens <= MOST_TOKENS) {
+        if (is_of<router<256, 8, 4, 8>>(gate))
+            return launch<router<256, 8, 4, 8>, T, Choice, Bias>(problem, buffers, stream);
+        if (is_of<router<256, 16, 4, 8>>(gate))
+            return launch<router<256, 16, 4, 8>, T, Choice, Bias>(problem, buffers, stream);
+        if (is_of<router<128, 4, 2, 4>>(gate))
+            return launch<router<128, 4, 2, 4>, T, Choice, Bias>(problem, buffers, stream);
+        if (is_of<router<128, 8, 8, 8>>(gate))
+            return launch<router<128, 8, 8, 8>, T, Choice, Bias>(problem, buffers, stream);
+    }
+    return routing_launch_pair(problem, buffers, stream);
+}
+
+cudaError_t routing_launch(const routing_problem *problem, const routing_buffers *buffers, cudaStream_t stream)
+{
+    const bool wide = gate_choice_dtype(&problem->gate) == DTYPE_F32; /* an f32 bias makes every choice f32 */
+
+    switch (problem->gate.dtype) {
+    case DTYPE_F16:
+        return wide ? launch_for_router<__half, float, float>(problem, buffers, stream)
+                    : launch_for_router<__half, __half, __half>(problem, buffers, stream);
+    case DTYPE_BF16:
+        return wide ? launch_for_router<__nv_bfloat16, float, float>(problem, buffers, stream)
+                    : launch_for_router<__nv_bfloat16, __nv_bfloat16, __nv_bfloat16>(problem, buffers, stream);
+    default:
+        return launch_for_router<float, float, float>(problem, buffers, stream);
+    }
+}
+// [dispatch]

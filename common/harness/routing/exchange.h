@@ -1,0 +1,16 @@
+/** @file routing/exchange.h  Chapter 15's workspace: its own, and behind it chapter 14's, for what takes two launches. */
+#ifndef ROUTING_EXCHANGE_H
+#define ROUTING_EXCHANGE_H
+
+#include "harness/align/exchange.h"
+#include "harness/routing/routing.h"
+
+// [exchange_bytes]
+/** Up to so many tokens take one launch. */
+enum { MOST_TOKENS = 256 };
+
+/** What it has of its own: 256 bytes, then two sets of a word for each token. */
+enum { EXCHANGE_BYTES = 256 + 2 * MOST_TOKENS * 8 };
+// [exchange_bytes]
+
+#endif

@@ -1,0 +1,52 @@
+#include "harness/routing/options.h"
+
+#include <limits.h>
+
+/** Of the router's tokens so many, without --num-tokens: what is decoded at once is what this operator is about. */
+enum { USUAL_TOKENS = 64 };
+
+#define FIELD(member) .field = offsetof(struct routing_options, member)
+
+/* In the order of the command that repeats a run. */
+static const struct option_row table[] = {
+    {"block-size", "N", "Pad every expert's ids to a multiple of N (default 64)", 1, OPTION_INT,
+     FIELD(align.block_size), .least = 1, .most = INT_MAX},
+    {"expert-map", "MAP", "none, random or FILE.npy: [experts] the local id of each, -1 elsewhere (default none)", 1,
+     OPTION_TEXT, FIELD(map)},
+    {.rest = gate_option_rows},
+};
+
+bool routing_options_parse(struct program *program, int argc, char **argv, struct routing_options *options)
+{
+    *options = (struct routing_options){.gate = gate_options_default(), .align = {.block_size = 64}, .map = "none"};
+    if (!program_parse(
+            program, table,
+            "chooses experts for every token (of the router data without --num-tokens: 64) and groups the choices "
+            "by expert, checks both, and reports",
+            argc, argv, options))
+        return false;
+    if (!options->gate.program.num_tokens_given && !options->gate.program.bench &&
+        options->gate.source == GATE_SOURCE_ROUTER) {
+        options->gate.program.num_tokens = USUAL_TOKENS;
+        options->gate.program.num_tokens_given = true;
+    }
+    return true;
+}
+
+void routing_options_command(const struct routing_options *options, struct program *program)
+{
+    program_set_command(program, table,
+                        gate_options_traits(&options->gate, program) |
+                            (array_source(options->map) == ARRAY_RANDOM ? IS_RANDOM : 0));
+}
+
+bool routing_problem_to_try(int *number, uint64_t seed, struct routing_options *options)
+{
+    static const int block_sizes[] = {64, 1, 16, 3, 128};
+
+    if (!gate_problem_to_try(number, seed, &options->gate))
+        return false;
+    options->align = (struct align_problem){.block_size = block_sizes[*number % 5]};
+    options->map = *number % 7 < 3 ? "random" : "none";
+    return true;
+}

@@ -1,0 +1,103 @@
+/** @file routing/program.c  A routing chapter's program, from the command line to the exit code. */
+#include "harness/align/problem.h"
+#include "harness/gate/problem.h"
+#include "harness/routing/run.h"
+
+#include <inttypes.h>
+
+/* --- report ------------------------------------------------------------------------------------------------------- */
+
+/** Makes the texts that say which run it is. */
+static void name_run(const struct routing_options *options, const struct routing_problem *problem,
+                     struct program *program)
+{
+    const bool generated = options->gate.source == GATE_SOURCE_GENERATED;
+    char gate[256], choices[32], places[32];
+
+    routing_options_command(options, program);
+    gate_problem_describe(&problem->gate, gate, sizeof gate);
+    snprintf(program->problem, sizeof program->problem, "%s; blocks of %d", gate, problem->align.block_size);
+    program->distribution = generated ? gate_dist_names[options->gate.dist] : "router";
+    if (generated)
+        snprintf(program->input, sizeof program->input, "generated: %s, seed %" PRIu64, program->distribution,
+                 options->gate.program.seed);
+    else
+        snprintf(program->input, sizeof program->input, "%s",
+                 options->gate.source == GATE_SOURCE_FILE ? options->gate.logits_path : "the real router's logits");
+    snprintf(program->verified, sizeof program->verified, "%s ids, their weights, %s places in ascending groups",
+             grouped_digits(gate_choices(&problem->gate), choices),
+             grouped_digits((uint64_t)problem->align.capacity, places));
+}
+
+/** Adds the problem: all of it, or, for a benchmark, what does not change from row to row. */
+static void report_problem(const struct routing_problem *problem, bool all, struct record *report)
+{
+    struct record *const fields = record_object(report, IN_DATA, "problem");
+
+    if (all)
+        record_number(fields, IN_DATA, "num_tokens", "%" PRId64, problem->gate.num_tokens);
+    record_number(fields, IN_DATA, "num_experts", "%d", problem->gate.num_experts);
+    record_number(fields, IN_JSON, "num_expert_group", "%d", problem->gate.num_expert_group);
+    record_number(fields, IN_JSON, "topk_group", "%d", problem->gate.topk_group);
+    record_number(fields, IN_DATA, "topk", "%d", problem->gate.topk);
+    record_text(fields, IN_DATA, "dtype", "%s", dtype_name(problem->gate.dtype));
+    record_text(fields, IN_JSON, "score", "%s", gate_score_names[problem->gate.score]);
+    record_text(fields, IN_JSON, "bias", "%s", gate_bias_name(&problem->gate));
+    record_number(fields, IN_DATA, "routing_block_size", "%d", problem->align.block_size);
+    if (all)
+        record_number(fields, IN_DATA, "capacity", "%" PRId64, problem->align.capacity);
+}
+
+/** Adds what a verified list has. */
+static void report_list(const struct routing_problem *problem, const struct operands *operands, struct record *report)
+{
+    const int32_t padded = *routing_buffers_at(operands, OPERAND_HOST).align.num_tokens_post_padded;
+    char used[32], places[32];
+
+    record_text(report, IN_TABLE, "padded", "%s of %s places, %d blocks of %d", grouped_digits((uint64_t)padded, used),
+                grouped_digits((uint64_t)problem->align.capacity, places), padded / problem->align.block_size,
+                problem->align.block_size);
+    record_number(report, IN_DATA, "num_tokens_post_padded", "%d", padded);
+}
+
+/* --- the program -------------------------------------------------------------------------------------------------- */
+
+/** One problem: its input, a checked run (in a benchmark, times of this step and of the one before), the report. */
+static void run(struct program *program, const struct routing_chapter *chapter, struct routing_options *options)
+{
+    struct routing_problem problem = {.gate = options->gate.problem, .align = options->align};
+    const struct launch launch = routing_launch_of(&problem, &chapter->step);
+    const struct launch before = routing_launch_of(&problem, &chapter->before);
+    struct operands operands;
+    const bool loaded = routing_load(options, &chapter->step, &problem, &operands, &program->error);
+
+    name_run(options, &problem, program);
+    if (!loaded)
+        return;
+    program_run(program, &launch, &operands);
+    program_run_before(program, &before, &operands);
+    report_problem(&problem, !program->asked.bench, program_report_head(program));
+    struct record *const report = program_report_result(program);
+
+    if (report && program->error.result == RUN_VERIFIED)
+        report_list(&problem, &operands, report);
+    operands_free(&operands);
+}
+
+int routing_main(int argc, char **argv, const struct routing_chapter *chapter)
+{
+    struct routing_options options;
+    struct program program = {.path = argv[0],
+                              .name = chapter->step.name,
+                              .before = chapter->before.name,
+                              .source_hash = kernel_source_sha256};
+
+    if (!routing_options_parse(&program, argc, argv, &options) || !program_open(&program))
+        return program_exit(&program);
+    for (int number = 0; program_next(&program); number++) {
+        if (program.asked.check_all && !routing_problem_to_try(&number, program.asked.seed, &options))
+            break;
+        run(&program, chapter, &options);
+    }
+    return program_end(&program);
+}

@@ -1,0 +1,84 @@
+/**
+ * @file align_list.cuh
+ * @brief Chapter 14's list of rows in pieces: a problem in short, blocks of rows, the end of a group and of the list.
+ */
+#ifndef KERNELS_ALIGN_LIST_CUH
+#define KERNELS_ALIGN_LIST_CUH
+
+#include "harness/align/align.h"
+
+/**
+ * A problem and its buffers, as the kernels want them: short, since a launch's parameters come from memory too.
+ * `most_blocks` is what expert_ids has room for.
+ */
+struct list {
+    int *sorted_token_ids, *expert_ids, *num_tokens_post_padded;
+    const int *expert_map;
+    int numel, block_size;
+    unsigned reciprocal, rest; /* what few_blocks_for() multiplies with, and adds */
+    int capacity, most_blocks;
+};
+
+// [few_blocks]
+enum { MOST_FEW = 512 }; /* a group of so many ids at most */
+
+static list list_of(const struct align_problem *problem, const struct align_buffers *buffers)
+{
+    const unsigned divisor = problem->block_size < MOST_FEW ? (unsigned)problem->block_size : (unsigned)MOST_FEW;
+    const unsigned reciprocal = ((1u << 20) + divisor - 1) / divisor;
+
+    return list{buffers->sorted_token_ids,
+                buffers->expert_ids,
+                buffers->num_tokens_post_padded,
+                buffers->expert_map,
+                (int)problem->numel,
+                problem->block_size,
+                reciprocal,
+                (divisor - 1) * reciprocal,
+                (int)problem->capacity,
+                (int)(problem->capacity / problem->block_size)};
+}
+
+/**
+ * Blocks of rows for up to MOST_FEW ids: (count + divisor - 1) / divisor as a product with a reciprocal of 20 bits, which
+ * is too large by less than divisor / 2^20 of it: 1,023 * 512 < 2^20, so the quotient is right.
+ */
+static __device__ __forceinline__ int few_blocks_for(int count, const list &list)
+{
+    return (int)(((unsigned)count * list.reciprocal + list.rest) >> 20);
+}
+// [few_blocks]
+
+// [close]
+/**
+ * Writes an expert's pads and the owner of its blocks of rows, which is `local_id`. Its group has `count` ids and begins at
+ * `begin`, in blocks of rows. A warp does it.
+ */
+static __device__ __forceinline__ void close_group(const list &list, int local_id, int count, int begin)
+{
+    const int lane = threadIdx.x % 32, end = few_blocks_for(count, list) + begin;
+
+#pragma unroll 1
+    for (unsigned place = begin * list.block_size + count + lane; place < (unsigned)(end * list.block_size);
+         place += 32)
+        list.sorted_token_ids[place] = list.numel;
+#pragma unroll 1
+    for (int block = begin + lane; block < end; block += 32)
+        list.expert_ids[block] = local_id;
+}
+
+/** Writes what lies past the last group: pads, and blocks of no expert. All threads of the grid do it together. */
+static __device__ __forceinline__ void close_list(const list &list, int num_blocks)
+{
+    const int thread = blockIdx.x * blockDim.x + threadIdx.x, num_threads = gridDim.x * blockDim.x;
+
+#pragma unroll 1
+    for (unsigned place = num_blocks * list.block_size + thread; place < (unsigned)list.capacity; place += num_threads)
+        list.sorted_token_ids[place] = list.numel;
+#pragma unroll 1
+    for (int block = num_blocks + thread; block < list.most_blocks; block += num_threads)
+        list.expert_ids[block] = -1;
+}
+// [close]
+
+#endif

@@ -1,0 +1,41 @@
+/**
+ * @file common/simt/kernels/launch_together.cuh
+ * @brief Chapter 15's launch of blocks that wait for each other: the simulator runs blocks together only if told.
+ */
+#ifndef SIMT_KERNELS_LAUNCH_TOGETHER_CUH
+#define SIMT_KERNELS_LAUNCH_TOGETHER_CUH
+
+#include <cuda_runtime.h>
+
+/** Sets *fit to whether so many blocks of the kernel, without dynamic shared memory, are on the device at the same time. */
+template <typename... Parameters>
+static cudaError_t all_fit(void (*kernel)(Parameters...), int blocks, int threads, bool *fit)
+{
+    int device, processors = 0, each = 0;
+    cudaError_t status = cudaGetDevice(&device);
+
+    if (status == cudaSuccess)
+        status = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    if (status == cudaSuccess)
+        status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads, 0);
+    *fit = blocks <= processors * each;
+    return status;
+}
+
+/** Launches blocks that all_fit() has found room for. */
+template <typename... Parameters, typename... Given>
+static cudaError_t launch_together(void (*kernel)(Parameters...), int blocks, int threads, cudaStream_t stream,
+                                   Given... arguments)
+{
+    cudaLaunchAttribute cooperative = {cudaLaunchAttributeCooperative, {1}};
+    cudaLaunchConfig_t how = {};
+
+    how.gridDim = dim3(blocks);
+    how.blockDim = dim3(threads);
+    how.stream = stream;
+    how.attrs = &cooperative;
+    how.numAttrs = 1;
+    return cudaLaunchKernelEx(&how, kernel, arguments...);
+}
+
+#endif

@@ -1,0 +1,95 @@
+/** @file grader.c  15_words_between_blocks: every total and rank, and that a block that is absent holds up nobody. */
+#include "exercise.h"
+#include "../grade/grade.h"
+
+#include <string.h>
+
+/** Launches a block for each of the ids, and looks at what each has found out. */
+static void check_ids(struct grade *grade, const int32_t *ids, int num_blocks, int absent)
+{
+    int32_t expected_totals[MOST_BLOCKS], expected_ranks[MOST_BLOCKS];
+    uint32_t *const zeros = grade_host(grade, (size_t)num_blocks * sizeof *zeros);
+
+    memset(zeros, 0, (size_t)num_blocks * sizeof *zeros);
+    for (int own = 0; own < num_blocks; own++) {
+        expected_totals[own] = expected_ranks[own] = absent == NOBODY_ABSENT ? 0 : -1;
+        for (int other = 0; absent == NOBODY_ABSENT && other < num_blocks; other++) {
+            expected_totals[own] += ids[other] == ids[own];
+            expected_ranks[own] += other < own && ids[other] == ids[own];
+        }
+    }
+    if (absent == NOBODY_ABSENT)
+        grade_given(grade, "%d block%s", num_blocks, num_blocks == 1 ? "" : "s");
+    else
+        grade_given(grade, "%d blocks, of which number %d is absent", num_blocks, absent);
+
+    const int32_t *const device_ids = grade_input(grade, "ids", ids, (size_t)num_blocks * sizeof *ids);
+    uint32_t *const words = grade_output(grade, "words", (size_t)num_blocks * sizeof *words);
+    int32_t *const totals = grade_output(grade, "totals", (size_t)num_blocks * sizeof *totals);
+    int32_t *const ranks = grade_output(grade, "ranks", (size_t)num_blocks * sizeof *ranks);
+
+    cudaMemcpy(words, zeros, (size_t)num_blocks * sizeof *zeros, cudaMemcpyHostToDevice);
+    grade_ran(grade, words_launch(device_ids, num_blocks, absent, words, totals, ranks));
+    if (absent != NOBODY_ABSENT) { /* it writes nothing */
+        const int32_t *const got = grade_result(grade, totals);
+
+        for (int own = 0; own < num_blocks; own++)
+            if (own != absent && got[own] != -1)
+                grade_fail(grade, "block %d: totals: expected -1, got %d", own, got[own]);
+        return;
+    }
+    grade_equal_int(grade, "totals", "block", expected_totals, totals, num_blocks);
+    grade_equal_int(grade, "ranks", "block", expected_ranks, ranks, num_blocks);
+}
+
+static void check(struct grade *grade, int num_blocks, int num_ids, int absent)
+{
+    int32_t *const ids = grade_host(grade, (size_t)num_blocks * sizeof *ids);
+
+    for (int i = 0; i < num_blocks; i++)
+        ids[i] = (int32_t)random_below(grade_random(grade), (uint32_t)num_ids);
+    check_ids(grade, ids, num_blocks, absent);
+}
+
+static void four_blocks(struct grade *grade)
+{
+    static const int32_t ids[] = {3, 1, 3, 3};
+
+    check_ids(grade, ids, 4, NOBODY_ABSENT);
+}
+
+static void id_zero(struct grade *grade)
+{
+    static const int32_t ids[] = {0, 2, 0, 1, 0};
+
+    check_ids(grade, ids, 5, NOBODY_ABSENT);
+}
+
+static void any_number_of_blocks(struct grade *grade)
+{
+    static const int counts[] = {1, 2, 7, 8, 11, MOST_BLOCKS};
+
+    for (int i = 0; i < 6; i++)
+        check(grade, counts[i], 6, NOBODY_ABSENT);
+}
+
+static void a_block_is_absent(struct grade *grade)
+{
+    check(grade, 5, 3, 4);
+    check(grade, 9, 3, 0);
+}
+
+static void one_atomic(struct grade *grade)
+{
+    check(grade, 8, 5, NOBODY_ABSENT);
+    grade_budget_each(grade, "atomic_requests", grade_counter(grade, "atomic_requests"), 1, 8, "block");
+}
+
+const struct grade_case grade_cases[] = {
+    {"four_blocks", four_blocks, false},
+    {"id_zero", id_zero, false},
+    {"any_number_of_blocks", any_number_of_blocks, false},
+    {"a_block_is_absent", a_block_is_absent, false},
+    {"one_atomic", one_atomic, true},
+};
+const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;
