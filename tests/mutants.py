@@ -48,14 +48,14 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 64 --intermediate-size 64 --dist uniform",
             "--num-tokens 1 --num-experts 9 --topk 9 --hidden-size 32832 --intermediate-size 64 --dist uniform"],
         "13_gate_at_the_limit": [  # two routers that --check-all has not
-            "", "--num-tokens 1536 --dist normal",
+            "", "--num-tokens 1536 --dist normal", "--num-tokens 99 --num-expert-group 16 --dist nan --bias none",
             *(f"--num-tokens {tokens} {router} --dist {dist}" for dist in ("normal", "ties", "nan")
               for tokens, router in ((35, "--num-experts 128 --num-expert-group 4 --topk-group 2 --topk 4"),
                                      (7, "--num-experts 512 --num-expert-group 16 --topk-group 8 --topk 16")))]}
 # Programs of the same kernel, compiled otherwise, that are tried as well: --check-all has few tokens a problem.
 TWINS = {"13_gate_at_the_limit": ["13_gate_at_the_limit_many"]}
 RUNS["13_gate_at_the_limit_many"] = [
-    *RUNS["13_gate_at_the_limit"][2:],
+    *RUNS["13_gate_at_the_limit"][3:],
     "--num-tokens 32769 --num-experts 128 --num-expert-group 4 --topk-group 2 --topk 4 --dist normal"]
 
 # A rule: what it does, what it looks for in code without comments, what it puts there.
