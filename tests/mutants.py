@@ -65,7 +65,7 @@ DEFINED = {"14_align_at_the_limit": "-DMOST_POLLS=1000"}  # a block that waits i
 TWINS = {"13_gate_at_the_limit": ["13_gate_at_the_limit_many"]}
 RUNS["13_gate_at_the_limit_many"] = [
     *RUNS["13_gate_at_the_limit"][3:],
-    "--num-tokens 32769 --num-experts 128 --num-expert-group 4 --topk-group 2 --topk 4 --dist normal"]
+    "--num-tokens 33000 --num-experts 128 --num-expert-group 4 --topk-group 2 --topk 4 --dist normal"]
 
 # A rule: what it does, what it looks for in code without comments, what it puts there.
 RULES = [
