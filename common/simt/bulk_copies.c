@@ -2,8 +2,8 @@
  * @file bulk_copies.c
  * @brief What copies of a row or a tile do to memory, from where a thread issues them to where somebody has waited.
  *
- * They are to memory what the copies of copies.c are, but that another thread may wait for them, by a barrier (mbarriers.c).
- * What one writes its thread has written, at a tick of its own, which whoever waits is told of.
+ * They are to memory what the copies of copies.c are, but that another thread may wait for them, by a barrier
+ * (mbarriers.c). What one writes its thread has written, at a tick of its own, which whoever waits is told of.
  */
 #include "bulk_copies.h"
 

@@ -1,4 +1,7 @@
-/** @file bulk_copies.h  Copies of a row or a tile to shared memory, under way until somebody has waited for their barrier. */
+/**
+ * @file bulk_copies.h  Copies of a row or a tile to shared memory, under way until somebody has waited for their
+ * barrier.
+ */
 #ifndef SIMT_BULK_COPIES_H
 #define SIMT_BULK_COPIES_H
 

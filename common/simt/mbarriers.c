@@ -1,10 +1,11 @@
 /**
  * @file mbarriers.c
- * @brief Barriers in shared memory: arrivals and bytes that a phase waits for, threads that wait for it, copies that count to it.
+ * @brief Barriers in shared memory: arrivals and bytes that a phase waits for, threads that wait for it, copies that
+ *        count to it.
  *
- * The eight bytes in shared memory have a number that names the barrier here, so that they go where their block goes. Its copies'
- * bytes count as come when the copy is issued, since nothing says that they take long; but they lie where they belong
- * only once somebody has waited for the phase, since nothing says that they are fast either.
+ * The eight bytes in shared memory have a number that names the barrier here, so that they go where their block goes.
+ * Its copies' bytes count as come when the copy is issued, since nothing says that they take long; but they lie where
+ * they belong only once somebody has waited for the phase, since nothing says that they are fast either.
  */
 #include "bulk_copies.h"
 #include "fault.h"
