@@ -1,13 +1,15 @@
 /**
  * @file common/kernels/bulk_copy.cuh
- * @brief Copies that the memory system does by itself, from global to shared memory, and the barriers that say when they are done.
+ * @brief Copies that the memory system does by itself, from global to shared memory, and the barriers that say when
+ *        they are done.
  *
- * A barrier of this kind lies in shared memory. A phase of it ends when as many arrivals came as it was made for, and all bytes
- * that were announced; the next phase begins at once. Whoever waits names the phase by its parity: 0 is the first, 1 the
- * second, 0 the third. A wait for parity 1 of a barrier in its first phase returns at once, as if a phase before had ended.
+ * A barrier of this kind lies in shared memory. A phase of it ends when as many arrivals came as it was made for, and
+ * all bytes that were announced; the next phase begins at once. Whoever waits names the phase by its parity: 0 is the
+ * first, 1 the second, 0 the third. A wait for parity 1 of a barrier in its first phase returns at once, as if a phase
+ * before had ended.
  *
- * Instructions of compute capability 9.0, but for cp.async. The CPU build has a header of its own in common/simt/kernels, which
- * it finds first.
+ * Instructions of compute capability 9.0, but for cp.async. The CPU build has a header of its own in
+ * common/simt/kernels, which it finds first.
  */
 #ifndef KERNELS_BULK_COPY_CUH
 #define KERNELS_BULK_COPY_CUH
@@ -30,7 +32,9 @@ struct alignas(8) mbarrier {
     uint64_t state;
 };
 
-/** A matrix in global memory and the tile of it that a copy takes. A parameter of the kernel, `const __grid_constant__`. */
+/**
+ * A matrix in global memory and the tile of it that a copy takes. A parameter of the kernel, `const __grid_constant__`.
+ */
 struct alignas(64) tensor_map {
     uint64_t word[16];
 };
@@ -97,14 +101,20 @@ static __device__ __forceinline__ void mbarrier_wait(mbarrier *barrier, uint32_t
 // [mbarrier]
 
 // [copies]
-/** 16 bytes, past the first-level cache; both addresses are multiples of 16. Of them the first `present` are copied (0 or 16), the others 0. */
+/**
+ * 16 bytes, past the first-level cache; both addresses are multiples of 16. Of them the first `present` are copied (0
+ * or 16), the others 0.
+ */
 static __device__ __forceinline__ void cp_async_16(void *to, const void *from, uint32_t present = 16)
 {
     asm volatile("cp.async.cg.shared.global [%0], [%1], 16, %2;" ::"r"(shared_address(to)), "l"(from), "r"(present)
                  : "memory");
 }
 
-/** `bytes` in a row; bytes and both addresses are multiples of 16. They count towards the barrier's phase as they arrive. */
+/**
+ * `bytes` in a row; bytes and both addresses are multiples of 16. They count towards the barrier's phase as they
+ * arrive.
+ */
 static __device__ __forceinline__ void bulk_copy(void *to, const void *from, uint32_t bytes, mbarrier *barrier)
 {
     ASM_90("cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%0], [%1], %2, [%3];" ::"r"(
@@ -114,8 +124,8 @@ static __device__ __forceinline__ void bulk_copy(void *to, const void *from, uin
 }
 
 /**
- * A tile of the map's matrix, whose first element is at (row, column). What lies outside the matrix arrives as zeros, and
- * counts. `to` is a multiple of 128, and of what its swizzle repeats after: 1024, 512, 256 for 128, 64, 32.
+ * A tile of the map's matrix, whose first element is at (row, column). What lies outside the matrix arrives as zeros,
+ * and counts. `to` is a multiple of 128, and of what its swizzle repeats after: 1024, 512, 256 for 128, 64, 32.
  */
 static __device__ __forceinline__ void bulk_copy_tile(void *to, const tensor_map *map, int32_t row, int32_t column,
                                                       mbarrier *barrier)
@@ -132,7 +142,9 @@ static __device__ __forceinline__ void tensor_map_prefetch(const tensor_map *map
     ASM_90("prefetch.tensormap [%0];" ::"l"(map) : "memory");
 }
 
-/** Between the thread's own loads and stores and what copies or wgmma do to the same memory, on whichever side they are. */
+/**
+ * Between the thread's own loads and stores and what copies or wgmma do to the same memory, on whichever side they are.
+ */
 static __device__ __forceinline__ void async_proxy_fence(void)
 {
     ASM_90("fence.proxy.async;" ::: "memory");
@@ -163,10 +175,10 @@ static __device__ __forceinline__ bool elect_one(void)
 
 // [tensor_map]
 /**
- * A map of a bf16 matrix in global memory, row after row, for tiles of tile_rows (at most 256) by tile_columns. `swizzle`: 0, 32,
- * 64 or 128; unless it is 0, the tile's row has as many bytes, and its chunks of 16 bytes are stored
- * permuted: chunk c of what begins at a multiple of the swizzle's repeat, address bits 4 and up, is xored with bits 7 and up.
- * NULL, or what is wrong.
+ * A map of a bf16 matrix in global memory, row after row, for tiles of tile_rows (at most 256) by tile_columns.
+ * `swizzle`: 0, 32, 64 or 128; unless it is 0, the tile's row has as many bytes, and its chunks of 16 bytes are stored
+ * permuted: chunk c of what begins at a multiple of the swizzle's repeat, address bits 4 and up, is xored with bits 7
+ * and up. NULL, or what is wrong.
  */
 static inline const char *tensor_map_bf16(tensor_map *map, const void *matrix, uint64_t rows, uint64_t columns,
                                           uint32_t tile_rows, uint32_t tile_columns, uint32_t swizzle)

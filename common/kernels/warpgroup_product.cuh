@@ -1,14 +1,16 @@
 /**
  * @file common/kernels/warpgroup_product.cuh
- * @brief Products of a warpgroup on tensor cores (wgmma): 64xN += 64x16 by 16xN bf16 numbers, both operands in shared memory.
+ * @brief Products of a warpgroup on tensor cores (wgmma): 64xN += 64x16 by 16xN bf16 numbers, both operands in shared
+ *        memory.
  *
- * A warpgroup is four warps in a row, the first a multiple of four; all of its threads come here together. The products go on
- * while the threads do: between a product and the wait for its group nobody may write its operands, nor touch its sums.
+ * A warpgroup is four warps in a row, the first a multiple of four; all of its threads come here together. The products
+ * go on while the threads do: between a product and the wait for its group nobody may write its operands, nor touch its
+ * sums.
  *
- * An operand is stored by rows of 64 numbers, 128 bytes: rows of a, columns of b (so both are contiguous along k). Eight
- * rows are 1024 bytes, which begin at a multiple of 1024. Chunk c of 16 bytes of row r lies where chunk c ^ (r % 8) would: what
- * bulk_copy_tile() does with a swizzle of 128. The 16 numbers along k that a product takes are one of four in the row: it is
- * named by the address of its first byte, 32 bytes apart, as if nothing were permuted.
+ * An operand is stored by rows of 64 numbers, 128 bytes: rows of a, columns of b (so both are contiguous along k).
+ * Eight rows are 1024 bytes, which begin at a multiple of 1024. Chunk c of 16 bytes of row r lies where chunk c ^ (r %
+ * 8) would: what bulk_copy_tile() does with a swizzle of 128. The 16 numbers along k that a product takes are one of
+ * four in the row: it is named by the address of its first byte, 32 bytes apart, as if nothing were permuted.
  *
  * Of the sums d, 64 rows by N columns, thread t of the warpgroup has, for each j in 0 to N / 8 - 1:
  *   d[4 j], d[4 j + 1]       row 16 (t / 32) + t % 32 / 4, columns 8 j + 2 (t % 4) and the next
@@ -30,7 +32,9 @@
 #endif
 
 // [wgmma]
-/** Names an operand by the address of its first 16 numbers along k. Rows are 128 bytes, groups of eight rows 1024 apart. */
+/**
+ * Names an operand by the address of its first 16 numbers along k. Rows are 128 bytes, groups of eight rows 1024 apart.
+ */
 static __device__ __forceinline__ uint64_t wgmma_operand(const void *shared)
 {
     const uint64_t address = __cvta_generic_to_shared(shared);
@@ -57,7 +61,10 @@ static __device__ __forceinline__ void wgmma_wait_group(void)
     ASM_90A("wgmma.wait_group.sync.aligned %0;" ::"n"(PENDING) : "memory");
 }
 
-/** Keeps the compiler from moving its own uses of the sums across this place: before the first fence, after the last wait. */
+/**
+ * Keeps the compiler from moving its own uses of the sums across this place: before the first fence, after the last
+ * wait.
+ */
 template <int COUNT>
 static __device__ __forceinline__ void wgmma_keep(float (&d)[COUNT])
 {
@@ -67,8 +74,9 @@ static __device__ __forceinline__ void wgmma_keep(float (&d)[COUNT])
 }
 
 /*
- * d += a b, where d is what the thread has of 64xN sums: float d[N / 2], of which N, 8 to 256 in steps of 8, is found. Operands
- * come from wgmma_operand(). The instruction's text names every register by its number: TEXT_n and SUMS_n are those of N = 8 n.
+ * d += a b, where d is what the thread has of 64xN sums: float d[N / 2], of which N, 8 to 256 in steps of 8, is found.
+ * Operands come from wgmma_operand(). The instruction's text names every register by its number: TEXT_n and SUMS_n are
+ * those of N = 8 n.
  */
 /* clang-format off */
 #define TEXT_1 "%0, %1, %2, %3"
@@ -179,7 +187,10 @@ WGMMA(32, 256, 128, 129)
 #undef SUMS
 // [wgmma]
 
-/** A warpgroup whose threads need few registers leaves the others to those that need more: REGISTERS each, 24 to 240 in steps of 8. */
+/**
+ * A warpgroup whose threads need few registers leaves the others to those that need more: REGISTERS each, 24 to 240 in
+ * steps of 8.
+ */
 template <int REGISTERS>
 static __device__ __forceinline__ void registers_decrease(void)
 {

@@ -2,8 +2,8 @@
  * @file bulk_copies.c
  * @brief What copies of a row or a tile do to memory, from where a thread issues them to where somebody has waited.
  *
- * They are to memory what the copies of copies.c are, but that another thread may wait for them, by a barrier (mbarriers.c).
- * What one writes its thread has written, at a tick of its own, which whoever waits is told of.
+ * They are to memory what the copies of copies.c are, but that another thread may wait for them, by a barrier
+ * (mbarriers.c). What one writes its thread has written, at a tick of its own, which whoever waits is told of.
  */
 #include "bulk_copies.h"
 
@@ -47,10 +47,13 @@ struct bulk_copy *simt_bulk_copy_at(uint32_t number)
     return &copies[number];
 }
 
-static void drop(uint32_t number)
+static uint32_t drop(uint32_t number)
 {
+    const uint32_t next = copies[number].next;
+
     copies[number].next = free_copy;
     free_copy = number;
+    return next;
 }
 
 /* --- chunks ------------------------------------------------------------------------------------------------------- */
@@ -165,28 +168,36 @@ static void check_destination(const struct bulk_copy *copy)
         simt_fault_shared_bounds(bytes, true, copy->pc);
 }
 
-uint32_t simt_bulk_copy_begin(const struct bulk_copy *copy)
+uint32_t simt_bulk_copy_take(const struct bulk_copy *copy)
 {
     check_source(copy);
     check_destination(copy);
     const uint32_t number = take_copy();
 
-    simt_order.tick++;
-    if (number == 0 || !simt_proxy_note_tick())
+    if (number == 0)
         simt_fault_here(cudaErrorMemoryAllocation, copy->pc, "out of memory",
                         "has more copies under way than there is room");
     copies[number] = *copy;
-    copies[number].tick = simt_order.tick;
     copies[number].shadow = simt_memory.shared_shadow;
+    return number;
+}
+
+void simt_bulk_copy_begin(uint32_t number)
+{
+    struct bulk_copy *const copy = &copies[number];
+
+    copy->tick = ++simt_order.tick;
+    if (!simt_proxy_note_tick())
+        simt_fault_here(cudaErrorMemoryAllocation, copy->pc, "out of memory",
+                        "has more copies under way than there is room");
     for (uint32_t i = 0; i < chunk_count(copy); i++) {
         const struct chunk chunk = chunk_of(copy, i);
 
         if (chunk.from)
             load_chunk(&chunk, copy->pc);
-        store_chunk(&copies[number], &chunk);
+        store_chunk(copy, &chunk);
     }
     simt_order.tick++;
-    return number;
 }
 
 /** Ends the launch if a word of the source has been written since the copy was issued. */
@@ -215,7 +226,7 @@ static void end_chunk(const struct bulk_copy *copy, const struct chunk *chunk)
         shadow_end_copy(cell + word);
 }
 
-void simt_bulk_copy_arrive(uint32_t number)
+uint32_t simt_bulk_copy_arrive(uint32_t number)
 {
     const struct bulk_copy *const copy = &copies[number];
 
@@ -230,10 +241,10 @@ void simt_bulk_copy_arrive(uint32_t number)
             memset(chunk.to, 0, CHUNK);
         }
     }
-    drop(number);
+    return drop(number);
 }
 
-void simt_bulk_copy_forget(uint32_t number)
+uint32_t simt_bulk_copy_forget(uint32_t number)
 {
     const struct bulk_copy *const copy = &copies[number];
 
@@ -242,5 +253,5 @@ void simt_bulk_copy_forget(uint32_t number)
 
         end_chunk(copy, &chunk);
     }
-    drop(number);
+    return drop(number);
 }

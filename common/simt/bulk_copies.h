@@ -1,4 +1,7 @@
-/** @file bulk_copies.h  Copies of a row or a tile to shared memory, under way until somebody has waited for their barrier. */
+/**
+ * @file bulk_copies.h  Copies of a row or a tile to shared memory, under way until somebody has waited for their
+ * barrier.
+ */
 #ifndef SIMT_BULK_COPIES_H
 #define SIMT_BULK_COPIES_H
 
@@ -18,16 +21,18 @@ struct bulk_copy {
     struct shadow_cell *shadow; /**< of its block's shared memory */
 };
 
-/** The running thread issues a copy: checks it and marks what it writes. Its number. */
-uint32_t simt_bulk_copy_begin(const struct bulk_copy *copy);
+/** The running thread issues a copy, if its matrix and its place are such that it can. Its number. */
+uint32_t simt_bulk_copy_take(const struct bulk_copy *copy);
+/** Checks what it does to memory, and marks what it writes. */
+void simt_bulk_copy_begin(uint32_t number);
 struct bulk_copy *simt_bulk_copy_at(uint32_t number);
 static inline uint32_t bulk_copy_bytes(const struct bulk_copy *copy)
 {
     return copy->map.tile_rows * copy->map.tile_columns * 2;
 }
-/** Somebody has waited for it: the bytes arrive, and it is no more. */
-void simt_bulk_copy_arrive(uint32_t number);
+/** Somebody has waited for it: the bytes arrive, and it is no more. The number of the next. */
+uint32_t simt_bulk_copy_arrive(uint32_t number);
 /** It is no more, without having arrived. */
-void simt_bulk_copy_forget(uint32_t number);
+uint32_t simt_bulk_copy_forget(uint32_t number);
 
 #endif

@@ -290,23 +290,23 @@ uint32_t simt_copies_take(void)
     return first;
 }
 
-void simt_copies_arrive(uint32_t first)
+void simt_copies_arrive(uint32_t *first)
 {
-    while (first) {
-        const struct copy *const copy = &copies[first];
+    while (*first) {
+        const struct copy *const copy = &copies[*first];
 
         check_source(copy);
         unmark(copy);
         fill(copy);
-        first = drop(first);
+        *first = drop(*first);
     }
 }
 
-void simt_copies_forget(uint32_t first)
+void simt_copies_forget(uint32_t *first)
 {
-    while (first) {
-        unmark(&copies[first]);
-        first = drop(first);
+    while (*first) {
+        unmark(&copies[*first]);
+        *first = drop(*first);
     }
 }
 

@@ -103,15 +103,15 @@ void simt_order_overwritten(uintptr_t address);
 bool simt_order_has_fenced(void);
 
 /**
- * A barrier in shared memory: the running thread tells whoever waits for it what is ordered before now; that thread `thread` of its
- * block has written something at a tick; and what it has been told. A view belongs to the barrier.
+ * A barrier in shared memory: the running thread tells whoever waits for it what is ordered before now; that `thread`, a
+ * number in its block, has written something at a tick; and is told itself. A view belongs to the barrier.
  */
 void simt_order_release(struct view **told);
 void simt_order_release_write(struct view **told, unsigned thread, uint32_t tick);
 void simt_order_acquire(struct view *told);
 /**
- * The running thread fences between its own accesses to an enum shadow_space and those of copies and products. Whether what a thread of a block did at a
- * tick is behind such a fence that is ordered before now.
+ * The running thread fences between its own accesses to an enum shadow_space and those of copies and products. Whether
+ * what a thread did there at a tick is before such a fence that is ordered before now.
  */
 void simt_order_proxy_fence(int space);
 bool simt_ordered_by_proxy(uint32_t tick, unsigned thread, int space);

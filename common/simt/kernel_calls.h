@@ -24,12 +24,12 @@ _Noreturn void simt_fault_shared_bounds(unsigned bytes, bool store, uintptr_t pc
 void simt_copies_end(struct block *block);
 
 /**
- * The running thread's copies are no longer its own: the number of the first, whose successors they have. All of them arrive, from
- * that number on, or are forgotten.
+ * The running thread's copies are no longer its own: the number of the first. From that on all of them arrive, or are
+ * forgotten; it is that of what is left, should one end the launch.
  */
 uint32_t simt_copies_take(void);
-void simt_copies_arrive(uint32_t first);
-void simt_copies_forget(uint32_t first);
+void simt_copies_arrive(uint32_t *first);
+void simt_copies_forget(uint32_t *first);
 
 /** No lane can go on: those at a barrier in shared memory that wait but for a while do so now. Whether there are any. */
 bool simt_mbarriers_time_out(struct block *block);

@@ -1,10 +1,11 @@
 /**
  * @file mbarriers.c
- * @brief Barriers in shared memory: arrivals and bytes that a phase waits for, threads that wait for it, copies that count to it.
+ * @brief Barriers in shared memory: arrivals and bytes that a phase waits for, threads that wait for it, copies that
+ *        count to it.
  *
- * The eight bytes in shared memory have a number that names the barrier here, so that they go where their block goes. Its copies'
- * bytes count as come when the copy is issued, since nothing says that they take long; but they lie where they belong
- * only once somebody has waited for the phase, since nothing says that they are fast either.
+ * The eight bytes in shared memory have a number that names the barrier here, so that they go where their block goes.
+ * Its copies' bytes count as come when the copy is issued, since nothing says that they take long; but they lie where
+ * they belong only once somebody has waited for the phase, since nothing says that they are fast either.
  */
 #include "bulk_copies.h"
 #include "fault.h"
@@ -250,8 +251,7 @@ static void take_copies(struct barrier *barrier)
     while (barrier->first_copy && simt_bulk_copy_at(barrier->first_copy)->phase < barrier->phase) {
         const uint32_t number = barrier->first_copy;
 
-        barrier->first_copy = simt_bulk_copy_at(number)->next;
-        simt_bulk_copy_arrive(number);
+        barrier->first_copy = simt_bulk_copy_arrive(number);
     }
     while (*handed) {
         struct hand_over *const one = *handed;
@@ -260,8 +260,8 @@ static void take_copies(struct barrier *barrier)
             handed = &one->next;
             continue;
         }
+        simt_copies_arrive(&one->first);
         *handed = one->next;
-        simt_copies_arrive(one->first);
         free(one);
     }
 }
@@ -362,13 +362,14 @@ static void issue(struct bulk_copy *copy, void *address)
                         barrier->pc);
     copy->thread = simt_now.lane->thread;
     copy->phase = barrier->phase;
-    const uint32_t number = simt_bulk_copy_begin(copy);
+    const uint32_t number = simt_bulk_copy_take(copy);
 
     if (barrier->first_copy)
         simt_bulk_copy_at(barrier->last_copy)->next = number;
     else
         barrier->first_copy = number;
     barrier->last_copy = number;
+    simt_bulk_copy_begin(number);
     simt_order_release_write(&barrier->arriving, copy->thread, simt_bulk_copy_at(number)->tick);
     simt_order.loaded = 0;
     OBSERVE(bulk_copied, bulk_copy_bytes(copy));
@@ -438,17 +439,13 @@ void simt_mbarriers_end(struct block *block)
         const uint32_t number = block->first_mbarrier;
         struct barrier *const barrier = &barriers[number];
 
-        while (barrier->first_copy) {
-            const uint32_t copy = barrier->first_copy;
-
-            barrier->first_copy = simt_bulk_copy_at(copy)->next;
-            simt_bulk_copy_forget(copy);
-        }
+        while (barrier->first_copy)
+            barrier->first_copy = simt_bulk_copy_forget(barrier->first_copy);
         while (barrier->handed) {
             struct hand_over *const handed = barrier->handed;
 
             barrier->handed = handed->next;
-            simt_copies_forget(handed->first);
+            simt_copies_forget(&handed->first);
             free(handed);
         }
         simt_view_drop(barrier->arriving);

@@ -1,8 +1,10 @@
 /**
  * @file proxy.c
- * @brief Two ways to memory: that of loads and stores, and the asynchronous proxy, that of bulk copies and of products' operands.
+ * @brief Two ways to memory: that of loads and stores, and the asynchronous proxy, that of bulk copies and of products'
+ *        operands.
  *
- * What the first has written the second may see behind a fence between the two. The second's own writes have ticks of their own.
+ * What the first has written the second may see behind a fence between the two. The second's own writes have ticks of
+ * their own.
  */
 #include "proxy.h"
 
@@ -51,7 +53,9 @@ static bool is_of_copy(uint32_t tick)
            (ticks.word[word] >> (tick - ticks.first) % 64 & 1);
 }
 
-/* --- what they may see ---------------------------------------------------------------------------------------------- */
+/*
+ * --- what they may see ----------------------------------------------------------------------------------------------
+ */
 
 void simt_check_proxy(const struct shadow_cell *cell, enum shadow_space space, uintptr_t pc, const char *reader)
 {

@@ -8,8 +8,8 @@
 bool simt_proxy_note_tick(void);
 
 /**
- * Ends the launch unless copies and products may see what was last written to a word: by another copy, or before a fence between the
- * two ways to memory that is ordered before now.
+ * Ends the launch unless copies and products may see what was last written to a word: by another copy, or before a
+ * fence between the two ways to memory that is ordered before now.
  */
 void simt_check_proxy(const struct shadow_cell *cell, enum shadow_space space, uintptr_t pc, const char *reader);
 

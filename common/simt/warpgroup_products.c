@@ -1,11 +1,12 @@
 /**
  * @file warpgroup_products.c
- * @brief Products of a warpgroup: 64x16 by 16xN numbers in shared memory, done when they are issued and held against the rules
- *        until they are waited for.
+ * @brief Products of a warpgroup: 64x16 by 16xN numbers in shared memory, done when they are issued and held against
+ *        the rules until they are waited for.
  *
- * A warp has 16 rows of a, all of b, and 16 rows of the sums, so it need not meet the three others; that they do the same is
- * seen when the block ends. What a warp reads its lane 0 reads, once when the product is issued and again when it has been waited
- * for: who writes an operand in between, or after the wait without being ordered behind it, is found.
+ * A warp has 16 rows of a, all of b, and 16 rows of the sums, so it need not meet the three others; that they do the
+ * same is seen when the block ends. What a warp reads its lane 0 reads, once when the product is issued and again when
+ * it has been waited for: who writes an operand in between, or after the wait without being ordered behind it, is
+ * found.
  */
 #include "warpgroup_products.h"
 
@@ -61,8 +62,8 @@ uint64_t simt_wgmma_operand(const void *shared)
 }
 
 /**
- * The address in shared memory that a descriptor names. All kernels' variables together may have more bytes than it tells
- * apart: then it is one of the dynamic array, which lies behind.
+ * The address in shared memory that a descriptor names. All kernels' variables together may have more bytes than it
+ * tells apart: then it is one of the dynamic array, which lies behind.
  */
 static uintptr_t address_of(uint64_t operand)
 {
@@ -129,7 +130,10 @@ static void read_rows(uint64_t operand, unsigned first, unsigned rows, uint32_t 
     }
 }
 
-/** What the running warp reads: its rows of a, all columns of b. None may have been written since tick `before`, unless that is 0. */
+/**
+ * What the running warp reads: its rows of a, all columns of b. None may have been written since tick `before`, unless
+ * that is 0.
+ */
 static void read_operands(uint64_t a, uint64_t b, unsigned columns, uint32_t before, uintptr_t pc)
 {
     const unsigned warp = simt_now.warp->first / WARP_LANES % GROUP_WARPS;

@@ -22,7 +22,10 @@ void simt_products_commit(struct warp *warp);
 void simt_products_wait(unsigned pending);
 void simt_products_waited(struct warp *warp, unsigned pending);
 
-/** Ends the launch if the running lane touches sums of a product that is not done; `bytes` at an address on its own stack. */
+/**
+ * Ends the launch if the running lane touches sums of a product that is not done; `bytes` at an address on its own
+ * stack.
+ */
 void simt_products_check(uintptr_t address, unsigned bytes, bool store, uintptr_t pc);
 
 /** The threads of a block have returned: a fault unless the warps of each warpgroup have done the same products. */

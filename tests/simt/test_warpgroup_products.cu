@@ -1,10 +1,10 @@
 /**
  * @file test_warpgroup_products.cu
- * @brief Tiles lie where bulk_copy.cuh says, products of a warpgroup are what scalar ones add up to, and what arrives at a barrier
- *        is there behind it.
+ * @brief Tiles lie where bulk_copy.cuh says, products of a warpgroup are what scalar ones add up to, and what arrives
+ *        at a barrier is there behind it.
  *
- * Runs on the simulator and, by "ninja test-gpu", on a GPU: nothing here knows which. The numbers are small integers, of
- * which every sum is exact.
+ * Runs on the simulator and, by "ninja test-gpu", on a GPU: nothing here knows which. The numbers are small integers,
+ * of which every sum is exact.
  */
 #include <cuda_bf16.h>
 #include <cuda_runtime.h>
@@ -64,7 +64,7 @@ static tensor_map map_of(const void *matrix, uint64_t rows, uint64_t columns, ui
     return map;
 }
 
-/* --- tiles ---------------------------------------------------------------------------------------------------------- */
+/* --- tiles -------------------------------------------------------------------------------------------------------- */
 
 enum { MATRIX_ROWS = 40, MATRIX_COLUMNS = 72, TILE_ROWS = 24 };
 
@@ -117,7 +117,7 @@ static void test_tile(uint32_t swizzle, int row, int column)
     ok(good, "a tile, its swizzle", (int)swizzle);
 }
 
-/* --- rows by one warp, arrivals of the copies of every thread --------------------------------------------------------- */
+/* --- rows by one warp, arrivals of the copies of every thread ----------------------------------------------------- */
 
 enum { STAGES = 3, STAGE_WORDS = 64, STEPS = 10 };
 
@@ -188,7 +188,7 @@ static void test_ring(void)
     ok(good, "a ring of stages", STAGES);
 }
 
-/* --- products --------------------------------------------------------------------------------------------------------- */
+/* --- products ----------------------------------------------------------------------------------------------------- */
 
 enum { PRODUCT_DEPTH = 128 };
 
@@ -282,9 +282,11 @@ static void test_product(void)
     ok(good, "a product, columns", COLUMNS);
 }
 
-/* --- an operand that threads write ---------------------------------------------------------------------------------- */
+/* --- an operand that threads write -------------------------------------------------------------------------------- */
 
-/** Rows are gathered by copies of each thread, permuted as a tile is; c[64][16] = a[64][64] times b[16][64], transposed. */
+/**
+ * Rows are gathered by copies of each thread, permuted as a tile is; c[64][16] = a[64][64] times b[16][64], transposed.
+ */
 static __global__ __launch_bounds__(128) void gather_kernel(const __nv_bfloat16 *a, const __nv_bfloat16 *b, float *c)
 {
     extern __shared__ __align__(1024) unsigned char stages[];
@@ -342,7 +344,7 @@ static void test_gather(void)
     ok(good, "rows gathered by threads, columns", 16);
 }
 
-/* --- messages --------------------------------------------------------------------------------------------------------- */
+/* --- messages ----------------------------------------------------------------------------------------------------- */
 
 /** Block 0 writes a row and says so; the others wait, and one copies it in bulk. */
 static __global__ void message_kernel(int *row, int *ready, int *out)
@@ -387,7 +389,7 @@ static void test_message(void)
     ok(good, "a message, then a copy, blocks", 4);
 }
 
-/* --- maps ------------------------------------------------------------------------------------------------------------- */
+/* --- maps --------------------------------------------------------------------------------------------------------- */
 
 static void test_refused_maps(void)
 {

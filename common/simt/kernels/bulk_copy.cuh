@@ -1,4 +1,6 @@
-/** @file common/simt/kernels/bulk_copy.cuh  The simulator's own bulk_copy.cuh, found before the one in common/kernels. */
+/**
+ * @file common/simt/kernels/bulk_copy.cuh  The simulator's own bulk_copy.cuh, found before the one in common/kernels.
+ */
 #ifndef SIMT_BULK_COPY_CUH
 #define SIMT_BULK_COPY_CUH
 

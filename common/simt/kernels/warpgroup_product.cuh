@@ -1,4 +1,7 @@
-/** @file common/simt/kernels/warpgroup_product.cuh  The simulator's own warpgroup_product.cuh, found before the one in common/kernels. */
+/**
+ * @file common/simt/kernels/warpgroup_product.cuh  The simulator's own warpgroup_product.cuh, found before the one in
+ * common/kernels.
+ */
 #ifndef SIMT_WARPGROUP_PRODUCT_CUH
 #define SIMT_WARPGROUP_PRODUCT_CUH
 
