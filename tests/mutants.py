@@ -66,7 +66,8 @@ DEFINED = {"14_align_at_the_limit": "-DMOST_POLLS=1000"}  # a block that waits i
 # Programs of the same kernel, compiled otherwise, that are tried as well: --check-all has few tokens a problem.
 TWINS = {"13_gate_at_the_limit": ["13_gate_at_the_limit_many"]}
 RUNS["13_gate_at_the_limit_many"] = [
-    *RUNS["13_gate_at_the_limit"][3:],
+    *RUNS["13_gate_at_the_limit"][3:], *(f"--num-tokens {tokens} --num-expert-group 16 --dist ties --bias {bias}"
+                                         for tokens, bias in ((99, "random"), (999, "none"))),
     "--num-tokens 33000 --num-experts 128 --num-expert-group 4 --topk-group 2 --topk 4 --dist normal"]
 
 # A rule: what it does, what it looks for in code without comments, what it puts there.

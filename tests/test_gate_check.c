@@ -659,6 +659,26 @@ static void a_group_of_both_infinities_ranks_last(void **state)
     tear_down(&bench);
 }
 
+/** With uniform logits every choice by a sigmoid is below 0: a bound that is negative, and its distances. */
+static void uniform_logits_have_choices_below_0(void **state)
+{
+    const struct gate_problem problem = deepseek(16);
+    struct bench bench = set_up(problem, GATE_DIST_UNIFORM, 2);
+    const struct gate_buffers buffers = buffers_of(&bench);
+    struct error error;
+    struct gate_row row;
+
+    (void)state;
+    assert_true(gate_row_allocate(&problem, &row, &error));
+    for (int64_t token = 0; token < problem.num_tokens; token++) {
+        gate_row_compute(&problem, buffers.gating_output, buffers.correction_bias, token, &row);
+        for (int e = 0; e < problem.num_experts; e++)
+            assert_true(row.experts[e].choice.value < 0);
+    }
+    gate_row_free(&row);
+    tear_down(&bench);
+}
+
 /** For each score some row of what --check-all tries holds a group whose two best choices are +infinity and -infinity. */
 static void problems_to_try_hold_a_group_of_both_infinities(void **state)
 {
@@ -815,6 +835,7 @@ int main(void)
         cmocka_unit_test(softmax_weights_slightly_off_are_refused),
         cmocka_unit_test(the_only_weight_is_one),
         cmocka_unit_test(a_group_of_both_infinities_ranks_last),
+        cmocka_unit_test(uniform_logits_have_choices_below_0),
         cmocka_unit_test(problems_to_try_hold_a_group_of_both_infinities),
         cmocka_unit_test(malformed_problems_are_named),
         cmocka_unit_test(generated_rows_depend_on_seed_and_number_alone),

@@ -93,6 +93,8 @@ void gate_generate_logits(const struct gate_problem *problem, enum gate_dist dis
 static float generate_bias(enum gate_dist dist, int group, bool is_first, struct random *random)
 {
     switch (dist) {
+    case GATE_DIST_UNIFORM: /* no choice by a sigmoid or a softmax is above 0 */
+        return 0.1f * random_normal(random) - 2.0f;
     case GATE_DIST_TIES:
     case GATE_DIST_EQUAL:
         return 0.125f * (float)random_below(random, 2);
