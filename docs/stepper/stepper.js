@@ -8,7 +8,7 @@
 (function () {
     const LANES = 32;
     const CELL = 40, LEFT = 66; /* px: a lane's column, and where the first begins */
-    const CHARACTER = 7; /* px: what a character of a lane's cell takes, about */
+    const CHARACTER = 8; /* px: what a character of a lane's cell takes, about */
     const SHUFFLE = 'shuffle', VOTE = 'vote', WARP_BARRIER = 'warp_barrier', BLOCK_BARRIER = 'block_barrier', ATOMIC = 'atomic',
           RETURN = 'return', MMA = 'mma', MATRIX_MEMORY = 'matrix_memory', COPY_TO = 'copy_to',
           LOADS = ['shared_load', 'global_load', 'copy_from'];
