@@ -12,6 +12,7 @@ What times are wanted is said in words, as in a table's marker:
 
 Without chapters it is all that is recorded. A chapter's kernel may be one built otherwise: 08_align_blelloch_plain_tree.
 """
+import datetime
 import re
 import types
 
@@ -162,6 +163,13 @@ def _ceiling(run, num_tokens, work):
     return results.row_of(run, num_tokens).get("cublas_operations_per_second")
 
 
+def _nearest_with_ceilings(run, runs):
+    """The run, or the one nearest to it in time, whose ceilings are recorded: another card, or another day, has others."""
+    when = lambda one: datetime.datetime.fromisoformat(one["date"])
+    known = [one for one in runs if _ceiling(one, 1, "bytes")]
+    return min(known, key=lambda one: abs(when(one) - when(run)), default=None) if run else None
+
+
 def _rate(row, work, column):
     us = results.median(row, column)
     return row[work] / (1e-6 * us) if us and work in row else None
@@ -173,7 +181,8 @@ def _ceilings_table(request, recorded):
     lines = ["", f"| tokens | {' | '.join(f'{size:,}' for _, size in sizes)} |", "|---|" + "---:|" * len(sizes),
              "| *part of* | " + " | ".join("*reading*" if work == "bytes" else "*cuBLAS*" for work, _ in sizes) + " |"]
     for label, run, column in rows:
-        rates = [(_rate(results.row_of(run, size), work, column), _ceiling(best, size, work)) for work, size in sizes]
+        near = _nearest_with_ceilings(run, [best, *(other for _, other, _ in rows)])
+        rates = [(_rate(results.row_of(run, size), work, column), _ceiling(near, size, work)) for work, size in sizes]
         cells = [f"{rate / ceiling:.2f}" if rate and ceiling else "-" for rate, ceiling in rates]
         lines.append(f"| {label} | {' | '.join(cells)} |")
     reading = _ceiling(best, 1, "bytes")
