@@ -56,7 +56,8 @@ def claims():
 
 def layer():
     """Every command whose run is of the layer: its chapters and who they are compared with."""
-    return [*bench(results.chapters(kernel="moe.cu"), LAYER),
+    return [*(line for name in results.chapters(kernel="moe.cu")
+              for line in bench([name], LAYER[:1] if name.startswith("16") else LAYER)),  # of 16, balanced experts are to come
             *(f"python3 tests/peers/moe_peers.py {dist} --format json" for dist in LAYER)]
 
 

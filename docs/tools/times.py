@@ -163,11 +163,12 @@ def _ceiling(run, num_tokens, work):
     return results.row_of(run, num_tokens).get("cublas_operations_per_second")
 
 
-def _nearest_with_ceilings(run, runs):
-    """The run, or the one nearest to it in time, whose ceilings are recorded: another card, or another day, has others."""
+def _nearest_ceiling(run, runs, num_tokens, work):
+    """That of the run itself, if it is one of these, else of the one nearest in time: another card, or another day, has
+    another. None if it is recorded of none."""
     when = lambda one: datetime.datetime.fromisoformat(one["date"])
-    known = [one for one in runs if _ceiling(one, 1, "bytes")]
-    return min(known, key=lambda one: abs(when(one) - when(run)), default=None) if run else None
+    known = [one for one in runs if _ceiling(one, num_tokens, work)]
+    return _ceiling(min(known, key=lambda one: abs(when(one) - when(run))), num_tokens, work) if run and known else None
 
 
 def _rate(row, work, column):
@@ -177,12 +178,13 @@ def _rate(row, work, column):
 
 def _ceilings_table(request, recorded):
     rows, best = _layers(request, recorded)
+    chapters = [best, *(run for _, run, column in rows if column == "here")]
     sizes = [(work, size) for work, of_work in CEILINGS.items() for size in of_work]
     lines = ["", f"| tokens | {' | '.join(f'{size:,}' for _, size in sizes)} |", "|---|" + "---:|" * len(sizes),
              "| *part of* | " + " | ".join("*reading*" if work == "bytes" else "*cuBLAS*" for work, _ in sizes) + " |"]
     for label, run, column in rows:
-        near = _nearest_with_ceilings(run, [best, *(other for _, other, _ in rows)])
-        rates = [(_rate(results.row_of(run, size), work, column), _ceiling(near, size, work)) for work, size in sizes]
+        rates = [(_rate(results.row_of(run, size), work, column), _nearest_ceiling(run, chapters, size, work))
+                 for work, size in sizes]
         cells = [f"{rate / ceiling:.2f}" if rate and ceiling else "-" for rate, ceiling in rates]
         lines.append(f"| {label} | {' | '.join(cells)} |")
     reading = _ceiling(best, 1, "bytes")
