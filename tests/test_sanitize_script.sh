@@ -63,7 +63,7 @@ equal 'what was asked for' '--tool memcheck --error-exitcode 86 --print-limit 5 
 --tool synccheck --error-exitcode 86 --print-limit 5 gate --check-all' "$(cat "$scratch/asked")"
 : >"$scratch/asked"
 equal 'an align program' '0 14 0' "$(sanitize align)"
-equal 'what was asked for of that' '--num-tokens 300 --ids i32
+equal 'what was asked for of that' '--num-tokens 700 --ids i32
 --num-tokens 300 --ids i64 --expert-map random --misalign 1
 --num-tokens 30 --num-experts 16 --dist uniform' "$(sed -n "s|.*racecheck .* align ||p" "$scratch/asked")"
 equal 'a program of another operator: as it comes' '0 6 0' "$(sanitize other)"
