@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device_arrays.h"
 #include "kernels/tensor_core.cuh"
 
 namespace wmma = nvcuda::wmma;
@@ -26,34 +27,6 @@ static void ok(bool good, const char *name)
     tests++;
     failures += !good;
     printf("%sok %d - %s\n", good ? "" : "not ", tests, name);
-}
-
-/** What a call of CUDA's says; anything but success ends the program. */
-static void check(cudaError_t error)
-{
-    if (error == cudaSuccess)
-        return;
-    printf("Bail out! %s\n", cudaGetErrorString(error));
-    exit(1);
-}
-
-/** The same bytes on the device, to be freed. */
-template <class T>
-static T *to_device(const T *host, size_t count)
-{
-    T *device;
-
-    check(cudaMalloc((void **)&device, count * sizeof(T)));
-    check(cudaMemcpy(device, host, count * sizeof(T), cudaMemcpyHostToDevice));
-    return device;
-}
-
-template <class T>
-static void from_device(T *host, T *device, size_t count)
-{
-    check(cudaGetLastError());
-    check(cudaMemcpy(host, device, count * sizeof(T), cudaMemcpyDeviceToHost));
-    check(cudaFree(device));
 }
 
 static void to_number(__nv_bfloat16 *number, float value)

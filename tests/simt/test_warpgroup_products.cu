@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "device_arrays.h"
 #include "kernels/bulk_copy.cuh"
 #include "kernels/messages.cuh"
 #include "kernels/warpgroup_product.cuh"
@@ -23,32 +24,6 @@ static void ok(bool good, const char *name, int number)
     tests++;
     failures += !good;
     printf("%sok %d - %s %d\n", good ? "" : "not ", tests, name, number);
-}
-
-static void check(cudaError_t error)
-{
-    if (error == cudaSuccess)
-        return;
-    printf("Bail out! %s\n", cudaGetErrorString(error));
-    exit(1);
-}
-
-template <class T>
-static T *to_device(const T *host, size_t count)
-{
-    T *device;
-
-    check(cudaMalloc((void **)&device, count * sizeof(T)));
-    check(cudaMemcpy(device, host, count * sizeof(T), cudaMemcpyHostToDevice));
-    return device;
-}
-
-template <class T>
-static void from_device(T *host, T *device, size_t count)
-{
-    check(cudaGetLastError());
-    check(cudaMemcpy(host, device, count * sizeof(T), cudaMemcpyDeviceToHost));
-    check(cudaFree(device));
 }
 
 static tensor_map map_of(const void *matrix, uint64_t rows, uint64_t columns, uint32_t tile_rows, uint32_t tile_columns,
