@@ -35,6 +35,7 @@ program() {
 program gate 0 --num-expert-group
 program wrong 1 --num-expert-group
 program align 0 --block-size
+program parallel 0 --tokens-per-rank
 program other 0 --num-rows
 
 message='sanitize.sh: compute-sanitizer is missing: it comes with the CUDA Toolkit'
@@ -66,6 +67,7 @@ equal 'an align program' '0 14 0' "$(sanitize align)"
 equal 'what was asked for of that' '--num-tokens 700 --ids i32
 --num-tokens 300 --ids i64 --expert-map random --misalign 1
 --num-tokens 30 --num-experts 16 --dist uniform' "$(sed -n "s|.*racecheck .* align ||p" "$scratch/asked")"
+equal 'a program with ranks: its two runs, no grid' '0 8 0' "$(sanitize parallel)"
 equal 'a program of another operator: as it comes' '0 6 0' "$(sanitize other)"
 equal 'two programs' '0 20 0' "$(sanitize gate gate)"
 equal 'a program that does not verify' '1 0 10' "$(sanitize wrong)"
