@@ -25,7 +25,7 @@ SIMT_DEVICE float rough_reciprocal(float x)
 
 SIMT_DEVICE float max_or_nan(float a, float b)
 {
-    return (a > b) | (a != a) ? a : b;
+    return ((a > b) | (a != a)) ? a : b;
 }
 
 SIMT_DEVICE int plus_if_larger(int count, unsigned long long a, unsigned long long b)
