@@ -69,12 +69,11 @@ static __device__ void complete_order(const moe_problem &problem, const moe_buff
     if (tile.count >= 0) {
         const int count = find_positions<Tile>(problem, buffers, tile.block, s.positions[slot.place]);
 
-        __syncwarp();
+        __syncwarp(); /* the lanes have read what lane 0 now writes */
         if (threadIdx.x % WARP_SIZE == 0)
             tile.count = count;
     }
-    if (threadIdx.x % WARP_SIZE == 0)
-        mbarrier_arrive(&s.ordered[slot.place]);
+    mbarrier_arrive(&s.ordered[slot.place]);
 }
 
 /**
@@ -137,9 +136,7 @@ static __device__ void copy_all_tokens(const moe_problem &problem, const moe_buf
                           ? NONE
                           : (tile.first ? position / problem.topk : position) * (length / PIECE);
         }
-        __syncwarp();
-        if (threadIdx.x % WARP_SIZE == 0)
-            mbarrier_arrive(&s.done[slot.place]);
+        mbarrier_arrive(&s.done[slot.place]);
         if (tile.expert >= 0)
             copy_tokens<Tile>((const bf16 *)(tile.first ? buffers.hidden : buffers.intermediate), length, rows,
                               (tile.count + TOKEN_STEP - 1) / TOKEN_STEP * TOKEN_STEP, at, s);

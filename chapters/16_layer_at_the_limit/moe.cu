@@ -81,8 +81,8 @@ static __global__ void __launch_bounds__(Tile::THREADS, 1)
         }
         for (int i = 0; i < 2; i++) {
             mbarrier_init(&s.taken[i], 1);
-            mbarrier_init(&s.ordered[i], 1);
-            mbarrier_init(&s.done[i], Tile::WARPS - 1);
+            mbarrier_init(&s.ordered[i], WARP_SIZE);                  /* whoever has written positions */
+            mbarrier_init(&s.done[i], (Tile::WARPS - 1) * WARP_SIZE); /* whoever has read them */
         }
         mbarrier_init_fence();
     }

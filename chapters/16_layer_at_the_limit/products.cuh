@@ -131,8 +131,7 @@ static __device__ void consume(const moe_problem &problem, const moe_buffers &bu
             return;
         consume_tile<Tile, Tile::TOKENS>(problem, buffers, tile, s.positions[slot.place], at, s);
         count_up(tile.first ? &counters->ready[tile.block] : &counters->finished);
-        if (threadIdx.x % WARP_SIZE == 0)
-            mbarrier_arrive(&s.done[slot.place]);
+        mbarrier_arrive(&s.done[slot.place]);
     }
 }
 // [consume]
