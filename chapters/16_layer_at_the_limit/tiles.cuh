@@ -5,7 +5,7 @@
 #ifndef MOE_TILES_CUH
 #define MOE_TILES_CUH
 
-#include "harness/moe/counters.h"
+#include "harness/moe/workspace.h"
 #include "kernels/bulk_copy.cuh"
 #include "kernels/dtype.cuh"
 #include "kernels/messages.cuh"
