@@ -28,7 +28,7 @@ exchange() {
 
 breaks "a plain store of a word" 's/there = atomicCAS(\(.*\), 0ull, own_word);/\1 = own_word;/; s/&workspace->sets\[!(last/workspace->sets[!(last/' \
     "race" "*own_word*" --num-tokens 8
-breaks "no barrier between places and counts" '/if (real)$/{n;d}; s/^        if (real)$/        (void)real;/' \
+breaks "no barrier between places and counts" '/\/\/ \[finish\]/{n;/__syncthreads/d}' \
     "race" "" --num-tokens 1
 breaks "a token that also counts its own word" 's/token != own ? wait_for(&words\[token\]) : 0/wait_for(\&words[token])/' \
     "sorted_token_ids" "" --num-tokens 8

@@ -6,7 +6,7 @@
 
 #include <cmocka.h>
 
-#include "harness/moe/counters.h"
+#include "harness/moe/workspace.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +22,7 @@ typedef cudaError_t launch(const struct moe_problem *problem, const struct moe_b
 
 /** Every token goes to expert t % 2, in blocks of either size. */
 struct fixture {
-    struct moe_counted_buffers device;
+    struct moe_buffers_and_workspace device;
     uint16_t output[TOKENS * HIDDEN], first[TOKENS * HIDDEN];
 };
 
@@ -78,13 +78,13 @@ static int start(void **state)
 
 static int end(void **state)
 {
-    const struct moe_counted_buffers *const counted = &((struct fixture *)*state)->device;
-    const struct moe_buffers *const device = &counted->buffers;
+    const struct moe_buffers_and_workspace *const both = &((struct fixture *)*state)->device;
+    const struct moe_buffers *const device = &both->buffers;
 
     cudaFree((void *)device->hidden), cudaFree((void *)device->w13), cudaFree((void *)device->w2);
     cudaFree((void *)device->topk_weights), cudaFree((void *)device->sorted_token_ids);
     cudaFree((void *)device->expert_ids), cudaFree((void *)device->num_tokens_post_padded);
-    cudaFree(device->intermediate), cudaFree(device->partial), cudaFree(device->output), cudaFree(counted->counters);
+    cudaFree(device->intermediate), cudaFree(device->partial), cudaFree(device->output), cudaFree(both->counters);
     return 0;
 }
 

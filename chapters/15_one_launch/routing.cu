@@ -18,9 +18,6 @@
 #ifndef MOST_POLLS
 #define MOST_POLLS (1 << 22) /* seconds on a GPU */
 #endif
-#ifndef REHEARSAL
-#define REHEARSAL 1 /* warps that have nothing to do fetch the code of what comes last */
-#endif
 typedef unsigned long long word64;
 // [constants]
 
@@ -142,17 +139,17 @@ static __device__ __forceinline__ extent begin_of(int e, const int *counts, cons
 // [begin_of]
 
 // [write_weights]
-/** A warp writes a token's ids and weights; in a rehearsal it computes only. */
+/** A warp writes a token's ids and weights. */
 template <typename Router, typename T>
-static __device__ __forceinline__ void write_weights(bool real, weighting how, const unsigned char *ids,
-                                                     const float *scores, float *topk_weights, int *topk_ids)
+static __device__ __forceinline__ void write_weights(weighting how, const unsigned char *ids, const float *scores,
+                                                     float *topk_weights, int *topk_ids)
 {
     const int lane = threadIdx.x % WARP_SIZE, i = blockIdx.x * Router::TOPK + lane;
     const float score = lane < Router::TOPK ? scores[lane] : 0.0f;
     const float sum = round_to<T>(token_sum(score, Router::TOPK));
     const float weight = weight_of<T>(how, score, sum);
 
-    if (real & (lane < Router::TOPK)) {
+    if (lane < Router::TOPK) {
         topk_ids[i] = ids[lane];
         topk_weights[i] = weight;
     }
@@ -160,10 +157,7 @@ static __device__ __forceinline__ void write_weights(bool real, weighting how, c
 // [write_weights]
 
 // [write_groups]
-/**
- * Writes the places of this block's ids, a warp for each; the warp of an expert's first id also closes the expert's group.
- * With counts of nothing but zeros it writes nothing.
- */
+/** Writes the places of this block's ids, a warp for each; the warp of an expert's first id also closes its group. */
 template <typename Router>
 static __device__ __forceinline__ void write_groups(const list &list, const unsigned char *ids, const int *counts,
                                                     const int *local_ids)
@@ -177,13 +171,12 @@ static __device__ __forceinline__ void write_groups(const list &list, const unsi
         const extent extent = begin_of<Router>(id, counts, list);
 
         total = extent.total;
-        if (lane == 0 && count > 0)
+        if (lane == 0)
             list.sorted_token_ids[extent.begin * list.block_size + earlier] = blockIdx.x * Router::TOPK + k;
         if (earlier == 0)
             close_group(list, local_ids[id], count, extent.begin);
     }
-    if (total > 0)
-        close_list(list, total);
+    close_list(list, total);
     if (blockIdx.x == 0 && threadIdx.x == 0)
         *list.num_tokens_post_padded = total * list.block_size;
 }
@@ -199,7 +192,7 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     __shared__ float group_scores[Router::GROUPS], chosen[Router::TOPK], scores[Router::EXPERTS];
     __shared__ unsigned seconds[Router::GROUPS], num_candidates;
     __shared__ __align__(16) entry candidates[Router::EXPERTS];
-    __shared__ int none[Router::EXPERTS], counts[Router::EXPERTS], local_ids[Router::EXPERTS];
+    __shared__ int counts[Router::EXPERTS], local_ids[Router::EXPERTS];
     __shared__ word64 own_word;
     unsigned char *const own_ids = (unsigned char *)&own_word; /* [TOPK] */
     const int token = blockIdx.x, num_tokens = gridDim.x;
@@ -216,7 +209,6 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     const two_keys best = two_largest_keys<Router::COUNT>(key);
 
     candidates[expert] = 0;
-    none[expert] = 0;
     counts[expert] = 0;
     local_ids[expert] = list.expert_map ? list.expert_map[expert] : expert;
     if (expert == 0) {
@@ -283,24 +275,17 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     }
     // [places]
 
-    // [passes]
-#pragma unroll 1
-    for (int pass = warp == 0 || !REHEARSAL; pass < 2; pass++) {
-        const bool real = pass == 1;
-
-        if (real)
-            __syncthreads();
-        if (warp == LAST_WARP)
-            write_weights<Router, T>(real, how, own_ids, real ? chosen : group_scores, topk_weights, topk_ids);
-        if (real && num_tokens > 1 && !exchange_choices<Router>(workspace, last, there == 0, counts)) {
-            if (token == 0 && expert == 0)
-                *list.num_tokens_post_padded = -1;
-            return;
-        }
-        if (real || warp != LAST_WARP)
-            write_groups<Router>(list, real ? own_ids : (const unsigned char *)none, real ? counts : none, local_ids);
+    // [finish]
+    __syncthreads();
+    if (warp == LAST_WARP)
+        write_weights<Router, T>(how, own_ids, chosen, topk_weights, topk_ids);
+    if (num_tokens > 1 && !exchange_choices<Router>(workspace, last, there == 0, counts)) {
+        if (token == 0 && expert == 0)
+            *list.num_tokens_post_padded = -1;
+        return;
     }
-    // [passes]
+    write_groups<Router>(list, own_ids, counts, local_ids);
+    // [finish]
 }
 
 /* --- launches ----------------------------------------------------------------------------------------------------- */

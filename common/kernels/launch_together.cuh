@@ -7,24 +7,9 @@
 #ifndef KERNELS_LAUNCH_TOGETHER_CUH
 #define KERNELS_LAUNCH_TOGETHER_CUH
 
-#include <cuda_runtime.h>
+#include "kernels/all_fit.cuh"
 
 // [launch_together]
-/** Sets *fit to whether so many blocks of the kernel, without dynamic shared memory, are on the device at the same time. */
-template <typename... Parameters>
-static cudaError_t all_fit(void (*kernel)(Parameters...), int blocks, int threads, bool *fit)
-{
-    int device, processors = 0, each = 0;
-    cudaError_t status = cudaGetDevice(&device);
-
-    if (status == cudaSuccess)
-        status = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    if (status == cudaSuccess)
-        status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads, 0);
-    *fit = blocks <= processors * each;
-    return status;
-}
-
 /**
  * Launches blocks that all_fit() has found room for. A GPU starts every block that it has room for, so a plain launch will
  * do, and a cooperative one takes longer. If another stream's kernel is in the way, they wait for it to end; unless that one

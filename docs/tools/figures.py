@@ -71,10 +71,10 @@ for _name, _operator in ((name, operator) for name, operator in OPERATORS.items(
     FIGURES[f"{_name}_times"] = (_operator.titles[0], "plots.draw_times",
                                  lambda _, name=_name: plot_data.time_lines(name, results.load()))
     FIGURES[f"{_name}_counters"] = (_operator.titles[1], "plots.draw_counters", functools.partial(plot_data.counter_panels, _name))
-if (results.FOLDER / "11c_moe_tensor_cores.json").exists():  # there is none before its times are recorded
-    FIGURES["11c_roofline"] = ("The layer below its ceilings: 1 to 16,384 tokens", "plots.draw_roofline",
-                               lambda _: plot_data.roofline("ceilings 11a_moe_naive 11b_moe_tiled 11c_moe_tensor_cores",
-                                                            results.load()))
+if (results.FOLDER / "16_layer_at_the_limit.json").exists():  # there is none before its times are recorded
+    FIGURES["layer_roofline"] = (
+        "The layer below its ceilings: 1 to 16,384 tokens", "plots.draw_roofline",
+        lambda _: plot_data.roofline(f"ceilings {' '.join(results.chapters(kernel='moe.cu'))}", results.load()))
 if (results.FOLDER / "12_expert_parallel.json").exists():
     FIGURES["12_scaling"] = ("The layer on two GPUs, by stage", "stage_bars.draw_scaling",
                              lambda _: stages.scaling("times 12_expert_parallel 64 4096 16384", results.load()))

@@ -12,7 +12,7 @@ def _lines(operator, recorded):
 
 
 def _old(lines):
-    labels = [line.label for line in lines if line.old and line.kind in ("library", "chapter")]
+    labels = [line.label.partition(" (*")[0] for line in lines if line.old and line.kind in ("library", "chapter")]
     return f"Recorded from an older kernel: {', '.join(labels)}" if labels else ""
 
 
@@ -30,11 +30,22 @@ def _row(line, few_and_many):
     return {"label": line.label.replace("_", " "), "us": us, "texts": list(map(times.format_us, us))}
 
 
+def _without_slow(recorded, operator):
+    """Without the runs of chapters that are too slow for as many tokens as the operator's panel shows: 11a's."""
+    def ends_early(name):
+        run = times.chapter_run(recorded, name) if name in results.chapters(kernel=f"{operator}.*") else None
+        return run and run["rows"][-1]["num_tokens"] < OPERATORS[operator].panel[1][1]
+
+    return {name: runs for name, runs in recorded.items() if not ends_early(name)}
+
+
 def few_and_many(recorded):
     """The time for one token and for many, a row for each library (of PyTorch's forms the faster), chapter and the floor."""
-    made = {name: _lines(name, recorded) for name, operator in OPERATORS.items() if operator.titles}
-    rows = {name: [_row(line, OPERATORS[name].few_and_many) for line in lines if line.label != "PyTorch eager"] for name, (lines, _) in made.items()}
-    return {"source": made["gate"][1], "old": _old(sum((lines for lines, _ in made.values()), [])), "rows": rows}
+    made = {name: _lines(name, _without_slow(recorded, name)) for name, operator in OPERATORS.items() if operator.panel}
+    panels = {name: {"panel": OPERATORS[name].panel,
+                     "rows": [_row(line, OPERATORS[name].panel[1]) for line in lines if line.label != "PyTorch eager"]}
+              for name, (lines, _) in made.items()}
+    return {"source": made["gate"][1], "old": _old(sum((lines for lines, _ in made.values()), [])), "panels": panels}
 
 
 def roofline(words, recorded):

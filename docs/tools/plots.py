@@ -101,29 +101,31 @@ def draw_roofline(data, title):
 
 
 def draw_results(data, _):
-    """Two panels on one axis, narrow and with large text, so that a phone shows it whole."""
-    rows, pitch, left, right, low, high = data["rows"], 30, 166, 452, 0.075, 200000
+    """Panels one below the other, narrow and with large text, so that a phone shows it whole."""
+    panels, told, pitch, left, right = list(data["panels"].values()), None, 30, 178, 464
     notes = [data["source"], "Floor: an empty kernel, or moving the bytes.", *textwrap.wrap(data["old"], 60)[::-1]]
-    ax, y = canvas(460, 132 + pitch * sum(map(len, rows.values())) + 18 * len(notes)), 46
-    for operator, of_operator in rows.items():
-        write(ax, 14, y, f"{operator.capitalize()}, microseconds", size=16, bold=True)
-        for tick in (1, 10, 100, 1000, 10000):
-            x, foot = left + math.log(tick / low) / math.log(high / low) * (right - left), y + 8 + pitch * len(of_operator)
+    ax, y = canvas(472, 40 + sum(46 + pitch * len(panel["rows"]) for panel in panels) + 18 * len(notes)), 46
+    for panel in panels:
+        (name, few_and_many, (low, high), ticks), rows = panel["panel"], panel["rows"]
+        write(ax, 14, y, f"{name}, microseconds", size=16, bold=True)
+        for tick in ticks:
+            x, foot = left + math.log(tick / low) / math.log(high / low) * (right - left), y + 8 + pitch * len(rows)
             lines(ax, [(x, y + 20, x, foot)], "grid")
             write(ax, x, foot + 14, f"{tick:,}", "center")
-        for number, row in enumerate(of_operator):
+        for number, row in enumerate(rows):
             row_y = y + 32 + pitch * number
             few, many = (left + math.log(us / low) / math.log(high / low) * (right - left) for us in row["us"])
-            if y == 46 and number == 0:
-                write(ax, few, y + 12, "1 token", "center", size=13)
-                write(ax, many, y + 12, "65,536 tokens", "center", size=13)
+            if number == 0 and few_and_many != told:
+                told = few_and_many
+                for x, tokens in zip((few, many), told):
+                    write(ax, x, y + 12, f"{tokens:,} token{'s' * (tokens > 1)}", "center", size=13)
             lines(ax, [(few, row_y, many, row_y)], "edge", 4)
             for x, mark, colour in ((few, "o", "blue"), (many, "s", "vermillion")):
                 ax.plot([x], [row_y], marker=mark, markersize=9, color=COLOURS[colour], markeredgewidth=0)
-            write(ax, 148, row_y + 5, row["label"], "right", size=14)
+            write(ax, 160, row_y + 5, row["label"], "right", size=14)
             write(ax, few - 8, row_y + 5, row["texts"][0], "right", size=13)
             write(ax, many + 8, row_y + 5, row["texts"][1], size=13)
-        y += 46 + pitch * len(of_operator)
+        y += 46 + pitch * len(rows)
     for number, note in enumerate(notes):
         write(ax, 14, ax.get_ylim()[0] - 16 - 18 * number, note)
     return ax

@@ -26,7 +26,6 @@ DTYPES = ("--dtype f32", "--dtype f16", "--dtype bf16")
 F32_ONLY = ("02_warp_per_group", "03_divergence_free", "04_bitonic_sort")
 BUILT_OTHERWISE = ("08_align_blelloch_plain_tree", "10_align_parallel_fill_packed_offsets")
 AT_THE_LIMIT = ("13_gate_at_the_limit", "14_align_at_the_limit")  # no page has a GPU's counters of these, or their small kernel by itself
-ONE_LAUNCH = ("15_one_launch_no_rehearsal",)
 ONE_KERNEL = ("13_gate_at_the_limit_few", "13_gate_at_the_limit_many")
 SUMS = [f"--num-tokens 1 --num-experts {experts} --dist uniform --kernel large" for experts in (128, 256, 512, 1024)]
 FEW_PLACES = [f"--num-tokens {tokens} --capacity {tokens * 8 * 64}" for tokens in (1, 4, 16)]
@@ -57,7 +56,7 @@ def claims():
 def layer():
     """Every command whose run is of the layer: its chapters and who they are compared with."""
     return [*(line for name in results.chapters(kernel="moe.cu")
-              for line in bench([name], LAYER[:1] if name.startswith("16") else LAYER)),  # of 16, balanced experts are to come
+              for line in bench([name], LAYER)),
             *(f"python3 tests/peers/moe_peers.py {dist} --format json" for dist in LAYER)]
 
 
@@ -71,7 +70,7 @@ def commands(counters):
     """Every command whose run is recorded."""
     gate, align = results.chapters(kernel="gate.cu"), results.chapters(kernel="align.cu")
     return [*(line for name in gate for line in bench([name], DTYPES[:1] if name in F32_ONLY else DTYPES)),
-            *bench(results.chapters(kernel="routing.cu"), DTYPES), *bench([*ONE_KERNEL, *ONE_LAUNCH], DTYPES[:1]), *bench([*align, "cub_align"], [*BLOCK_SIZES, UNIFORM]), *bench(BUILT_OTHERWISE, [BLOCK_SIZES[1], UNIFORM]),
+            *bench(results.chapters(kernel="routing.cu"), DTYPES), *bench(ONE_KERNEL, DTYPES[:1]), *bench([*align, "cub_align"], [*BLOCK_SIZES, UNIFORM]), *bench(BUILT_OTHERWISE, [BLOCK_SIZES[1], UNIFORM]),
             *bench([name for name in align if name not in AT_THE_LIMIT], FEW_TOKENS),
             *(f"python3 tests/peers/pytorch_gate.py {dtype} --format json" for dtype in DTYPES),
             *(f"sh tests/gpu/count_on_gpu.sh {chapter} 2048" for chapter in [*gate, *align]

@@ -32,6 +32,7 @@ BUILD = course.build_folder()
 FOLDER = ROOT / "docs" / "figures"
 WITH_MATPLOTLIB = course.python_with("matplotlib")
 NEEDS_MATPLOTLIB = unittest.skipUnless(WITH_MATPLOTLIB, "no python3 here has matplotlib")
+MOE = ("11b_moe_tiled", "11c_moe_tensor_cores", "16_layer_at_the_limit")
 GATE = ("02_warp_per_group", "03_divergence_free", "04_bitonic_sort", "05_fused_gate", "13_gate_at_the_limit")
 ALIGN = ("06_align_serial", "07_align_vector_pad", "08_align_blelloch", "09_align_warp_scan", "10_align_parallel_fill",
          "14_align_at_the_limit")
@@ -183,16 +184,17 @@ class Committed(unittest.TestCase):
 class Plots(unittest.TestCase):
     maxDiff = None
 
+    def rows(self, program, column, **fields):
+        recorded = json.loads((ROOT / "docs" / "results" / "h200" / f"{program}.json").read_text())
+        fields = {"distribution": "router", "cache": "warm", **fields}
+        run, = [run for run in recorded if "rows" in run and re.search(rf"/{program}[ .]", run["command"]) and all(
+            run.get(name, run.get("problem", {}).get(name)) == value for name, value in fields.items())]
+        values = [(row["num_tokens"], row.get(column)) for row in run["rows"]]
+        return [[tokens, value["median_us"] if isinstance(value, dict) else value] for tokens, value in values if value]
+
     def expected(self):
         """The lines of both plots of times, from the recorded runs."""
-        def rows(program, column, **fields):
-            recorded = json.loads((ROOT / "docs" / "results" / "h200" / f"{program}.json").read_text())
-            fields = {"distribution": "router", "cache": "warm", **fields}
-            run, = [run for run in recorded if "rows" in run and re.search(rf"/{program}[ .]", run["command"]) and all(
-                run.get(name, run.get("problem", {}).get(name)) == value for name, value in fields.items())]
-            values = [(row["num_tokens"], row.get(column)) for row in run["rows"]]
-            return [[tokens, value["median_us"] if isinstance(value, dict) else value] for tokens, value in values if value]
-
+        rows = self.rows
         gate, align = {"dtype": "f32"}, {"block_size": 64, "kernel": "auto", "room": None, "capacity": None}
         return {"gate": {"PyTorch eager": rows("pytorch_gate", "eager_graph", **gate),
                          "PyTorch compiled": rows("pytorch_gate", "compiled_graph", **gate),
@@ -208,12 +210,16 @@ class Plots(unittest.TestCase):
             shown = figures.read_data(f"{operator}_times", BUILD)["lines"]
             self.assertEqual({line["label"]: line["points"] for line in shown}, lines)
             self.assertTrue(set(lines) <= set(texts(f"{operator}_times")))
-        data = figures.read_data("results", BUILD)
+        expected["moe"] = {"floor": self.rows(MOE[0], "floor_us"), **{name.replace("_", " "): self.rows(name, "here") for name in MOE}}
+        panels = figures.read_data("results", BUILD)["panels"]
+        self.assertEqual(panels.keys(), expected.keys())
         for operator, lines in expected.items():
             lines.pop("PyTorch eager", None)
-            self.assertEqual({row["label"]: row["us"] for row in data["rows"][operator]},
-                             {label: [dict(points)[1], dict(points)[65536]] for label, points in lines.items()})
-            for row in data["rows"][operator]:
+            few, many = (1, 4096) if operator == "moe" else (1, 65536)
+            self.assertTrue(holds(texts("results"), [f"{few} token", f"{many:,} tokens"]))
+            self.assertEqual({row["label"]: row["us"] for row in panels[operator]["rows"]},
+                             {label: [dict(points)[few], dict(points)[many]] for label, points in lines.items()})
+            for row in panels[operator]["rows"]:
                 self.assertTrue(holds(texts("results"), [row["label"], *row["texts"]]))
                 self.assertEqual(row["texts"], [times.format_us(us) for us in row["us"]])
 

@@ -29,13 +29,12 @@ static int add_kernel(const char *name, const char *text, unsigned threads, void
 }
 
 /* x counts from 0, y is zeros; WORDS each. */
-#define KERNEL(name, threads, text)                                           \
-    static __global__ void name(const int *x, int *y);                        \
-    static const int name##_added = add_kernel(#name, text, (threads), name); \
-    static __global__ void name(const int *x, int *y)
+#define KERNEL(name, threads, text)                                                            \
+    static __global__ void name(const int *x, int *y);                                         \
+    [[maybe_unused]] static const int name##_added = add_kernel(#name, text, (threads), name); \
+    static __global__ void name([[maybe_unused]] const int *x, [[maybe_unused]] int *y)
 #define REFUSED(name, threads, text) KERNEL(name, threads, text)
 #define GOOD(name, threads)          KERNEL(name, threads, NULL)
-#define UNUSED(name)                 (void)name##_added, (void)x, (void)y
 
 /** Thread 0 makes a barrier, for all. */
 static __device__ __forceinline__ void make(mbarrier *barrier, uint32_t arrivals)
@@ -46,6 +45,12 @@ static __device__ __forceinline__ void make(mbarrier *barrier, uint32_t arrivals
     }
     __syncthreads();
 }
+
+/* What most copies need: where 64 words come to, and a barrier for so many arrivals. */
+#define WORDS_AND_BARRIER(arrivals)         \
+    __shared__ __align__(16) int words[64]; \
+    __shared__ mbarrier full;               \
+    make(&full, (arrivals))
 
 /** Thread 0 announces and copies 64 words. */
 #define COPY_64(to, from, barrier)               \
@@ -58,11 +63,7 @@ static __device__ __forceinline__ void make(mbarrier *barrier, uint32_t arrivals
 
 GOOD(all_wait, 64)
 {
-    __shared__ __align__(16) int words[64];
-    __shared__ mbarrier full;
-
-    UNUSED(all_wait);
-    make(&full, 1);
+    WORDS_AND_BARRIER(1);
     COPY_64(words, x, &full)
     mbarrier_wait(&full, 0);
     y[threadIdx.x] = words[threadIdx.x];
@@ -70,11 +71,7 @@ GOOD(all_wait, 64)
 
 GOOD(one_waits_for_all, 64)
 {
-    __shared__ __align__(16) int words[64];
-    __shared__ mbarrier full;
-
-    UNUSED(one_waits_for_all);
-    make(&full, 1);
+    WORDS_AND_BARRIER(1);
     COPY_64(words, x, &full)
     if (threadIdx.x == 40)
         mbarrier_wait(&full, 0);
@@ -87,7 +84,6 @@ GOOD(bounded_wait_in_vain, 32)
     __shared__ mbarrier full;
     int tries = 0;
 
-    UNUSED(bounded_wait_in_vain);
     make(&full, 2);
     if (threadIdx.x == 0)
         mbarrier_arrive(&full);
@@ -101,7 +97,6 @@ GOOD(copies_of_all_threads, 64)
     __shared__ __align__(16) int words[256];
     __shared__ mbarrier full;
 
-    UNUSED(copies_of_all_threads);
     make(&full, 64);
     cp_async_16(&words[4 * threadIdx.x], &x[4 * threadIdx.x]);
     mbarrier_arrive_cp_async(&full);
@@ -111,11 +106,7 @@ GOOD(copies_of_all_threads, 64)
 
 REFUSED(read_before_wait, 64, "reads 4 bytes that it copies asynchronously")
 {
-    __shared__ __align__(16) int words[64];
-    __shared__ mbarrier full;
-
-    UNUSED(read_before_wait);
-    make(&full, 1);
+    WORDS_AND_BARRIER(1);
     COPY_64(words, x, &full)
     y[threadIdx.x] = words[threadIdx.x]; // [read_before_wait]
     mbarrier_wait(&full, 0);
@@ -123,11 +114,7 @@ REFUSED(read_before_wait, 64, "reads 4 bytes that it copies asynchronously")
 
 REFUSED(read_without_wait, 64, "shared memory race")
 {
-    __shared__ __align__(16) int words[64];
-    __shared__ mbarrier full;
-
-    UNUSED(read_without_wait);
-    make(&full, 1);
+    WORDS_AND_BARRIER(1);
     COPY_64(words, x, &full)
     if (threadIdx.x < 32)
         mbarrier_wait(&full, 0);
@@ -136,11 +123,7 @@ REFUSED(read_without_wait, 64, "shared memory race")
 
 REFUSED(wait_for_the_phase_before, 32, "reads 4 bytes that it copies asynchronously")
 {
-    __shared__ __align__(16) int words[64];
-    __shared__ mbarrier full;
-
-    UNUSED(wait_for_the_phase_before);
-    make(&full, 2);
+    WORDS_AND_BARRIER(2);
     COPY_64(words, x, &full)
     mbarrier_wait(&full, 1);
     y[threadIdx.x] = words[threadIdx.x]; // [wait_for_the_phase_before]
@@ -154,7 +137,6 @@ REFUSED(own_copies_read_before_wait, 32, "reads 4 bytes that it copies asynchron
     __shared__ __align__(16) int words[128];
     __shared__ mbarrier full;
 
-    UNUSED(own_copies_read_before_wait);
     make(&full, 32);
     cp_async_16(&words[4 * threadIdx.x], &x[4 * threadIdx.x]);
     mbarrier_arrive_cp_async(&full);
@@ -164,11 +146,7 @@ REFUSED(own_copies_read_before_wait, 32, "reads 4 bytes that it copies asynchron
 
 REFUSED(bytes_that_never_come, 32, "which lacks 0 of 1 arrivals and 16 bytes that were announced")
 {
-    __shared__ __align__(16) int words[64];
-    __shared__ mbarrier full;
-
-    UNUSED(bytes_that_never_come);
-    make(&full, 1);
+    WORDS_AND_BARRIER(1);
     if (threadIdx.x == 0) {
         mbarrier_arrive_expect(&full, 272);
         bulk_copy(words, x, 256, &full);
@@ -178,11 +156,7 @@ REFUSED(bytes_that_never_come, 32, "which lacks 0 of 1 arrivals and 16 bytes tha
 
 REFUSED(bytes_that_nobody_announced, 32, "256 bytes have come that nobody announced")
 {
-    __shared__ __align__(16) int words[64];
-    __shared__ mbarrier full;
-
-    UNUSED(bytes_that_nobody_announced);
-    make(&full, 1);
+    WORDS_AND_BARRIER(1);
     if (threadIdx.x == 0) {
         bulk_copy(words, x, 256, &full);
         mbarrier_arrive(&full);
@@ -194,7 +168,6 @@ REFUSED(arrival_that_never_comes, 32, "phase 1, of parity 1, of the mbarrier at 
 {
     __shared__ mbarrier full;
 
-    UNUSED(arrival_that_never_comes);
     make(&full, 2);
     if (threadIdx.x < 3)
         mbarrier_arrive(&full);
@@ -206,7 +179,6 @@ REFUSED(arrivals_too_many, 32, "whose phase has had all its 1 arrivals and waits
 {
     __shared__ mbarrier full;
 
-    UNUSED(arrivals_too_many);
     make(&full, 1);
     if (threadIdx.x == 0)
         mbarrier_arrive_expect(&full, 64);
@@ -221,7 +193,6 @@ REFUSED(barrier_never_made, 32, "uses an mbarrier that no thread has initialised
 {
     __shared__ mbarrier full;
 
-    UNUSED(barrier_never_made);
     mbarrier_arrive(&full); // [barrier_never_made]
 }
 
@@ -229,7 +200,6 @@ REFUSED(barrier_written_over, 32, "or that was written over")
 {
     __shared__ mbarrier full;
 
-    UNUSED(barrier_written_over);
     make(&full, 32);
     if (threadIdx.x == 0)
         full.state = 0;
@@ -241,7 +211,6 @@ REFUSED(barrier_made_by_another, 64, "uses an mbarrier that thread (0,0,0) initi
 {
     __shared__ mbarrier full;
 
-    UNUSED(barrier_made_by_another);
     if (threadIdx.x == 0)
         mbarrier_init(&full, 64);
     __syncwarp();
@@ -253,7 +222,6 @@ REFUSED(barrier_made_without_fence, 32, "whose thread has not fenced after that"
     __shared__ __align__(16) int words[64];
     __shared__ mbarrier full;
 
-    UNUSED(barrier_made_without_fence);
     if (threadIdx.x == 0)
         mbarrier_init(&full, 1);
     __syncthreads();
@@ -265,7 +233,6 @@ REFUSED(barrier_made_twice, 32, "initialises an mbarrier that was initialised")
 {
     __shared__ mbarrier full;
 
-    UNUSED(barrier_made_twice);
     make(&full, 1);
     if (threadIdx.x == 0)
         mbarrier_init(&full, 1); // [barrier_made_twice]
@@ -275,14 +242,12 @@ REFUSED(barrier_of_none, 32, "for 0 arrivals")
 {
     __shared__ mbarrier full;
 
-    UNUSED(barrier_of_none);
     if (threadIdx.x == 0)
         mbarrier_init(&full, 0); // [barrier_of_none]
 }
 
 REFUSED(barrier_in_global_memory, 32, "has an mbarrier that is not in shared memory")
 {
-    UNUSED(barrier_in_global_memory);
     mbarrier_init((mbarrier *)y, 1); // [barrier_in_global_memory]
 }
 
@@ -290,7 +255,6 @@ REFUSED(barrier_misaligned, 32, "has an mbarrier at an address that is not a mul
 {
     __shared__ __align__(8) int words[4];
 
-    UNUSED(barrier_misaligned);
     mbarrier_init((mbarrier *)&words[1], 1); // [barrier_misaligned]
 }
 
@@ -301,28 +265,19 @@ REFUSED(copy_to_misaligned, 32, "copies to an address that is not a multiple of 
     __shared__ __align__(16) int words[66];
     __shared__ mbarrier full;
 
-    UNUSED(copy_to_misaligned);
     make(&full, 1);
     COPY_64(words + 2, x, &full) // [copy_to_misaligned]
 }
 
 REFUSED(copy_from_misaligned, 32, "copies from an address that is not a multiple of 16")
 {
-    __shared__ __align__(16) int words[64];
-    __shared__ mbarrier full;
-
-    UNUSED(copy_from_misaligned);
-    make(&full, 1);
+    WORDS_AND_BARRIER(1);
     COPY_64(words, x + 1, &full) // [copy_from_misaligned]
 }
 
 REFUSED(copy_of_odd_size, 32, "copies a number of bytes that is not a multiple of 16")
 {
-    __shared__ __align__(16) int words[64];
-    __shared__ mbarrier full;
-
-    UNUSED(copy_of_odd_size);
-    make(&full, 1);
+    WORDS_AND_BARRIER(1);
     if (threadIdx.x == 0)
         bulk_copy(words, x, 20, &full); // [copy_of_odd_size]
 }
@@ -331,7 +286,6 @@ REFUSED(copy_to_global_memory, 32, "copies 256 bytes to memory that is not share
 {
     __shared__ mbarrier full;
 
-    UNUSED(copy_to_global_memory);
     make(&full, 1);
     COPY_64(y, x, &full) // [copy_to_global_memory]
 }
@@ -341,7 +295,6 @@ REFUSED(copy_from_shared_memory, 32, "that is not in global memory")
     __shared__ __align__(16) int words[128];
     __shared__ mbarrier full;
 
-    UNUSED(copy_from_shared_memory);
     make(&full, 1);
     COPY_64(words, words + 64, &full) // [copy_from_shared_memory]
 }
@@ -351,38 +304,25 @@ REFUSED(copy_beyond_shared_memory, 32, "beyond the shared memory of this launch"
     extern __shared__ __align__(16) unsigned char bytes[];
     __shared__ mbarrier full;
 
-    UNUSED(copy_beyond_shared_memory);
     make(&full, 1);
     COPY_64(bytes + SHARED_BYTES - 128, x, &full) // [copy_beyond_shared_memory]
 }
 
 REFUSED(copy_beyond_allocation, 32, "out-of-bounds global access")
 {
-    __shared__ __align__(16) int words[64];
-    __shared__ mbarrier full;
-
-    UNUSED(copy_beyond_allocation);
-    make(&full, 1);
+    WORDS_AND_BARRIER(1);
     COPY_64(words, x + WORDS - 32, &full) // [copy_beyond_allocation]
 }
 
 REFUSED(copy_that_nobody_waits_for, 32, "for which nobody waits before the block ends")
 {
-    __shared__ __align__(16) int words[64];
-    __shared__ mbarrier full;
-
-    UNUSED(copy_that_nobody_waits_for);
-    make(&full, 1);
+    WORDS_AND_BARRIER(1);
     COPY_64(words, x, &full) // [copy_that_nobody_waits_for]
 }
 
 REFUSED(copy_into_one_under_way, 32, "writes 4 bytes that it copies asynchronously")
 {
-    __shared__ __align__(16) int words[64];
-    __shared__ mbarrier full;
-
-    UNUSED(copy_into_one_under_way);
-    make(&full, 1);
+    WORDS_AND_BARRIER(1);
     if (threadIdx.x == 0) {
         mbarrier_arrive_expect(&full, 512);
         bulk_copy(words, x, 256, &full);
@@ -392,11 +332,7 @@ REFUSED(copy_into_one_under_way, 32, "writes 4 bytes that it copies asynchronous
 
 REFUSED(store_into_one_under_way, 32, "writes 4 bytes that thread (0,0,0) copies asynchronously")
 {
-    __shared__ __align__(16) int words[64];
-    __shared__ mbarrier full;
-
-    UNUSED(store_into_one_under_way);
-    make(&full, 1);
+    WORDS_AND_BARRIER(1);
     COPY_64(words, x, &full)
     __syncthreads();
     if (threadIdx.x == 7)
@@ -405,12 +341,9 @@ REFUSED(store_into_one_under_way, 32, "writes 4 bytes that thread (0,0,0) copies
 
 REFUSED(refilled_while_others_read, 64, "shared memory race")
 {
-    __shared__ __align__(16) int words[64];
-    __shared__ mbarrier full;
+    WORDS_AND_BARRIER(2);
     int sum = 0;
 
-    UNUSED(refilled_while_others_read);
-    make(&full, 2);
     for (uint32_t turn = 0; turn < 2; turn++) {
         COPY_64(words, x + 64 * turn, &full) // [refilled_while_others_read]
         if (threadIdx.x == 63)
@@ -427,7 +360,6 @@ REFUSED(released_before_it_is_read, 64, "shared memory race")
     __shared__ mbarrier full, empty;
     int sum = 0;
 
-    UNUSED(released_before_it_is_read);
     if (threadIdx.x == 0)
         mbarrier_init(&empty, 32);
     make(&full, 1);
@@ -448,11 +380,7 @@ REFUSED(released_before_it_is_read, 64, "shared memory race")
 
 REFUSED(bulk_source_overwritten, 64, "source of an asynchronous copy overwritten")
 {
-    __shared__ __align__(16) int words[64];
-    __shared__ mbarrier full;
-
-    UNUSED(bulk_source_overwritten);
-    make(&full, 1);
+    WORDS_AND_BARRIER(1);
     if (threadIdx.x == 0) {
         mbarrier_arrive_expect(&full, 256);
         bulk_copy(words, y, 256, &full); // [bulk_source_overwritten]
@@ -467,7 +395,6 @@ REFUSED(source_written_without_proxy_fence, 64, "with no fence.proxy.async betwe
     __shared__ __align__(16) int words[64];
     __shared__ mbarrier full;
 
-    UNUSED(source_written_without_proxy_fence);
     y[threadIdx.x] = 1;
     make(&full, 1);
     COPY_64(words, y, &full) // [source_written_without_proxy_fence]
@@ -478,7 +405,6 @@ REFUSED(source_written_before_fence_of_shared_memory, 64, "with no fence.proxy.a
     __shared__ __align__(16) int words[64];
     __shared__ mbarrier full;
 
-    UNUSED(source_written_before_fence_of_shared_memory);
     y[threadIdx.x] = 1;
     async_proxy_fence_shared();
     make(&full, 1);
@@ -490,7 +416,6 @@ GOOD(source_written_before_proxy_fence_of_writers, 64)
     __shared__ __align__(16) int words[64];
     __shared__ mbarrier full;
 
-    UNUSED(source_written_before_proxy_fence_of_writers);
     y[threadIdx.x] = 1;
     async_proxy_fence();
     make(&full, 1);
@@ -503,7 +428,6 @@ GOOD(source_written_before_proxy_fence_of_reader, 64)
     __shared__ __align__(16) int words[64];
     __shared__ mbarrier full;
 
-    UNUSED(source_written_before_proxy_fence_of_reader);
     y[threadIdx.x] = 1;
     make(&full, 1);
     if (threadIdx.x == 0)
@@ -518,7 +442,6 @@ REFUSED(map_never_made, 32, "copies by a tensor map that was never made")
     __shared__ mbarrier full;
     tensor_map map = {};
 
-    UNUSED(map_never_made);
     make(&full, 1);
     bulk_copy_tile(words, &map, 0, 0, &full); // [map_never_made]
 }
@@ -537,7 +460,6 @@ REFUSED(tile_misaligned, 32, "copies a tile to an address that is not a multiple
     __shared__ mbarrier full;
     const tensor_map map = map_of(x);
 
-    UNUSED(tile_misaligned);
     make(&full, 1);
     bulk_copy_tile(words + 32, &map, 0, 0, &full); // [tile_misaligned]
 }
@@ -548,7 +470,6 @@ REFUSED(tile_at_odd_column, 32, "from column 12, which is not a multiple of 8")
     __shared__ mbarrier full;
     const tensor_map map = map_of(x);
 
-    UNUSED(tile_at_odd_column);
     make(&full, 1);
     bulk_copy_tile(words, &map, 0, 12, &full); // [tile_at_odd_column]
 }
@@ -567,45 +488,55 @@ static __device__ __forceinline__ void write_operands(unsigned char *operands)
 
 #define PRODUCT(sums) wgmma_m64k16_bf16(sums, wgmma_operand(operands), wgmma_operand(operands + B))
 
-GOOD(product_of_ones, 128)
+/** Rows that products may read. */
+static __device__ __forceinline__ void make_ready(unsigned char *operands)
 {
-    extern __shared__ __align__(1024) unsigned char operands[];
-    float sums[4] = {0, 0, 0, 0};
-
-    UNUSED(product_of_ones);
     write_operands(operands);
     async_proxy_fence();
     __syncthreads();
     wgmma_fence();
-    PRODUCT(sums);
-    PRODUCT(sums);
+}
+
+/** Ends a group of products, and waits for it. */
+static __device__ __forceinline__ void end_products(void)
+{
     wgmma_commit_group();
     wgmma_wait_group<0>();
+}
+
+/* What a product needs. */
+#define OPERANDS_AND_SUMS                                       \
+    extern __shared__ __align__(1024) unsigned char operands[]; \
+    float sums[4] = {0, 0, 0, 0}
+
+GOOD(product_of_ones, 128)
+{
+    OPERANDS_AND_SUMS;
+
+    make_ready(operands);
+    PRODUCT(sums);
+    PRODUCT(sums);
+    end_products();
     y[threadIdx.x] = (int)(sums[0] + sums[3]);
 }
 
 GOOD(product_fenced_by_readers, 128)
 {
-    extern __shared__ __align__(1024) unsigned char operands[];
-    float sums[4] = {0, 0, 0, 0};
+    OPERANDS_AND_SUMS;
 
-    UNUSED(product_fenced_by_readers);
     write_operands(operands);
     __syncthreads();
     async_proxy_fence_shared();
     wgmma_fence();
     PRODUCT(sums);
-    wgmma_commit_group();
-    wgmma_wait_group<0>();
+    end_products();
     y[threadIdx.x] = (int)sums[0];
 }
 
 GOOD(operands_written_again_after_the_wait, 128)
 {
-    extern __shared__ __align__(1024) unsigned char operands[];
-    float sums[4] = {0, 0, 0, 0};
+    OPERANDS_AND_SUMS;
 
-    UNUSED(operands_written_again_after_the_wait);
     for (int turn = 0; turn < 2; turn++) {
         write_operands(operands);
         async_proxy_fence();
@@ -621,38 +552,30 @@ GOOD(operands_written_again_after_the_wait, 128)
 
 REFUSED(product_without_proxy_fence, 128, "with no fence.proxy.async between")
 {
-    extern __shared__ __align__(1024) unsigned char operands[];
-    float sums[4] = {0, 0, 0, 0};
+    OPERANDS_AND_SUMS;
 
-    UNUSED(product_without_proxy_fence);
     write_operands(operands);
     __syncthreads();
     wgmma_fence();
     PRODUCT(sums); // [product_without_proxy_fence]
-    wgmma_commit_group();
-    wgmma_wait_group<0>();
+    end_products();
 }
 
 REFUSED(product_without_barrier, 128, "shared memory race")
 {
-    extern __shared__ __align__(1024) unsigned char operands[];
-    float sums[4] = {0, 0, 0, 0};
+    OPERANDS_AND_SUMS;
 
-    UNUSED(product_without_barrier);
     write_operands(operands);
     async_proxy_fence();
     wgmma_fence();
     PRODUCT(sums); // [product_without_barrier]
-    wgmma_commit_group();
-    wgmma_wait_group<0>();
+    end_products();
 }
 
 REFUSED(product_without_first_fence, 128, "without a wgmma.fence before the first")
 {
-    extern __shared__ __align__(1024) unsigned char operands[];
-    float sums[4] = {0, 0, 0, 0};
+    OPERANDS_AND_SUMS;
 
-    UNUSED(product_without_first_fence);
     write_operands(operands);
     async_proxy_fence();
     __syncthreads();
@@ -661,26 +584,18 @@ REFUSED(product_without_first_fence, 128, "without a wgmma.fence before the firs
 
 REFUSED(product_of_unwritten_memory, 128, "uninitialised shared memory")
 {
-    extern __shared__ __align__(1024) unsigned char operands[];
-    float sums[4] = {0, 0, 0, 0};
+    OPERANDS_AND_SUMS;
 
-    UNUSED(product_of_unwritten_memory);
     wgmma_fence();
     PRODUCT(sums); // [product_of_unwritten_memory]
-    wgmma_commit_group();
-    wgmma_wait_group<0>();
+    end_products();
 }
 
 REFUSED(operand_overwritten_before_the_wait, 128, "operand of a product overwritten")
 {
-    extern __shared__ __align__(1024) unsigned char operands[];
-    float sums[4] = {0, 0, 0, 0};
+    OPERANDS_AND_SUMS;
 
-    UNUSED(operand_overwritten_before_the_wait);
-    write_operands(operands);
-    async_proxy_fence();
-    __syncthreads();
-    wgmma_fence();
+    make_ready(operands);
     PRODUCT(sums); // [operand_overwritten_before_the_wait]
     wgmma_commit_group();
     __syncthreads();
@@ -690,17 +605,11 @@ REFUSED(operand_overwritten_before_the_wait, 128, "operand of a product overwrit
 
 REFUSED(operand_overwritten_without_a_barrier, 128, "shared memory race")
 {
-    extern __shared__ __align__(1024) unsigned char operands[];
-    float sums[4] = {0, 0, 0, 0};
+    OPERANDS_AND_SUMS;
 
-    UNUSED(operand_overwritten_without_a_barrier);
-    write_operands(operands);
-    async_proxy_fence();
-    __syncthreads();
-    wgmma_fence();
+    make_ready(operands);
     PRODUCT(sums); // [operand_overwritten_without_a_barrier]
-    wgmma_commit_group();
-    wgmma_wait_group<0>();
+    end_products();
     ((int *)operands)[(END - 4) / 4 - threadIdx.x] = 0;
 }
 
@@ -710,7 +619,6 @@ REFUSED(released_before_the_wait, 160, "shared memory race")
     __shared__ mbarrier full, empty;
     float sums[4] = {0, 0, 0, 0};
 
-    UNUSED(released_before_the_wait);
     if (threadIdx.x == 0)
         mbarrier_init(&empty, 4);
     write_operands(operands);
@@ -734,14 +642,9 @@ REFUSED(released_before_the_wait, 160, "shared memory race")
 #ifndef __clang__ /* whose loads of such sums call nobody */
 REFUSED(sums_read_before_the_wait, 128, "reads 4 bytes of the sums of a product")
 {
-    extern __shared__ __align__(1024) unsigned char operands[];
-    float sums[4] = {0, 0, 0, 0};
+    OPERANDS_AND_SUMS;
 
-    UNUSED(sums_read_before_the_wait);
-    write_operands(operands);
-    async_proxy_fence();
-    __syncthreads();
-    wgmma_fence();
+    make_ready(operands);
     PRODUCT(sums);
     wgmma_commit_group();
     wgmma_wait_group<1>();
@@ -751,14 +654,9 @@ REFUSED(sums_read_before_the_wait, 128, "reads 4 bytes of the sums of a product"
 
 REFUSED(sums_of_no_group, 128, "reads 4 bytes of the sums of a product")
 {
-    extern __shared__ __align__(1024) unsigned char operands[];
-    float sums[4] = {0, 0, 0, 0};
+    OPERANDS_AND_SUMS;
 
-    UNUSED(sums_of_no_group);
-    write_operands(operands);
-    async_proxy_fence();
-    __syncthreads();
-    wgmma_fence();
+    make_ready(operands);
     PRODUCT(sums);
     wgmma_wait_group<0>();
     y[threadIdx.x] = (int)sums[3]; // [sums_of_no_group]
@@ -767,14 +665,9 @@ REFUSED(sums_of_no_group, 128, "reads 4 bytes of the sums of a product")
 
 REFUSED(sums_written_before_the_wait, 128, "writes 4 bytes of the sums of a product")
 {
-    extern __shared__ __align__(1024) unsigned char operands[];
-    float sums[4] = {0, 0, 0, 0};
+    OPERANDS_AND_SUMS;
 
-    UNUSED(sums_written_before_the_wait);
-    write_operands(operands);
-    async_proxy_fence();
-    __syncthreads();
-    wgmma_fence();
+    make_ready(operands);
     PRODUCT(sums);
     wgmma_commit_group();
     sums[0] = 0; // [sums_written_before_the_wait]
@@ -783,10 +676,8 @@ REFUSED(sums_written_before_the_wait, 128, "writes 4 bytes of the sums of a prod
 
 REFUSED(foreign_descriptor, 128, "the simulator knows those of a swizzle of 128 bytes")
 {
-    extern __shared__ __align__(1024) unsigned char operands[];
-    float sums[4] = {0, 0, 0, 0};
+    OPERANDS_AND_SUMS;
 
-    UNUSED(foreign_descriptor);
     wgmma_fence();
     wgmma_m64k16_bf16(sums, // [foreign_descriptor]
                       wgmma_operand(operands) & ~(3ull << 62), wgmma_operand(operands + B));
@@ -794,20 +685,16 @@ REFUSED(foreign_descriptor, 128, "the simulator knows those of a swizzle of 128 
 
 REFUSED(operand_misaligned, 128, "names an operand at an address that ends in 0x080")
 {
-    extern __shared__ __align__(1024) unsigned char operands[];
-    float sums[4] = {0, 0, 0, 0};
+    OPERANDS_AND_SUMS;
 
-    UNUSED(operand_misaligned);
     wgmma_fence();
     wgmma_m64k16_bf16(sums, wgmma_operand(operands + 128), wgmma_operand(operands + B)); // [operand_misaligned]
 }
 
 REFUSED(operand_beyond_shared_memory, 128, "beyond the shared memory of this launch")
 {
-    extern __shared__ __align__(1024) unsigned char operands[];
-    float sums[4] = {0, 0, 0, 0};
+    OPERANDS_AND_SUMS;
 
-    UNUSED(operand_beyond_shared_memory);
     wgmma_fence();
     wgmma_m64k16_bf16(sums, // [operand_beyond_shared_memory]
                       wgmma_operand(operands + SHARED_BYTES - 1024), wgmma_operand(operands));
@@ -815,56 +702,37 @@ REFUSED(operand_beyond_shared_memory, 128, "beyond the shared memory of this lau
 
 REFUSED(operand_in_global_memory, 128, "names an operand of a product that is not in shared memory")
 {
-    UNUSED(operand_in_global_memory);
     y[0] = (int)wgmma_operand(x); // [operand_in_global_memory]
 }
 
 REFUSED(warpgroup_of_three, 96, "warp 3 has done 0, or others")
 {
-    extern __shared__ __align__(1024) unsigned char operands[];
-    float sums[4] = {0, 0, 0, 0};
+    OPERANDS_AND_SUMS;
 
-    UNUSED(warpgroup_of_three);
-    write_operands(operands);
-    async_proxy_fence();
-    __syncthreads();
-    wgmma_fence();
+    make_ready(operands);
     PRODUCT(sums); // [warpgroup_of_three]
-    wgmma_commit_group();
-    wgmma_wait_group<0>();
+    end_products();
 }
 
 REFUSED(product_without_a_lane, 128, "without lane 5")
 {
-    extern __shared__ __align__(1024) unsigned char operands[];
-    float sums[4] = {0, 0, 0, 0};
+    OPERANDS_AND_SUMS;
 
-    UNUSED(product_without_a_lane);
-    write_operands(operands);
-    async_proxy_fence();
-    __syncthreads();
-    wgmma_fence();
+    make_ready(operands);
     if (threadIdx.x == 5)
         return;
     PRODUCT(sums); // [product_without_a_lane]
-    wgmma_commit_group();
-    wgmma_wait_group<0>();
+    end_products();
 }
 
 REFUSED(products_of_several_operands, 128, "that are not those of lane 0")
 {
-    extern __shared__ __align__(1024) unsigned char operands[];
-    float sums[4] = {0, 0, 0, 0};
+    OPERANDS_AND_SUMS;
 
-    UNUSED(products_of_several_operands);
-    write_operands(operands);
-    async_proxy_fence();
-    __syncthreads();
-    wgmma_fence();
+    make_ready(operands);
     wgmma_m64k16_bf16(sums, // [products_of_several_operands]
                       wgmma_operand(operands + threadIdx.x / 16 % 2 * 32), wgmma_operand(operands + B));
-    wgmma_commit_group();
-    wgmma_wait_group<0>();
+    end_products();
 }
 
 /* --- all of them -------------------------------------------------------------------------------------------------- */

@@ -4,13 +4,6 @@
 #include "harness/align/exchange.h"
 #include "harness/align/problem.h"
 
-size_t align_exchange_bytes(const struct align_problem *problem)
-{
-    const size_t experts = ((size_t)problem->num_experts + 255) / 256 * 256;
-
-    return 16 + 2 * ALIGN_MOST_BLOCKS * experts * sizeof(int32_t);
-}
-
 bool align_operands_allocate(const struct align_problem *problem, const struct align_step *step, bool has_map,
                              int misalign, struct operands *operands, struct error *error)
 {

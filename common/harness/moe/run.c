@@ -2,7 +2,7 @@
 
 #include "harness/align/problem.h"
 #include "harness/moe/check.h"
-#include "harness/moe/counters.h"
+#include "harness/moe/workspace.h"
 #include "harness/moe/problem.h"
 
 #include <math.h>
@@ -101,7 +101,7 @@ bool moe_operands_allocate(const struct moe_layer *layer, struct moe_weights wei
                  {.name = "counters",
                   .role = OPERAND_WORKSPACE,
                   .zeroed = true,
-                  .host = {DTYPE_I32, 1, {moe_counters(problem)}, NULL}}},
+                  .host = {DTYPE_I32, 1, {moe_workspace_counters(problem)}, NULL}}},
         .count = NUM_MOE_OPERANDS,
         .poison = MOE_POISON,
     };
@@ -164,10 +164,10 @@ static cudaError_t call_step(const struct launch *launch, const struct operands 
 {
     const struct moe_layer *const layer = launch->problem;
     const struct moe_step *const step = launch->step;
-    const struct moe_counted_buffers counted = {moe_buffers_of(operands),
-                                                operand_data(operands, MOE_COUNTERS, OPERAND_DEVICE)};
+    const struct moe_buffers_and_workspace both = {moe_buffers_of(operands),
+                                                   operand_data(operands, MOE_COUNTERS, OPERAND_DEVICE)};
 
-    return layer->problem.num_tokens > 0 ? step->launch(&layer->problem, &counted.buffers, stream) : cudaSuccess;
+    return layer->problem.num_tokens > 0 ? step->launch(&layer->problem, &both.buffers, stream) : cudaSuccess;
 }
 
 static bool verify(const struct launch *launch, const struct operands *operands, struct error *error)

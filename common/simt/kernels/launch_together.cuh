@@ -5,22 +5,7 @@
 #ifndef SIMT_KERNELS_LAUNCH_TOGETHER_CUH
 #define SIMT_KERNELS_LAUNCH_TOGETHER_CUH
 
-#include <cuda_runtime.h>
-
-/** Sets *fit to whether so many blocks of the kernel, without dynamic shared memory, are on the device at the same time. */
-template <typename... Parameters>
-static cudaError_t all_fit(void (*kernel)(Parameters...), int blocks, int threads, bool *fit)
-{
-    int device, processors = 0, each = 0;
-    cudaError_t status = cudaGetDevice(&device);
-
-    if (status == cudaSuccess)
-        status = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
-    if (status == cudaSuccess)
-        status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads, 0);
-    *fit = blocks <= processors * each;
-    return status;
-}
+#include "kernels/all_fit.cuh"
 
 /** Launches blocks that all_fit() has found room for. */
 template <typename... Parameters, typename... Given>

@@ -1,0 +1,24 @@
+/** @file common/kernels/all_fit.cuh  Whether blocks can wait for each other: before launch_together(). */
+#ifndef KERNELS_ALL_FIT_CUH
+#define KERNELS_ALL_FIT_CUH
+
+#include <cuda_runtime.h>
+
+// [all_fit]
+/** Sets *fit to whether so many blocks of the kernel, without dynamic shared memory, are on the device at the same time. */
+template <typename... Parameters>
+static cudaError_t all_fit(void (*kernel)(Parameters...), int blocks, int threads, bool *fit)
+{
+    int device, processors = 0, each = 0;
+    cudaError_t status = cudaGetDevice(&device);
+
+    if (status == cudaSuccess)
+        status = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    if (status == cudaSuccess)
+        status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads, 0);
+    *fit = blocks <= processors * each;
+    return status;
+}
+// [all_fit]
+
+#endif
