@@ -42,8 +42,6 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
         "moe": ["", "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 1 --intermediate-size 1 --dist uniform",
                 "--num-tokens 64 --num-experts 65536 --topk 8 --hidden-size 1 --intermediate-size 1 --dist uniform",
                 "--num-tokens 1 --num-experts 2 --topk 2 --hidden-size 32769 --intermediate-size 1 --dist uniform"],
-        "14_align_at_the_limit": ["--num-tokens 66000", "--num-tokens 40000",  # tiles of 16,384 ids, and of 4,096
-                                  "--num-tokens 66000 --dist repeated", "--num-tokens 5000 --num-experts 2048 --dist uniform"],
         "11c_moe_tensor_cores": [  # takes multiples of 64; no tile divides 10080
             "", "--num-tokens 9 --num-experts 1 --topk 1 --hidden-size 64 --intermediate-size 64 --block-size 10080",
             "--num-tokens 1 --num-experts 2 --topk 2 --hidden-size 64 --intermediate-size 32832 --dist uniform",
@@ -61,7 +59,9 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--num-tokens 341 --topk 3 --num-experts 1000 --dist sparse --block-size 1 --room exact",
             "--num-tokens 625 --num-experts 64 --dist invalid --ids i64 --expert-map random --block-size 3",
             "--num-tokens 625 --num-experts 1025 --dist one", "--num-tokens 8192 --dist uniform",
-            "--num-tokens 32768 --dist zipf", "--num-tokens 40000 --dist uniform --block-size 3", "--check-all"]}
+            "--num-tokens 32768 --dist zipf", "--num-tokens 40000 --dist uniform --block-size 3",
+            "--num-tokens 66000", "--num-tokens 66000 --dist repeated",  # tiles of 16,384 ids, and shorter ones
+            "--num-tokens 5000 --num-experts 2048 --dist uniform", "--check-all"]}
 DEFINED = {"14_align_at_the_limit": "-DMOST_POLLS=1000"}  # a block that waits in vain gives up soon
 # Programs of the same kernel, compiled otherwise, that are tried as well: --check-all has few tokens a problem.
 TWINS = {"13_gate_at_the_limit": ["13_gate_at_the_limit_many"]}
