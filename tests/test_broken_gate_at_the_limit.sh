@@ -67,6 +67,7 @@ few="--num-tokens 9 --dist"
     breaks "half of the others for every candidate" 's/if (halves) {/if (true) {/' "" "" $few equal
     breaks "places of other candidates" 's/chosen\[place\] = scores\[first + lane\]/chosen[place] = scores[lane \& 7]/' "weight" "" \
         $few normal
+    breaks "half of the chosen scores are added up" 's/k < Router::TOPK; k += 4/k < Router::TOPK; k += 8/' "weight" "" $few normal
     breaks "NaN has a weight" 's/key != 0 ? score : 0.0f;/score;/' "weight" "" $few nan
 }
 

@@ -47,16 +47,18 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     few_tokens_kernel(weighting how, const T *gating_output, const Bias *correction_bias, float *topk_weights,
                       int *topk_ids)
 {
-    __shared__ float group_scores[Router::GROUPS], chosen[Router::TOPK], scores[Router::EXPERTS];
+    __shared__ float group_scores[Router::GROUPS], scores[Router::EXPERTS];
     __shared__ unsigned seconds[Router::GROUPS], count;
     __shared__ __align__(16) entry candidates[Router::EXPERTS];
+    __shared__ __align__(16) float chosen[Router::TOPK];
     const int64_t token = blockIdx.x;
     const unsigned expert = threadIdx.x, lane = expert % WARP_SIZE, group_of_lane = lane % Router::GROUPS;
     // [few_kernel]
 
     // [few_groups]
+    const float bias = correction_bias ? to_float(correction_bias[expert]) : 0.0f; /* while the logit comes */
     const float score = exact_score(gating_output[token * Router::EXPERTS + expert]);
-    const unsigned key = ordered(choice_with<Choice>(score, correction_bias, expert));
+    const unsigned key = ordered(round_to<Choice>(score + bias));
     const two_keys best = two_largest_keys<Router::COUNT>(key);
 
     candidates[expert] = 0;
@@ -125,11 +127,16 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     // [few_places]
 
     // [few_weights]
-    const float own_score = lane < Router::TOPK ? chosen[lane] : 0.0f;
-    const float sum = round_to<T>(token_sum(own_score, Router::TOPK));
+    float sum = 0.0f;
 
+#pragma unroll
+    for (int k = 0; k < Router::TOPK; k += 4) {
+        const float4 four = *(const float4 *)(chosen + k);
+
+        sum += (four.x + four.y) + (four.z + four.w);
+    }
     if (lane < Router::TOPK)
-        topk_weights[token * Router::TOPK + lane] = weight_of<T>(how, own_score, sum);
+        topk_weights[token * Router::TOPK + lane] = weight_of<T>(how, chosen[lane], round_to<T>(sum));
     // [few_weights]
 }
 

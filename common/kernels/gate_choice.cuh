@@ -84,15 +84,12 @@ struct weighting {
     float factor;
 };
 
+/** `sum` is finite, and not below the normal floats unless it is 0: so the quick division is right in all but two bits. */
 template <typename T>
 static __device__ __forceinline__ float weight_of(weighting how, float score, float sum)
 {
-    float weight = score;
+    const float weight = how.renormalize && sum != 0.0f ? round_to<T>(__fdividef(score, sum)) : score;
 
-    if (how.renormalize && !isfinite(sum))
-        weight = 0.0f;
-    else if (how.renormalize && sum != 0.0f)
-        weight = round_to<T>(score / sum);
     return weight * how.factor;
 }
 // [weight_of]
