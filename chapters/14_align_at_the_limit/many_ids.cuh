@@ -23,9 +23,15 @@ typedef unsigned long long word64;
  */
 struct exchange {
     word64 last;    /* of the last launch: the words it wrote, times two, and in the lowest bit to which set */
-    word64 leavers; /* blocks of this launch that have read all they need; in the upper half those that gave up */
+    word64 readers; /* blocks of this launch that have read `last`; in the upper half a bit for each set: gave up */
 };                  /* and then the rows: [2][ALIGN_MOST_BLOCKS * experts / 2] words */
 static const word64 WRITTEN = 1ull << 63; /* in a word that says something */
+
+/** In exchange.readers: a block gave up waiting for rows of that set. */
+static __device__ word64 gave_up(int set)
+{
+    return 1ull << (32 + set);
+}
 
 static __device__ word64 load_word(const word64 *word)
 {
@@ -111,7 +117,7 @@ static __device__ __forceinline__ int scan_experts(int *numbers, int *sums, int 
         int before = 0;
 
         sum = 0;
-#pragma unroll 1
+#pragma unroll(EXPERTS ? FAST_EXPERTS / WARP_SIZE / 4 : 1)
         for (int group = 0; group < experts / WARP_SIZE; group += 4) {
             const int4 four = *(const int4 *)&sums[group];
 
@@ -330,8 +336,10 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, s
     const many_shared<EXPERTS, THREADS, IDS> s(shared, list);
     const int first_id = blockIdx.x * shares.part_ids, num_ids = min(shares.part_ids, list.numel - first_id);
     const Id *const ids = (const Id *)list.topk_ids + first_id;
-    const word64 last = load_word(&shares.workspace->last);
-    int tile = (num_ids - 1) / s.TILE * s.TILE;
+    int tile = (num_ids - 1) / s.TILE * s.TILE, expert[IDS];
+
+    read_tile<Id, THREADS, IDS>(expert, ids + tile, num_ids - tile, list.num_experts);
+    const word64 last = load_word(&shares.workspace->last); /* under way with the ids */
     // [many]
 
     // [many_count]
@@ -346,11 +354,9 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, s
     // [many_tiles]
     const int set = !(last & 1);
     word64 *const sets = (word64 *)(shares.workspace + 1), *const rows = sets + set * set_words;
-    word64 leavers = 0;
     bool good = true;
-    int total = 0, expert[IDS], end = num_ids, log_run = LOG_LONG_RUN;
+    int total = 0, old = 0, end = num_ids, log_run = LOG_LONG_RUN;
 
-    read_tile<Id, THREADS, IDS>(expert, ids + tile, end - tile, list.num_experts);
 #pragma unroll 1
     for (bool first = true; end > 0; first = false) {
         if (!mark_tile(s, expert, log_run)) { /* from now on shorter tiles, with a bit for each id */
@@ -375,15 +381,23 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, s
 
         // [many_exchange]
         if (first) {
+            word64 readers = 0;
+
 #pragma unroll 1
             for (int i = blockIdx.x * THREADS + thread; i < (int)(last >> 1); i += gridDim.x * THREADS)
                 sets[!set * set_words + i] = 0;
-            good = read_rows<EXPERTS, PER_WORD>(s, list, rows);
             if (thread == 0)
-                leavers = atomicAdd(&shares.workspace->leavers, good ? 1ull : (1ull << 32) + 1);
+                readers = atomicAdd(&shares.workspace->readers, 1ull);
+            good = read_rows<EXPERTS, PER_WORD>(s, list, rows);
+            if (thread == 0 && (unsigned)readers == gridDim.x - 1) { /* all have read `last`: it may change */
+                atomicAnd(&shares.workspace->readers, gave_up(set));
+                atomicExch(&shares.workspace->last, (word64)gridDim.x * words << 1 | set);
+            }
             if (!good)
                 break;
             total = scan_experts<EXPERTS, THREADS>(s.begins, s.sums, s.experts);
+            if (thread == 0 && blockIdx.x == 0)
+                old = atomicExch(list.num_tokens_post_padded, total * list.block_size);
 #pragma unroll 1
             for (int e = thread; e < s.experts; e += THREADS)
                 s.cursors[e] += s.begins[e] * list.block_size + s.part_counts[e] + s.tile_counts[e];
@@ -419,13 +433,17 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, s
         close_list(list, total, THREADS);
     // [many_close]
 
-    // [many_leave]
-    if (thread == 0 && (unsigned)leavers == gridDim.x - 1) { /* the last one: everybody has read `last` and all rows */
-        *list.num_tokens_post_padded = good && leavers >> 32 == 0 ? total * list.block_size : -1;
-        atomicExch(&shares.workspace->leavers, 0ull);
-        atomicExch(&shares.workspace->last, (word64)gridDim.x * words << 1 | set);
+    // [many_result]
+    if (thread == 0 && !good) {
+        atomicOr(&shares.workspace->readers, gave_up(set));
+        __threadfence(); /* who finds the -1 finds the bit too */
+        atomicExch(list.num_tokens_post_padded, -1);
+    } else if (thread == 0 && blockIdx.x == 0 && old == -1) { /* by a block of this launch, or by an earlier one? */
+        __threadfence();
+        if (load_word(&shares.workspace->readers) & gave_up(set))
+            atomicExch(list.num_tokens_post_padded, -1);
     }
-    // [many_leave]
+    // [many_result]
 }
 
 #endif
