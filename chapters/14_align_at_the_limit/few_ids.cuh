@@ -74,7 +74,7 @@ static __global__ void __launch_bounds__(MOST_THREADS) align_few_kernel(list lis
 {
     extern __shared__ int4 shared[];
     const int experts = experts_of<EXPERTS>(list), words = words_of_marks(list.numel);
-    int *const counts = (int *)shared; /* [experts] */
+    int *const counts = (int *)shared;                    /* [experts] */
     unsigned *const marks = (unsigned *)counts + experts; /* [FEW_EXPERTS][words]: a bit for each of its ids */
     const int thread = threadIdx.x, lane = thread % WARP_SIZE, warp = thread / WARP_SIZE, num_threads = blockDim.x;
     const int first_own = blockIdx.x * FEW_EXPERTS, own_group = first_own / WARP_SIZE;

@@ -7,13 +7,21 @@
 
 #include "list.cuh"
 
+#include <limits.h>
+
 // [many_constants]
-enum { ROWS_AT_ONCE = 4, LOG_LONG_RUN = 3, LONG_TILE = 16 };
+enum { LOG_LONG_RUN = 3, LONG_TILE = 16 };
 #ifndef MOST_POLLS
 #define MOST_POLLS (1 << 22) /* seconds on a GPU */
 #endif
 
 typedef unsigned long long word64;
+
+/** How many rows a thread looks at together, of words that have so many counts. */
+static constexpr int rows_at_once(int per_word)
+{
+    return per_word == 4 ? 8 : 4;
+}
 // [many_constants]
 
 // [exchange]
@@ -90,6 +98,13 @@ struct many_shared {
 // [many_shared]
 
 // [scan_experts]
+/** The thread's expert after e. None, as the compiler can tell, where there are threads enough: such loops are no loops. */
+template <int EXPERTS, int THREADS>
+static __device__ int next_expert(int e)
+{
+    return EXPERTS && EXPERTS <= THREADS ? INT_MAX : e + THREADS;
+}
+
 /**
  * Turns a number for each expert into the sum of those before it, and returns the sum of all. A thread's own experts are
  * its own before; all may read them afterwards.
@@ -102,7 +117,7 @@ static __device__ __forceinline__ int scan_experts(int *numbers, int *sums, int 
     int sum = 0;
 
 #pragma unroll 1
-    for (int e = threadIdx.x; e < experts; e += THREADS) {
+    for (int e = threadIdx.x; e < experts; e = next_expert<EXPERTS, THREADS>(e)) {
         const int own = numbers[e];
         const int inclusive = scan_lanes(own);
 
@@ -235,6 +250,7 @@ static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THRE
     const int words = s.experts / PER_WORD, groups = s.groups(words), bits = 64 / PER_WORD;
     const int group = threadIdx.x / words, num_rows = gridDim.x;
     const word64 mask = PER_WORD == 4 ? 0x0000ffff0000ffffull : 0xffffffffull;
+    constexpr int ROWS_AT_ONCE = rows_at_once(PER_WORD);
     bool good = true;
 
     for (int w = threadIdx.x % words; group < groups && w < words; w += THREADS) {
@@ -283,7 +299,7 @@ static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THRE
     }
     if (__syncthreads_or(!good))
         return false;
-    for (int e = threadIdx.x; e < s.experts; e += THREADS) {
+    for (int e = threadIdx.x; e < s.experts; e = next_expert<EXPERTS, THREADS>(e)) {
         int sum = 0, before = 0;
 
 #pragma unroll 2
@@ -344,7 +360,7 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, s
 
     // [many_count]
 #pragma unroll 1
-    for (int e = thread; e < s.experts; e += THREADS)
+    for (int e = thread; e < s.experts; e = next_expert<EXPERTS, THREADS>(e))
         s.part_counts[e] = 0;
     if (tile > 0)
         __syncthreads();
@@ -370,7 +386,7 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, s
             mark_tile(s, expert, log_run);
         }
 #pragma unroll 1
-        for (int e = thread; e < s.experts; e += THREADS) {
+        for (int e = thread; e < s.experts; e = next_expert<EXPERTS, THREADS>(e)) {
             const int count = sum_words(s, e);
 
             if (first)
@@ -399,14 +415,14 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, s
             if (thread == 0 && blockIdx.x == 0)
                 old = atomicExch(list.num_tokens_post_padded, total * list.block_size);
 #pragma unroll 1
-            for (int e = thread; e < s.experts; e += THREADS)
+            for (int e = thread; e < s.experts; e = next_expert<EXPERTS, THREADS>(e))
                 s.cursors[e] += s.begins[e] * list.block_size + s.part_counts[e] + s.tile_counts[e];
         }
         // [many_exchange]
 
         // [many_scatter]
 #pragma unroll 1
-        for (int e = thread; e < s.experts; e += THREADS) {
+        for (int e = thread; e < s.experts; e = next_expert<EXPERTS, THREADS>(e)) {
             s.cursors[e] -= s.tile_counts[e];
             s.tile_begins[e] = s.cursors[e] - s.tile_begins[e]; /* from a place in `staged` to one in the list */
         }
