@@ -77,7 +77,7 @@ static __global__ void __launch_bounds__(MOST_THREADS) align_few_kernel(list lis
     int *const counts = (int *)shared;                    /* [experts] */
     unsigned *const marks = (unsigned *)counts + experts; /* [FEW_EXPERTS][words]: a bit for each of its ids */
     const int thread = threadIdx.x, lane = thread % WARP_SIZE, warp = thread / WARP_SIZE, num_threads = blockDim.x;
-    const int first_own = blockIdx.x * FEW_EXPERTS, own_group = first_own / WARP_SIZE;
+    const int first_own = blockIdx.x * FEW_EXPERTS;
     Id ids[IDS];
 
 #pragma unroll

@@ -18,7 +18,7 @@ enum { LOG_LONG_RUN = 3, LONG_TILE = 16 };
 typedef unsigned long long word64;
 
 /** How many rows a thread looks at together, of words that have so many counts. */
-static constexpr int rows_at_once(int per_word)
+static constexpr __host__ __device__ int rows_at_once(int per_word)
 {
     return per_word == 4 ? 8 : 4;
 }
