@@ -79,7 +79,7 @@ static cudaError_t launch_parts(const align_problem *problem, const align_buffer
         return status;
     blocks = blocks < resident ? blocks : resident;
     shares.part_ids = round_up((int)((problem->numel + blocks - 1) / blocks), WARP_SIZE);
-    if (PER_WORD == 4 && shares.part_ids > INT16_MAX / ROWS_AT_ONCE) /* a count would not fit into its bits */
+    if (PER_WORD == 4 && shares.part_ids > INT16_MAX / rows_at_once(PER_WORD)) /* a count would not fit into its bits */
         return launch_parts<Id, FAST_EXPERTS, 2, 1024, 4>(problem, buffers, stream, resident);
     blocks = (list.numel + shares.part_ids - 1) / shares.part_ids;
     while ((list.num_experts << (shares.log_shares + 1)) <= blocks * shared::WARPS)

@@ -49,7 +49,7 @@ static __host__ __device__ int words_of_marks(int numel)
 
 static size_t few_shared_bytes(const list &list)
 {
-    return ((size_t)list.experts + list.experts / WARP_SIZE + FEW_EXPERTS * words_of_marks(list.numel)) * sizeof(int);
+    return ((size_t)list.experts + FEW_EXPERTS * words_of_marks(list.numel)) * sizeof(int);
 }
 // [few_shared]
 
@@ -73,13 +73,11 @@ template <typename Id, int EXPERTS, int IDS>
 static __global__ void __launch_bounds__(MOST_THREADS) align_few_kernel(list list)
 {
     extern __shared__ int4 shared[];
-    __shared__ int own_begins[FEW_EXPERTS];
-    const int experts = experts_of<EXPERTS>(list), groups = experts / WARP_SIZE, words = words_of_marks(list.numel);
-    int *const counts = (int *)shared; /* [experts] */
-    int *const sums = counts + experts;
-    unsigned *const marks = (unsigned *)sums + groups; /* [FEW_EXPERTS][words]: a bit for each of its ids */
+    const int experts = experts_of<EXPERTS>(list), words = words_of_marks(list.numel);
+    int *const counts = (int *)shared;                    /* [experts] */
+    unsigned *const marks = (unsigned *)counts + experts; /* [FEW_EXPERTS][words]: a bit for each of its ids */
     const int thread = threadIdx.x, lane = thread % WARP_SIZE, warp = thread / WARP_SIZE, num_threads = blockDim.x;
-    const int first_own = blockIdx.x * FEW_EXPERTS, own_group = first_own / WARP_SIZE;
+    const int first_own = blockIdx.x * FEW_EXPERTS;
     Id ids[IDS];
 
 #pragma unroll
@@ -110,58 +108,45 @@ static __global__ void __launch_bounds__(MOST_THREADS) align_few_kernel(list lis
     __syncthreads();
     // [few_count]
 
-    // [few_scan]
-#pragma unroll 1
-    for (int e = thread; e < experts; e += num_threads) {
-        const int blocks = blocks_for(counts[e], list);
-        int before = 0, sum = 0;
-
-#pragma unroll 1
-        for (int bit = 0; __any_sync(FULL_MASK, blocks >> bit); bit++) {
-            const unsigned plane = __ballot_sync(FULL_MASK, blocks >> bit & 1);
-
-            before += __popc(plane & lanes_below(lane)) << bit;
-            sum += __popc(plane) << bit;
-        }
-        if (lane == 0)
-            sums[e / WARP_SIZE] = sum;
-        if (e >= first_own && e < first_own + FEW_EXPERTS)
-            own_begins[e - first_own] = before;
-    }
-    __syncthreads();
+    // [few_begins]
     if (thread >= WRITERS)
         return;
-    // [few_scan]
+    const int own = warp % FEW_EXPERTS, own_expert = first_own + own;
+    int total = 0, begin = 0;
 
-    // [few_begins]
-    int total = 0, before = 0;
+#pragma unroll(EXPERTS ? FAST_EXPERTS / 4 / WARP_SIZE : 1)
+    for (int e = 4 * lane; e < experts; e += 4 * WARP_SIZE) {
+        const int4 four = *(const int4 *)&counts[e];
+        const int blocks[4] = {blocks_for(four.x, list), blocks_for(four.y, list), blocks_for(four.z, list),
+                               blocks_for(four.w, list)};
 
-#pragma unroll 1
-    for (int group = 0; group < groups; group += 4) {
-        const int4 four = *(const int4 *)&sums[group];
-
-        total += four.x + four.y + four.z + four.w;
-        before += four.x * (group < own_group) + four.y * (group + 1 < own_group) + four.z * (group + 2 < own_group) +
-                  four.w * (group + 3 < own_group);
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            total += blocks[k];
+            begin += blocks[k] * (e + k < own_expert);
+        }
     }
+    total = __reduce_add_sync(FULL_MASK, total);
+    begin = __reduce_add_sync(FULL_MASK, begin);
     // [few_begins]
 
     // [few_write]
-    if (warp < FEW_EXPERTS && first_own + warp < list.num_experts) { /* a warp for each of the block's experts */
-        unsigned own[IDS];                                           /* a lane has IDS words of the expert's bits */
+    if (warp < FEW_EXPERTS) { /* a warp for the ids of each of the block's experts, and another one for its pads */
+        unsigned bits[IDS];   /* a lane has IDS words of the expert's bits */
         int count = 0;
 
 #pragma unroll
         for (int k = 0; k < IDS; k++) {
-            own[k] = lane * IDS + k < words ? marks[warp * words + lane * IDS + k] : 0;
-            count += __popc(own[k]);
+            bits[k] = lane * IDS + k < words ? marks[own * words + lane * IDS + k] : 0;
+            count += __popc(bits[k]);
         }
-        int *place = list.sorted_token_ids + (before + own_begins[warp]) * list.block_size + scan_lanes(count) - count;
+        int *place = list.sorted_token_ids + begin * list.block_size + scan_lanes(count) - count;
 
 #pragma unroll
         for (int k = 0; k < IDS; k++)
-            place = write_set_bits(place, own[k], (lane * IDS + k) * WARP_SIZE);
-        close_group(list, first_own + warp, counts[first_own + warp], before + own_begins[warp], 0, 1);
+            place = write_set_bits(place, bits[k], (lane * IDS + k) * WARP_SIZE);
+    } else if (own_expert < list.num_experts) {
+        close_group(list, own_expert, counts[own_expert], begin, 0, 1);
     }
     close_list(list, total, WRITERS);
     if (blockIdx.x == 0 && thread == 0)

@@ -7,13 +7,21 @@
 
 #include "list.cuh"
 
+#include <limits.h>
+
 // [many_constants]
-enum { ROWS_AT_ONCE = 4, LOG_LONG_RUN = 3, LONG_TILE = 16 };
+enum { LOG_LONG_RUN = 3, LONG_TILE = 16 };
 #ifndef MOST_POLLS
 #define MOST_POLLS (1 << 22) /* seconds on a GPU */
 #endif
 
 typedef unsigned long long word64;
+
+/** How many rows a thread looks at together, of words that have so many counts. */
+static constexpr __host__ __device__ int rows_at_once(int per_word)
+{
+    return per_word == 4 ? 8 : 4;
+}
 // [many_constants]
 
 // [exchange]
@@ -23,9 +31,15 @@ typedef unsigned long long word64;
  */
 struct exchange {
     word64 last;    /* of the last launch: the words it wrote, times two, and in the lowest bit to which set */
-    word64 leavers; /* blocks of this launch that have read all they need; in the upper half those that gave up */
+    word64 readers; /* blocks of this launch that have read `last`; in the upper half a bit for each set: gave up */
 };                  /* and then the rows: [2][ALIGN_MOST_BLOCKS * experts / 2] words */
 static const word64 WRITTEN = 1ull << 63; /* in a word that says something */
+
+/** In exchange.readers: a block gave up waiting for rows of that set. */
+static __device__ word64 gave_up(int set)
+{
+    return 1ull << (32 + set);
+}
 
 static __device__ word64 load_word(const word64 *word)
 {
@@ -84,6 +98,13 @@ struct many_shared {
 // [many_shared]
 
 // [scan_experts]
+/** The thread's expert after e. None, as the compiler can tell, where there are threads enough: such loops are no loops. */
+template <int EXPERTS, int THREADS>
+static __device__ int next_expert(int e)
+{
+    return EXPERTS && EXPERTS <= THREADS ? INT_MAX : e + THREADS;
+}
+
 /**
  * Turns a number for each expert into the sum of those before it, and returns the sum of all. A thread's own experts are
  * its own before; all may read them afterwards.
@@ -96,7 +117,7 @@ static __device__ __forceinline__ int scan_experts(int *numbers, int *sums, int 
     int sum = 0;
 
 #pragma unroll 1
-    for (int e = threadIdx.x; e < experts; e += THREADS) {
+    for (int e = threadIdx.x; e < experts; e = next_expert<EXPERTS, THREADS>(e)) {
         const int own = numbers[e];
         const int inclusive = scan_lanes(own);
 
@@ -111,7 +132,7 @@ static __device__ __forceinline__ int scan_experts(int *numbers, int *sums, int 
         int before = 0;
 
         sum = 0;
-#pragma unroll 1
+#pragma unroll(EXPERTS ? FAST_EXPERTS / WARP_SIZE / 4 : 1)
         for (int group = 0; group < experts / WARP_SIZE; group += 4) {
             const int4 four = *(const int4 *)&sums[group];
 
@@ -229,6 +250,7 @@ static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THRE
     const int words = s.experts / PER_WORD, groups = s.groups(words), bits = 64 / PER_WORD;
     const int group = threadIdx.x / words, num_rows = gridDim.x;
     const word64 mask = PER_WORD == 4 ? 0x0000ffff0000ffffull : 0xffffffffull;
+    constexpr int ROWS_AT_ONCE = rows_at_once(PER_WORD);
     bool good = true;
 
     for (int w = threadIdx.x % words; group < groups && w < words; w += THREADS) {
@@ -277,7 +299,7 @@ static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THRE
     }
     if (__syncthreads_or(!good))
         return false;
-    for (int e = threadIdx.x; e < s.experts; e += THREADS) {
+    for (int e = threadIdx.x; e < s.experts; e = next_expert<EXPERTS, THREADS>(e)) {
         int sum = 0, before = 0;
 
 #pragma unroll 2
@@ -330,13 +352,15 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, s
     const many_shared<EXPERTS, THREADS, IDS> s(shared, list);
     const int first_id = blockIdx.x * shares.part_ids, num_ids = min(shares.part_ids, list.numel - first_id);
     const Id *const ids = (const Id *)list.topk_ids + first_id;
-    const word64 last = load_word(&shares.workspace->last);
-    int tile = (num_ids - 1) / s.TILE * s.TILE;
+    int tile = (num_ids - 1) / s.TILE * s.TILE, expert[IDS];
+
+    read_tile<Id, THREADS, IDS>(expert, ids + tile, num_ids - tile, list.num_experts);
+    const word64 last = load_word(&shares.workspace->last); /* under way with the ids */
     // [many]
 
     // [many_count]
 #pragma unroll 1
-    for (int e = thread; e < s.experts; e += THREADS)
+    for (int e = thread; e < s.experts; e = next_expert<EXPERTS, THREADS>(e))
         s.part_counts[e] = 0;
     if (tile > 0)
         __syncthreads();
@@ -346,11 +370,9 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, s
     // [many_tiles]
     const int set = !(last & 1);
     word64 *const sets = (word64 *)(shares.workspace + 1), *const rows = sets + set * set_words;
-    word64 leavers = 0;
     bool good = true;
-    int total = 0, expert[IDS], end = num_ids, log_run = LOG_LONG_RUN;
+    int total = 0, old = 0, end = num_ids, log_run = LOG_LONG_RUN;
 
-    read_tile<Id, THREADS, IDS>(expert, ids + tile, end - tile, list.num_experts);
 #pragma unroll 1
     for (bool first = true; end > 0; first = false) {
         if (!mark_tile(s, expert, log_run)) { /* from now on shorter tiles, with a bit for each id */
@@ -364,7 +386,7 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, s
             mark_tile(s, expert, log_run);
         }
 #pragma unroll 1
-        for (int e = thread; e < s.experts; e += THREADS) {
+        for (int e = thread; e < s.experts; e = next_expert<EXPERTS, THREADS>(e)) {
             const int count = sum_words(s, e);
 
             if (first)
@@ -375,24 +397,32 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, s
 
         // [many_exchange]
         if (first) {
+            word64 readers = 0;
+
 #pragma unroll 1
             for (int i = blockIdx.x * THREADS + thread; i < (int)(last >> 1); i += gridDim.x * THREADS)
                 sets[!set * set_words + i] = 0;
-            good = read_rows<EXPERTS, PER_WORD>(s, list, rows);
             if (thread == 0)
-                leavers = atomicAdd(&shares.workspace->leavers, good ? 1ull : (1ull << 32) + 1);
+                readers = atomicAdd(&shares.workspace->readers, 1ull);
+            good = read_rows<EXPERTS, PER_WORD>(s, list, rows);
+            if (thread == 0 && (unsigned)readers == gridDim.x - 1) { /* all have read `last`: it may change */
+                atomicAnd(&shares.workspace->readers, gave_up(set));
+                atomicExch(&shares.workspace->last, (word64)gridDim.x * words << 1 | set);
+            }
             if (!good)
                 break;
             total = scan_experts<EXPERTS, THREADS>(s.begins, s.sums, s.experts);
+            if (thread == 0 && blockIdx.x == 0)
+                old = atomicExch(list.num_tokens_post_padded, total * list.block_size);
 #pragma unroll 1
-            for (int e = thread; e < s.experts; e += THREADS)
+            for (int e = thread; e < s.experts; e = next_expert<EXPERTS, THREADS>(e))
                 s.cursors[e] += s.begins[e] * list.block_size + s.part_counts[e] + s.tile_counts[e];
         }
         // [many_exchange]
 
         // [many_scatter]
 #pragma unroll 1
-        for (int e = thread; e < s.experts; e += THREADS) {
+        for (int e = thread; e < s.experts; e = next_expert<EXPERTS, THREADS>(e)) {
             s.cursors[e] -= s.tile_counts[e];
             s.tile_begins[e] = s.cursors[e] - s.tile_begins[e]; /* from a place in `staged` to one in the list */
         }
@@ -419,13 +449,17 @@ static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, s
         close_list(list, total, THREADS);
     // [many_close]
 
-    // [many_leave]
-    if (thread == 0 && (unsigned)leavers == gridDim.x - 1) { /* the last one: everybody has read `last` and all rows */
-        *list.num_tokens_post_padded = good && leavers >> 32 == 0 ? total * list.block_size : -1;
-        atomicExch(&shares.workspace->leavers, 0ull);
-        atomicExch(&shares.workspace->last, (word64)gridDim.x * words << 1 | set);
+    // [many_result]
+    if (thread == 0 && !good) {
+        atomicOr(&shares.workspace->readers, gave_up(set));
+        __threadfence(); /* who finds the -1 finds the bit too */
+        atomicExch(list.num_tokens_post_padded, -1);
+    } else if (thread == 0 && blockIdx.x == 0 && old == -1) { /* by a block of this launch, or by an earlier one? */
+        __threadfence();
+        if (load_word(&shares.workspace->readers) & gave_up(set))
+            atomicExch(list.num_tokens_post_padded, -1);
     }
-    // [many_leave]
+    // [many_result]
 }
 
 #endif
