@@ -213,6 +213,7 @@ class Chapter:
     def __init__(self, build, name, kernel):
         program, target = f"{build}/cpu/{name}", pathlib.Path(kernel).stem
         self.name, self.kernel, self.target, self.file = name, kernel, target, pathlib.Path(kernel).name
+        self.rewriter = f"{build}/cpu/rewrite_launch"
         self.object, self.program = f"{build}/cpu/obj/{name}/{target}.o", program
         commands = subprocess.run(["ninja", "-t", "commands", program], capture_output=True, text=True, check=True)
         self.commands = [line.replace(" -c ", f" {DEFINED.get(name, '')} -c ")
@@ -228,6 +229,12 @@ class Chapter:
         Runs commands that built the chapter's program, on the folder's kernel and more objects: whether they could, and
         what was said.
         """
+        for header in (folder / "kernels").glob("*.cuh"):  # as kernel.sh does with those in common
+            if not header.read_text().startswith("#line"):
+                done = subprocess.run([self.rewriter, header], capture_output=True, text=True, check=False)
+                if done.returncode:
+                    return False, done.stderr
+                header.write_text(done.stdout)
         for command in commands:
             command = re.sub(r"-iquote \S+( \S+\))?", "", command).replace(self.kernel, f"{folder}/{self.file}")
             command = command.replace(self.object, f"{folder}/kernel.o")
