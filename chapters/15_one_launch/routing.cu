@@ -26,11 +26,13 @@ typedef unsigned long long word64;
 template <int NUM_EXPERTS, int NUM_GROUPS, int STAY, int CHOSEN>
 struct router {
     static constexpr int EXPERTS = NUM_EXPERTS, GROUPS = NUM_GROUPS, TOPK_GROUP = STAY, TOPK = CHOSEN;
-    static constexpr int COUNT = EXPERTS / GROUPS, WARPS = EXPERTS / WARP_SIZE, SETS = WARP_SIZE / GROUPS;
+    static constexpr int COUNT = EXPERTS / GROUPS, WARPS = EXPERTS / WARP_SIZE;
+    static constexpr int SETS = WARP_SIZE / GROUPS; /* groups compared with all groups in one vote */
     static constexpr unsigned LANES_OF_A_GROUP = GROUPS == 4 ? 0x11111111u : GROUPS == 8 ? 0x01010101u : 0x00010001u;
     static_assert(TOPK <= 2 * TOPK_GROUP && TOPK <= GROUPS && WARP_SIZE % GROUPS == 0 && WARP_SIZE % COUNT == 0,
                   "the gate rests on these");
-    static_assert(TOPK >= 2 && TOPK <= 8 && EXPERTS <= 256 && WARPS % 4 == 0 && WARPS <= TOPK, "the rest on these");
+    static_assert(TOPK >= 2 && TOPK <= 8 && EXPERTS <= 256, "a token's ids make a word");
+    static_assert(WARPS <= TOPK, "each warp has an id, so it knows where the last group ends");
 };
 // [router]
 
@@ -42,7 +44,7 @@ struct router {
 struct exchange {
     unsigned last;     /* of the last launch: its tokens, times two, and in the lowest bit to which set they wrote */
     unsigned arrivals; /* blocks of this launch that have read `last`; 0 again with the last of them */
-    word64 unused[31];
+    word64 unused[31]; /* so that words begin at a line of the cache */
     word64 sets[2][MOST_TOKENS];
 };
 static_assert(sizeof(exchange) == EXCHANGE_BYTES, "chapter 14's workspace begins behind it");
@@ -106,7 +108,8 @@ static __device__ __forceinline__ bool exchange_choices(exchange *workspace, uns
     const unsigned thread = threadIdx.x, token = blockIdx.x, num_tokens = gridDim.x, set = !(last & 1);
     unsigned arrived = 0; /* blocks before this one */
 
-    static_assert(MOST_TOKENS <= 2 * Router::EXPERTS, "two blocks at least have a thread for each word to clear");
+    static_assert(MOST_TOKENS <= 2 * Router::EXPERTS,
+                  "two blocks or more have, together, a thread for each word to clear");
     if (thread == 0)
         arrived = atomicInc(&workspace->arrivals, num_tokens - 1);
     if (token + num_tokens * thread < last >> 1)
@@ -199,13 +202,14 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     const unsigned expert = threadIdx.x, lane = expert % WARP_SIZE, warp = expert / WARP_SIZE;
     const unsigned group_of_lane = lane % Router::GROUPS;
     const unsigned last = *(const volatile unsigned *)&workspace->last;
-    constexpr unsigned LAST_WARP = Router::WARPS - 1; /* the last that has tokens to wait for */
-    word64 there = 0;                                 /* where this block's word should be, before it was */
+    constexpr unsigned LAST_WARP = Router::WARPS - 1; /* it seldom has a token to wait for */
+    word64 there = 0;                                 /* what stood in this block's place before its word */
     // [kernel]
 
     // [gate]
+    const float bias = correction_bias ? to_float(correction_bias[expert]) : 0.0f; /* while the logit comes */
     const float score = exact_score(gating_output[(int64_t)token * Router::EXPERTS + expert]);
-    const unsigned key = ordered(choice_with<Choice>(score, correction_bias, expert));
+    const unsigned key = ordered(round_to<Choice>(score + bias));
     const two_keys best = two_largest_keys<Router::COUNT>(key);
 
     candidates[expert] = 0;

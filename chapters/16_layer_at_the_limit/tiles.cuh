@@ -36,7 +36,7 @@ struct tile {
     static constexpr int CONSUMER_WARPS = CONSUMERS * WARPGROUP / WARP_SIZE;
     static constexpr int THREADS = (CONSUMERS + 1) * WARPGROUP; /* the last warpgroup copies */
     static constexpr int WARPS = THREADS / WARP_SIZE;
-    static constexpr int LINES = (TOKENS + LINES_AT_ONCE - 1) / LINES_AT_ONCE; /* of tokens, that a thread copies of */
+    static constexpr int LINES = (TOKENS + LINES_AT_ONCE - 1) / LINES_AT_ONCE; /* of tokens, for each thread */
     static constexpr bool MOVES_REGISTERS = CONSUMERS > 1; /* from the last warpgroup to the others */
     static constexpr int WEIGHTS = CONSUMERS * 2 * ROWS;   /* rows of weights */
 };
@@ -143,7 +143,7 @@ static __device__ order find_tile(const moe_problem &problem, const int *expert_
     return order{0, expert, lowest + i % __popc(same), i / __popc(same) * outputs, first};
 }
 
-/** Reads a block's positions. Pads are last. Returns how many are none. */
+/** Reads a block's positions. Pads are last. Returns how many are no pads. */
 template <typename Tile>
 static __device__ int find_positions(const moe_problem &problem, const moe_buffers &buffers, int block, int *positions)
 {
