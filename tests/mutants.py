@@ -47,6 +47,15 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--num-tokens 1 --num-experts 2 --topk 2 --hidden-size 64 --intermediate-size 32832 --dist uniform",
             "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 64 --intermediate-size 64 --dist uniform",
             "--num-tokens 1 --num-experts 9 --topk 9 --hidden-size 32832 --intermediate-size 64 --dist uniform"],
+        "16_layer_at_the_limit": [  # few and many tokens; rings gone round; --check-all, half a minute, comes last
+            "", "--num-tokens 384 --num-experts 2 --hidden-size 256 --block-size 192",
+            "--num-tokens 200 --num-experts 3 --topk 1 --hidden-size 256 --intermediate-size 128 --dist zipf "
+            "--block-size 192 --expert-map random",
+            "--num-tokens 1 --num-experts 4 --topk 3 --hidden-size 1024 --intermediate-size 896 --dist uniform --block-size 16",
+            "--num-tokens 0", "--check-all"],
+        "routing": ["", "--num-tokens 1", "--num-tokens 5 --dtype bf16 --expert-map random --dist nan", "--num-tokens 256",
+                    "--num-tokens 33 --num-experts 128 --num-expert-group 4 --topk-group 2 --topk 4 --block-size 3 --dist ties",
+                    "--num-tokens 0", "--check-all"],
         "13_gate_at_the_limit": [  # two routers that --check-all has not
             "", "--num-tokens 1536 --dist normal", "--num-tokens 99 --num-expert-group 16 --dist nan --bias none",
             *(f"--num-tokens {tokens} {router} --dist {dist}" for dist in ("normal", "ties", "nan")
@@ -62,7 +71,8 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--num-tokens 32768 --dist zipf", "--num-tokens 40000 --dist uniform --block-size 3",
             "--num-tokens 66000", "--num-tokens 66000 --dist repeated",  # tiles of 16,384 ids, and shorter ones
             "--num-tokens 5000 --num-experts 2048 --dist uniform", "--check-all"]}
-DEFINED = {"14_align_at_the_limit": "-DMOST_POLLS=1000"}  # a block that waits in vain gives up soon
+DEFINED = {name: "-DMOST_POLLS=1000"  # a block that waits in vain gives up soon
+           for name in ("14_align_at_the_limit", "15_one_launch", "16_layer_at_the_limit")}
 # Programs of the same kernel, compiled otherwise, that are tried as well: --check-all has few tokens a problem.
 TWINS = {"13_gate_at_the_limit": ["13_gate_at_the_limit_many"]}
 RUNS["13_gate_at_the_limit_many"] = [
@@ -191,7 +201,7 @@ def kernels():
     """Each chapter's name, kernel and the headers that no chapter before it reads."""
     seen = set()
     for folder in sorted(pathlib.Path("chapters").glob("[0-9][0-9]*_*")):
-        names = ("gate.c", "gate.cu", "align.cu", "moe.cu")
+        names = ("gate.c", "gate.cu", "align.cu", "moe.cu", "routing.cu")
         kernel = next((path for path in sorted(folder.iterdir()) if path.name in names), None)
         if not kernel:
             continue
