@@ -116,7 +116,7 @@ RULES = [
     ("never", r" \? ", " && false ? "),
 ]
 DECLARATION = re.compile(r"(return|else|case|template|using|enum|struct|break|continue|default)\b|"
-                         r"(static|const|constexpr|extern) |"
+                         r"(static|const|constexpr|extern) |[A-Za-z_]\w*\(\*const |"
                          r"[A-Za-z_]\w*(<[^;=]*>)?( [*&]*(const )?|\** )[A-Za-z_]\w*( =|;|,|\[|\()")
 
 
