@@ -47,22 +47,14 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--num-tokens 1 --num-experts 2 --topk 2 --hidden-size 64 --intermediate-size 32832 --dist uniform",
             "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 64 --intermediate-size 64 --dist uniform",
             "--num-tokens 1 --num-experts 9 --topk 9 --hidden-size 32832 --intermediate-size 64 --dist uniform"],
-        "16_layer_at_the_limit": [  # few and many tokens; rings gone round; --check-all, half a minute, comes last
-            "", "--num-tokens 384 --num-experts 2 --hidden-size 256 --block-size 192",
-            "--num-tokens 200 --num-experts 3 --topk 1 --hidden-size 256 --intermediate-size 128 --dist zipf "
-            "--block-size 192 --expert-map random",
-            "--num-tokens 1 --num-experts 4 --topk 3 --hidden-size 1024 --intermediate-size 896 --dist uniform --block-size 16",
-            "--num-tokens 0", "--check-all"],
-        "routing": ["", "--num-tokens 1", "--num-tokens 5 --dtype bf16 --expert-map random --dist nan", "--num-tokens 256",
-                    "--num-tokens 33 --num-experts 128 --num-expert-group 4 --topk-group 2 --topk 4 --block-size 3 --dist ties",
-                    "--num-tokens 0", "--check-all"],
         "13_gate_at_the_limit": [  # two routers that --check-all has not
             "", "--num-tokens 1536 --dist normal", "--num-tokens 99 --num-expert-group 16 --dist nan --bias none",
             *(f"--num-tokens {tokens} {router} --dist {dist}" for dist in ("normal", "ties", "nan")
               for tokens, router in ((35, "--num-experts 128 --num-expert-group 4 --topk-group 2 --topk 4"),
                                      (7, "--num-experts 512 --num-expert-group 16 --topk-group 8 --topk 16")))],
         "14_align_at_the_limit": [  # each of its kernels; --check-all, a minute and a half, comes last
-            "", "--num-tokens 0", "--num-tokens 32 --topk 1 --num-experts 2048 --dist repeated",
+            "", "--num-tokens 0", "--num-tokens 4 --block-size 9000",  # places past 15 bits
+            "--num-tokens 32 --topk 1 --num-experts 2048 --dist repeated",
             "--num-tokens 5 --topk 6 --num-experts 33 --block-size 3 --dist invalid --expert-map random",
             "--num-tokens 128 --num-experts 160 --dist zipf --block-size 16 --expert-map random --ids i64 --room spare",
             "--num-tokens 341 --topk 3 --num-experts 1000 --dist sparse --block-size 1 --room exact",
@@ -70,9 +62,26 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--num-tokens 625 --num-experts 1025 --dist one", "--num-tokens 8192 --dist uniform",
             "--num-tokens 32768 --dist zipf", "--num-tokens 40000 --dist uniform --block-size 3",
             "--num-tokens 66000", "--num-tokens 66000 --dist repeated",  # tiles of 16,384 ids, and shorter ones
-            "--num-tokens 5000 --num-experts 2048 --dist uniform", "--check-all"]}
-DEFINED = {name: "-DMOST_POLLS=1000"  # a block that waits in vain gives up soon
-           for name in ("14_align_at_the_limit", "15_one_launch", "16_layer_at_the_limit")}
+            "--num-tokens 5000 --num-experts 2048 --dist uniform", "--check-all"],
+        "15_one_launch": [  # each of its routers; one and several tokens, their places in the list, a choice among equals
+            "--num-tokens 1", "--num-tokens 5 --dtype bf16 --expert-map random",
+            "--num-tokens 33 --num-experts 128 --num-expert-group 4 --topk-group 2 --topk 4 --dist normal --dtype bf16",
+            "--num-tokens 40 --num-experts 256 --num-expert-group 16 --renormalize 0 --block-size 3",
+            "--num-tokens 40 --num-experts 128 --num-expert-group 8 --topk-group 8 --dist equal --bias none",
+            "--num-tokens 64 --dist ties --block-size 16", "--num-tokens 256 --dist nan --dtype f16 --bias none",
+            "--num-tokens 256 --dist normal --bias-dtype same --dtype f16 --block-size 1", "--check-all"],
+        "16_layer_at_the_limit": [  # its two tiles; rings gone round several times, more tiles than blocks; long indices
+            "--num-tokens 9 --num-experts 4 --topk 2 --hidden-size 128 --intermediate-size 64 --dist uniform "
+            "--block-size 192", "",
+            "--num-tokens 20 --num-experts 8 --topk 2 --hidden-size 768 --intermediate-size 192 --dist uniform "
+            "--block-size 16 --expert-map random",
+            "--num-tokens 100 --num-experts 2 --topk 1 --hidden-size 384 --intermediate-size 192 --dist uniform "
+            "--block-size 176",
+            "--num-tokens 1 --num-experts 2 --topk 2 --hidden-size 32896 --intermediate-size 64 --dist uniform",
+            "--check-all",
+            "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 128 --intermediate-size 64 --dist uniform"]}
+# A block that waits in vain gives up soon.
+DEFINED = dict.fromkeys(("14_align_at_the_limit", "15_one_launch", "16_layer_at_the_limit"), "-DMOST_POLLS=1000")
 # Programs of the same kernel, compiled otherwise, that are tried as well: --check-all has few tokens a problem.
 TWINS = {"13_gate_at_the_limit": ["13_gate_at_the_limit_many"]}
 RUNS["13_gate_at_the_limit_many"] = [
@@ -108,7 +117,7 @@ RULES = [
     ("never", r" \? ", " && false ? "),
 ]
 DECLARATION = re.compile(r"(return|else|case|template|using|enum|struct|break|continue|default)\b|"
-                         r"(static|const|constexpr|extern) |"
+                         r"(static|const|constexpr|extern) |[A-Za-z_]\w*\(\*const |"
                          r"[A-Za-z_]\w*(<[^;=]*>)?( [*&]*(const )?|\** )[A-Za-z_]\w*( =|;|,|\[|\()")
 
 
@@ -272,7 +281,7 @@ class Chapter:
 
     def verdict(self, program, arguments, number=0):
         """What refused a program, by the number of the mutant in it, and its first line; None if nothing did."""
-        runs = RUNS.get(self.name, RUNS[self.target])
+        runs = RUNS[self.name if self.name in RUNS else self.target]
         for words in arguments or [*(["--check-all"] if "--check-all" not in runs else []), *runs]:
             seconds = SECONDS_OF_ALL if words == runs[-1] == "--check-all" else SECONDS
             result = subprocess.run(["sh", "-c", f"ulimit -t {seconds}; exec {program} {words}"], text=True,
