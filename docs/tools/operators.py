@@ -33,5 +33,6 @@ OPERATORS = {
     "routing": Operator(
         standard="routing f32", library="", library_name="", plotted=(), columns=(), words={}, one_floor=True, per_token=False,
         counters="block_barriers shuffles divergent_branches global_sectors shared_wavefronts atomic_requests",
-        sizes=(1, 4, 16, 64, 256, 512, 4096, 16384), few_and_many=(1, 256), titles=(), panel=()),
+        sizes=(1, 4, 16, 64, 256, 512, 4096, 16384), few_and_many=(1, 256), titles=(),
+        panel=("Gate and align", (1, 256), (0.2, 30), (1, 10))),
 }

@@ -117,12 +117,13 @@ def draw_results(data, _):
             few, many = (left + math.log(us / low) / math.log(high / low) * (right - left) for us in row["us"])
             if number == 0 and few_and_many != told:
                 told = few_and_many
-                for x, tokens in zip((few, many), told):
+                apart = max(0, 76 - (many - few)) / 2
+                for x, tokens in zip((few - apart, many + apart), told):
                     write(ax, x, y + 12, f"{tokens:,} token{'s' * (tokens > 1)}", "center", size=13)
             lines(ax, [(few, row_y, many, row_y)], "edge", 4)
             for x, mark, colour in ((few, "o", "blue"), (many, "s", "vermillion")):
                 ax.plot([x], [row_y], marker=mark, markersize=9, color=COLOURS[colour], markeredgewidth=0)
-            write(ax, 160, row_y + 5, row["label"], "right", size=14)
+            write(ax, 160, row_y + 5, row["label"], "right", size=14 if len(row["label"]) < 23 else 12)
             write(ax, few - 8, row_y + 5, row["texts"][0], "right", size=13)
             write(ax, many + 8, row_y + 5, row["texts"][1], size=13)
         y += 46 + pitch * len(rows)

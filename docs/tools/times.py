@@ -246,9 +246,12 @@ def lines(words, recorded):
     wanted = [("library", operator.library_name + ("" if way == "here" else f" {way.split('_')[0]}"), library, way)
               for way in operator.plotted]
     wanted += [("host" if chapter[0] == HOST_CHAPTER else "chapter", *chapter) for chapter in chapters]
+    if request.operator == "routing" and chapters[-1][1]:  # what it is compared with is no chapter
+        wanted.insert(0, ("library", chapters[-1][1]["before"], chapters[-1][1], "before"))
     wanted.append(("floor", "floor", floor, "floor_us"))
     return [types.SimpleNamespace(kind=kind, label=label, points=_points(run, label, column), old=results.is_old(run))
-            for kind, label, run, column in wanted], provenance.machines([*(run for _, run, _ in chapters), library])
+            for kind, label, run, column in wanted], provenance.machines(
+                [run for run in (*(run for _, run, _ in chapters), library) if run])
 
 
 def few_and_many(chapter):

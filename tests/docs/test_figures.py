@@ -293,7 +293,7 @@ class Spoiled(unittest.TestCase):
 
     def test_other_data_and_other_code_are_found(self):
         other = json.loads(json.dumps(self.data))
-        other["rows"]["gate"][0]["us"][0] += 1
+        other["panels"]["gate"]["rows"][0]["us"][0] += 1
         self.assertIn("not what", self.fault(other))
         tools = self.folder / "tools"
         shutil.copytree(ROOT / "docs" / "tools", tools)
