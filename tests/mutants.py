@@ -55,6 +55,7 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
         "14_align_at_the_limit": [  # each of its kernels; --check-all, a minute and a half, comes last
             "", "--num-tokens 0", "--num-tokens 32 --topk 1 --num-experts 2048 --dist repeated",
             "--num-tokens 5 --topk 6 --num-experts 33 --block-size 3 --dist invalid --expert-map random",
+            "--num-tokens 200 --num-experts 64 --dist uniform", "--num-tokens 400 --num-experts 64 --dist uniform",
             "--num-tokens 128 --num-experts 160 --dist zipf --block-size 16 --expert-map random --ids i64 --room spare",
             "--num-tokens 341 --topk 3 --num-experts 1000 --dist sparse --block-size 1 --room exact",
             "--num-tokens 625 --num-experts 64 --dist invalid --ids i64 --expert-map random --block-size 3",
@@ -77,10 +78,30 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--num-tokens 100 --num-experts 2 --topk 1 --hidden-size 384 --intermediate-size 192 --dist uniform "
             "--block-size 176",
             "--num-tokens 1 --num-experts 2 --topk 2 --hidden-size 32896 --intermediate-size 64 --dist uniform",
-            "--check-all",
-            "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 128 --intermediate-size 64 --dist uniform"]}
-# A block that waits in vain gives up soon.
-DEFINED = dict.fromkeys(("14_align_at_the_limit", "15_one_launch", "16_layer_at_the_limit"), "-DMOST_POLLS=1000")
+            "--check-all"]}
+# Chapters whose launches find what the last one left: their launch, and the test of launch after launch.
+LAUNCHES = {"14_align_at_the_limit": ("align_launch", "tests/test_align_exchange.c"),
+            "15_one_launch": ("routing_launch", "tests/test_routing_exchange.c"),
+            "16_layer_at_the_limit": ("moe_launch", "tests/test_moe_counters.c")}
+# A block of theirs that waits in vain gives up soon, in that test's impatient launches at once.
+PATIENCE = """
+int most_polls = 1000;
+
+int LAUNCH(const void *problem, const void *buffers, void *stream);
+
+int LAUNCH_patient(const void *problem, const void *buffers, void *stream)
+{
+    return LAUNCH(problem, buffers, stream);
+}
+
+int LAUNCH_impatient(const void *problem, const void *buffers, void *stream)
+{
+    most_polls = 1;
+    const int status = LAUNCH(problem, buffers, stream);
+    most_polls = 1000;
+    return status;
+}
+"""
 # Programs of the same kernel, compiled otherwise, that are tried as well: --check-all has few tokens a problem.
 TWINS = {"13_gate_at_the_limit": ["13_gate_at_the_limit_many"]}
 RUNS["13_gate_at_the_limit_many"] = [
@@ -234,8 +255,14 @@ class Chapter:
         self.rewriter = f"{build}/cpu/rewrite_launch"
         self.object, self.program = f"{build}/cpu/obj/{name}/{target}.o", program
         commands = subprocess.run(["ninja", "-t", "commands", program], capture_output=True, text=True, check=True)
-        self.commands = [line.replace(" -c ", f" {DEFINED.get(name, '')} -c ")
-                         for line in commands.stdout.splitlines() if self.object in line]
+        self.commands = [line for line in commands.stdout.splitlines() if self.object in line]
+        self.test = None
+        if name in LAUNCHES:
+            self.launch, self.test = LAUNCHES[name]
+            test = self.commands[-1].replace(f"{build}/cpu/obj/{name}/main.o", f"-Icommon/simt -Icommon {self.test}")
+            test = test.replace(f"{build}/cpu/obj/{name}/pair.o", "")  # the test has its own
+            self.commands = [self.commands[0].replace(" -c ", " -include most_polls.h -c ", 1), *self.commands[1:],
+                             test + " -lcmocka"]
         self.threads = "1"
         if self.file.endswith(".c"):  # no simulator looks after it, and it makes threads of its own
             sanitizers = "-fsanitize=address,undefined -fno-sanitize-recover=undefined"
@@ -253,10 +280,15 @@ class Chapter:
                 if done.returncode:
                     return False, done.stderr
                 header.write_text(done.stdout)
+        if self.test:
+            (folder / "most_polls.h").write_text('extern "C" int most_polls;\n#define MOST_POLLS most_polls\n')
+            (folder / "patience.c").write_text(PATIENCE.replace("LAUNCH", self.launch))
+            more += f" {folder}/patience.c"
         for command in commands:
+            program = "launches" if self.test and self.test in command else "program"
             command = re.sub(r"-iquote \S+( \S+\))?", "", command).replace(self.kernel, f"{folder}/{self.file}")
             command = command.replace(self.object, f"{folder}/kernel.o")
-            command = command.replace(f"-o {self.program} ", f"-o {folder}/program {more} ")
+            command = command.replace(f"-o {self.program} ", f"-o {folder}/{program} {more} ")
             command = command.replace("-Icommon/simt", f"-I{folder} -Icommon/simt", 1)
             result = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
             if result.returncode:
@@ -281,9 +313,13 @@ class Chapter:
     def verdict(self, program, arguments, number=0):
         """What refused a program, by the number of the mutant in it, and its first line; None if nothing did."""
         runs = RUNS[self.name if self.name in RUNS else self.target]
-        for words in arguments or [*(["--check-all"] if "--check-all" not in runs else []), *runs]:
-            seconds = SECONDS_OF_ALL if words == runs[-1] == "--check-all" else SECONDS
-            result = subprocess.run(["sh", "-c", f"ulimit -t {seconds}; exec {program} {words}"], text=True,
+        commands = [f"{program} {words}" for words in
+                    arguments or [*(["--check-all"] if "--check-all" not in runs else []), *runs]]
+        if self.test and not arguments:
+            commands.insert(-1, f"{program.parent}/launches")
+        for words in commands:
+            seconds = SECONDS_OF_ALL if words.endswith("--check-all") and words == commands[-1] else SECONDS
+            result = subprocess.run(["sh", "-c", f"ulimit -t {seconds}; exec {words}"], text=True,
                                     stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False,
                                     env={**os.environ, "OMP_NUM_THREADS": self.threads, "MUTANT": str(number)})
             if result.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
@@ -293,7 +329,7 @@ class Chapter:
                 said = next((line for line in said if "Sanitizer: " in line), said[0])
                 return ("crash" if result.returncode < 0 else
                         "fault" if re.search(r"\.(cuh?|h):\d+: |Sanitizer: |runtime error: ", said) else
-                        "wrong answer" if re.search(r"[;:] expected |as before the launch", said) else
+                        "wrong answer" if re.search(r"[;:] expected |as before the launch|ERROR +]", said) else
                         "refused otherwise"), said
         return None
 
