@@ -59,7 +59,8 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--num-tokens 128 --num-experts 160 --dist zipf --block-size 16 --expert-map random --ids i64 --room spare",
             "--num-tokens 341 --topk 3 --num-experts 1000 --dist sparse --block-size 1 --room exact",
             "--num-tokens 625 --num-experts 64 --dist invalid --ids i64 --expert-map random --block-size 3",
-            "--num-tokens 625 --num-experts 1025 --dist one", "--num-tokens 8192 --dist uniform",
+            "--num-tokens 625 --num-experts 1025 --dist one",
+            "--num-tokens 103 --topk 10 --num-experts 1025 --dist uniform --kernel large", "--num-tokens 8192 --dist uniform",
             "--num-tokens 32768 --dist zipf", "--num-tokens 40000 --dist uniform --block-size 3",
             "--num-tokens 66000", "--num-tokens 66000 --dist repeated",  # tiles of 16,384 ids, and shorter ones
             "--num-tokens 5000 --num-experts 2048 --dist uniform", "--check-all"],
@@ -137,7 +138,7 @@ RULES = [
     ("never", r" \? ", " && false ? "),
 ]
 DECLARATION = re.compile(r"(return|else|case|template|using|enum|struct|break|continue|default)\b|"
-                         r"(static|const|constexpr|extern) |[A-Za-z_]\w*\(\*const |"
+                         r"(static|const|constexpr|extern|unsigned) |[A-Za-z_]\w*\(\*const |"
                          r"[A-Za-z_]\w*(<[^;=]*>)?( [*&]*(const )?|\** )[A-Za-z_]\w*( =|;|,|\[|\()")
 
 
