@@ -74,6 +74,8 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
         "16_layer_at_the_limit": [  # its two tiles; rings gone round several times, more tiles than blocks; long indices
             "--num-tokens 9 --num-experts 4 --topk 2 --hidden-size 128 --intermediate-size 64 --dist uniform "
             "--block-size 192", "",
+            "--num-tokens 64 --num-experts 1 --topk 1 --hidden-size 128 --intermediate-size 64 --dist uniform "
+            "--block-size 32",
             "--num-tokens 20 --num-experts 8 --topk 2 --hidden-size 768 --intermediate-size 192 --dist uniform "
             "--block-size 16 --expert-map random",
             "--num-tokens 100 --num-experts 2 --topk 1 --hidden-size 384 --intermediate-size 192 --dist uniform "
