@@ -82,29 +82,8 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--block-size 176",
             "--num-tokens 1 --num-experts 2 --topk 2 --hidden-size 32896 --intermediate-size 64 --dist uniform",
             "--check-all"]}
-# Chapters whose launches find what the last one left: their launch, and the test of launch after launch.
-LAUNCHES = {"14_align_at_the_limit": ("align_launch", "tests/test_align_exchange.c"),
-            "15_one_launch": ("routing_launch", "tests/test_routing_exchange.c"),
-            "16_layer_at_the_limit": ("moe_launch", "tests/test_moe_counters.c")}
-# A block of theirs that waits in vain gives up soon, in that test's impatient launches at once.
-PATIENCE = """
-int most_polls = 1000;
-
-int LAUNCH(const void *problem, const void *buffers, void *stream);
-
-int LAUNCH_patient(const void *problem, const void *buffers, void *stream)
-{
-    return LAUNCH(problem, buffers, stream);
-}
-
-int LAUNCH_impatient(const void *problem, const void *buffers, void *stream)
-{
-    most_polls = 1;
-    const int status = LAUNCH(problem, buffers, stream);
-    most_polls = 1000;
-    return status;
-}
-"""
+# A block that waits in vain gives up soon.
+DEFINED = dict.fromkeys(("14_align_at_the_limit", "15_one_launch", "16_layer_at_the_limit"), "-DMOST_POLLS=1000")
 # Programs of the same kernel, compiled otherwise, that are tried as well: --check-all has few tokens a problem.
 TWINS = {"13_gate_at_the_limit": ["13_gate_at_the_limit_many"]}
 RUNS["13_gate_at_the_limit_many"] = [
@@ -258,14 +237,8 @@ class Chapter:
         self.rewriter = f"{build}/cpu/rewrite_launch"
         self.object, self.program = f"{build}/cpu/obj/{name}/{target}.o", program
         commands = subprocess.run(["ninja", "-t", "commands", program], capture_output=True, text=True, check=True)
-        self.commands = [line for line in commands.stdout.splitlines() if self.object in line]
-        self.test = None
-        if name in LAUNCHES:
-            self.launch, self.test = LAUNCHES[name]
-            test = self.commands[-1].replace(f"{build}/cpu/obj/{name}/main.o", f"-Icommon/simt -Icommon {self.test}")
-            test = test.replace(f"{build}/cpu/obj/{name}/pair.o", "")  # the test has its own
-            self.commands = [self.commands[0].replace(" -c ", " -include most_polls.h -c ", 1), *self.commands[1:],
-                             test + " -lcmocka"]
+        self.commands = [line.replace(" -c ", f" {DEFINED.get(name, '')} -c ")
+                         for line in commands.stdout.splitlines() if self.object in line]
         self.threads = "1"
         if self.file.endswith(".c"):  # no simulator looks after it, and it makes threads of its own
             sanitizers = "-fsanitize=address,undefined -fno-sanitize-recover=undefined"
@@ -283,15 +256,10 @@ class Chapter:
                 if done.returncode:
                     return False, done.stderr
                 header.write_text(done.stdout)
-        if self.test:
-            (folder / "most_polls.h").write_text('extern "C" int most_polls;\n#define MOST_POLLS most_polls\n')
-            (folder / "patience.c").write_text(PATIENCE.replace("LAUNCH", self.launch))
-            more += f" {folder}/patience.c"
         for command in commands:
-            program = "launches" if self.test and self.test in command else "program"
             command = re.sub(r"-iquote \S+( \S+\))?", "", command).replace(self.kernel, f"{folder}/{self.file}")
             command = command.replace(self.object, f"{folder}/kernel.o")
-            command = command.replace(f"-o {self.program} ", f"-o {folder}/{program} {more} ")
+            command = command.replace(f"-o {self.program} ", f"-o {folder}/program {more} ")
             command = command.replace("-Icommon/simt", f"-I{folder} -Icommon/simt", 1)
             result = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
             if result.returncode:
@@ -316,13 +284,9 @@ class Chapter:
     def verdict(self, program, arguments, number=0):
         """What refused a program, by the number of the mutant in it, and its first line; None if nothing did."""
         runs = RUNS[self.name if self.name in RUNS else self.target]
-        commands = [f"{program} {words}" for words in
-                    arguments or [*(["--check-all"] if "--check-all" not in runs else []), *runs]]
-        if self.test and not arguments:
-            commands.insert(-1, f"{program.parent}/launches")
-        for words in commands:
-            seconds = SECONDS_OF_ALL if words.endswith("--check-all") and words == commands[-1] else SECONDS
-            result = subprocess.run(["sh", "-c", f"ulimit -t {seconds}; exec {words}"], text=True,
+        for words in arguments or [*(["--check-all"] if "--check-all" not in runs else []), *runs]:
+            seconds = SECONDS_OF_ALL if words == runs[-1] == "--check-all" else SECONDS
+            result = subprocess.run(["sh", "-c", f"ulimit -t {seconds}; exec {program} {words}"], text=True,
                                     stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False,
                                     env={**os.environ, "OMP_NUM_THREADS": self.threads, "MUTANT": str(number)})
             if result.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
@@ -332,7 +296,7 @@ class Chapter:
                 said = next((line for line in said if "Sanitizer: " in line), said[0])
                 return ("crash" if result.returncode < 0 else
                         "fault" if re.search(r"\.(cuh?|h):\d+: |Sanitizer: |runtime error: ", said) else
-                        "wrong answer" if re.search(r"[;:] expected |as before the launch|ERROR +]", said) else
+                        "wrong answer" if re.search(r"[;:] expected |as before the launch", said) else
                         "refused otherwise"), said
         return None
 
