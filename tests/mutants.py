@@ -56,10 +56,12 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "", "--num-tokens 0", "--num-tokens 4 --block-size 9000",  # places past 15 bits
             "--num-tokens 32 --topk 1 --num-experts 2048 --dist repeated",
             "--num-tokens 5 --topk 6 --num-experts 33 --block-size 3 --dist invalid --expert-map random",
+            "--num-tokens 200 --num-experts 64 --dist uniform", "--num-tokens 400 --num-experts 64 --dist uniform",
             "--num-tokens 128 --num-experts 160 --dist zipf --block-size 16 --expert-map random --ids i64 --room spare",
             "--num-tokens 341 --topk 3 --num-experts 1000 --dist sparse --block-size 1 --room exact",
             "--num-tokens 625 --num-experts 64 --dist invalid --ids i64 --expert-map random --block-size 3",
-            "--num-tokens 625 --num-experts 1025 --dist one", "--num-tokens 8192 --dist uniform",
+            "--num-tokens 625 --num-experts 1025 --dist one",
+            "--num-tokens 103 --topk 10 --num-experts 1025 --dist uniform --kernel large", "--num-tokens 8192 --dist uniform",
             "--num-tokens 32768 --dist zipf", "--num-tokens 40000 --dist uniform --block-size 3",
             "--num-tokens 66000", "--num-tokens 66000 --dist repeated",  # tiles of 16,384 ids, and shorter ones
             "--num-tokens 5000 --num-experts 2048 --dist uniform", "--check-all"],
@@ -73,13 +75,14 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
         "16_layer_at_the_limit": [  # its two tiles; rings gone round several times, more tiles than blocks; long indices
             "--num-tokens 9 --num-experts 4 --topk 2 --hidden-size 128 --intermediate-size 64 --dist uniform "
             "--block-size 192", "",
+            "--num-tokens 64 --num-experts 1 --topk 1 --hidden-size 128 --intermediate-size 64 --dist uniform "
+            "--block-size 32",
             "--num-tokens 20 --num-experts 8 --topk 2 --hidden-size 768 --intermediate-size 192 --dist uniform "
             "--block-size 16 --expert-map random",
             "--num-tokens 100 --num-experts 2 --topk 1 --hidden-size 384 --intermediate-size 192 --dist uniform "
             "--block-size 176",
             "--num-tokens 1 --num-experts 2 --topk 2 --hidden-size 32896 --intermediate-size 64 --dist uniform",
-            "--check-all",
-            "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 128 --intermediate-size 64 --dist uniform"]}
+            "--check-all"]}
 # A block that waits in vain gives up soon.
 DEFINED = dict.fromkeys(("14_align_at_the_limit", "15_one_launch", "16_layer_at_the_limit"), "-DMOST_POLLS=1000")
 # Programs of the same kernel, compiled otherwise, that are tried as well: --check-all has few tokens a problem.
@@ -117,7 +120,7 @@ RULES = [
     ("never", r" \? ", " && false ? "),
 ]
 DECLARATION = re.compile(r"(return|else|case|template|using|enum|struct|break|continue|default)\b|"
-                         r"(static|const|constexpr|extern) |[A-Za-z_]\w*\(\*const |"
+                         r"(static|const|constexpr|extern|unsigned) |[A-Za-z_]\w*\(\*const |"
                          r"[A-Za-z_]\w*(<[^;=]*>)?( [*&]*(const )?|\** )[A-Za-z_]\w*( =|;|,|\[|\()")
 
 

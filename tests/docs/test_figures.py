@@ -32,6 +32,7 @@ BUILD = course.build_folder()
 FOLDER = ROOT / "docs" / "figures"
 WITH_MATPLOTLIB = course.python_with("matplotlib")
 NEEDS_MATPLOTLIB = unittest.skipUnless(WITH_MATPLOTLIB, "no python3 here has matplotlib")
+ROUTING = "15_one_launch"
 MOE = ("11b_moe_tiled", "11c_moe_tensor_cores", "16_layer_at_the_limit")
 GATE = ("02_warp_per_group", "03_divergence_free", "04_bitonic_sort", "05_fused_gate", "13_gate_at_the_limit")
 ALIGN = ("06_align_serial", "07_align_vector_pad", "08_align_blelloch", "09_align_warp_scan", "10_align_parallel_fill",
@@ -211,11 +212,14 @@ class Plots(unittest.TestCase):
             self.assertEqual({line["label"]: line["points"] for line in shown}, lines)
             self.assertTrue(set(lines) <= set(texts(f"{operator}_times")))
         expected["moe"] = {"floor": self.rows(MOE[0], "floor_us"), **{name.replace("_", " "): self.rows(name, "here") for name in MOE}}
+        expected["routing"] = {"a plain pair of 13 and 14": self.rows(ROUTING, "before", dtype="f32"),
+                               "floor": self.rows(ROUTING, "floor_us", dtype="f32"),
+                               ROUTING.replace("_", " "): self.rows(ROUTING, "here", dtype="f32")}
         panels = figures.read_data("results", BUILD)["panels"]
         self.assertEqual(panels.keys(), expected.keys())
         for operator, lines in expected.items():
             lines.pop("PyTorch eager", None)
-            few, many = (1, 4096) if operator == "moe" else (1, 65536)
+            few, many = 1, {"moe": 4096, "routing": 256}.get(operator, 65536)
             self.assertTrue(holds(texts("results"), [f"{few} token", f"{many:,} tokens"]))
             self.assertEqual({row["label"]: row["us"] for row in panels[operator]["rows"]},
                              {label: [dict(points)[few], dict(points)[many]] for label, points in lines.items()})
