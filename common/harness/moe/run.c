@@ -2,8 +2,8 @@
 
 #include "harness/align/problem.h"
 #include "harness/moe/check.h"
-#include "harness/moe/workspace.h"
 #include "harness/moe/problem.h"
+#include "harness/moe/workspace.h"
 
 #include <math.h>
 #include <string.h>
