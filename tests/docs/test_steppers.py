@@ -157,7 +157,7 @@ class Text(Pages):
 
     def test_shared_arrays_have_the_names_that_the_kernel_gives_them(self):
         for chapter, _, text in self.each():
-            source = next(pathlib.Path("chapters").glob(f"{chapter}_*/*.cu")).read_text()
+            source = "".join(path.read_text() for path in pathlib.Path("chapters").glob(f"{chapter}_*/*.cu*"))
             own = set(re.findall(r"__shared__ \w+ (\w+)\[|int \*const (\w+) = |\*const (next)|__shared__ int (\w+);", source))
             own |= {tuple(re.findall(r"(\w+)(?:\[[\w:]*\])?[,;]", names))
                     for names in re.findall(r"__shared__ (?:__align__\(\d+\) )?[\w<>]+ (.*;)", source)}
