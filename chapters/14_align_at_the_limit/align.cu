@@ -44,7 +44,7 @@ static cudaError_t launch_few(const align_problem *problem, const align_buffers 
 template <typename Kernel>
 static cudaError_t resident_blocks(Kernel kernel, int threads, size_t shared_bytes, int *blocks)
 {
-    int device, processors, each;
+    int device, processors = 0, each = 0;
     cudaError_t status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes);
 
     if (status == cudaSuccess)

@@ -51,7 +51,7 @@ static __device__ int experts_of(const list &list)
 template <typename Id>
 static __device__ int expert_of(Id id, int num_experts)
 {
-    return (id >= 0) & (id < num_experts) ? (int)id : -1;
+    return ((id >= 0) & (id < num_experts)) ? (int)id : -1;
 }
 
 /** Blocks of rows for `count` ids, below 2^31: a division by block_size. The product is right or one too small. */

@@ -102,7 +102,7 @@ def draw_roofline(data, title):
 
 def draw_results(data, _):
     """Panels one below the other, narrow and with large text, so that a phone shows it whole."""
-    panels, told, pitch, left, right = list(data["panels"].values()), None, 30, 178, 464
+    panels, told, pitch, left, right = list(data["panels"].values()), None, 28, 178, 464
     notes = [data["source"], "Floor: an empty kernel, or moving the bytes.", *textwrap.wrap(data["old"], 60)[::-1]]
     ax, y = canvas(472, 40 + sum(46 + pitch * len(panel["rows"]) for panel in panels) + 18 * len(notes)), 46
     for panel in panels:

@@ -1133,10 +1133,10 @@ static __global__ void shift_kernel(const int *x, int *y)
     y[3] = -x[5] >> x[40];
     y[4] = x[1] << -x[1];
     y[5] = (int)(wide << x[32] >> 16 * (x[3] - 1));
-    y[6] = wide << x[64] != 0;
+    y[6] = (wide << x[64]) != 0;
     y[7] = (int)(all >> (32 - x[4]));
     y[8] = x[7] >> 7 % x[2] * x[1];
-    y[9] = -wide >> x[70] == -1;
+    y[9] = (-wide >> x[70]) == -1;
     all <<= x[32] - x[28];
     sign >>= x[33];
     y[10] = (int)all;

@@ -23,6 +23,17 @@ void parallel_name_run(struct program *program, struct parallel_options *options
              moe_checked_tokens(problem) < problem->num_tokens ? ", a sample; every other element is written" : "");
 }
 
+/** A column with a number, or with nothing. */
+static void number_or_nothing(struct record *row, int width, const char *name, bool has_number, int decimals,
+                              double value)
+{
+    char text[32] = "";
+
+    if (has_number)
+        snprintf(text, sizeof text, "%.*f", decimals, value);
+    record_column(row, width, name, "%s", text);
+}
+
 static void report_stage(const struct stage *stage, bool has_times, struct record *list)
 {
     struct record *const row = record_object(list, IN_TABLE | IN_JSON, NULL);
@@ -33,13 +44,13 @@ static void report_stage(const struct stage *stage, bool has_times, struct recor
 
     record_column(row, -10, "stage", "%s", stage->name);
     record_column(row, -22, "by", "%s", stage->by);
-    record_column(row, 6, "ranks", moves ? "%d" : "", stage->ranks);
+    number_or_nothing(row, 6, "ranks", moves, 0, stage->ranks);
     record_column(row, 15, "bytes", "%s", moves ? grouped_digits((uint64_t)stage->bytes, digits) : "");
     record_column(row, 15, "over the bus", "%s", moves ? grouped_digits((uint64_t)stage->received, digits) : "");
     if (has_times) {
         record_column(row, 10, "us", "%.1f", stage->us);
-        record_column(row, 9, "alg GB/s", moves ? "%.2f" : "", algorithm);
-        record_column(row, 9, "bus GB/s", moves ? "%.2f" : "", bus);
+        number_or_nothing(row, 9, "alg GB/s", moves, 2, algorithm);
+        number_or_nothing(row, 9, "bus GB/s", moves, 2, bus);
     }
     record_text(row, IN_JSON, "stage", "%s", stage->name);
     record_text(row, IN_JSON, "by", "%s", stage->by);
