@@ -71,8 +71,7 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     // [few_candidates]
 
     // [few_places]
-    const bool halves = count <=
-                        WARP_SIZE / 2; /* then a candidate has two lanes, which look at half of the others each */
+    const bool halves = count <= WARP_SIZE / 2; /* a candidate has two lanes, and each looks at half of the others */
     const unsigned width = halves ? WARP_SIZE / 2 : WARP_SIZE;
 
     for (unsigned first = 0; first < count; first += width) {

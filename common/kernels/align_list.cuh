@@ -40,9 +40,9 @@ static list list_of(const struct align_problem *problem, const struct align_buff
 }
 
 /**
- * Blocks of rows for up to MOST_FEW ids: n / divisor, n = count + divisor - 1, as a product with a reciprocal of 20 bits. `rest` is
- * (divisor - 1) * reciprocal. The product is too large by less than n / 2^20; to the next whole number n / divisor lacks 1 / divisor
- * or more. n * divisor is at most 1,023 * 512 < 2^20, so the quotient is right.
+ * Blocks of rows for up to MOST_FEW ids: n / divisor, n = count + divisor - 1, as a product with a reciprocal of 20 bits.
+ * `rest` is (divisor - 1) * reciprocal. The product is too large by less than n / 2^20; to the next whole number
+ * n / divisor lacks 1 / divisor or more. n * divisor is at most 1,023 * 512 < 2^20, so the quotient is right.
  */
 static __device__ __forceinline__ int few_blocks_for(int count, const list &list)
 {

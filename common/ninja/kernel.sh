@@ -29,6 +29,9 @@ for file in "$in" "$folder"/*.cuh; do
     [ ! -f "$file" ] || "$rewriter" "$file" >"$rewritten/${file##*/}"
 done
 mkdir -p "$shared/kernels"
+for file in "$shared"/kernels/*.cuh; do # of headers that are gone
+    [ -f "common/kernels/${file##*/}" ] || rm -f "$file"
+done
 for file in common/kernels/*.cuh; do
     to=$shared/kernels/${file##*/}
     if ! [ -f "common/simt/kernels/${file##*/}" ] && ! { [ "$to" -nt "$file" ] && [ "$to" -nt "$rewriter" ]; }; then

@@ -126,14 +126,20 @@ def _chapter_label(run, name):
     return name + (OLD_KERNEL if run and results.is_old(run) else "")
 
 
+def _compared_with(request, chapters):
+    """Where there is no library, and the last chapter is compared with what is no chapter: label, run and column of that."""
+    if OPERATORS[request.operator].library or not chapters:
+        return []
+    _, run, _ = chapters[-1]
+    return [((run or {}).get("before", "before"), run, "before")]
+
+
 def _sweep_table(request, recorded):
     library, chapters, floor = _read_runs(request, recorded)
     sizes = OPERATORS[request.operator].sizes
     rows = [(label, [library] * len(sizes), column) for label, column in _library_rows(request, library)]
     rows += [(_chapter_label(run, name), [run] * len(sizes), column) for name, run, column in chapters]
-    if request.operator == "routing" and chapters:  # what it is compared with is no chapter
-        _, run, _ = chapters[-1]
-        rows.insert(0, ((run or {}).get("before", "before"), [run] * len(sizes), "before"))
+    rows[:0] = [(label, [run] * len(sizes), column) for label, run, column in _compared_with(request, chapters)]
     rows.append(("floor", [floor] * len(sizes), "floor_us"))
     return sizes, rows, provenance.recorded([floor, *(run for _, run, _ in chapters), library])
 
@@ -246,8 +252,7 @@ def lines(words, recorded):
     wanted = [("library", operator.library_name + ("" if way == "here" else f" {way.split('_')[0]}"), library, way)
               for way in operator.plotted]
     wanted += [("host" if chapter[0] == HOST_CHAPTER else "chapter", *chapter) for chapter in chapters]
-    if request.operator == "routing" and chapters[-1][1]:  # what it is compared with is no chapter
-        wanted.insert(0, ("library", chapters[-1][1]["before"], chapters[-1][1], "before"))
+    wanted[:0] = [("library", *row) for row in _compared_with(request, chapters)]
     wanted.append(("floor", "floor", floor, "floor_us"))
     return [types.SimpleNamespace(kind=kind, label=label, points=_points(run, label, column), old=results.is_old(run))
             for kind, label, run, column in wanted], provenance.machines(
