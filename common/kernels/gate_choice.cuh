@@ -84,7 +84,10 @@ struct weighting {
     float factor;
 };
 
-/** `sum` is finite, and not below the normal floats unless it is 0: so the quick division is off by at most two units in the last place. */
+/**
+ * `sum` is finite, and not below the normal floats unless it is 0: so the quick division is off by at most two units in
+ * the last place.
+ */
 template <typename T>
 static __device__ __forceinline__ float weight_of(weighting how, float score, float sum)
 {
