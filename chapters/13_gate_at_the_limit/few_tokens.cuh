@@ -71,6 +71,9 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     // [few_candidates]
 
     // [few_places]
+    topk_weights += token * (Router::TOPK + how.shared); /* the token's row */
+    topk_ids += token * (Router::TOPK + how.shared);
+
     const bool halves = count <= WARP_SIZE / 2; /* a candidate has two lanes, and each looks at half of the others */
     const unsigned width = halves ? WARP_SIZE / 2 : WARP_SIZE;
 
@@ -85,7 +88,7 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
             place = place_of<16>(candidate, candidates, count);
         }
         if ((candidate != 0) & (place < Router::TOPK) & (lane < width)) {
-            topk_ids[token * Router::TOPK + place] = id_of(candidate);
+            topk_ids[place] = id_of(candidate);
             chosen[place] = scores[first + lane];
         }
     }
@@ -101,8 +104,10 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
 
         sum += (four.x + four.y) + (four.z + four.w);
     }
+    sum = round_to<T>(sum);
     if (lane < Router::TOPK)
-        topk_weights[token * Router::TOPK + lane] = weight_of<T>(how, chosen[lane], round_to<T>(sum));
+        topk_weights[lane] = weight_of<T>(how, chosen[lane], sum);
+    store_shared_experts<Router, T>(how, sum, lane, WARP_SIZE, topk_weights, topk_ids);
     // [few_weights]
 }
 

@@ -26,7 +26,7 @@ extern "C" cudaError_t gate_launch_any_shape(const struct gate_problem *problem,
 template <typename Router, typename T, typename Choice, typename Bias>
 static cudaError_t launch(const gate_problem *problem, const gate_buffers *buffers, cudaStream_t stream)
 {
-    const weighting how = {problem->renormalize, problem->routed_scaling_factor};
+    const weighting how = weighting_of(problem);
     const int tokens_per_block = WARPS_PER_BLOCK * Router::TOKENS;
     const T *const gating_output = (const T *)buffers->gating_output;
     const Bias *const correction_bias = (const Bias *)buffers->correction_bias;
@@ -66,7 +66,13 @@ static cudaError_t launch_for_router(const gate_problem *problem, const gate_buf
         return launch<router<128, 8, 8, 8>, T, Choice, Bias>(problem, buffers, stream);
     if (is_of<router<512, 16, 8, 16>>(problem))
         return launch<router<512, 16, 8, 16>, T, Choice, Bias>(problem, buffers, stream);
-    return gate_launch_any_shape(problem, buffers, stream);
+    if (problem->num_fused_shared_experts > 0)
+        return cudaErrorNotSupported;
+
+    gate_problem scaled = *problem;
+
+    scaled.routed_scaling_factor = problem->scale_later ? 1.0f : problem->routed_scaling_factor;
+    return gate_launch_any_shape(&scaled, buffers, stream);
 }
 // [dispatch]
 

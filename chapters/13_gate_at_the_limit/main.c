@@ -2,6 +2,19 @@
 #include "harness/gate/gate.h"
 
 #include <limits.h>
+#include <string.h>
+
+/** Whether this chapter has a kernel of its own for the problem, as gate.cu has it. */
+static bool has_kernel(const struct gate_problem *problem)
+{
+    static const int routers[][4] = {{256, 8, 4, 8}, {256, 16, 4, 8}, {128, 4, 2, 4}, {128, 8, 8, 8}, {512, 16, 8, 16}};
+    const int asked[4] = {problem->num_experts, problem->num_expert_group, problem->topk_group, problem->topk};
+
+    for (size_t i = 0; i < sizeof routers / sizeof *routers; i++)
+        if (memcmp(routers[i], asked, sizeof asked) == 0)
+            return problem->score == GATE_SCORE_SIGMOID;
+    return false;
+}
 
 /** Shapes that this chapter has no kernel for go through chapter 05's: so these limits are that chapter's. */
 static const char *unsupported_reason(const struct gate_problem *problem)
@@ -16,13 +29,20 @@ static const char *unsupported_reason(const struct gate_problem *problem)
         return "--topk: more than 32; a token has room for as many choices";
     if (problem->num_tokens > INT_MAX)
         return "--num-tokens: more than 2147483647; a grid has at most as many blocks";
+    if (problem->num_fused_shared_experts > 0 && !has_kernel(problem))
+        return "--num-fused-shared-experts: only with the routers that this chapter has kernels for; others take "
+               "chapter "
+               "05's kernel, which knows no shared experts";
     return NULL;
 }
 
 int main(int argc, char **argv)
 {
     static const struct gate_chapter chapter = {
-        .step = {.name = "13_gate_at_the_limit", .unsupported_reason = unsupported_reason, .launch = gate_launch},
+        .step = {.name = "13_gate_at_the_limit",
+                 .takes_shared_experts = true,
+                 .unsupported_reason = unsupported_reason,
+                 .launch = gate_launch},
         .before = {.name = "05_fused_gate", .launch = gate_launch_before},
     };
     return gate_main(argc, argv, &chapter);

@@ -300,9 +300,15 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE, 16)
     const float score = chooses ? to_float(scores[id / COUNT * STRIDE + id % COUNT]) : 0.0f;
     const float sum = round_to<T>(token_sum(score, GROUPS));
 
-    if (chooses & (token >= first_token)) {
-        topk_weights[token * TOPK + group] = weight_of<T>(how, score, sum);
-        topk_ids[token * TOPK + group] = (int)id;
+    if (!by_rounds & (token >= first_token)) {
+        float *const weights = topk_weights + token * (TOPK + how.shared);
+        int *const ids = topk_ids + token * (TOPK + how.shared);
+
+        if (group < TOPK) {
+            weights[group] = weight_of<T>(how, score, sum);
+            ids[group] = (int)id;
+        }
+        store_shared_experts<Router, T>(how, sum, group, GROUPS, weights, ids);
     }
     // [many_weights]
 
@@ -312,8 +318,8 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE, 16)
     for (unsigned t = 0; t < TOKENS; t++)
         if ((unsure_lanes & FULL_MASK >> (WARP_SIZE - GROUPS) << t * GROUPS) && first_row + t >= first_token)
             choose_by_rounds<Router, T, Choice>(how, gating_output + (first_row + t) * Router::EXPERTS, correction_bias,
-                                                topk_weights + (first_row + t) * TOPK,
-                                                topk_ids + (first_row + t) * TOPK);
+                                                topk_weights + (first_row + t) * (TOPK + how.shared),
+                                                topk_ids + (first_row + t) * (TOPK + how.shared));
     // [many_rounds]
 }
 

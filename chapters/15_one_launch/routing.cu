@@ -299,7 +299,7 @@ template <typename Router, typename T, typename Choice, typename Bias>
 static cudaError_t launch(const routing_problem *problem, const routing_buffers *buffers, cudaStream_t stream)
 {
     const auto kernel = one_launch_kernel<Router, T, Choice, Bias>;
-    const weighting how = {problem->gate.renormalize, problem->gate.routed_scaling_factor};
+    const weighting how = weighting_of(&problem->gate);
     const int num_tokens = (int)problem->gate.num_tokens;
     bool fits;
     const cudaError_t status = all_fit(kernel, num_tokens, Router::EXPERTS, &fits);

@@ -81,8 +81,16 @@ static __device__ __forceinline__ float score_of_group(float first, float second
 /** What a router does with the scores of the experts that it has chosen. */
 struct weighting {
     bool renormalize;
-    float factor;
+    float scale;  /* of all weights */
+    int shared;   /* experts that every token has as well */
+    float factor; /* theirs is the sum over it */
 };
+
+static inline weighting weighting_of(const gate_problem *problem)
+{
+    return {problem->renormalize, problem->scale_later ? 1.0f : problem->routed_scaling_factor,
+            problem->num_fused_shared_experts, problem->routed_scaling_factor};
+}
 
 /**
  * `sum` is finite, and not below the normal floats unless it is 0: so the quick division is off by at most two units in
@@ -93,9 +101,22 @@ static __device__ __forceinline__ float weight_of(weighting how, float score, fl
 {
     const float weight = how.renormalize && sum != 0.0f ? round_to<T>(__fdividef(score, sum)) : score;
 
-    return weight * how.factor;
+    return weight * how.scale;
 }
 // [weight_of]
+
+// [shared_experts]
+/** Writes a token's shared experts behind its TOPK: `lanes` lanes share them out. */
+template <typename Router, typename T>
+static __device__ __forceinline__ void store_shared_experts(weighting how, float sum, int lane, int lanes,
+                                                            float *topk_weights, int *topk_ids)
+{
+    for (int i = lane; i < how.shared; i += lanes) {
+        topk_weights[Router::TOPK + i] = weight_of<T>(how, round_to<T>(__fdividef(sum, how.factor)), sum);
+        topk_ids[Router::TOPK + i] = Router::EXPERTS + i;
+    }
+}
+// [shared_experts]
 
 // [exact]
 /** An expert's score and what it is chosen by, as chapter 05 has them. */
@@ -206,6 +227,7 @@ static __device__ __noinline__ void choose_by_rounds(weighting how, const T *row
         topk_weights[lane] = weight_of<T>(how, score, sum);
         topk_ids[lane] = id_of(chosen);
     }
+    store_shared_experts<Router, T>(how, sum, lane, WARP_SIZE, topk_weights, topk_ids);
 }
 // [rounds]
 

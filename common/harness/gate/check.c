@@ -18,7 +18,7 @@ struct examination {
     const int32_t *ids;
     const float *weights;
     struct gate_row row;
-    struct interval *right_weights; /* [topk] */
+    struct interval *right_weights; /* [topk + num_fused_shared_experts] */
     int32_t *right_ids;             /* [topk] */
     bool *chosen;                   /* [num_experts] */
     bool *used;                     /* [num_expert_group] holds a chosen expert */
@@ -33,7 +33,8 @@ static bool examination_start(const struct gate_problem *problem, enum gate_ties
     struct error *const error = &exam->error;
 
     *exam = (struct examination){.problem = problem, .token = -1};
-    if (!gate_row_allocate(problem, &exam->row, error) || !ALLOCATE_ARRAY(exam->right_weights, problem->topk, error) ||
+    if (!gate_row_allocate(problem, &exam->row, error) ||
+        !ALLOCATE_ARRAY(exam->right_weights, gate_experts_per_token(problem), error) ||
         !ALLOCATE_ARRAY(exam->right_ids, problem->topk, error) ||
         !ALLOCATE_ARRAY(exam->chosen, problem->num_experts, error) ||
         !ALLOCATE_ARRAY(exam->used, 3 * (size_t)problem->num_expert_group, error))
@@ -103,6 +104,22 @@ static bool ids_are_distinct_and_in_range(struct examination *exam)
             return fail(exam, id, "no expert is chosen twice");
         }
         exam->chosen[id] = true;
+    }
+    return true;
+}
+
+static bool shared_experts_are_behind(struct examination *exam)
+{
+    const struct gate_problem *problem = exam->problem;
+
+    for (int i = 0; i < problem->num_fused_shared_experts; i++) {
+        const int32_t id = exam->ids[problem->topk + i];
+
+        if (id != problem->num_experts + i) {
+            error_words_set(&exam->expected, "%d at place %d", problem->num_experts + i, problem->topk + i);
+            error_words_set(&exam->got, "%" PRId32, id);
+            return fail(exam, -1, "shared experts stand behind those chosen");
+        }
     }
     return true;
 }
@@ -255,7 +272,7 @@ static bool order_is_descending(struct examination *exam)
 static bool weights_are_right(struct examination *exam)
 {
     gate_row_weights(exam->problem, &exam->row, exam->ids, exam->right_weights);
-    for (int k = 0; k < exam->problem->topk; k++) {
+    for (int k = 0; k < gate_experts_per_token(exam->problem); k++) {
         const struct interval right = exam->right_weights[k];
         const float got = exam->weights[k];
         const bool nan_is_right = isnan(right.low) || isnan(right.high);
@@ -264,6 +281,9 @@ static bool weights_are_right(struct examination *exam)
             continue;
         error_words_set(&exam->expected, "weight %.9g (%.9g to %.9g)", right.value, right.low, right.high);
         error_words_set(&exam->got, "%.9g at place %d", got, k);
+        if (k >= exam->problem->topk)
+            return fail(exam, -1,
+                        "a shared expert's weight is the chosen ones' sum over the factor, divided as they are");
         return fail(exam, exam->ids[k], "a weight is the chosen expert's score, divided and scaled as asked");
     }
     return true;
@@ -276,7 +296,7 @@ static bool weights_are_right(struct examination *exam)
 static bool weights_share_a_factor(struct examination *exam)
 {
     const struct gate_problem *problem = exam->problem;
-    const float scale = problem->routed_scaling_factor;
+    const float scale = gate_output_scale(problem);
     double least = 0.0, most = INFINITY;
 
     if (problem->score != GATE_SCORE_SOFTMAX || problem->renormalize || problem->dtype != DTYPE_F32 || scale == 0.0f)
@@ -303,9 +323,9 @@ static bool weights_share_a_factor(struct examination *exam)
 static bool row_is_right(struct examination *exam, const struct gate_buffers *buffers, int64_t token)
 {
     exam->token = token;
-    exam->ids = buffers->topk_ids + token * exam->problem->topk;
-    exam->weights = buffers->topk_weights + token * exam->problem->topk;
-    if (!ids_are_distinct_and_in_range(exam) || !groups_are_few_enough(exam))
+    exam->ids = buffers->topk_ids + token * gate_experts_per_token(exam->problem);
+    exam->weights = buffers->topk_weights + token * gate_experts_per_token(exam->problem);
+    if (!ids_are_distinct_and_in_range(exam) || !shared_experts_are_behind(exam) || !groups_are_few_enough(exam))
         return false;
     gate_row_compute(exam->problem, buffers->gating_output, buffers->correction_bias, token, &exam->row);
     return groups_are_the_best(exam) && order_is_descending(exam) && weights_are_right(exam) &&

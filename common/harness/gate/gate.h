@@ -34,15 +34,18 @@ struct gate_problem {
     bool has_bias;               /**< choose by score + correction_bias; a group counts its two best, not its best */
     enum dtype bias_dtype;       /**< f32, or the logits' own type */
     bool renormalize;            /**< divide a token's weights by their sum */
-    float routed_scaling_factor; /**< what every weight is multiplied with at the end */
+    float routed_scaling_factor; /**< what every weight is multiplied with at the end... */
+    bool scale_later;            /**< ... unless whoever adds up the experts' outputs does it */
+    /** Experts that every token has, behind those chosen: ids from num_experts on, weight sum / routed_scaling_factor. */
+    int num_fused_shared_experts;
 };
 
 /** Where the operands lie: host memory for a chapter that computes on the host, device memory for one that launches. */
 struct gate_buffers {
     const void *gating_output;   /**< [num_tokens, num_experts] of problem->dtype, row-major */
     const void *correction_bias; /**< [num_experts] of problem->bias_dtype; NULL without a bias */
-    float *topk_weights;         /**< [num_tokens, topk] */
-    int32_t *topk_ids;           /**< [num_tokens, topk], best first */
+    float *topk_weights;         /**< [num_tokens, topk + num_fused_shared_experts] */
+    int32_t *topk_ids;           /**< [num_tokens, topk + num_fused_shared_experts], best first, then the shared ones */
 };
 // [problem]
 
@@ -58,6 +61,7 @@ static inline enum dtype gate_choice_dtype(const struct gate_problem *problem)
  */
 struct gate_step {
     const char *name;
+    bool takes_shared_experts; /**< and scale_later */
     const char *(*unsupported_reason)(const struct gate_problem *problem);
     /** Computes on the host. Returns false when memory runs out. */
     bool (*compute)(const struct gate_problem *problem, const struct gate_buffers *buffers);

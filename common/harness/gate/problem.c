@@ -28,24 +28,45 @@ static bool check_groups(const struct gate_problem *problem, struct error *error
     return true;
 }
 
+/** What a token's shared experts weigh is a sum over the factor. */
+static bool check_shared_experts(const struct gate_problem *problem, struct error *error)
+{
+    if (problem->num_fused_shared_experts < 0)
+        return error_set(error, "--num-fused-shared-experts: %d; it must be at least 0",
+                         problem->num_fused_shared_experts);
+    if (problem->num_fused_shared_experts > 0 && problem->routed_scaling_factor == 0.0f)
+        return error_set(error, "--routed-scaling-factor: 0; the weight of shared experts is divided by it");
+    return true;
+}
+
 bool gate_problem_check(const struct gate_problem *problem, struct error *error)
 {
+    const size_t num_experts = (size_t)problem->num_experts + problem->num_fused_shared_experts;
     size_t bytes;
 
     if (!num_tokens_check(problem->num_tokens, error) || !num_experts_check(problem->num_experts, error) ||
         !count_check("num-expert-group", problem->num_expert_group, error) ||
         !count_check("topk-group", problem->topk_group, error) || !count_check("topk", problem->topk, error) ||
-        !check_groups(problem, error))
+        !check_groups(problem, error) || !check_shared_experts(problem, error))
         return false;
     if (problem->has_bias && problem->bias_dtype != DTYPE_F32 && problem->bias_dtype != problem->dtype)
         return error_set(error, "--bias-dtype: the bias is f32 or has the logits' type");
     if (!isfinite(problem->routed_scaling_factor))
         return error_set(error, "--routed-scaling-factor: it must be a finite number");
-    if (__builtin_mul_overflow((size_t)problem->num_tokens, (size_t)problem->num_experts * sizeof(float), &bytes) ||
-        bytes > INT64_MAX)
-        return error_set(error, "--num-tokens: %" PRId64 " tokens of %d experts are more bytes than 63 bits count",
-                         problem->num_tokens, problem->num_experts);
+    if (__builtin_mul_overflow((size_t)problem->num_tokens, num_experts * sizeof(float), &bytes) || bytes > INT64_MAX)
+        return error_set(error, "--num-tokens: %" PRId64 " tokens of %zu experts are more bytes than 63 bits count",
+                         problem->num_tokens, num_experts);
     return true;
+}
+
+const char *gate_unsupported_reason(const struct gate_step *step, const struct gate_problem *problem)
+{
+    if (problem->num_fused_shared_experts > 0 && !step->takes_shared_experts)
+        return "--num-fused-shared-experts: this program weighs the chosen experts only; chapter 13's takes shared "
+               "ones";
+    if (problem->scale_later && !step->takes_shared_experts)
+        return "--scale-later: this program scales its weights; with --routed-scaling-factor 1 they stay as they are";
+    return step->unsupported_reason ? step->unsupported_reason(problem) : NULL;
 }
 
 const char *gate_bias_name(const struct gate_problem *problem)
@@ -55,11 +76,16 @@ const char *gate_bias_name(const struct gate_problem *problem)
 
 void gate_problem_describe(const struct gate_problem *problem, char *text, size_t size)
 {
+    char shared[32] = "";
+
+    if (problem->num_fused_shared_experts > 0)
+        snprintf(shared, sizeof shared, " and %d shared", problem->num_fused_shared_experts);
     snprintf(text, size,
-             "%" PRId64 " token%s, %d experts in %d group%s, top %d of the best %d; %s, score %s, bias %s, weights %s, "
-             "x %g",
+             "%" PRId64 " token%s, %d experts in %d group%s, top %d of the best %d%s; %s, score %s, bias %s, weights "
+             "%s, x %g%s",
              problem->num_tokens, problem->num_tokens == 1 ? "" : "s", problem->num_experts, problem->num_expert_group,
-             problem->num_expert_group == 1 ? "" : "s", problem->topk, problem->topk_group, dtype_name(problem->dtype),
-             gate_score_names[problem->score], gate_bias_name(problem),
-             problem->renormalize ? "renormalised" : "as scored", problem->routed_scaling_factor);
+             problem->num_expert_group == 1 ? "" : "s", problem->topk, problem->topk_group, shared,
+             dtype_name(problem->dtype), gate_score_names[problem->score], gate_bias_name(problem),
+             problem->renormalize ? "renormalised" : "as scored", problem->routed_scaling_factor,
+             problem->scale_later ? " later" : "");
 }

@@ -11,10 +11,22 @@ enum { GATE_ROWS_WORTH_A_THREAD = 64 };
 /** Returns false and names the flag and what is allowed when the shape makes no sense or its sizes overflow. */
 bool gate_problem_check(const struct gate_problem *problem, struct error *error);
 
-/** num_tokens * topk. Only for problems that passed gate_problem_check(), so nothing overflows. */
+/** How many experts a token has: a row of topk_ids. Only for problems that passed gate_problem_check(), as below. */
+static inline int gate_experts_per_token(const struct gate_problem *problem)
+{
+    return problem->topk + problem->num_fused_shared_experts;
+}
+
+/** What every weight is multiplied with at the end. */
+static inline float gate_output_scale(const struct gate_problem *problem)
+{
+    return problem->scale_later ? 1.0f : problem->routed_scaling_factor;
+}
+
+/** The size of topk_ids; nothing overflows. */
 static inline size_t gate_choices(const struct gate_problem *problem)
 {
-    return (size_t)problem->num_tokens * problem->topk;
+    return (size_t)problem->num_tokens * gate_experts_per_token(problem);
 }
 
 static inline int gate_experts_per_group(const struct gate_problem *problem)
@@ -23,10 +35,7 @@ static inline int gate_experts_per_group(const struct gate_problem *problem)
 }
 
 /** Why the step does not take the problem, in one line; NULL: it does. */
-static inline const char *gate_unsupported_reason(const struct gate_step *step, const struct gate_problem *problem)
-{
-    return step->unsupported_reason ? step->unsupported_reason(problem) : NULL;
-}
+const char *gate_unsupported_reason(const struct gate_step *step, const struct gate_problem *problem);
 
 /** "sigmoid", "softmax", "none", in the order of the enum; NULL ends them. */
 extern const char *const gate_score_names[];

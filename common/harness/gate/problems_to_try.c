@@ -7,11 +7,19 @@
         .num_experts = experts, .num_expert_group = groups, .topk_group = kept, .topk = chosen \
     }
 
+/* With shared experts; in every second problem weights are scaled later. */
+#define SHARED(experts, groups, kept, chosen, shared)                                                                \
+    {                                                                                                                \
+        .num_experts = experts, .num_expert_group = groups, .topk_group = kept, .topk = chosen, .scale_later = true, \
+        .num_fused_shared_experts = shared                                                                           \
+    }
+
 /* DeepSeek-V3's, its relatives', and the corners: one group, every group, a full warp, a single expert per group. */
 static const struct gate_problem shapes[] = {
-    SHAPE(256, 8, 4, 8),     SHAPE(256, 16, 4, 8), SHAPE(128, 4, 2, 6),  SHAPE(128, 8, 8, 8), SHAPE(160, 8, 3, 6),
-    SHAPE(384, 16, 5, 7),    SHAPE(64, 1, 1, 6),   SHAPE(32, 1, 1, 32),  SHAPE(6, 3, 3, 1),   SHAPE(12, 12, 5, 5),
-    SHAPE(1024, 32, 32, 32), SHAPE(512, 8, 4, 8),  SHAPE(96, 32, 7, 11), SHAPE(1, 1, 1, 1),   SHAPE(64, 4, 3, 5),
+    SHAPE(256, 8, 4, 8),     SHAPE(256, 16, 4, 8),    SHAPE(128, 4, 2, 6),    SHAPE(128, 8, 8, 8), SHAPE(160, 8, 3, 6),
+    SHAPE(384, 16, 5, 7),    SHAPE(64, 1, 1, 6),      SHAPE(32, 1, 1, 32),    SHAPE(6, 3, 3, 1),   SHAPE(12, 12, 5, 5),
+    SHAPE(1024, 32, 32, 32), SHAPE(512, 8, 4, 8),     SHAPE(96, 32, 7, 11),   SHAPE(1, 1, 1, 1),   SHAPE(64, 4, 3, 5),
+    SHARED(256, 8, 4, 8, 1), SHARED(128, 8, 8, 8, 3), SHARED(64, 4, 3, 5, 0),
 };
 
 /* The last of three rows of NaN has nothing else: what is read past its end is past the array's. */
@@ -74,6 +82,7 @@ bool gate_problem_to_try(int *number, uint64_t seed, struct gate_options *option
         options->problem.dtype = (enum dtype)dtype;
         options->problem.score = (enum gate_score)score;
         options->problem.renormalize = *number % 3 != 0;
+        options->problem.scale_later &= *number % 4 < 2;
         options->problem.routed_scaling_factor = *number % 2 ? 2.5f : 1.0f;
         if (is_worth_trying(options))
             return true;

@@ -44,6 +44,8 @@ static void report_problem(const struct gate_problem *problem, bool all, struct 
         return;
     record_number(fields, IN_JSON, "renormalize", "%s", problem->renormalize ? "true" : "false");
     record_number(fields, IN_JSON, "routed_scaling_factor", "%g", problem->routed_scaling_factor);
+    record_number(fields, IN_JSON, "scale_later", "%s", problem->scale_later ? "true" : "false");
+    record_number(fields, IN_JSON, "num_fused_shared_experts", "%d", problem->num_fused_shared_experts);
 }
 
 /** Adds how verified ids are spread over the experts. */
@@ -51,20 +53,22 @@ static void report_load(const struct gate_problem *problem, const int32_t *topk_
 {
     uint64_t *const choices = report ? calloc(problem->num_experts, sizeof *choices) : NULL;
     struct record *fields;
+    const uint64_t chosen = (uint64_t)problem->num_tokens * problem->topk;
     char most[32], all[32];
     int busiest = 0, idle = 0;
 
     if (!choices)
         return;
-    for (size_t i = 0; i < gate_choices(problem); i++)
-        choices[topk_ids[i]]++;
+    for (int64_t token = 0; token < problem->num_tokens; token++)
+        for (int k = 0; k < problem->topk; k++)
+            choices[topk_ids[token * gate_experts_per_token(problem) + k]]++;
     for (int e = 0; e < problem->num_experts; e++) {
         idle += choices[e] == 0;
         if (choices[e] > choices[busiest])
             busiest = e;
     }
     record_text(report, IN_TABLE, "load", "expert %d is the busiest: %s of %s ids; %d experts get none", busiest,
-                grouped_digits(choices[busiest], most), grouped_digits(gate_choices(problem), all), idle);
+                grouped_digits(choices[busiest], most), grouped_digits(chosen, all), idle);
     fields = record_object(report, IN_JSON, "load");
     record_number(fields, IN_JSON, "busiest_expert", "%d", busiest);
     record_number(fields, IN_JSON, "ids", "%" PRIu64, choices[busiest]);

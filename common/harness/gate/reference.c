@@ -424,11 +424,79 @@ static struct interval renormalized(enum dtype dtype, struct interval score, con
     return weight;
 }
 
+/** `dividend` / `divisor`, off by 2 units at most, in the type; below the normal floats it may come out as 0. */
+static struct interval quotient_interval(enum dtype dtype, double dividend, double divisor)
+{
+    const double value = dividend / divisor;
+    const double error = isfinite(value) ? 2.0 * float_unit(value * SECOND_ORDER) : 0.0;
+    const bool vanishes = fabs(value) - error < FLT_MIN;
+
+    return (struct interval){
+        rounded(dtype, vanishes ? fmin(value - error, 0.0) : value - error),
+        rounded(dtype, value),
+        rounded(dtype, vanishes ? fmax(value + error, 0.0) : value + error),
+    };
+}
+
+static struct interval interval_over(struct interval a, struct interval b)
+{
+    return (struct interval){fminf(a.low, b.low), a.value, fmaxf(a.high, b.high)};
+}
+
+/**
+ * (sum / factor) / sum for a sum between two of one sign, neither 0: 1 / factor, but for the first quotient's rounding to
+ * the type, by half of its last place or of its smallest number, and 2 units of both.
+ */
+static struct interval inverse_of_factor(enum dtype dtype, double factor, double low, double high)
+{
+    const double half_place = dtype == DTYPE_F16 ? 0x1p-11 : dtype == DTYPE_BF16 ? 0x1p-8 : 0x1p-24;
+    const double smallest = dtype == DTYPE_F16 ? 0x1p-25 : FLT_MIN;
+    const double least = fmin(fabs(low), fabs(high)) / fabs(factor);
+    const double error = (half_place + smallest / least + 0x1p-21) * SECOND_ORDER / fabs(factor);
+
+    return interval_over(quotient_interval(dtype, 1.0 / factor - error, 1.0),
+                         quotient_interval(dtype, 1.0 / factor + error, 1.0));
+}
+
+/** A shared expert's weight before it is scaled: the sum over the factor, divided by the sum as the other weights are. */
+static struct interval shared_weight(const struct gate_problem *problem, const struct weight_sum *sum)
+{
+    const enum dtype dtype = problem->dtype;
+    const double factor = problem->routed_scaling_factor, value = rounded_total(dtype, sum->value);
+    const double low = rounded_total(dtype, sum->low - sum->error), high = rounded_total(dtype, sum->high + sum->error);
+    const struct interval nothing = {0.0f, 0.0f, 0.0f};
+    const struct interval score = interval_over(quotient_interval(dtype, low, factor),
+                                                quotient_interval(dtype, high, factor));
+    struct interval weight = score;
+
+    if (!problem->renormalize || (low == 0.0 && high == 0.0))
+        return weight;
+    if (!isfinite(value))
+        return nothing;
+    if (low == high)
+        weight = interval_over(quotient_interval(dtype, score.low, low), quotient_interval(dtype, score.high, low));
+    else if (low > 0.0 || high < 0.0)
+        weight = inverse_of_factor(dtype, factor, low, high);
+    else /* the sum may be next to 0, on either side */
+        weight = (struct interval){-INFINITY, 0.0f, INFINITY};
+    weight.value = rounded(dtype, 1.0 / factor);
+    return sum->may_overflow || !isfinite(low) || !isfinite(high) ? interval_over(weight, nothing) : weight;
+}
+
+static struct interval scaled(struct interval weight, float scale)
+{
+    return (struct interval){
+        fminf(weight.low * scale, weight.high * scale),
+        weight.value * scale,
+        fmaxf(weight.low * scale, weight.high * scale),
+    };
+}
+
 void gate_row_weights(const struct gate_problem *problem, const struct gate_row *row, const int32_t *ids,
                       struct interval *weights)
 {
     const struct weight_sum sum = sum_scores(problem, row, ids);
-    const float scale = problem->routed_scaling_factor;
+    const float scale = gate_output_scale(problem);
 
     for (int k = 0; k < problem->topk; k++) {
         const struct gate_expert *const expert = &row->experts[ids[k]];
@@ -436,10 +504,10 @@ void gate_row_weights(const struct gate_problem *problem, const struct gate_row 
                                            ? renormalized(problem->dtype, divided_score(problem, expert), &sum)
                                            : expert->score;
 
-        weights[k].value = weight.value * scale;
-        weights[k].low = fminf(weight.low * scale, weight.high * scale);
-        weights[k].high = fmaxf(weight.low * scale, weight.high * scale);
+        weights[k] = scaled(weight, scale);
     }
+    for (int k = problem->topk; k < gate_experts_per_token(problem); k++)
+        weights[k] = scaled(shared_weight(problem, &sum), scale);
 }
 
 /* --- the reference's own choice ----------------------------------------------------------------------------------- */

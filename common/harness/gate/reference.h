@@ -60,7 +60,10 @@ bool gate_expert_certainly_before(const struct gate_row *row, int a, int b);
 /** The same for groups. */
 bool gate_group_certainly_before(const struct gate_row *row, int a, int b);
 
-/** The interval of the weight of each of the `topk` experts `ids`, chosen from the row; NaN-free input ids in range. */
+/**
+ * The interval of the weight of each of the `topk` experts `ids`, chosen from the row, and behind them of each shared
+ * expert: `weights` [topk + num_fused_shared_experts].
+ */
 void gate_row_weights(const struct gate_problem *problem, const struct gate_row *row, const int32_t *ids,
                       struct interval *weights);
 

@@ -1,18 +1,19 @@
 #include "harness/gate/run.h"
 
 #include "harness/gate/check.h"
+#include "harness/gate/problem.h"
 
 bool gate_operands_allocate(const struct gate_problem *problem, struct operands *operands, struct error *error)
 {
-    const int64_t n = problem->num_tokens;
+    const int64_t n = problem->num_tokens, width = gate_experts_per_token(problem);
 
     *operands = (struct operands){
         .list = {{.name = "gating_output", .host = {problem->dtype, 2, {n, problem->num_experts}, NULL}},
                  {.name = "correction_bias",
                   .host = {problem->bias_dtype, 1, {problem->num_experts}, NULL},
                   .absent = !problem->has_bias},
-                 {.name = "topk_weights", .role = OPERAND_OUTPUT, .host = {DTYPE_F32, 2, {n, problem->topk}, NULL}},
-                 {.name = "topk_ids", .role = OPERAND_OUTPUT, .host = {DTYPE_I32, 2, {n, problem->topk}, NULL}}},
+                 {.name = "topk_weights", .role = OPERAND_OUTPUT, .host = {DTYPE_F32, 2, {n, width}, NULL}},
+                 {.name = "topk_ids", .role = OPERAND_OUTPUT, .host = {DTYPE_I32, 2, {n, width}, NULL}}},
         .count = NUM_GATE_OPERANDS,
         .poison = 0xff, /* NaN as a weight, no expert as an id */
     };
