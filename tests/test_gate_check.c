@@ -747,6 +747,9 @@ static void malformed_problems_are_named(void **state)
     ASSERT_REFUSED(problem.topk = -8, "--topk");
     ASSERT_REFUSED(problem.bias_dtype = DTYPE_BF16, "--bias-dtype");
     ASSERT_REFUSED(problem.routed_scaling_factor = NAN, "--routed-scaling-factor");
+    ASSERT_REFUSED(problem.num_fused_shared_experts = -1, "--num-fused-shared-experts");
+    ASSERT_REFUSED((problem.num_fused_shared_experts = 1, problem.routed_scaling_factor = 0.0f),
+                   "--routed-scaling-factor");
 #undef ASSERT_REFUSED
 }
 
@@ -807,6 +810,154 @@ static void distributions_are_what_they_say(void **state)
     tear_down(&bench);
 }
 
+/* --- shared experts ----------------------------------------------------------------------------------------------- */
+
+static struct gate_problem with_shared_experts(int count, float factor, bool scale_later)
+{
+    struct gate_problem problem = deepseek(19);
+
+    problem.num_fused_shared_experts = count;
+    problem.routed_scaling_factor = factor;
+    problem.scale_later = scale_later;
+    return problem;
+}
+
+/** What a kernel that adds up a row's scores in their order, or backwards, gives each of its shared experts. */
+static float shared_weight_in_float(const struct gate_problem *problem, const float *scores, bool backwards)
+{
+    float sum = 0.0f, weight;
+
+    for (int k = 0; k < problem->topk; k++)
+        sum += scores[backwards ? problem->topk - 1 - k : k];
+    sum = dtype_round(problem->dtype, sum);
+    weight = dtype_round(problem->dtype, sum / problem->routed_scaling_factor);
+    if (problem->renormalize && !isfinite(sum))
+        weight = 0.0f;
+    else if (problem->renormalize && sum != 0.0f)
+        weight = dtype_round(problem->dtype, weight / sum);
+    return problem->scale_later ? weight : weight * problem->routed_scaling_factor;
+}
+
+/** An answer whose shared experts weigh what floats give them, of a problem and an input like it. */
+static void assert_floats_are_right(struct gate_problem problem, enum gate_dist dist)
+{
+    struct gate_problem as_scored = problem;
+    struct bench bench, scores;
+
+    as_scored.num_fused_shared_experts = 0;
+    as_scored.renormalize = false;
+    as_scored.scale_later = true;
+    scores = set_up(as_scored, dist, 7);
+    bench = set_up(problem, dist, 7);
+    assert_right(&bench);
+    for (int backwards = 0; backwards < 2; backwards++) {
+        for (int64_t token = 0; token < problem.num_tokens; token++)
+            for (int i = 0; i < problem.num_fused_shared_experts; i++)
+                bench.weights[token * gate_experts_per_token(&problem) + problem.topk + i] = shared_weight_in_float(
+                    &problem, scores.weights + token * problem.topk, backwards);
+        assert_right(&bench);
+    }
+    tear_down(&bench);
+    tear_down(&scores);
+}
+
+static void shared_experts_may_weigh_what_floats_give_them(void **state)
+{
+    static const float factors[] = {2.5f, 1.0f, 16.0f, -3.0f, 0.07f};
+
+    (void)state;
+    for (int form = 0; form < 3 * 3 * 2 * 2 * 5; form++)
+        for (int dist = 0; dist < GATE_DIST_COUNT; dist++) {
+            struct gate_problem problem = with_shared_experts(2, factors[form / 36], form / 18 % 2);
+
+            problem.dtype = (enum dtype)(form % 3);
+            problem.score = (enum gate_score)(form / 3 % 3);
+            problem.renormalize = form / 9 % 2;
+            assert_floats_are_right(problem, (enum gate_dist)dist);
+        }
+}
+
+static void shared_experts_stand_behind_the_chosen(void **state)
+{
+    struct bench bench = set_up(with_shared_experts(2, 2.5f, false), GATE_DIST_NORMAL, 3);
+
+    (void)state;
+    assert_int_equal(bench.ids[1 * 10 + 8], 256);
+    assert_int_equal(bench.ids[1 * 10 + 9], 257);
+    bench.ids[1 * 10 + 9] = 256;
+    assert_wrong(&bench, 1, "shared experts stand behind");
+    bench.ids[1 * 10 + 9] = 17;
+    assert_wrong(&bench, 1, "shared experts stand behind");
+    bench.ids[1 * 10 + 9] = bench.ids[1 * 10 + 7];
+    bench.ids[1 * 10 + 7] = 257;
+    assert_wrong(&bench, 1, "every id names an expert");
+    tear_down(&bench);
+}
+
+static void a_shared_weight_slightly_off_is_refused(void **state)
+{
+    (void)state;
+    for (int form = 0; form < 4; form++) {
+        struct gate_problem problem = with_shared_experts(1, 2.5f, form % 2);
+        struct bench bench;
+        float *weight, right;
+
+        problem.renormalize = form / 2;
+        bench = set_up(problem, GATE_DIST_NORMAL, 3);
+        weight = &bench.weights[2 * 9 + 8];
+        right = *weight;
+        for (int i = 0; i < 4;
+             i++) { /* off; off; not divided by the factor; scaled when it should not be, or not scaled */
+            *weight = right * (float[]){1.0f + 2e-6f, 1.0f - 2e-6f, 2.5f, form % 2 ? 2.5f : 0.4f}[i];
+            assert_wrong(&bench, 2, "a shared expert's weight is");
+        }
+        *weight = right;
+        bench.weights[2 * 9 + 7] *= 1.0f + 1e-5f;
+        assert_wrong(&bench, 2, "a weight is");
+        tear_down(&bench);
+    }
+}
+
+/** In 16 bits the sum over the factor is rounded before it is divided again: where that shows, it must be seen. */
+static void a_shared_weight_rounded_once_is_refused(void **state)
+{
+    struct gate_problem problem = with_shared_experts(1, 2.5f, true);
+    struct bench bench;
+    struct error error;
+    const float once = dtype_round(DTYPE_F16, 1.0f / 2.5f);
+    int different = 0;
+
+    (void)state;
+    problem.dtype = problem.bias_dtype = DTYPE_F16;
+    bench = set_up(problem, GATE_DIST_NORMAL, 7);
+    for (int64_t token = 0; token < problem.num_tokens; token++) {
+        float *const weight = &bench.weights[token * 9 + 8], right = *weight;
+
+        if (right == once)
+            continue;
+        *weight = once;
+        different += verdict_of(&bench, GATE_TIES_LOWER_FIRST, &error) == RUN_WRONG;
+        *weight = right;
+    }
+    assert_true(different > 0);
+    tear_down(&bench);
+}
+
+static void scaled_later_leaves_the_factor_out(void **state)
+{
+    struct bench bench = set_up(with_shared_experts(0, 2.5f, true), GATE_DIST_NORMAL, 3);
+    float sum = 0.0f;
+
+    (void)state;
+    for (int k = 0; k < 8; k++)
+        sum += bench.weights[k];
+    assert_float_equal(sum, 1.0f, 1e-6f);
+    for (int k = 0; k < 8; k++)
+        bench.weights[k] *= 2.5f;
+    assert_wrong(&bench, 0, "a weight is");
+    tear_down(&bench);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -837,6 +988,11 @@ int main(void)
         cmocka_unit_test(a_group_of_both_infinities_ranks_last),
         cmocka_unit_test(uniform_logits_have_choices_below_0),
         cmocka_unit_test(problems_to_try_hold_a_group_of_both_infinities),
+        cmocka_unit_test(shared_experts_may_weigh_what_floats_give_them),
+        cmocka_unit_test(shared_experts_stand_behind_the_chosen),
+        cmocka_unit_test(a_shared_weight_slightly_off_is_refused),
+        cmocka_unit_test(a_shared_weight_rounded_once_is_refused),
+        cmocka_unit_test(scaled_later_leaves_the_factor_out),
         cmocka_unit_test(malformed_problems_are_named),
         cmocka_unit_test(generated_rows_depend_on_seed_and_number_alone),
         cmocka_unit_test(distributions_are_what_they_say),

@@ -479,7 +479,7 @@ static struct interval shared_weight(const struct gate_problem *problem, const s
         weight = inverse_of_factor(dtype, factor, low, high);
     else /* the sum may be next to 0, on either side */
         weight = (struct interval){-INFINITY, 0.0f, INFINITY};
-    weight.value = rounded(dtype, 1.0 / factor);
+    weight.value = value == 0.0 ? 0.0f : rounded(dtype, rounded(dtype, value / factor) / value);
     return sum->may_overflow || !isfinite(low) || !isfinite(high) ? interval_over(weight, nothing) : weight;
 }
 
