@@ -21,19 +21,22 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "chapters" 
 from grouped_topk import grouped_topk
 
 DTYPES = {"f32": torch.float32, "f16": torch.float16, "bf16": torch.bfloat16}
+REFUSED = "refused"
 ROUNDING = {"f32": 2e-6, "f16": 2e-3, "bf16": 1.6e-2}  # a few units in the last place, of a score and of a quotient
 
 
 def random_problem(rng, device):
-    group_size = rng.randint(2, 40)
-    groups = rng.randint(1, 16)
+    group_size, groups, shared = rng.randint(2, 40), rng.randint(1, 16), 0
     topk_group = rng.randint(1, groups)
+    topk = rng.randint(1, min(16, topk_group * group_size))
     dtypes = ["f32", "bf16"] + (["f16"] if device == "cuda" else [])  # PyTorch 1.13 has no f16 sigmoid on the CPU
+    score = rng.choice(["sigmoid", "softmax", "none"])
+    if rng.random() < 0.3:  # DeepSeek-V3's, which chapter 13 has a kernel for
+        group_size, groups, topk_group, topk, score, shared = 32, 8, 4, 8, "sigmoid", rng.randint(0, 2)
     return {"num_tokens": rng.randint(1, 60), "num_experts": group_size * groups, "num_expert_group": groups,
-            "topk_group": topk_group, "topk": rng.randint(1, min(16, topk_group * group_size)),
-            "dtype": rng.choice(dtypes), "score": rng.choice(["sigmoid", "softmax", "none"]),
+            "topk_group": topk_group, "topk": topk, "dtype": rng.choice(dtypes), "score": score,
             "bias": rng.choice(["none", "f32", "same"]), "renormalize": rng.randint(0, 1),
-            "scale": rng.choice([1.0, 2.5, 16.0])}
+            "scale": rng.choice([1.0, 2.5, 16.0]), "shared": shared, "later": rng.randint(0, 1) if shared else 0}
 
 
 def flags(problem, folder):
@@ -42,12 +45,24 @@ def flags(problem, folder):
     return ["--logits", str(folder / "logits.npy"), "--num-expert-group", str(problem["num_expert_group"]),
             "--topk-group", str(problem["topk_group"]), "--topk", str(problem["topk"]), "--dtype", problem["dtype"],
             "--score", problem["score"], "--renormalize", str(problem["renormalize"]), "--routed-scaling-factor",
-            str(problem["scale"])] + bias
+            str(problem["scale"]), "--num-fused-shared-experts", str(problem["shared"]), "--scale-later",
+            str(problem["later"])] + bias
 
 
 def save(path, tensor):
     tensor = tensor.cpu()
     numpy.save(path, (tensor.float() if tensor.dtype == torch.bfloat16 else tensor).numpy())
+
+
+def with_shared_experts(problem, weights, ids):
+    """Puts shared experts behind what was chosen, its weights in the logits' type and neither divided nor scaled."""
+    total = weights.sum(dim=-1, keepdim=True)
+    numbers = torch.arange(problem["num_experts"], problem["num_experts"] + problem["shared"], dtype=ids.dtype)
+    weights = torch.cat([weights, (total / problem["scale"]).expand(-1, problem["shared"])], dim=-1)
+    ids = torch.cat([ids, numbers.to(ids.device).expand(len(ids), -1)], dim=-1)
+    if problem["renormalize"]:
+        weights = weights / total
+    return weights.to(torch.float32) * (1.0 if problem["later"] else problem["scale"]), ids
 
 
 def ask_pytorch(problem, folder, seed, device):
@@ -61,8 +76,11 @@ def ask_pytorch(problem, folder, seed, device):
         save(folder / "bias.npy", bias)
         bias = bias.to(device)
     save(folder / "logits.npy", logits)
+    renormalize, scale = bool(problem["renormalize"] and not problem["shared"]), problem["scale"]
     weights, ids = grouped_topk(logits.to(device), bias, problem["topk"], problem["num_expert_group"],
-                                problem["topk_group"], problem["score"], bool(problem["renormalize"]), problem["scale"])
+                                problem["topk_group"], problem["score"], renormalize, 1.0 if problem["shared"] else scale)
+    if problem["shared"]:
+        weights, ids = with_shared_experts(problem, weights.to(dtype), ids)
     (folder / "pytorch").mkdir()
     save(folder / "pytorch" / "topk_ids.npy", ids)
     save(folder / "pytorch" / "topk_weights.npy", weights)
@@ -76,8 +94,11 @@ def exact_choices(problem, logits, bias):
     return (choices if bias is None else choices + bias.cpu().double()).numpy()
 
 
-def run(command):
+def run(command, may_refuse=False):
+    """Why a command failed, in one line. Exit code 2: the program does not take the problem."""
     done = subprocess.run(command, capture_output=True, text=True)
+    if done.returncode == 2 and may_refuse:
+        return REFUSED
     return "" if done.returncode == 0 else (done.stderr.strip() or f"exit {done.returncode}")
 
 
@@ -86,7 +107,7 @@ def compare(problem, ids, weights, their_ids, their_weights, choices):
     whose choices are next to equal may stand for each other."""
     same = (ids == their_ids).all(axis=1)
     last_bits = 0 if problem["bias"] == "none" else 1e-7  # of the sum, which may be next to 0
-    chosen = (numpy.take_along_axis(choices, row, 1) for row in (ids, their_ids))
+    chosen = (numpy.take_along_axis(choices, row[:, :problem["topk"]], 1) for row in (ids, their_ids))
     tied = numpy.isclose(*chosen, rtol=2e-6, atol=last_bits).all(axis=1)
     if problem["renormalize"] and problem["score"] == "none":
         return ""  # a sum of positive and negative logits can be anything, its quotients with it

@@ -9,7 +9,7 @@ static const char *const dtype_names[] = {"f32", "f16", "bf16", NULL};
 static const char *const bias_dtypes[] = {"f32", "same", NULL};
 
 /** What decides which options repeat a run. */
-enum { GENERATED = OPERATOR_TRAIT };
+enum { GENERATED = OPERATOR_TRAIT, FUSED = 2 * OPERATOR_TRAIT };
 
 /** There is one input: the flag that names it must be the first that does. */
 static bool take_source(const struct option_row *row, void *context, struct error *error)
@@ -48,9 +48,9 @@ const struct option_row gate_option_rows[] = {
     {"routed-scaling-factor", "X", "Multiply every weight with X (default 2.5)", 1, OPTION_FLOAT,
      FIELD(problem.routed_scaling_factor)},
     {"scale-later", "0|1", "Leave the factor to whoever adds up the experts' outputs (default 0)", 1, OPTION_BOOL,
-     FIELD(problem.scale_later), .most = 1},
+     FIELD(problem.scale_later), .most = 1, .repeats = FUSED},
     {"num-fused-shared-experts", "N", "Experts that every token has, behind those chosen (default 0)", 1, OPTION_INT,
-     FIELD(problem.num_fused_shared_experts), .most = 1024},
+     FIELD(problem.num_fused_shared_experts), .most = 1024, .repeats = FUSED},
     {"num-experts", "N", "Experts (default: as many as the input has; 256 generated)", 1, COUNT,
      FIELD(problem.num_experts), GIVEN(num_experts_given), .repeats = GENERATED},
     {.help = "The input (default: the real router data)", .group = 2},
@@ -105,6 +105,8 @@ unsigned gate_options_traits(const struct gate_options *options, const struct pr
 
     if (options->bias ? array_source(options->bias) == ARRAY_RANDOM : !router)
         traits |= IS_RANDOM;
+    if (options->problem.scale_later || options->problem.num_fused_shared_experts > 0)
+        traits |= FUSED;
     return traits;
 }
 
