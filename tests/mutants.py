@@ -84,7 +84,7 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--num-tokens 1 --num-experts 2 --topk 2 --hidden-size 32896 --intermediate-size 64 --dist uniform",
             "--check-all"]}
 # A block that waits in vain gives up soon.
-DEFINED = dict.fromkeys(("14_align_at_the_limit", "15_one_launch", "16_layer_at_the_limit"), "-DMOST_POLLS=1000")
+DEFINED = dict.fromkeys(("14_align_at_the_limit", "15_one_launch", "16_layer_at_the_limit"), "-DMAX_POLLS=1000")
 # Programs of the same kernel, compiled otherwise, that are tried as well: --check-all has few tokens a problem.
 TWINS = {"13_gate_at_the_limit": ["13_gate_at_the_limit_many"]}
 RUNS["13_gate_at_the_limit_many"] = [

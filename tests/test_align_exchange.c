@@ -12,7 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { EXPERTS = 60, BLOCK_SIZE = 16, MOST_IDS = 530000 };
+enum { EXPERTS = 60, BLOCK_SIZE = 16, MAX_IDS = 530000 };
 
 /** Chapter 14's launch, and one of the same kernels that look only once at a row that is not there. */
 cudaError_t align_launch_patient(const struct align_problem *problem, const struct align_buffers *buffers,
@@ -59,15 +59,15 @@ static struct align_problem problem_of(int64_t numel)
 static int start(void **state)
 {
     static struct fixture f;
-    const struct align_problem most = problem_of(MOST_IDS);
+    const struct align_problem most = problem_of(MAX_IDS);
     const size_t places = (size_t)most.capacity, bytes = align_exchange_bytes(&most);
 
-    f.ids = host_array(MOST_IDS);
+    f.ids = host_array(MAX_IDS);
     f.sorted = host_array(places);
     f.experts = host_array(places / BLOCK_SIZE);
     f.expected_sorted = host_array(places);
     f.expected_experts = host_array(places / BLOCK_SIZE);
-    f.device.topk_ids = device_array(MOST_IDS * sizeof(int32_t));
+    f.device.topk_ids = device_array(MAX_IDS * sizeof(int32_t));
     f.device.expert_map = NULL;
     f.device.sorted_token_ids = device_array(places * sizeof(int32_t));
     f.device.expert_ids = device_array(places / BLOCK_SIZE * sizeof(int32_t));
@@ -146,8 +146,8 @@ static void parts_may_have_several_long_tiles(void **state)
 {
     struct fixture *const f = *state;
 
-    launch_for(f, MOST_IDS, align_launch_patient);
-    assert_right(f, MOST_IDS);
+    launch_for(f, MAX_IDS, align_launch_patient);
+    assert_right(f, MAX_IDS);
 }
 
 static void a_launch_that_gave_up_says_so(void **state)

@@ -49,10 +49,10 @@ exchange() {
         "expected 26368, got -1" "" $many
     breaks "a plain store of a row" 's/atomicExch(&row\[e \/ PER_WORD\], word | WRITTEN)/row[e \/ PER_WORD] = word | WRITTEN/' "race" \
         "*row*" $many
-    breaks "more blocks than the device holds" 's/= processors < ALIGN_MOST_BLOCKS ? processors :/=/' \
+    breaks "more blocks than the device holds" 's/= processors < ALIGN_MAX_BLOCKS ? processors :/=/' \
         "too many blocks in cooperative launch" "" --num-tokens 4096
 }
-exchange "launches of any size, not broken" 's/MOST_POLLS 100/MOST_POLLS 99/' "OK"
+exchange "launches of any size, not broken" 's/MAX_POLLS 100/MAX_POLLS 99/' "OK"
 exchange "rows that are not cleared" 's/i < (int)(last >> 1)/i < 0/' "FAILED"
 exchange "readers that are not set back" '/atomicAnd(&shares.workspace->readers, gave_up(set));/d' "FAILED"
 finish

@@ -36,7 +36,7 @@ breaks "a block that does not publish" 's/if (lane == 0 && num_tokens > 1)/if (l
     "got -1" "" --num-tokens 8
 breaks "ranks of all tokens" 's/token < own ? 0x10001 : 1/0x10001/' "race" "*sorted_token_ids*" --num-tokens 8
 breaks "groups that nobody closes" 's/if (earlier == 0)/if (earlier < 0)/' "nothing was written" "" --num-tokens 8
-exchange "launches of any size, not broken" 's/MOST_POLLS 100/MOST_POLLS 99/' "OK"
+exchange "launches of any size, not broken" 's/MAX_POLLS 100/MAX_POLLS 99/' "OK"
 exchange "words that are not cleared" 's/< last >> 1)/< 0u)/' "FAILED"
 exchange "a set that is not noted" 's/arrived == num_tokens - 1)/false)/' "FAILED"
 finish

@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { TOKENS = 70, EXPERTS = 2, HIDDEN = 128, INTERMEDIATE = 64, MOST_BLOCKS = 8 };
+enum { TOKENS = 70, EXPERTS = 2, HIDDEN = 128, INTERMEDIATE = 64, MAX_BLOCKS = 8 };
 
 /** Chapter 16's launch, and one of the same kernels that look only once at a counter. */
 cudaError_t moe_launch_patient(const struct moe_problem *problem, const struct moe_buffers *buffers,
@@ -64,14 +64,14 @@ static int start(void **state)
         .w13 = numbers((size_t)EXPERTS * 2 * INTERMEDIATE * HIDDEN),
         .w2 = numbers((size_t)EXPERTS * HIDDEN * INTERMEDIATE),
         .topk_weights = device_array(weights, sizeof weights),
-        .sorted_token_ids = device_array(NULL, MOST_BLOCKS * 64 * sizeof(int32_t)),
-        .expert_ids = device_array(NULL, MOST_BLOCKS * sizeof(int32_t)),
+        .sorted_token_ids = device_array(NULL, MAX_BLOCKS * 64 * sizeof(int32_t)),
+        .expert_ids = device_array(NULL, MAX_BLOCKS * sizeof(int32_t)),
         .num_tokens_post_padded = device_array(NULL, sizeof(int32_t)),
         .intermediate = device_array(NULL, (size_t)TOKENS * INTERMEDIATE * sizeof(uint16_t)),
         .partial = device_array(NULL, (size_t)TOKENS * HIDDEN * sizeof(uint16_t)),
         .output = device_array(NULL, (size_t)TOKENS * HIDDEN * sizeof(uint16_t)),
     };
-    f.device.counters = device_array(NULL, (4 + MOST_BLOCKS) * sizeof(int32_t));
+    f.device.counters = device_array(NULL, (4 + MAX_BLOCKS) * sizeof(int32_t));
     *state = &f;
     return 0;
 }
@@ -91,7 +91,7 @@ static int end(void **state)
 /** Lists the tokens of both experts in blocks of this size; returns how many blocks. */
 static int list_tokens(struct fixture *f, int block_size)
 {
-    static int32_t sorted[MOST_BLOCKS * 64], experts[MOST_BLOCKS];
+    static int32_t sorted[MAX_BLOCKS * 64], experts[MAX_BLOCKS];
     int blocks = 0;
 
     for (int e = 0; e < EXPERTS; e++) {
@@ -113,8 +113,8 @@ static int list_tokens(struct fixture *f, int block_size)
 /** Launches over blocks of this size, and fetches the output; the counters must be zeros then. */
 static void launch_over(struct fixture *f, int block_size, launch *launch)
 {
-    static const int32_t zeros[4 + MOST_BLOCKS];
-    int32_t counters[4 + MOST_BLOCKS];
+    static const int32_t zeros[4 + MAX_BLOCKS];
+    int32_t counters[4 + MAX_BLOCKS];
     const struct moe_problem problem = {.num_tokens = TOKENS,
                                         .hidden_size = HIDDEN,
                                         .intermediate_size = INTERMEDIATE,

@@ -192,11 +192,11 @@ static void one_token_waits_for_nobody(void **state)
 static void more_tokens_than_fit_take_two_launches(void **state)
 {
     struct fixture *const f = *state;
-    struct routing_problem problem = problem_of(MOST_TOKENS);
+    struct routing_problem problem = problem_of(MAX_TOKENS);
 
     assert_int_equal(routing_launch_patient(&problem, &f->device, 0), cudaSuccess);
     assert_int_equal(pairs, 1); /* the simulator has room for 128 blocks of 128 threads */
-    problem.gate.num_tokens = MOST_TOKENS + 1;
+    problem.gate.num_tokens = MAX_TOKENS + 1;
     assert_int_equal(routing_launch_patient(&problem, &f->device, 0), cudaSuccess);
     assert_int_equal(pairs, 2);
 }

@@ -29,9 +29,9 @@ static cudaError_t launch_few(const align_problem *problem, const align_buffers 
 
     if (list.numel <= WARP_SIZE)
         align_warp_kernel<Id><<<warps, WARP_SIZE, 0, stream>>>(list);
-    else if (list.numel <= MOST_THREADS)
+    else if (list.numel <= MAX_THREADS)
         launch_blocks<Id, EXPERTS, 1>(list, stream);
-    else if (list.numel <= 2 * MOST_THREADS)
+    else if (list.numel <= 2 * MAX_THREADS)
         launch_blocks<Id, EXPERTS, 2>(list, stream);
     else
         launch_blocks<Id, EXPERTS, 4>(list, stream);
@@ -55,7 +55,7 @@ static cudaError_t resident_blocks(Kernel kernel, int threads, size_t shared_byt
         status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads, shared_bytes);
     if (status == cudaSuccess && each == 0)
         status = cudaErrorInvalidConfiguration;
-    *blocks = processors < ALIGN_MOST_BLOCKS ? processors : ALIGN_MOST_BLOCKS;
+    *blocks = processors < ALIGN_MAX_BLOCKS ? processors : ALIGN_MAX_BLOCKS;
     return status;
 }
 // [resident]
@@ -94,7 +94,7 @@ static cudaError_t launch_many(const align_problem *problem, const align_buffers
     const int64_t numel = problem->numel;
 
     if (problem->num_experts > FAST_EXPERTS)
-        return launch_parts<Id, 0, 2, 256, 1>(problem, buffers, stream, ALIGN_MOST_BLOCKS);
+        return launch_parts<Id, 0, 2, 256, 1>(problem, buffers, stream, ALIGN_MAX_BLOCKS);
     if (numel <= 8192)
         return launch_parts<Id, FAST_EXPERTS, 4, 256, 1>(problem, buffers, stream, (int)((numel + 255) / 256));
     if (numel <= 16384)
@@ -104,8 +104,8 @@ static cudaError_t launch_many(const align_problem *problem, const align_buffers
     if (numel <= 262144)
         return launch_parts<Id, FAST_EXPERTS, 4, 512, 4>(problem, buffers, stream, (int)((numel + 2047) / 2048));
     if (numel <= 524288)
-        return launch_parts<Id, FAST_EXPERTS, 2, 1024, 4>(problem, buffers, stream, ALIGN_MOST_BLOCKS);
-    return launch_parts<Id, FAST_EXPERTS, 2, 1024, LONG_TILE>(problem, buffers, stream, ALIGN_MOST_BLOCKS);
+        return launch_parts<Id, FAST_EXPERTS, 2, 1024, 4>(problem, buffers, stream, ALIGN_MAX_BLOCKS);
+    return launch_parts<Id, FAST_EXPERTS, 2, 1024, LONG_TILE>(problem, buffers, stream, ALIGN_MAX_BLOCKS);
 }
 // [launch_many]
 

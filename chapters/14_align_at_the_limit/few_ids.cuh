@@ -8,7 +8,7 @@
 #include "list.cuh"
 
 // [few_constants]
-enum { MOST_THREADS = 1024, FEW_IDS = 4096, FEW_EXPERTS = 4, WRITERS = 256 };
+enum { MAX_THREADS = 1024, FEW_IDS = 4096, FEW_EXPERTS = 4, WRITERS = 256 };
 // [few_constants]
 
 // [warp_ids]
@@ -70,7 +70,7 @@ static __device__ int *write_set_bits(int *ids, unsigned bits, int first)
  * experts.
  */
 template <typename Id, int EXPERTS, int IDS>
-static __global__ void __launch_bounds__(MOST_THREADS) align_few_kernel(list list)
+static __global__ void __launch_bounds__(MAX_THREADS) align_few_kernel(list list)
 {
     extern __shared__ int4 shared[];
     const int experts = experts_of<EXPERTS>(list), words = words_of_marks(list.numel);

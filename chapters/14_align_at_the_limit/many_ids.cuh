@@ -11,8 +11,8 @@
 
 // [many_constants]
 enum { LOG_LONG_RUN = 3, LONG_TILE = 16 };
-#ifndef MOST_POLLS
-#define MOST_POLLS (1 << 22) /* seconds on a GPU */
+#ifndef MAX_POLLS
+#define MAX_POLLS (1 << 22) /* seconds on a GPU */
 #endif
 
 typedef unsigned long long word64;
@@ -32,7 +32,7 @@ static constexpr __host__ __device__ int rows_at_once(int per_word)
 struct exchange {
     word64 last;    /* of the last launch: the words it wrote, times two, and in the lowest bit to which set */
     word64 readers; /* blocks of this launch that have read `last`; in the upper half a bit for each set: gave up */
-};                  /* and then the rows: [2][ALIGN_MOST_BLOCKS * experts / 2] words */
+};                  /* and then the rows: [2][ALIGN_MAX_BLOCKS * experts / 2] words */
 static const word64 WRITTEN = 1ull << 63; /* in a word that says something */
 
 /** In exchange.readers: a block gave up waiting for rows of that set. */
@@ -262,7 +262,7 @@ static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THRE
             bool all = false;
 
 #pragma unroll 1
-            for (int polls = 0; !all && polls < MOST_POLLS; polls++) {
+            for (int polls = 0; !all && polls < MAX_POLLS; polls++) {
                 if (polls > 0)
                     __nanosleep(20);
                 all = true;
@@ -342,13 +342,13 @@ struct shares {
     int log_shares; /* so many warps close a group, as a power of two */
 };
 
-/** Grid: up to ALIGN_MOST_BLOCKS blocks, all on the device at the same time. */
+/** Grid: up to ALIGN_MAX_BLOCKS blocks, all on the device at the same time. */
 template <typename Id, int EXPERTS, int PER_WORD, int THREADS, int IDS>
 static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, shares shares)
 {
     extern __shared__ int4 shared[];
     const int thread = threadIdx.x, words = experts_of<EXPERTS>(list) / PER_WORD,
-              set_words = ALIGN_MOST_BLOCKS * experts_of<EXPERTS>(list) / 2;
+              set_words = ALIGN_MAX_BLOCKS * experts_of<EXPERTS>(list) / 2;
     const many_shared<EXPERTS, THREADS, IDS> s(shared, list);
     const int first_id = blockIdx.x * shares.part_ids, num_ids = min(shares.part_ids, list.numel - first_id);
     const Id *const ids = (const Id *)list.topk_ids + first_id;

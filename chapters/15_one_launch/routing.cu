@@ -15,8 +15,8 @@
 #include <math.h>
 
 // [constants]
-#ifndef MOST_POLLS
-#define MOST_POLLS (1 << 22) /* seconds on a GPU */
+#ifndef MAX_POLLS
+#define MAX_POLLS (1 << 22) /* seconds on a GPU */
 #endif
 typedef unsigned long long word64;
 // [constants]
@@ -45,7 +45,7 @@ struct exchange {
     unsigned last;     /* of the last launch: its tokens, times two, and in the lowest bit to which set they wrote */
     unsigned arrivals; /* blocks of this launch that have read `last`; 0 again with the last of them */
     word64 unused[31]; /* so that words begin at a line of the cache */
-    word64 sets[2][MOST_TOKENS];
+    word64 sets[2][MAX_TOKENS];
 };
 static_assert(sizeof(exchange) == EXCHANGE_BYTES, "chapter 14's workspace begins behind it");
 
@@ -63,7 +63,7 @@ static __device__ __forceinline__ word64 wait_for(word64 *word)
     word64 seen = *(volatile word64 *)word;
 
 #pragma unroll 1
-    for (int polls = 0; seen == 0 && polls < MOST_POLLS; polls++) {
+    for (int polls = 0; seen == 0 && polls < MAX_POLLS; polls++) {
         __nanosleep(20);
         seen = *(volatile word64 *)word;
     }
@@ -108,7 +108,7 @@ static __device__ __forceinline__ bool exchange_choices(exchange *workspace, uns
     const unsigned thread = threadIdx.x, token = blockIdx.x, num_tokens = gridDim.x, set = !(last & 1);
     unsigned arrived = 0; /* blocks before this one */
 
-    static_assert(MOST_TOKENS <= 2 * Router::EXPERTS,
+    static_assert(MAX_TOKENS <= 2 * Router::EXPERTS,
                   "two blocks or more have, together, a thread for each word to clear");
     if (thread == 0)
         arrived = atomicInc(&workspace->arrivals, num_tokens - 1);
@@ -330,7 +330,7 @@ static cudaError_t launch_for_router(const routing_problem *problem, const routi
 {
     const gate_problem *const gate = &problem->gate;
 
-    if (gate->num_tokens > 0 && gate->num_tokens <= MOST_TOKENS) {
+    if (gate->num_tokens > 0 && gate->num_tokens <= MAX_TOKENS) {
         if (is_of<router<256, 8, 4, 8>>(gate))
             return launch<router<256, 8, 4, 8>, T, Choice, Bias>(problem, buffers, stream);
         if (is_of<router<256, 16, 4, 8>>(gate))

@@ -19,8 +19,8 @@ enum { ROWS = 64, PRODUCT_K = 16, TOKEN_STEP = 16 };
 /* A stage's line is 128 bytes, 8 pieces; 8 of the threads that copy tokens copy one. */
 enum { PIECE = 16 / sizeof(bf16), LINE = 64, PIECES = LINE / PIECE, SWAPPED = 8, SWIZZLE = 128 };
 enum { COPIERS = WARPGROUP - WARP_SIZE, LINES_AT_ONCE = COPIERS / PIECES };
-#ifndef MOST_POLLS
-#define MOST_POLLS (1 << 24) /* seconds on a GPU */
+#ifndef MAX_POLLS
+#define MAX_POLLS (1 << 24) /* seconds on a GPU */
 #endif
 static const unsigned FULL_MASK = 0xffffffffu, NONE = 0xffffffffu;
 // [constants]
@@ -96,16 +96,16 @@ static __device__ void count_up(int *counter)
 }
 
 /** Waits, as a warp, until the counter has come to `count`. False: it has taken too long, here or elsewhere. */
-static __device__ bool wait_for(counters *shared, const int *counter, int count)
+static __device__ bool wait_for(counters *all, const int *counter, int count)
 {
     bool there = load_acquire(counter) >= count;
 
-    for (int polls = 0; !there && polls < MOST_POLLS && *(volatile int *)&shared->failed == 0; polls++) {
+    for (int polls = 0; !there && polls < MAX_POLLS && *(volatile int *)&all->failed == 0; polls++) {
         __nanosleep(40);
         there = load_acquire(counter) >= count;
     }
     if (!there)
-        *(volatile int *)&shared->failed = 1;
+        *(volatile int *)&all->failed = 1;
     return __all_sync(FULL_MASK, there);
 }
 // [counters]

@@ -20,11 +20,11 @@ struct list {
 };
 
 // [few_blocks]
-enum { MOST_FEW = 512 }; /* a group of so many ids at most */
+enum { MAX_FEW = 512 }; /* a group of so many ids at most */
 
 static list list_of(const struct align_problem *problem, const struct align_buffers *buffers)
 {
-    const unsigned divisor = problem->block_size < MOST_FEW ? (unsigned)problem->block_size : (unsigned)MOST_FEW;
+    const unsigned divisor = problem->block_size < MAX_FEW ? (unsigned)problem->block_size : (unsigned)MAX_FEW;
     const unsigned reciprocal = ((1u << 20) + divisor - 1) / divisor;
 
     return list{buffers->sorted_token_ids,
@@ -40,7 +40,7 @@ static list list_of(const struct align_problem *problem, const struct align_buff
 }
 
 /**
- * Blocks of rows for up to MOST_FEW ids: n / divisor, n = count + divisor - 1, as a product with a reciprocal of 20 bits.
+ * Blocks of rows for up to MAX_FEW ids: n / divisor, n = count + divisor - 1, as a product with a reciprocal of 20 bits.
  * `rest` is (divisor - 1) * reciprocal. The product is too large by less than n / 2^20; to the next whole number
  * n / divisor lacks 1 / divisor or more. n * divisor is at most 1,023 * 512 < 2^20, so the quotient is right.
  */

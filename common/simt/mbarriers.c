@@ -16,7 +16,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ARRIVALS = (1 << 20) - 1, MARK = 0x6d626172 };
+enum { MAX_ARRIVALS = (1 << 20) - 1, MARK = 0x6d626172 };
 
 /** What lies in shared memory. */
 struct name {
@@ -132,9 +132,9 @@ void simt_mbarrier_init(void *address, uint32_t arrivals)
     const uintptr_t pc = SIMT_CALLER();
 
     check_address(address, pc);
-    if (arrivals < 1 || arrivals > MOST_ARRIVALS)
+    if (arrivals < 1 || arrivals > MAX_ARRIVALS)
         simt_fault_here(cudaErrorLaunchFailure, pc, "bad mbarrier",
-                        "initialises an mbarrier for %u arrivals; it must be 1 to %d", arrivals, MOST_ARRIVALS);
+                        "initialises an mbarrier for %u arrivals; it must be 1 to %d", arrivals, MAX_ARRIVALS);
     if (number_at(address))
         simt_fault_here(cudaErrorLaunchFailure, pc, "bad mbarrier",
                         "initialises an mbarrier that was initialised" SIMT_PLACE " before",

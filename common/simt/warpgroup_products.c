@@ -21,7 +21,7 @@ enum {
     GROUP_WARPS = 4,
     WARP_ROWS = 16,
     DEPTH = 16,
-    MOST_COLUMNS = 256,
+    MAX_COLUMNS = 256,
     CHUNK = 16, /* bytes that are permuted as one */
     ROW = 128,  /* bytes */
     EIGHT_ROWS = 1024,
@@ -185,7 +185,7 @@ static float *unpack_row(float *to, uint64_t operand, unsigned row)
 /** The sums of a warp: as simt_complete_mma() adds them, one after another in ascending order of k. */
 static void multiply(const struct warp *warp, const struct product_part *const parts[WARP_LANES])
 {
-    static float a[WARP_ROWS][DEPTH], b[DEPTH][MOST_COLUMNS], d[WARP_ROWS][MOST_COLUMNS];
+    static float a[WARP_ROWS][DEPTH], b[DEPTH][MAX_COLUMNS], d[WARP_ROWS][MAX_COLUMNS];
     const unsigned columns = 2 * parts[0]->count;
     const unsigned first = warp->first / WARP_LANES % GROUP_WARPS * WARP_ROWS;
 

@@ -19,7 +19,7 @@ static __device__ bool is_expert(int id, int num_experts)
 static __global__ void __launch_bounds__(WARP_SIZE)
     rank_kernel(const int32_t *topk_ids, int numel, int num_experts, int32_t *ranks)
 {
-    __shared__ int counts[MOST_EXPERTS]; /* ids of each expert in the rounds so far */
+    __shared__ int counts[MAX_EXPERTS]; /* ids of each expert in the rounds so far */
     const int lane = threadIdx.x;
 
     for (int e = lane; e < num_experts; e += WARP_SIZE)

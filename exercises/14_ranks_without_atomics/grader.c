@@ -31,7 +31,7 @@ static int32_t draw_invalid(struct random *random, int num_experts)
 static void check_ids(struct grade *grade, const int32_t *ids, int numel, int num_experts)
 {
     int32_t *const expected = grade_host(grade, (size_t)numel * sizeof *expected);
-    int32_t counts[MOST_EXPERTS] = {0};
+    int32_t counts[MAX_EXPERTS] = {0};
 
     for (int i = 0; i < numel; i++)
         expected[i] = ids[i] >= 0 && ids[i] < num_experts ? counts[ids[i]]++ : -1;
@@ -90,7 +90,7 @@ static void votes(struct grade *grade)
 {
     enum { NUMEL = 1024, ROUNDS = NUMEL / WARP_SIZE };
 
-    check(grade, NUMEL, MOST_EXPERTS, draw_last);
+    check(grade, NUMEL, MAX_EXPERTS, draw_last);
     grade_unused(grade, "atomic_requests", "their order decides a rank");
     grade_unused(grade, "shuffles", "a vote tells all lanes at once");
     grade_budget_each(grade, "votes", grade_counter(grade, "votes"), 12, ROUNDS, "round");

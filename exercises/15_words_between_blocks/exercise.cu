@@ -8,7 +8,7 @@
 #include "exercise.h"
 #include "kernels/launch_together.cuh"
 
-enum { WARP_SIZE = 32, MOST_POLLS = 1000 };
+enum { WARP_SIZE = 32, MAX_POLLS = 1000 };
 static const unsigned FULL_MASK = 0xffffffffu;
 
 /** Grid: blocks of one warp, all on the device at the same time. */
@@ -25,7 +25,7 @@ static __global__ void __launch_bounds__(WARP_SIZE)
 
     // TODO exchange
     // Publish the id as one word, by one atomic: what is a word that says something, and cannot be the zero that was there?
-    // The lanes below num_blocks look at a word each, by a volatile load, until it is there or they have looked MOST_POLLS
+    // The lanes below num_blocks look at a word each, by a volatile load, until it is there or they have looked MAX_POLLS
     // times. __nanosleep(20) between two looks lets others go on.
     if (lane == 0)
         words[own] = id;

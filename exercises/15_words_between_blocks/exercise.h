@@ -9,14 +9,14 @@
 extern "C" {
 #endif
 
-enum { MOST_BLOCKS = 12, NOBODY_ABSENT = -1 };
+enum { MAX_BLOCKS = 12, NOBODY_ABSENT = -1 };
 
 /**
  * Tells each block how many blocks have the same id, and how many of those come before it. A block of one warp has one id;
  * all blocks are on the device at the same time.
  *
  * @param ids         [num_blocks], at least 0
- * @param num_blocks  1 to MOST_BLOCKS
+ * @param num_blocks  1 to MAX_BLOCKS
  * @param absent      a block that leaves at once, or NOBODY_ABSENT
  * @param words       [num_blocks], zeros before the launch
  * @param totals      [num_blocks] blocks with the same id, this one included; -1 if a block is absent

@@ -7,7 +7,7 @@
 /** Launches a block for each of the ids, and looks at what each has found out. */
 static void check_ids(struct grade *grade, const int32_t *ids, int num_blocks, int absent)
 {
-    int32_t expected_totals[MOST_BLOCKS], expected_ranks[MOST_BLOCKS];
+    int32_t expected_totals[MAX_BLOCKS], expected_ranks[MAX_BLOCKS];
     uint32_t *const zeros = grade_host(grade, (size_t)num_blocks * sizeof *zeros);
 
     memset(zeros, 0, (size_t)num_blocks * sizeof *zeros);
@@ -67,7 +67,7 @@ static void id_zero(struct grade *grade)
 
 static void any_number_of_blocks(struct grade *grade)
 {
-    static const int counts[] = {1, 2, 7, 8, 11, MOST_BLOCKS};
+    static const int counts[] = {1, 2, 7, 8, 11, MAX_BLOCKS};
 
     for (int i = 0; i < 6; i++)
         check(grade, counts[i], 6, NOBODY_ABSENT);

@@ -67,7 +67,7 @@ static bool read_open(int file, const char *path, char **text, struct error *err
     if (!S_ISREG(status.st_mode))
         return error_set(error, "%s: %s, not a file", path,
                          S_ISDIR(status.st_mode) ? "a directory" : "a device or a pipe");
-    if (status.st_size > LEARNER_FILE_MOST_BYTES)
+    if (status.st_size > LEARNER_FILE_MAX_BYTES)
         return error_set(error, "%s: it is larger than 1 MiB", path);
     *text = malloc((size_t)status.st_size + 1);
     if (!*text)

@@ -8,10 +8,10 @@
 #include <stddef.h>
 
 /* A file larger than this is no exercise. */
-enum { LEARNER_FILE_MOST_BYTES = 1 << 20 };
+enum { LEARNER_FILE_MAX_BYTES = 1 << 20 };
 
 /**
- * Reads a file of text: at least one character that is no blank, no NUL, at most LEARNER_FILE_MOST_BYTES. The caller frees
+ * Reads a file of text: at least one character that is no blank, no NUL, at most LEARNER_FILE_MAX_BYTES. The caller frees
  * the text, which ends with a NUL. False with one line that begins with `path`.
  */
 bool learner_file_read(const char *path, char **text, struct error *error);

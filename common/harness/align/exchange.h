@@ -9,7 +9,7 @@ extern "C" {
 #endif
 
 /** The most blocks of a launch that wait for each other: no GPU has more multiprocessors. */
-enum { ALIGN_MOST_BLOCKS = 192 };
+enum { ALIGN_MAX_BLOCKS = 192 };
 
 /**
  * The bytes of such a workspace: 16, then two sets of rows, of 4 bytes an expert for each block. Unlike others it holds

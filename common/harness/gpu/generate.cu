@@ -5,7 +5,7 @@
 
 enum { THREADS = 256 };
 
-static const int64_t MOST_BLOCKS = 1 << 16;
+static const int64_t MAX_BLOCKS = 1 << 16;
 
 static __device__ void store(float *to, float value, unsigned long long *others)
 {
@@ -37,7 +37,7 @@ cudaError_t generate_launch(struct generated values, enum dtype dtype, int64_t f
                             unsigned long long *others)
 {
     const int64_t wanted = (count + THREADS - 1) / THREADS;
-    const unsigned blocks = (unsigned)(wanted < MOST_BLOCKS ? wanted : MOST_BLOCKS);
+    const unsigned blocks = (unsigned)(wanted < MAX_BLOCKS ? wanted : MAX_BLOCKS);
 
     if (blocks > 0 && dtype == DTYPE_BF16)
         generate_kernel<<<blocks, THREADS>>>(values, first, count, (__nv_bfloat16 *)device, others);

@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* What a check may cost: so many products, and so many tokens all the same. */
-static const int64_t MOST_PRODUCTS = (int64_t)1 << 30;
+static const int64_t MAX_PRODUCTS = (int64_t)1 << 30;
 enum { LEAST_TOKENS = 16, STREAM_TOKENS = 2000 };
 
 /* The rounding of f32, and how many deviations, see check.h, independent errors may reach together. */
@@ -113,7 +113,7 @@ static double passed_error(const struct examination *exam, const double *errors,
 int64_t moe_checked_tokens(const struct moe_problem *problem)
 {
     const int64_t products = 3 * (int64_t)problem->topk * problem->hidden_size * problem->intermediate_size;
-    const int64_t most = MOST_PRODUCTS / products > LEAST_TOKENS ? MOST_PRODUCTS / products : LEAST_TOKENS;
+    const int64_t most = MAX_PRODUCTS / products > LEAST_TOKENS ? MAX_PRODUCTS / products : LEAST_TOKENS;
 
     return problem->num_tokens < most ? problem->num_tokens : most;
 }

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 
 /* The router's experts, how many of them its gate may give a token here, and the stream of random weights. */
-enum { ROUTER_EXPERTS = 256, ROUTER_MOST_CHOICES = 32, STREAM_WEIGHTS = 1000 };
+enum { ROUTER_EXPERTS = 256, ROUTER_MAX_CHOICES = 32, STREAM_WEIGHTS = 1000 };
 
 void moe_routing_free(struct moe_routing *routing)
 {
@@ -23,7 +23,7 @@ void moe_routing_free(struct moe_routing *routing)
 
 bool moe_router_fits(const struct moe_problem *problem)
 {
-    return problem->num_experts == ROUTER_EXPERTS && problem->topk <= ROUTER_MOST_CHOICES;
+    return problem->num_experts == ROUTER_EXPERTS && problem->topk <= ROUTER_MAX_CHOICES;
 }
 
 /* --- the real router ---------------------------------------------------------------------------------------------- */
@@ -32,7 +32,7 @@ bool moe_router_fits(const struct moe_problem *problem)
 static bool choose(const struct gate_problem *gate, const struct operands *data, int64_t count, int32_t *topk_ids,
                    float *topk_weights, struct error *error)
 {
-    struct interval weights[ROUTER_MOST_CHOICES];
+    struct interval weights[ROUTER_MAX_CHOICES];
     struct gate_row row;
 
     if (!gate_row_allocate(gate, &row, error))

@@ -7,10 +7,10 @@
 
 // [exchange_bytes]
 /** Up to so many tokens take one launch. */
-enum { MOST_TOKENS = 256 };
+enum { MAX_TOKENS = 256 };
 
 /** What it has of its own: 256 bytes, then two sets of a word for each token. */
-enum { EXCHANGE_BYTES = 256 + 2 * MOST_TOKENS * 8 };
+enum { EXCHANGE_BYTES = 256 + 2 * MAX_TOKENS * 8 };
 // [exchange_bytes]
 
 #endif
