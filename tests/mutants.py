@@ -83,7 +83,10 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--block-size 176",
             "--num-tokens 1 --num-experts 2 --topk 2 --hidden-size 32896 --intermediate-size 64 --dist uniform",
             "--check-all"]}
-# A block that waits in vain gives up soon.
+# Before --check-all: launch after launch with one workspace, and launches that give up.
+LAUNCHES = {"14_align_at_the_limit": "tests/test_align_exchange.c", "15_one_launch": "tests/test_routing_exchange.c",
+            "16_layer_at_the_limit": "tests/test_moe_counters.c"}
+# In a chapter's program, a block that waits in vain gives up soon.
 DEFINED = dict.fromkeys(("14_align_at_the_limit", "15_one_launch", "16_layer_at_the_limit"), "-DMAX_POLLS=1000")
 # Programs of the same kernel, compiled otherwise, that are tried as well: --check-all has few tokens a problem.
 TWINS = {"13_gate_at_the_limit": ["13_gate_at_the_limit_many"]}
@@ -238,13 +241,27 @@ class Chapter:
         self.rewriter = f"{build}/cpu/rewrite_launch"
         self.object, self.program = f"{build}/cpu/obj/{name}/{target}.o", program
         commands = subprocess.run(["ninja", "-t", "commands", program], capture_output=True, text=True, check=True)
-        self.commands = [line.replace(" -c ", f" {DEFINED.get(name, '')} -c ")
+        self.commands = [line.replace(" -MMD ", f" {DEFINED.get(name, '')} -MMD ")
                          for line in commands.stdout.splitlines() if self.object in line]
+        self.launches = []
+        if name in LAUNCHES:
+            self.launches = self.commands_of_launches(build, *(line for line in commands.stdout.splitlines() if self.object in line))
         self.threads = "1"
         if self.file.endswith(".c"):  # no simulator looks after it, and it makes threads of its own
             sanitizers = "-fsanitize=address,undefined -fno-sanitize-recover=undefined"
             self.commands = [f"{command} {sanitizers}" for command in self.commands]
             self.threads = "3"
+
+    def commands_of_launches(self, build, compile_kernel, link):
+        """What builds FOLDER/launches, the test of them: with the kernel as it is and, as in build.ninja, impatient."""
+        launch, objects = f"{self.target}_launch", f"{build}/cpu/obj/{self.name}"
+        impatient = f"{build}/tests/obj/{self.target}_impatient.o"
+        commands = subprocess.run(["ninja", "-t", "commands", impatient], capture_output=True, text=True, check=True)
+        test = f"-Icommon/simt -Icommon {LAUNCHES[self.name]} FOLDER/impatient.o"
+        link = link.replace(self.object, "FOLDER/patient.o").replace(f"{objects}/main.o", test)
+        return [compile_kernel.replace(" -MMD ", f" -D{launch}={launch}_patient -MMD ").replace(self.object, "FOLDER/patient.o"),
+                commands.stdout.splitlines()[-1].replace(impatient, "FOLDER/impatient.o"),
+                link.replace(f"{objects}/pair.o", "").replace(self.program, "FOLDER/launches") + " -lcmocka"]
 
     def compile(self, folder, commands, more=""):
         """
@@ -260,7 +277,8 @@ class Chapter:
         for command in commands:
             command = re.sub(r"-iquote \S+( \S+\))?", "", command).replace(self.kernel, f"{folder}/{self.file}")
             command = command.replace(self.object, f"{folder}/kernel.o")
-            command = command.replace(f"-o {self.program} ", f"-o {folder}/program {more} ")
+            command = command.replace(f"-o {self.program} ", "-o FOLDER/program ")
+            command = re.sub(r"-o FOLDER/(program|launches) ", rf"-o FOLDER/\1 {more} ", command).replace("FOLDER", str(folder))
             command = command.replace("-Icommon/simt", f"-I{folder} -Icommon/simt", 1)
             result = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
             if result.returncode:
@@ -285,19 +303,25 @@ class Chapter:
     def verdict(self, program, arguments, number=0):
         """What refused a program, by the number of the mutant in it, and its first line; None if nothing did."""
         runs = RUNS[self.name if self.name in RUNS else self.target]
-        for words in arguments or [*(["--check-all"] if "--check-all" not in runs else []), *runs]:
-            seconds = SECONDS_OF_ALL if words == runs[-1] == "--check-all" else SECONDS
-            result = subprocess.run(["sh", "-c", f"ulimit -t {seconds}; exec {program} {words}"], text=True,
+        commands = [f"{program} {words}"
+                    for words in arguments or [*(["--check-all"] if "--check-all" not in runs else []), *runs]]
+        if self.launches and not arguments:
+            commands.insert(-1, program.with_name("launches"))
+        for command in commands:
+            if command == program.with_name("launches") and not command.exists():
+                self.compile(program.parent, self.launches, " ".join(map(str, program.parent.glob("chosen.o"))))
+            seconds = SECONDS_OF_ALL if command == commands[-1] else SECONDS
+            result = subprocess.run(["sh", "-c", f"ulimit -t {seconds}; exec {command}"], text=True,
                                     stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, check=False,
                                     env={**os.environ, "OMP_NUM_THREADS": self.threads, "MUTANT": str(number)})
             if result.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
-                return "does not end", words
+                return "does not end", f"{command}"
             if result.returncode not in (0, 2):  # 2: the chapter does not take this problem
                 said = (result.stderr.strip() or f"exit {result.returncode}").splitlines()
                 said = next((line for line in said if "Sanitizer: " in line), said[0])
                 return ("crash" if result.returncode < 0 else
                         "fault" if re.search(r"\.(cuh?|h):\d+: |Sanitizer: |runtime error: ", said) else
-                        "wrong answer" if re.search(r"[;:] expected |as before the launch", said) else
+                        "wrong answer" if re.search(r"[;:] expected |as before the launch|ERROR +]", said) else
                         "refused otherwise"), said
         return None
 
