@@ -136,7 +136,7 @@ class Mutant:
     after: str
     text: str  # of the whole file
     span: tuple  # begin, end, what is there instead
-    below: str  # the next line
+    below: str  # the next three lines, each with // behind it
 
     def name(self):
         return f"{self.path}:{self.line}: {self.rule}: {self.before}  ->  {self.after}"
@@ -148,8 +148,9 @@ def blank(text):
 
 
 def code_of(text):
-    """The text with blanks for comments, strings, directives and what only a GPU's compiler reads."""
-    for pattern in (r"/\*.*?\*/", r"//[^\n]*", r'"[^"\n]*"', r"^#ifdef.*?^#else$", r"^#[^\n]*$"):
+    """The text with blanks for comments, strings, directives, assertions of the compiler's and what only a GPU's reads."""
+    for pattern in (r"/\*.*?\*/", r"//[^\n]*", r'"[^"\n]*"', r"^#ifdef.*?^#else$", r"^#[^\n]*$",
+                    r"static_assert\((?:[^()]|\([^()]*\))*\);"):
         text = re.sub(pattern, lambda match: blank(match[0]), text, flags=re.DOTALL | re.MULTILINE)
     return text
 
@@ -209,7 +210,7 @@ def mutants_of(path):
         before, after = text[first:last], text[first:begin] + replacement + text[end:last]
         yield Mutant(path, rule, text.count("\n", 0, begin) + 1, " ".join(before.split()), " ".join(after.split()),
                      text[:begin] + replacement + text[end:], (begin, end, replacement),
-                     " ".join(text[last:].lstrip("\n").partition("\n")[0].split()))
+                     "".join(f"{' '.join(line.split())} // " for line in re.findall(r"\S[^\n]*", text[last:last + 500])[:3]))
 
 
 def kernels():
@@ -305,10 +306,11 @@ class Chapter:
         runs = RUNS[self.name if self.name in RUNS else self.target]
         commands = [f"{program} {words}"
                     for words in arguments or [*(["--check-all"] if "--check-all" not in runs else []), *runs]]
+        launches = program.with_name("launches")
         if self.launches and not arguments:
-            commands.insert(-1, program.with_name("launches"))
+            commands.insert(-1, launches)
         for command in commands:
-            if command == program.with_name("launches") and not command.exists():
+            if command == launches and not launches.exists():
                 self.compile(program.parent, self.launches, " ".join(map(str, program.parent.glob("chosen.o"))))
             seconds = SECONDS_OF_ALL if command == commands[-1] else SECONDS
             result = subprocess.run(["sh", "-c", f"ulimit -t {seconds}; exec {command}"], text=True,
@@ -316,7 +318,7 @@ class Chapter:
                                     env={**os.environ, "OMP_NUM_THREADS": self.threads, "MUTANT": str(number)})
             if result.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
                 return "does not end", f"{command}"
-            if result.returncode not in (0, 2):  # 2: the chapter does not take this problem
+            if result.returncode and (result.returncode != 2 or command == launches):  # 2: a problem that it does not take
                 said = (result.stderr.strip() or f"exit {result.returncode}").splitlines()
                 said = next((line for line in said if "Sanitizer: " in line), said[0])
                 return ("crash" if result.returncode < 0 else
@@ -364,7 +366,7 @@ def entry_for(mutant, entries):
     for entry in entries:
         line, _, below = entry[1].partition(" // ")
         if (fnmatch.fnmatch(mutant.path, entry[0]) and (mutant.before, mutant.after) == (line, entry[2])
-                and below in ("", mutant.below)):
+                and (not below or mutant.below.startswith(f"{below} // "))):
             return entry
     return None
 
