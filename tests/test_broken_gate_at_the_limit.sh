@@ -44,6 +44,14 @@ for kernel in few many; do
             "$programs/13_gate_at_the_limit_$kernel" --num-tokens 6 --dist normal --bias "$scratch/$name.npy"
     done
 done
+for kernel in few many; do
+    for dist in normal nan; do
+        for later in 0 1; do
+            succeeds "$kernel tokens with shared experts, $dist, scaled later: $later" "$programs/13_gate_at_the_limit_$kernel" \
+                --num-tokens 33 --dist $dist --num-fused-shared-experts 9 --scale-later $later
+        done
+    done
+done
 for tokens in 4 5 1537; do
     succeeds "$tokens tokens" "$programs/13_gate_at_the_limit" --num-tokens $tokens --dist normal
 done
@@ -68,6 +76,8 @@ few="--num-tokens 9 --dist"
     breaks "places of other candidates" 's/chosen\[place\] = scores\[first + lane\]/chosen[place] = scores[lane \& 7]/' "weight" "" \
         $few normal
     breaks "half of the chosen scores are added up" 's/k < Router::TOPK; k += 4/k < Router::TOPK; k += 8/' "weight" "" $few normal
+    breaks "rows without room for shared experts" 's/(Router::TOPK + how.shared)/Router::TOPK/' "race" "" $few normal \
+        --num-fused-shared-experts 1
     breaks "NaN has a weight" 's/key != 0 ? score : 0.0f;/score;/' "weight" "" $few nan
 }
 
@@ -79,7 +89,11 @@ many="--num-tokens 33 --dist"
     breaks "no wait for the copies" '/__pipeline_wait_prior(0);/d' "asynchronous" "" $many normal
     breaks "no barrier behind the wait" '/__pipeline_wait_prior(0);/{n;d}' "" "" $many normal
     breaks "the last warp begins where it would" 's/min(first_token, num_tokens - TOKENS)/first_token/' "out-of-bounds" "" $many normal
-    breaks "rows of the warp before stored again" 's/chooses & (token >= first_token)/chooses/' "race" "" $many normal
+    breaks "rows of the warp before stored again" 's/!by_rounds & (token >= first_token)/!by_rounds/' "race" "" $many normal
+    breaks "rows without room for shared experts" 's/token \* (TOPK + how.shared)/token * TOPK/' "race" "" $many normal \
+        --num-fused-shared-experts 1
+    breaks "a row chosen by rounds without room for shared experts" 's/+ t) \* (TOPK + how.shared)/+ t) * TOPK/' "" "" $many nan \
+        --num-fused-shared-experts 1
     breaks "the least best for the least second best" 's/stays ? best.second : INFINITY/stays ? best.first : INFINITY/' "" "" \
         $many normal
     breaks "an equal second best is lost" 's/fminf(first\[i\], first\[i + step\])/fminf(second[i], first[i + step])/' "" "" $many ties
