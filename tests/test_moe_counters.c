@@ -20,6 +20,25 @@ cudaError_t moe_launch_impatient(const struct moe_problem *problem, const struct
                                  cudaStream_t stream);
 typedef cudaError_t launch(const struct moe_problem *problem, const struct moe_buffers *buffers, cudaStream_t stream);
 
+static int others; /* launches for what it has no kernel for */
+
+cudaError_t moe_launch_any_shape(const struct moe_problem *problem, const struct moe_buffers *buffers,
+                                 cudaStream_t stream)
+{
+    (void)problem, (void)buffers, (void)stream;
+    others++;
+    return cudaSuccess;
+}
+
+static const struct moe_problem problem_with_tiles = {.num_tokens = TOKENS,
+                                                      .hidden_size = HIDDEN,
+                                                      .intermediate_size = INTERMEDIATE,
+                                                      .num_experts = EXPERTS,
+                                                      .num_local_experts = EXPERTS,
+                                                      .topk = 1,
+                                                      .dtype = DTYPE_BF16,
+                                                      .block_size = 16};
+
 /** Every token goes to expert t % 2, in blocks of either size. */
 struct fixture {
     struct moe_buffers_and_workspace device;
@@ -115,15 +134,10 @@ static void launch_over(struct fixture *f, int block_size, launch *launch)
 {
     static const int32_t zeros[4 + MAX_BLOCKS];
     int32_t counters[4 + MAX_BLOCKS];
-    const struct moe_problem problem = {.num_tokens = TOKENS,
-                                        .hidden_size = HIDDEN,
-                                        .intermediate_size = INTERMEDIATE,
-                                        .num_experts = EXPERTS,
-                                        .num_local_experts = EXPERTS,
-                                        .topk = 1,
-                                        .dtype = DTYPE_BF16,
-                                        .block_size = block_size,
-                                        .capacity = list_tokens(f, block_size) * block_size};
+    struct moe_problem problem = problem_with_tiles;
+
+    problem.block_size = block_size;
+    problem.capacity = list_tokens(f, block_size) * block_size;
 
     cudaMemset(f->device.buffers.output, 0, sizeof f->output);
     assert_int_equal(launch(&problem, &f->device.buffers, 0), cudaSuccess);
@@ -173,12 +187,47 @@ static void the_next_launch_finds_the_counters_ready(void **state)
     assert_memory_equal(f->output, f->first, sizeof f->first);
 }
 
+/** All of these would take memory that no GPU has, or a kernel that is not there: so nothing but a launch is tried. */
+static void what_it_has_no_kernel_for_goes_elsewhere(void **state)
+{
+    struct fixture *const f = *state;
+    struct moe_problem problems[8];
+    const int count = sizeof problems / sizeof *problems;
+
+    for (int i = 0; i < count; i++)
+        problems[i] = problem_with_tiles;
+    problems[0].dtype = DTYPE_F32;
+    problems[1].hidden_size = 64;
+    problems[2].intermediate_size = 96;
+    problems[3].block_size = 208;
+    problems[4].num_local_experts = 8192, problems[4].hidden_size = 131072; /* 2^31 rows */
+    problems[5].num_local_experts = 8192, problems[5].intermediate_size = 131072;
+    problems[6].num_tokens = 1 << 25, problems[6].hidden_size = 1024; /* 2^32 pieces */
+    problems[7].num_tokens = 1 << 25, problems[7].intermediate_size = 1024;
+    for (int i = 0; i < count; i++) {
+        assert_int_equal(moe_launch_patient(&problems[i], &f->device.buffers, 0), cudaSuccess);
+        assert_int_equal(others, i + 1);
+    }
+}
+
+static void weights_that_cannot_be_copied_are_an_error(void **state)
+{
+    struct moe_buffers_and_workspace *const device = &((struct fixture *)*state)->device;
+    const void *const w13 = device->buffers.w13;
+
+    device->buffers.w13 = (const uint16_t *)w13 + 1; /* a copy begins at a multiple of 16 bytes */
+    assert_int_equal(moe_launch_patient(&problem_with_tiles, &device->buffers, 0), cudaErrorInvalidValue);
+    device->buffers.w13 = w13;
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(launches_with_the_same_counters_give_the_same_bits),
         cmocka_unit_test(a_launch_that_gave_up_says_so),
         cmocka_unit_test(the_next_launch_finds_the_counters_ready),
+        cmocka_unit_test(what_it_has_no_kernel_for_goes_elsewhere),
+        cmocka_unit_test(weights_that_cannot_be_copied_are_an_error),
     };
 
     return cmocka_run_group_tests(tests, start, end);
