@@ -10,9 +10,7 @@ is left must stand in tests/mutants_equivalent.txt, which says why it is no wron
 Most of a chapter's mutants are in one program (tests/mutants_in_one.py), which is right while none of them is on. With
 --alone, and where a mutant changes a constant or a type, it is a program by itself.
 Chapter 01 runs on the host, where no simulator looks on: it is compiled with gcc's sanitizers, too.
-
-Chapter 12 is left out: its program has no --check-all, and what is new there shows only between several processes,
-which take a second to start. tests/test_parallel.sh leaves out the sums between them. Its products are chapter 11c's.
+Chapter 12 has no --check-all: its program is run as two processes, each time.
 
 Prints each survivor and, for each chapter, what refused how many; exits 1 if one survived. WORDs choose: only mutants
 whose path, rule and line contain them all. A header counts for the first chapter that reads it.
@@ -47,6 +45,14 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--num-tokens 1 --num-experts 2 --topk 2 --hidden-size 64 --intermediate-size 32832 --dist uniform",
             "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 64 --intermediate-size 64 --dist uniform",
             "--num-tokens 1 --num-experts 9 --topk 9 --hidden-size 32832 --intermediate-size 64 --dist uniform"],
+        "12_expert_parallel": [f"--hidden-size {hidden} --intermediate-size 64 --num-experts 8 --topk 2 {words}"
+                               for hidden, words in ((64, "--tokens-per-rank 5,6 --dispatch all-to-all"),
+                                                     (64, "--num-tokens 5 --dtype f32 --ep 1 --tp 2"),
+                                                     (64, "--num-tokens 5 --dtype f32 --dispatch all-to-all --ep 1"),
+                                                     (64, "--num-tokens 0 --dispatch all-to-all"),
+                                                     (64, "--num-tokens 0 --dtype f32"),
+                                                     (192, "--tokens-per-rank 150,200 --dispatch all-to-all"),
+                                                     (192, "--num-tokens 350 --dist uniform"))],
         "13_gate_at_the_limit": [  # two routers that --check-all has not
             "", "--num-tokens 1536 --dist normal", "--num-tokens 99 --num-expert-group 16 --dist nan --bias none",
             *(f"--num-tokens {tokens} {router} --dist {dist}" for dist in ("normal", "ties", "nan")
@@ -90,6 +96,8 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--expert-map random",
             "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 128 --intermediate-size 64 --dist uniform",
             "--check-all"]}
+# Programs without --check-all, and what starts them.
+STARTED_BY = {"12_expert_parallel": "mpirun --allow-run-as-root --oversubscribe -n 2"}
 # Before --check-all: launch after launch with one workspace, and launches that give up.
 LAUNCHES = {"14_align_at_the_limit": "tests/test_align_exchange.c", "15_one_launch": "tests/test_routing_exchange.c",
             "16_layer_at_the_limit": "tests/test_moe_counters.c"}
@@ -224,7 +232,7 @@ def kernels():
     """Each chapter's name, kernel and the headers that no chapter before it reads."""
     seen = set()
     for folder in sorted(pathlib.Path("chapters").glob("[0-9][0-9]*_*")):
-        names = ("gate.c", "gate.cu", "align.cu", "moe.cu", "routing.cu")
+        names = ("gate.c", "gate.cu", "align.cu", "moe.cu", "parallel.cu", "routing.cu")
         kernel = next((path for path in sorted(folder.iterdir()) if path.name in names), None)
         if not kernel:
             continue
@@ -296,7 +304,7 @@ class Chapter:
     def copy(self, folder):
         """Copies the kernel and the headers beside it into the folder."""
         (folder / "kernels").mkdir()
-        for path in (pathlib.Path(self.kernel), *pathlib.Path(self.kernel).parent.glob("*.cuh")):
+        for path in (pathlib.Path(self.kernel), *pathlib.Path(self.kernel).parent.glob("*.*h")):
             (folder / path.name).write_text(path.read_text())
 
     def place(self, path, folder):
@@ -311,8 +319,9 @@ class Chapter:
     def verdict(self, program, arguments, number=0):
         """What refused a program, by the number of the mutant in it, and its first line; None if nothing did."""
         runs = RUNS[self.name if self.name in RUNS else self.target]
-        commands = [f"{program} {words}"
-                    for words in arguments or [*(["--check-all"] if "--check-all" not in runs else []), *runs]]
+        start = STARTED_BY.get(self.name, "")
+        commands = [f"{start} {program} {words}" for words in
+                    arguments or [*(["--check-all"] if "--check-all" not in runs and not start else []), *runs]]
         launches = program.with_name("launches")
         if self.launches and not arguments:
             commands.insert(-1, launches)
