@@ -45,14 +45,15 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--num-tokens 1 --num-experts 2 --topk 2 --hidden-size 64 --intermediate-size 32832 --dist uniform",
             "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 64 --intermediate-size 64 --dist uniform",
             "--num-tokens 1 --num-experts 9 --topk 9 --hidden-size 32832 --intermediate-size 64 --dist uniform"],
-        "12_expert_parallel": [f"--hidden-size {hidden} --intermediate-size 64 --num-experts 8 --topk 2 {words}"
-                               for hidden, words in ((64, "--tokens-per-rank 5,6 --dispatch all-to-all"),
-                                                     (64, "--num-tokens 5 --dtype f32 --ep 1 --tp 2"),
-                                                     (64, "--num-tokens 5 --dtype f32 --dispatch all-to-all --ep 1"),
-                                                     (64, "--num-tokens 0 --dispatch all-to-all"),
-                                                     (64, "--num-tokens 0 --dtype f32"),
-                                                     (192, "--tokens-per-rank 150,200 --dispatch all-to-all"),
-                                                     (192, "--num-tokens 350 --dist uniform"))],
+        "12_expert_parallel": [f"--intermediate-size 64 --hidden-size {words}" for words in (
+            "64 --num-experts 8 --topk 2 --tokens-per-rank 5,6 --dispatch all-to-all",
+            "64 --num-experts 8 --topk 2 --num-tokens 5 --dtype f32 --ep 1 --tp 2",
+            "64 --num-experts 8 --topk 2 --num-tokens 5 --dtype f32 --dispatch all-to-all --ep 1",
+            "64 --num-experts 8 --topk 2 --num-tokens 0 --dispatch all-to-all",
+            "64 --num-experts 8 --topk 2 --num-tokens 0 --dtype f32",
+            "192 --num-experts 8 --topk 2 --tokens-per-rank 150,200 --dispatch all-to-all",
+            "4160 --num-experts 10 --topk 9 --num-tokens 1",
+            "64 --num-experts 2 --topk 1 --num-tokens 33000 --dispatch all-to-all")],
         "13_gate_at_the_limit": [  # two routers that --check-all has not
             "", "--num-tokens 1536 --dist normal", "--num-tokens 99 --num-expert-group 16 --dist nan --bias none",
             *(f"--num-tokens {tokens} {router} --dist {dist}" for dist in ("normal", "ties", "nan")
