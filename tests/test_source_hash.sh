@@ -10,6 +10,7 @@ tree() {
 /** A kernel. */
 #include "kernels/sum.cuh"
 #include "gate/gate.h"
+#include "gate/workspace.h"
 #include "beside.h"
 #include <cuda_runtime.h>
 // #include "kernels/gone.cuh"
@@ -23,6 +24,7 @@ KERNEL
     printf '#include "kernels/dtype.cuh"\nstatic int sum(int a, int b) { return a + b; }\n' >"$scratch/common/kernels/sum.cuh"
     printf '#pragma once\n#include "sum.cuh"\nstruct dtype { int size; };\n' >"$scratch/common/kernels/dtype.cuh"
     echo 'struct gate_problem { int topk; };' >"$scratch/common/harness/gate/gate.h"
+    echo 'enum { WORDS = 64 };' >"$scratch/common/harness/gate/workspace.h"
 }
 
 hash() {
@@ -62,8 +64,9 @@ changes 'a header of the simulator no more' $kernel '/cuda_runtime/d'
 changes 'a device function' common/kernels/sum.cuh 's/a + b/b + a + 0/'
 changes 'what that one includes' common/kernels/dtype.cuh 's/int size/long size/'
 changes 'a header beside the kernel' chapters/01_first/beside.h 's/1/2/'
-changes "a header of the harness" common/harness/gate/gate.h 's/topk/top_k/'
+changes "a header of the harness" common/harness/gate/workspace.h 's/64/65/'
 changes 'a header less' $kernel '/beside/d'
+keeps "an option more in the operator's header" common/harness/gate/gate.h 's/topk;/topk, shared;/'
 keeps 'a comment' $kernel 's/A kernel/The kernel/'
 keeps 'a comment at the end of a line' $kernel 's|// \[kernel\]||'
 keeps 'a comment between two words' $kernel 's|void kernel|void /* it */ kernel|'
@@ -81,7 +84,7 @@ equal 'the same hash: a header that moved' "$before" "$(hash)"
 tree
 
 hash "$scratch/made.c" >/dev/null
-equal 'what Ninja must know' "$scratch/made.c: chapters/01_first/gate.cu common/kernels/sum.cuh common/harness/gate/gate.h \
+equal 'what Ninja must know' "$scratch/made.c: chapters/01_first/gate.cu common/kernels/sum.cuh common/harness/gate/workspace.h \
 chapters/01_first/beside.h common/kernels/dtype.cuh" "$(sed "s| $root/common/source_hash.sh||" "$scratch/made.c.d")"
 succeeds 'the script itself among it' grep -q "source_hash.sh" "$scratch/made.c.d"
 rm "$scratch/common/kernels/dtype.cuh"
