@@ -64,7 +64,7 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--num-tokens 32 --topk 1 --num-experts 2048 --dist repeated",
             "--num-tokens 5 --topk 6 --num-experts 33 --block-size 3 --dist invalid --expert-map random",
             "--num-tokens 200 --num-experts 64 --dist uniform", "--num-tokens 400 --num-experts 64 --dist uniform",
-            "--num-tokens 128 --num-experts 160 --dist zipf --block-size 16 --expert-map random --ids i64 --room spare",
+            "--num-tokens 128 --num-experts 161 --dist zipf --block-size 16 --expert-map random --ids i64 --room spare",
             "--num-tokens 341 --topk 3 --num-experts 1000 --dist sparse --block-size 1 --room exact",
             "--num-tokens 625 --num-experts 64 --dist invalid --ids i64 --expert-map random --block-size 3",
             "--num-tokens 625 --num-experts 1025 --dist one",
