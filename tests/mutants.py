@@ -3,9 +3,11 @@
     python3 tests/mutants.py [--build DIR] [--jobs N] [--list] [--all] [--new] [--alone] [WORD...]
 
 A mutant is a kernel with one change: a barrier removed, < for <=, a statement lost (RULES has all). It is compiled by
-the commands that built the chapter's program (Ninja tells them) and run: --check-all, then what RUNS has. It is refused
-if it does not compile, if the simulator finds a fault, if the checker finds a wrong answer, or if it does not end. What
-is left must stand in tests/mutants_equivalent.txt, which says why it is no wrong kernel.
+the commands that built the chapter's program (Ninja tells them) and run: --check-all, then what RUNS has; where
+launches share a workspace, the test of that has a word, too (LAUNCHES). It is refused if it does not compile, if the
+simulator finds a fault, if the checker or that test finds a wrong answer, or if it does not end. What is left must
+stand in tests/mutants_equivalent.txt, which says why it is no wrong kernel. What only a GPU's compiler reads is not
+tried.
 
 Most of a chapter's mutants are in one program (tests/mutants_in_one.py), which is right while none of them is on. With
 --alone, and where a mutant changes a constant or a type, it is a program by itself.
@@ -166,7 +168,8 @@ def blank(text):
 def code_of(text):
     """The text with blanks for comments, strings, directives, assertions of the compiler's and what only a GPU's reads."""
     for pattern in (r"/\*.*?\*/", r"//[^\n]*", r'"[^"\n]*"', r"^#ifdef.*?^#else$", r"^#[^\n]*$",
-                    r"static_assert\((?:[^()]|\([^()]*\))*\);", r"\b(wgmma_keep|registers_\w+<\d+>|__nanosleep)\([^;]*\);"):
+                    r"static_assert\((?:[^()]|\([^()]*\))*\);",
+                    r"\b(wgmma_keep|registers_\w+<\d+>|__nanosleep)\([^;]*\);"):
         text = re.sub(pattern, lambda match: blank(match[0]), text, flags=re.DOTALL | re.MULTILINE)
     return text
 
@@ -226,7 +229,7 @@ def mutants_of(path):
         before, after = text[first:last], text[first:begin] + replacement + text[end:last]
         yield Mutant(path, rule, text.count("\n", 0, begin) + 1, " ".join(before.split()), " ".join(after.split()),
                      text[:begin] + replacement + text[end:], (begin, end, replacement),
-                     "".join(f"{' '.join(line.split())} // " for line in re.findall(r"\S[^\n]*", text[last:last + 500])[:3]))
+                     "".join(" ".join(line.split()) + " // " for line in re.findall(r"\S.*", text[last:last + 500])[:3]))
 
 
 def kernels():
@@ -258,11 +261,11 @@ class Chapter:
         self.rewriter = f"{build}/cpu/rewrite_launch"
         self.object, self.program = f"{build}/cpu/obj/{name}/{target}.o", program
         commands = subprocess.run(["ninja", "-t", "commands", program], capture_output=True, text=True, check=True)
-        self.commands = [line.replace(" -MMD ", f" {DEFINED.get(name, '')} -MMD ")
-                         for line in commands.stdout.splitlines() if self.object in line]
+        own = [line for line in commands.stdout.splitlines() if self.object in line]
+        self.commands = [line.replace(" -MMD ", f" {DEFINED.get(name, '')} -MMD ") for line in own]
         self.launches = []
         if name in LAUNCHES:
-            self.launches = self.commands_of_launches(build, *(line for line in commands.stdout.splitlines() if self.object in line))
+            self.launches = self.commands_of_launches(build, *own)
         self.threads = "1"
         if self.file.endswith(".c"):  # no simulator looks after it, and it makes threads of its own
             sanitizers = "-fsanitize=address,undefined -fno-sanitize-recover=undefined"
@@ -276,7 +279,8 @@ class Chapter:
         commands = subprocess.run(["ninja", "-t", "commands", impatient], capture_output=True, text=True, check=True)
         test = f"-Icommon/simt -Icommon {LAUNCHES[self.name]} FOLDER/impatient.o"
         link = re.sub(rf"{build}/cpu/obj/\S+\.o ", "", link.replace(f"{objects}/main.o", f"{test} FOLDER/patient.o"))
-        return [compile_kernel.replace(" -MMD ", f" -D{launch}={launch}_patient -MMD ").replace(self.object, "FOLDER/patient.o"),
+        patient = compile_kernel.replace(" -MMD ", f" -D{launch}={launch}_patient -MMD ")
+        return [patient.replace(self.object, "FOLDER/patient.o"),
                 commands.stdout.splitlines()[-1].replace(impatient, "FOLDER/impatient.o"),
                 link.replace(self.program, "FOLDER/launches") + " -lcmocka"]
 
@@ -295,7 +299,8 @@ class Chapter:
             command = re.sub(r"-iquote \S+( \S+\))?", "", command).replace(self.kernel, f"{folder}/{self.file}")
             command = command.replace(self.object, f"{folder}/kernel.o")
             command = command.replace(f"-o {self.program} ", "-o FOLDER/program ")
-            command = re.sub(r"-o FOLDER/(program|launches) ", rf"-o FOLDER/\1 {more} ", command).replace("FOLDER", str(folder))
+            command = re.sub(r"-o FOLDER/(program|launches) ", rf"-o FOLDER/\1 {more} ", command)
+            command = command.replace("FOLDER", str(folder))
             command = command.replace("-Icommon/simt", f"-I{folder} -Icommon/simt", 1)
             result = subprocess.run(["sh", "-c", command], capture_output=True, text=True, check=False)
             if result.returncode:
@@ -335,7 +340,8 @@ class Chapter:
                                     env={**os.environ, "OMP_NUM_THREADS": self.threads, "MUTANT": str(number)})
             if result.returncode in (-signal.SIGXCPU, -signal.SIGKILL):
                 return "does not end", f"{command}"
-            if result.returncode and (result.returncode != 2 or command == launches):  # 2: a problem that it does not take
+            taken = result.returncode != 2 or command == launches  # 2: the chapter does not take this problem
+            if result.returncode and taken:
                 said = (result.stderr.strip() or f"exit {result.returncode}").splitlines()
                 said = next((line for line in said if "Sanitizer: " in line), said[0])
                 return ("crash" if result.returncode < 0 else
