@@ -290,7 +290,7 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
                     bytes);
 }
 
-/** Whether an access that is no atomic is to the running lane's own stack, where access_elsewhere() finds nothing to check. */
+/** Whether an access that is no atomic is to the lane's own stack: there access_elsewhere() finds nothing to check. */
 ALWAYS_INLINE bool is_own(uintptr_t address)
 {
     const struct lane *lane = simt_now.lane;
