@@ -290,11 +290,20 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
                     bytes);
 }
 
+/** Whether an access that is no atomic is to the lane's own stack: there access_elsewhere() finds nothing to check. */
+ALWAYS_INLINE bool is_own(uintptr_t address)
+{
+    const struct lane *lane = simt_now.lane;
+
+    return lane && address - lane->stack < FIBER_STACK_BYTES && !simt_now.warp->products;
+}
+
 ALWAYS_INLINE void touch_memory(const void *pointer, unsigned bytes, struct touch touch, uintptr_t pc)
 {
     const uintptr_t address = (uintptr_t)pointer;
 
-    if (!access_ranges(address, bytes, touch, pc, simt_memory.arena_quick, simt_memory.shared_quick, false))
+    if (!access_ranges(address, bytes, touch, pc, simt_memory.arena_quick, simt_memory.shared_quick, false) &&
+        (touch.what == ACCESS_ATOMIC || !is_own(address)))
         access_elsewhere(address, bytes, touch, pc);
 }
 
