@@ -44,6 +44,11 @@ for kernel in few many; do
             "$programs/13_gate_at_the_limit_$kernel" --num-tokens 6 --dist normal --bias "$scratch/$name.npy"
     done
 done
+# shellcheck disable=SC2086
+for router in "$four_groups" "$sixteen_groups" "--num-expert-group 16"; do # main.c names them, as gate.cu does
+    succeeds "shared experts: $router" \
+        "$programs/13_gate_at_the_limit" --num-tokens 3 $router --dist normal --num-fused-shared-experts 1
+done
 for kernel in few many; do
     for dist in normal nan; do
         for later in 0 1; do

@@ -30,9 +30,7 @@ static const char *unsupported_reason(const struct gate_problem *problem)
     if (problem->num_tokens > INT_MAX)
         return "--num-tokens: more than 2147483647; a grid has at most as many blocks";
     if (problem->num_fused_shared_experts > 0 && !has_kernel(problem))
-        return "--num-fused-shared-experts: only with the routers that this chapter has kernels for; others take "
-               "chapter "
-               "05's kernel, which knows no shared experts";
+        return "--num-fused-shared-experts: not with this router; it goes to chapter 05's kernel, which has none";
     return NULL;
 }
 
