@@ -71,7 +71,7 @@ static cudaError_t launch_for_router(const gate_problem *problem, const gate_buf
 
     gate_problem scaled = *problem;
 
-    scaled.routed_scaling_factor = problem->scale_later ? 1.0f : problem->routed_scaling_factor;
+    scaled.routed_scaling_factor = gate_output_scale(problem);
     return gate_launch_any_shape(&scaled, buffers, stream);
 }
 // [dispatch]

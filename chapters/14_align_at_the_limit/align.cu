@@ -104,7 +104,7 @@ static cudaError_t launch_many(const align_problem *problem, const align_buffers
     if (numel <= 262144)
         return launch_parts<Id, FAST_EXPERTS, 4, 512, 4>(problem, buffers, stream, (int)((numel + 2047) / 2048));
     if (numel <= 524288)
-        return launch_parts<Id, FAST_EXPERTS, 2, 1024, 4>(problem, buffers, stream, ALIGN_MAX_BLOCKS);
+        return launch_parts<Id, FAST_EXPERTS, 4, 1024, 4>(problem, buffers, stream, ALIGN_MAX_BLOCKS);
     return launch_parts<Id, FAST_EXPERTS, 2, 1024, LONG_TILE>(problem, buffers, stream, ALIGN_MAX_BLOCKS);
 }
 // [launch_many]

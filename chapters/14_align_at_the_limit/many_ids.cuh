@@ -242,6 +242,16 @@ static __device__ void publish(word64 *row, int e, int count)
 // [publish]
 
 // [read_rows]
+/** Stores a word's counts together. counts[0] has number 0 and, in its upper half, 2; counts[1] has 1 and 3. */
+template <int PER_WORD>
+static __device__ void store_counts(int *to, const word64 counts[2])
+{
+    if (PER_WORD == 4)
+        *(int4 *)to = make_int4((int)counts[0], (int)counts[1], (int)(counts[0] >> 32), (int)(counts[1] >> 32));
+    else
+        *(int2 *)to = make_int2((int)counts[0], (int)counts[1]);
+}
+
 /** Sums all blocks' rows into s.counts, and those of the blocks before this one into s.cursors. False: gave up. */
 template <int EXPERTS, int PER_WORD, int THREADS, int IDS>
 static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THREADS, IDS> &s, const list &list,
@@ -291,18 +301,15 @@ static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THRE
             before[0] += earlier & mask;
             before[1] += earlier >> bits & mask;
         }
-#pragma unroll
-        for (int f = 0; f < PER_WORD; f++) {
-            s.partial[2 * group * s.experts + w * PER_WORD + f] = (int)(sums[f % 2] >> f / 2 * 32);
-            s.partial[(2 * group + 1) * s.experts + w * PER_WORD + f] = (int)(before[f % 2] >> f / 2 * 32);
-        }
+        store_counts<PER_WORD>(&s.partial[2 * group * s.experts + w * PER_WORD], sums);
+        store_counts<PER_WORD>(&s.partial[(2 * group + 1) * s.experts + w * PER_WORD], before);
     }
     if (__syncthreads_or(!good))
         return false;
     for (int e = threadIdx.x; e < s.experts; e = next_expert<EXPERTS, THREADS>(e)) {
         int sum = 0, before = 0;
 
-#pragma unroll 2
+#pragma unroll(EXPERTS ? 8 : 1)
         for (int g = 0; g < groups; g++) {
             sum += s.partial[2 * g * s.experts + e];
             before += s.partial[(2 * g + 1) * s.experts + e];

@@ -88,8 +88,8 @@ struct weighting {
 
 static inline weighting weighting_of(const gate_problem *problem)
 {
-    return {problem->renormalize, problem->scale_later ? 1.0f : problem->routed_scaling_factor,
-            problem->num_fused_shared_experts, problem->routed_scaling_factor};
+    return {problem->renormalize, gate_output_scale(problem), problem->num_fused_shared_experts,
+            problem->routed_scaling_factor};
 }
 
 /**

@@ -40,6 +40,12 @@ struct gate_problem {
     int num_fused_shared_experts;
 };
 
+/** What every weight is multiplied with at the end. */
+static inline float gate_output_scale(const struct gate_problem *problem)
+{
+    return problem->scale_later ? 1.0f : problem->routed_scaling_factor;
+}
+
 /** Where the operands lie: host memory for a chapter that computes on the host, device memory for one that launches. */
 struct gate_buffers {
     const void *gating_output;   /**< [num_tokens, num_experts] of problem->dtype, row-major */

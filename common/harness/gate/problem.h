@@ -17,12 +17,6 @@ static inline int gate_experts_per_token(const struct gate_problem *problem)
     return problem->topk + problem->num_fused_shared_experts;
 }
 
-/** What every weight is multiplied with at the end. */
-static inline float gate_output_scale(const struct gate_problem *problem)
-{
-    return problem->scale_later ? 1.0f : problem->routed_scaling_factor;
-}
-
 /** The size of topk_ids; nothing overflows. */
 static inline size_t gate_choices(const struct gate_problem *problem)
 {
