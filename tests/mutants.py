@@ -57,7 +57,7 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "4160 --num-experts 10 --topk 9 --num-tokens 1",
             "64 --num-experts 2 --topk 1 --num-tokens 33000 --dispatch all-to-all")],
         "13_gate_at_the_limit": [  # two routers that --check-all has not
-            "", "--num-tokens 1536 --dist normal", "--num-tokens 99 --num-expert-group 16 --dist nan --bias none",
+            "", "--num-tokens 960 --dist normal", "--num-tokens 99 --num-expert-group 16 --dist nan --bias none",
             *(f"--num-tokens {tokens} {router} --dist {dist}" for dist in ("normal", "ties", "nan")
               for tokens, router in ((35, "--num-experts 128 --num-expert-group 4 --topk-group 2 --topk 4"),
                                      (7, "--num-experts 512 --num-expert-group 16 --topk-group 8 --topk 16")))],

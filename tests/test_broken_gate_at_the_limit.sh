@@ -57,7 +57,7 @@ for kernel in few many; do
         done
     done
 done
-for tokens in 4 5 1537; do
+for tokens in 4 5 961; do
     succeeds "$tokens tokens" "$programs/13_gate_at_the_limit" --num-tokens $tokens --dist normal
 done
 

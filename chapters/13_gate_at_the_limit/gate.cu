@@ -18,7 +18,7 @@ extern "C" cudaError_t gate_launch_any_shape(const struct gate_problem *problem,
 
 // [constants]
 #ifndef FEW_TOKENS
-#define FEW_TOKENS 1536 /* so many tokens are few */
+#define FEW_TOKENS 960 /* so many tokens are few */
 #endif
 // [constants]
 
@@ -27,7 +27,6 @@ template <typename Router, typename T, typename Choice, typename Bias>
 static cudaError_t launch(const gate_problem *problem, const gate_buffers *buffers, cudaStream_t stream)
 {
     const weighting how = weighting_of(problem);
-    const int tokens_per_block = WARPS_PER_BLOCK * Router::TOKENS;
     const T *const gating_output = (const T *)buffers->gating_output;
     const Bias *const correction_bias = (const Bias *)buffers->correction_bias;
 
@@ -35,9 +34,9 @@ static cudaError_t launch(const gate_problem *problem, const gate_buffers *buffe
         few_tokens_kernel<Router, T, Choice><<<(unsigned)problem->num_tokens, Router::EXPERTS, 0, stream>>>(
             how, gating_output, correction_bias, buffers->topk_weights, buffers->topk_ids);
     } else {
-        const unsigned blocks = (unsigned)((problem->num_tokens + tokens_per_block - 1) / tokens_per_block);
+        const unsigned blocks = (unsigned)((problem->num_tokens + Router::TOKENS - 1) / Router::TOKENS);
 
-        many_tokens_kernel<Router, T, Choice><<<blocks, WARPS_PER_BLOCK * WARP_SIZE, 0, stream>>>(
+        many_tokens_kernel<Router, T, Choice><<<blocks, WARP_SIZE, 0, stream>>>(
             how, problem->num_tokens, gating_output, correction_bias, buffers->topk_weights, buffers->topk_ids);
     }
     return cudaGetLastError();

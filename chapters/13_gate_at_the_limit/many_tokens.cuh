@@ -10,10 +10,6 @@
 #include <cuda_pipeline.h>
 #include <math.h>
 
-// [many_constants]
-enum { WARPS_PER_BLOCK = 2 };
-// [many_constants]
-
 // [sigmoid]
 /**
  * 1 / (1 + exp(-x)) by two rough instructions, as near as the checker asks. exp(-x) is 2^power, but for what rounding
@@ -28,6 +24,14 @@ static __device__ __forceinline__ float quick_sigmoid(float x)
     return rough_reciprocal(fmaf(-lost, exponential, 1.0f + exponential));
 }
 // [sigmoid]
+
+// [is_below]
+/** 1 if a is below b, else 0: the sign of their difference. Neither is NaN, nor are they infinite and equal. */
+static __device__ __forceinline__ unsigned is_below(float a, float b)
+{
+    return __float_as_uint(a - b) >> 31;
+}
+// [is_below]
 
 // [from_float]
 template <typename T>
@@ -81,15 +85,25 @@ static __device__ __forceinline__ two_choices two_largest(const float (&choice)[
 // [two_choices]
 
 // [tile]
-/** What a warp has in shared memory. Behind each group's logits are 16 bytes of room, so that no two lanes meet in a bank. */
+/** An expert that a token may choose, and its score. */
+struct scored {
+    int id;
+    float score;
+};
+
+/** What a warp has in shared memory. Behind each group are 16 bytes of room, so that no two lanes meet in a bank. */
 template <typename Router, typename T>
 struct tile {
     static constexpr int STRIDE = Router::COUNT + 16 / sizeof(T);
+    static constexpr int BIAS_STRIDE = Router::COUNT + 4;
     static constexpr int ROOM = 4 * Router::TOPK; /* for candidates of a token */
 
     T logits[WARP_SIZE * STRIDE]; /* group g of token t: lane t * GROUPS + g; then scores in their place */
-    entry candidates[Router::TOKENS][ROOM + 8]; /* 64 bytes of room: two tokens, half a warp, meet in no bank */
-    int chosen[Router::TOKENS][Router::TOPK];
+    float bias[Router::GROUPS * BIAS_STRIDE];
+    /* 32 bytes of room behind each token's: the lanes of four tokens meet in no bank. */
+    __align__(16) float choices[Router::TOKENS][ROOM + 8];
+    int ids[Router::TOKENS][ROOM + 8];
+    scored chosen[Router::TOKENS][Router::TOPK];
 };
 // [tile]
 
@@ -100,12 +114,12 @@ static __device__ __forceinline__ void fetch_rows(const T *rows, T *logits)
 {
     constexpr int PIECE = 16 / sizeof(T), GROUP = Router::COUNT / PIECE;
     const int lane = threadIdx.x % WARP_SIZE;
-    const T *const from = rows + lane * PIECE;
-    T *const to = logits + (lane + lane / GROUP) * PIECE; /* behind each group a piece is left out */
+    const int4 *const from = (const int4 *)rows + lane;
+    int4 *const to = (int4 *)logits + lane + lane / GROUP; /* behind each group a piece is left out */
 
 #pragma unroll
     for (int first = 0; first < Router::TOKENS * Router::EXPERTS / PIECE; first += WARP_SIZE)
-        __pipeline_memcpy_async(to + (first + first / GROUP) * PIECE, from + first * PIECE, 16);
+        __pipeline_memcpy_async(to + first + first / GROUP, from + first, 16);
     __pipeline_commit();
 }
 // [fetch]
@@ -132,101 +146,152 @@ static __device__ __forceinline__ void make_choices(T *logits, const float *bias
 }
 // [choices]
 
+// [places]
+/** How many of a token's choices rank before each of a lane's own. Each of several that are equal gets the last's place. */
+template <int OWN, int GROUPS>
+static __device__ __forceinline__ void count_places(const float *choices, const float (&own)[OWN], int (&place)[OWN])
+{
+#pragma unroll
+    for (int k = 0; k < OWN; k++)
+        place[k] = OWN * GROUPS - 1;
+#pragma unroll
+    for (int i = 0; i < OWN * GROUPS; i += 4) {
+        const float4 four = *(const float4 *)(choices + i);
+
+#pragma unroll
+        for (int k = 0; k < OWN; k++) {
+            place[k] -= is_below(four.x, own[k]);
+            place[k] -= is_below(four.y, own[k]);
+            place[k] -= is_below(four.z, own[k]);
+            place[k] -= is_below(four.w, own[k]);
+        }
+    }
+}
+// [places]
+
+// [equals]
+/** Takes off those equal ones that come later in the list, and so have higher ids. */
+template <int OWN, int GROUPS>
+static __device__ __forceinline__ void part_equals(const float *choices, const float (&own)[OWN], int (&place)[OWN])
+{
+    const int group = threadIdx.x % GROUPS;
+
+#pragma unroll 1
+    for (int i = 0; i < OWN * GROUPS; i += 4) {
+        const float4 four = *(const float4 *)(choices + i);
+
+#pragma unroll
+        for (int k = 0; k < OWN; k++) {
+            const int own_i = k * GROUPS + group;
+
+            place[k] -= (four.x == own[k]) & (i > own_i);
+            place[k] -= (four.y == own[k]) & (i + 1 > own_i);
+            place[k] -= (four.z == own[k]) & (i + 2 > own_i);
+            place[k] -= (four.w == own[k]) & (i + 3 > own_i);
+        }
+    }
+}
+// [equals]
+
 // [choose]
 /**
- * Chooses among up to OWN * GROUPS candidates of a token: a lane has OWN. In `candidates` are ids; entries take their place. All
- * are compared with all, and `chosen` gets the ids of the first.
+ * Chooses among `count` candidates of a token, at most OWN * GROUPS, whose ids ascend: a lane has OWN. All are compared with
+ * all, and own_tile.chosen gets the first. count: 0 for a token that chooses nothing here.
  */
 template <int OWN, typename Router, typename Choice, typename T>
-static __device__ __forceinline__ void choose(entry *candidates, unsigned count, const T *scores, const float *bias,
-                                              int *chosen)
+static __device__ __forceinline__ void choose(tile<Router, T> &own_tile, int token_of_warp, int count)
 {
-    constexpr int COUNT = Router::COUNT, GROUPS = Router::GROUPS, STRIDE = tile<Router, T>::STRIDE;
-    const unsigned group = threadIdx.x % GROUPS;
-    entry own[OWN];
-    int place[OWN] = {};
+    constexpr int COUNT = Router::COUNT, GROUPS = Router::GROUPS, TOPK = Router::TOPK;
+    constexpr int STRIDE = tile<Router, T>::STRIDE, BIAS_STRIDE = tile<Router, T>::BIAS_STRIDE;
+    const int group = threadIdx.x % GROUPS, first_bit = token_of_warp * TOPK; /* of the token's places */
+    const T *const scores = own_tile.logits + token_of_warp * GROUPS * STRIDE;
+    float *const choices = own_tile.choices[token_of_warp];
+    float own[OWN];
+    scored candidate[OWN];
+    int place[OWN];
 
 #pragma unroll
     for (int k = 0; k < OWN; k++) {
-        const unsigned i = k * GROUPS + group;
+        const int i = k * GROUPS + group;
+        const unsigned id = i < count ? own_tile.ids[token_of_warp][i] : 0, of_group = id / COUNT, e = id % COUNT;
 
-        own[k] = 0;
-        if (i < count) {
-            const unsigned id = (unsigned)candidates[i], of_group = id / COUNT, e = id % COUNT;
-            const float score = to_float(scores[of_group * STRIDE + e]);
-
-            own[k] = entry_of(ordered(round_to<Choice>(score + bias[of_group * (COUNT + 4) + e])), id);
-        }
-        candidates[i] = own[k];
+        candidate[k] = {(int)id, to_float(scores[of_group * STRIDE + e])};
+        own[k] = i < count ? round_to<Choice>(candidate[k].score + own_tile.bias[of_group * BIAS_STRIDE + e])
+                           : -INFINITY;
+        choices[i] = own[k];
     }
     __syncwarp();
-#pragma unroll
-    for (int i = 0; i < OWN * GROUPS; i++) {
-#pragma unroll
-        for (int k = 0; k < OWN; k++)
-            place[k] = plus_if_larger(place[k], candidates[i], own[k]);
-    }
+    count_places<OWN, GROUPS>(choices, own, place);
+
+    unsigned taken = count > 0 ? 0 : FULL_MASK >> (WARP_SIZE - TOPK) << first_bit;
+
 #pragma unroll
     for (int k = 0; k < OWN; k++)
-        if ((int)(own[k] != 0) & (place[k] < Router::TOPK))
-            chosen[place[k]] = id_of(own[k]);
+        taken |= (k * GROUPS + group < count) & (place[k] < TOPK) ? 1u << (first_bit + place[k]) : 0;
+    if (__reduce_or_sync(FULL_MASK, taken) != FULL_MASK >> (WARP_SIZE - Router::TOKENS * TOPK))
+        part_equals<OWN, GROUPS>(choices, own, place);
+#pragma unroll
+    for (int k = 0; k < OWN; k++)
+        if ((k * GROUPS + group < count) & (place[k] < TOPK))
+            own_tile.chosen[token_of_warp][place[k]] = candidate[k];
 }
 // [choose]
 
 // [many_kernel]
-/** Grid: enough blocks of WARPS_PER_BLOCK warps for TOKENS tokens a warp. */
+/** Grid: a warp, which is a block, for each TOKENS tokens. */
 template <typename Router, typename T, typename Choice, typename Bias>
-static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE, 16)
+static __global__ void __launch_bounds__(WARP_SIZE, 32)
     many_tokens_kernel(weighting how, int64_t num_tokens, const T *gating_output, const Bias *correction_bias,
                        float *topk_weights, int *topk_ids)
 {
-    constexpr unsigned COUNT = Router::COUNT, GROUPS = Router::GROUPS, TOKENS = Router::TOKENS, TOPK = Router::TOPK;
-    constexpr unsigned STRIDE = tile<Router, T>::STRIDE, ROOM = tile<Router, T>::ROOM, BIAS_STRIDE = COUNT + 4;
-    constexpr unsigned THREADS = WARPS_PER_BLOCK * WARP_SIZE;
-    __shared__ __align__(16) tile<Router, T> tiles[WARPS_PER_BLOCK];
-    __shared__ __align__(16) float bias[GROUPS * BIAS_STRIDE];
-    const unsigned warp = threadIdx.x / WARP_SIZE, lane = threadIdx.x % WARP_SIZE;
-    const unsigned group = lane % GROUPS, token_of_warp = lane / GROUPS;
-    const int64_t first_token = ((int64_t)blockIdx.x * WARPS_PER_BLOCK + warp) * TOKENS;
+    constexpr unsigned EXPERTS = Router::EXPERTS, COUNT = Router::COUNT, GROUPS = Router::GROUPS;
+    constexpr unsigned TOKENS = Router::TOKENS, TOPK = Router::TOPK;
+    constexpr unsigned STRIDE = tile<Router, T>::STRIDE, BIAS_STRIDE = tile<Router, T>::BIAS_STRIDE;
+    constexpr unsigned ROOM = tile<Router, T>::ROOM;
+    __shared__ __align__(16) tile<Router, T> own_tile;
+    const unsigned lane = threadIdx.x % WARP_SIZE, group = lane % GROUPS, token_of_warp = lane / GROUPS;
+    const int64_t first_token = (int64_t)blockIdx.x * TOKENS;
     const int64_t first_row = min(first_token, num_tokens - TOKENS); /* the last warp takes full rows, too */
-    tile<Router, T> &own_tile = tiles[warp];
-    entry *const candidates = own_tile.candidates[token_of_warp];
     // [many_kernel]
 
     // [many_load]
-    fetch_rows<Router>(gating_output + first_row * Router::EXPERTS, own_tile.logits);
+    float loaded[EXPERTS / WARP_SIZE] = {};
+
+    if (correction_bias) { /* before the rows, behind whose bytes it would have to wait */
 #pragma unroll
-    for (unsigned first = 0; first < Router::EXPERTS; first += 4 * THREADS) {
-        const unsigned e = first + 4 * threadIdx.x;
-        float four[4] = {};
+        for (unsigned i = 0; i < EXPERTS / WARP_SIZE; i++)
+            loaded[i] = to_float(correction_bias[i * WARP_SIZE + lane]);
+    }
+    fetch_rows<Router>(gating_output + first_row * EXPERTS, own_tile.logits);
+#pragma unroll
+    for (unsigned i = 0; i < EXPERTS / WARP_SIZE; i++) {
+        const unsigned e = i * WARP_SIZE + lane;
 
-        if (Router::EXPERTS % (4 * THREADS) != 0 && e >= Router::EXPERTS)
-            break;
-
-        if (correction_bias)
-            load_floats<false>(correction_bias + e, 4, four);
-        *(float4 *)(bias + e / COUNT * BIAS_STRIDE + e % COUNT) = {four[0], four[1], four[2], four[3]};
+        own_tile.bias[e / COUNT * BIAS_STRIDE + e % COUNT] = loaded[i];
     }
     __pipeline_wait_prior(0);
-    __syncthreads();
-    if (first_token >= num_tokens)
-        return;
+    __syncwarp();
 
     float choice[COUNT];
 
-    make_choices<Choice>(own_tile.logits + lane * STRIDE, bias + group * BIAS_STRIDE, choice);
+    make_choices<Choice>(own_tile.logits + lane * STRIDE, own_tile.bias + group * BIAS_STRIDE, choice);
     // [many_load]
 
     // [many_bound]
     const two_choices best = two_largest(choice);
     const float group_score = correction_bias ? round_to<Choice>(best.first + best.second) : best.first;
-    int rank = 0; /* how many groups rank before this one */
+    const float above = __int_as_float(__float_as_int(group_score) +
+                                       (group_score < 0.0f ? -1 : 1)); /* the next float */
+    unsigned rank = GROUPS - 1;                                        /* how many groups rank before this one */
 
 #pragma unroll
-    for (unsigned i = 1; i < GROUPS; i++) {
-        const float other = __shfl_xor_sync(FULL_MASK, group_score, i);
+    for (unsigned bit = 1; bit < GROUPS; bit *= 2) {
+        const float least = group & bit ? group_score
+                                        : above; /* the others, bit to 2 * bit - 1 away, come before or behind */
 
-        rank += (other > group_score) | ((other == group_score) & ((group ^ i) < group));
+#pragma unroll
+        for (unsigned i = bit; i < 2 * bit; i++)
+            rank -= is_below(__shfl_xor_sync(FULL_MASK, group_score, i), least);
     }
 
     const bool stays = rank < Router::TOPK_GROUP;
@@ -238,15 +303,15 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE, 16)
     // [many_bound]
 
     // [many_candidates]
-    unsigned low = 0, high = 0; /* a bit for each expert: the sign of its choice's distance from the bound */
+    unsigned low = 0, high = 0; /* a bit for each expert, from the highest down: is its choice below the bound */
 
 #pragma unroll
-    for (int e = COUNT / 2 - 1; e >= 0; e--) {
-        low = __funnelshift_l(__float_as_uint(choice[e] - bound), low, 1);
+    for (unsigned e = 0; e < COUNT / 2; e++) {
+        low = __funnelshift_l(__float_as_uint(choice[e] - bound), low, 1); /* its sign becomes the last bit */
         high = __funnelshift_l(__float_as_uint(choice[COUNT / 2 + e] - bound), high, 1);
     }
 
-    unsigned passing = stays ? ~(high << COUNT / 2 | low) << (WARP_SIZE - COUNT) >> (WARP_SIZE - COUNT) : 0;
+    unsigned passing = stays ? ~(low << COUNT / 2 | high) << (WARP_SIZE - COUNT) : 0;
     unsigned end = __popc(passing); /* where this group's candidates end among the token's */
 
 #pragma unroll
@@ -260,7 +325,7 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE, 16)
     // [many_candidates]
 
     // [many_unsure]
-    const bool unsure = isnan(best.first + best.second) | (fabsf(bound) == INFINITY) | (count > ROOM);
+    const bool unsure = !(best.first + best.second < INFINITY) | (bound == -INFINITY) | (count > ROOM);
     const unsigned unsure_lanes = __ballot_sync(FULL_MASK, unsure);
     const bool by_rounds = (unsure_lanes & FULL_MASK >> (WARP_SIZE - GROUPS) << token_of_warp * GROUPS) != 0;
 
@@ -271,42 +336,38 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE, 16)
     // [many_entries]
     const unsigned most = __reduce_max_sync(FULL_MASK, count);
 
-    for (entry *next = candidates + end - __popc(passing); passing != 0; next++) {
-        const int e = WARP_SIZE - 1 - __clz((int)passing);
+    for (int *next = own_tile.ids[token_of_warp] + end - __popc(passing); passing != 0; next++) {
+        const int bit = WARP_SIZE - 1 - __clz((int)passing);
 
-        *next = group * COUNT + e;
-        passing ^= 1u << e;
+        *next = group * COUNT + WARP_SIZE - 1 - bit;
+        passing ^= 1u << bit;
     }
     __syncwarp();
     // [many_entries]
 
     // [many_places]
-    int *const chosen = own_tile.chosen[token_of_warp];
-    const T *const scores = own_tile.logits + token_of_warp * GROUPS * STRIDE;
-
     if (most <= 2 * GROUPS)
-        choose<2, Router, Choice>(candidates, count, scores, bias, chosen);
+        choose<2, Router, Choice>(own_tile, token_of_warp, count);
     else if (most <= 3 * GROUPS)
-        choose<3, Router, Choice>(candidates, count, scores, bias, chosen);
+        choose<3, Router, Choice>(own_tile, token_of_warp, count);
     else
-        choose<ROOM / GROUPS, Router, Choice>(candidates, count, scores, bias, chosen);
+        choose<ROOM / GROUPS, Router, Choice>(own_tile, token_of_warp, count);
     __syncwarp();
     // [many_places]
 
     // [many_weights]
     const int64_t token = first_row + token_of_warp;
     const bool chooses = !by_rounds & (group < TOPK);
-    const unsigned id = chooses ? chosen[group] : 0;
-    const float score = chooses ? to_float(scores[id / COUNT * STRIDE + id % COUNT]) : 0.0f;
-    const float sum = round_to<T>(token_sum(score, GROUPS));
+    const scored expert = chooses ? own_tile.chosen[token_of_warp][group] : scored{0, 0.0f};
+    const float sum = round_to<T>(token_sum(expert.score, GROUPS));
 
     if (!by_rounds & (token >= first_token)) {
         float *const weights = topk_weights + token * (TOPK + how.shared);
         int *const ids = topk_ids + token * (TOPK + how.shared);
 
         if (group < TOPK) {
-            weights[group] = weight_of<T>(how, score, sum);
-            ids[group] = (int)id;
+            weights[group] = weight_of<T>(how, expert.score, sum);
+            ids[group] = expert.id;
         }
         store_shared_experts<Router, T>(how, sum, group, GROUPS, weights, ids);
     }
