@@ -102,11 +102,17 @@ many="--num-tokens 33 --dist"
     breaks "the least best for the least second best" 's/stays ? best.second : INFINITY/stays ? best.first : INFINITY/' "" "" \
         $many normal
     breaks "an equal second best is lost" 's/fminf(first\[i\], first\[i + step\])/fminf(second[i], first[i + step])/' "" "" $many ties
-    breaks "NaN is not noticed" 's/isnan(best.first + best.second) |//' "" "" $many nan
+    breaks "NaN is not noticed" 's/!(best.first + best.second < INFINITY)/(best.first + best.second == INFINITY)/' "" "" $many nan
+    breaks "infinity is not noticed" 's/!(best.first + best.second < INFINITY)/isnan(best.first + best.second)/' "" "" \
+        $many normal --bias "$scratch/all_infinite.npy"
     breaks "more candidates than there is room for" 's/ | (count > ROOM)//' "" "" $many equal
-    breaks "an infinite bound" 's/ | (fabsf(bound) == INFINITY)//' "" "" $many normal --bias "$scratch/one_each.npy"
-    breaks "candidates of all tokens in one list" 's/own_tile.candidates\[token_of_warp\]/own_tile.candidates[0]/' "race" "" \
+    breaks "an infinite bound" 's/ | (bound == -INFINITY)//' "" "" $many normal --bias "$scratch/one_each.npy"
+    breaks "candidates of all tokens in one list" 's/own_tile.ids\[token_of_warp\] + end/own_tile.ids[0] + end/' "race" "" \
         $many normal
+    breaks "the higher of two equal groups stays" 's/? group_score : above/? above : group_score/' "" "" \
+        $many ties
+    breaks "equals are not parted" '/part_equals<OWN/s/part_equals.*/;/' "" "" $many ties
+    breaks "equals are parted the other way round" 's/> own_i)/< own_i)/' "" "" $many ties
     breaks "a list that is not there yet" '/\[choose\]/,/\[choose\]/s/__syncwarp();//' "race" "" $many normal
     breaks "a group's first place for all of its candidates" 's/passing != 0; next++/passing != 0;/' "" "" $many normal
 }

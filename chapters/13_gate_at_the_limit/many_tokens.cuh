@@ -280,14 +280,14 @@ static __global__ void __launch_bounds__(WARP_SIZE, 32)
     // [many_bound]
     const two_choices best = two_largest(choice);
     const float group_score = correction_bias ? round_to<Choice>(best.first + best.second) : best.first;
-    const float above = __int_as_float(__float_as_int(group_score) +
-                                       (group_score < 0.0f ? -1 : 1)); /* the next float */
-    unsigned rank = GROUPS - 1;                                        /* how many groups rank before this one */
+    /* The next float. */
+    const float above = __int_as_float(__float_as_int(group_score) + (group_score < 0.0f ? -1 : 1));
+    unsigned rank = GROUPS - 1; /* how many groups rank before this one */
 
+    /* The groups that are bit to 2 * bit - 1 away are all before this one, or all behind. */
 #pragma unroll
     for (unsigned bit = 1; bit < GROUPS; bit *= 2) {
-        const float least = group & bit ? group_score
-                                        : above; /* the others, bit to 2 * bit - 1 away, come before or behind */
+        const float least = group & bit ? group_score : above;
 
 #pragma unroll
         for (unsigned i = bit; i < 2 * bit; i++)
