@@ -147,7 +147,7 @@ static __device__ __forceinline__ void make_choices(T *logits, const float *bias
 // [choices]
 
 // [places]
-/** How many of a token's choices rank before each of a lane's own. Each of several that are equal gets the last's place. */
+/** How many of a token's choices rank before each of a lane's own. Of several equal ones each gets the last's place. */
 template <int OWN, int GROUPS>
 static __device__ __forceinline__ void count_places(const float *choices, const float (&own)[OWN], int (&place)[OWN])
 {
@@ -195,8 +195,8 @@ static __device__ __forceinline__ void part_equals(const float *choices, const f
 
 // [choose]
 /**
- * Chooses among `count` candidates of a token, at most OWN * GROUPS, whose ids ascend: a lane has OWN. All are compared with
- * all, and own_tile.chosen gets the first. count: 0 for a token that chooses nothing here.
+ * Chooses among `count` candidates of a token, at most OWN * GROUPS, whose ids ascend: a lane has OWN. All are compared
+ * with all, and own_tile.chosen gets the first. count: 0 for a token that chooses nothing here.
  */
 template <int OWN, typename Router, typename Choice, typename T>
 static __device__ __forceinline__ void choose(tile<Router, T> &own_tile, int token_of_warp, int count)
