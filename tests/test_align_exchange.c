@@ -14,7 +14,7 @@
 
 enum { EXPERTS = 60, BLOCK_SIZE = 16, MAX_IDS = 530000 };
 
-/** Chapter 14's launch, and one of the same kernels that look only once at a row that is not there. */
+/** Chapter 14's launch, and one of the same kernels whose second block looks only once at a row that is not there. */
 cudaError_t align_launch_patient(const struct align_problem *problem, const struct align_buffers *buffers,
                                  cudaStream_t stream);
 cudaError_t align_launch_impatient(const struct align_problem *problem, const struct align_buffers *buffers,

@@ -23,26 +23,41 @@ for kernel in few many; do
         done
     done
 done
-# A bias that leaves groups without a second best, or with nothing but equal ones: bias NAME FIRST OTHERS
-bias() {
+# Arrays for routers that --dist does not make: array NAME SHAPE EXPRESSION, of the expert's number
+array() {
     python3 - "$scratch/$1.npy" "$2" "$3" <<'PYTHON'
+import math
 import struct
 import sys
 
-header = "{'descr': '<f4', 'fortran_order': False, 'shape': (256,), }".ljust(117) + "\n"
-values = [float(sys.argv[2] if expert % 32 == 0 else sys.argv[3]) for expert in range(256)]
-with open(sys.argv[1], "wb") as file:
+path, shape, expression = sys.argv[1:]
+header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({shape}), }}".ljust(117) + "\n"
+values = [float(eval(expression, {"math": math, "inf": math.inf, "nan": math.nan, "e": e})) for e in range(256)]
+with open(path, "wb") as file:
     file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack("<256f", *values))
 PYTHON
 }
-bias one_each 0 -inf
-bias all_infinite inf inf
-bias no_number nan nan
+array one_each 256, "0 if e % 32 == 0 else -inf" # groups without a second best, or with nothing but equal ones
+array all_infinite 256, "inf"
+array no_number 256, "nan"
+array zeros "1, 256" "0"
+array low "1, 256" "-68 - e / 64"
+# Choices of 1 in three groups, 0.75 in the fourth, and a little more in the fifth: its score is the next float.
+fifth="(0.5 if e < 96 else 0.25 + (e == 128) * 2 ** -23) if e % 32 < 2 and e < 160 else -4"
+array next_float 256, "$fifth"
+array next_float_below_zero 256, "($fifth) - 2 + (e == 128) * 2 ** -23"
+array sum_of_zero 256, "1.5 if e == 96 else -2.5 if e == 97 else $fifth" # of 2 and -2, in the fourth group
 for kernel in few many; do
     for name in one_each all_infinite no_number; do
         succeeds "$kernel tokens, bias $name" \
             "$programs/13_gate_at_the_limit_$kernel" --num-tokens 6 --dist normal --bias "$scratch/$name.npy"
     done
+    for name in next_float next_float_below_zero sum_of_zero; do
+        succeeds "$kernel tokens, bias $name" \
+            "$programs/13_gate_at_the_limit_$kernel" --num-tokens 6 --logits "$scratch/zeros.npy" --bias "$scratch/$name.npy"
+    done
+    succeeds "$kernel tokens, low logits" \
+        "$programs/13_gate_at_the_limit_$kernel" --num-tokens 6 --logits "$scratch/low.npy" --bias none --renormalize 0
 done
 # shellcheck disable=SC2086
 for router in "$four_groups" "$sixteen_groups" "--num-expert-group 16"; do # main.c names them, as gate.cu does
@@ -111,6 +126,10 @@ many="--num-tokens 33 --dist"
         $many normal
     breaks "the higher of two equal groups stays" 's/? group_score : above/? above : group_score/' "" "" \
         $many ties
+    zeros="--num-tokens 6 --logits $scratch/zeros.npy --bias $scratch"
+    breaks "the next float but one" 's/? -1 : 1)/? -1 : 2)/' "" "" $zeros/next_float.npy
+    breaks "the next float but one below zero" 's/? -1 : 1)/? -2 : 1)/' "" "" $zeros/next_float_below_zero.npy
+    breaks "the next float of zero is below it" 's/group_score < 0.0f/group_score <= 0.0f/' "" "" $zeros/sum_of_zero.npy
     breaks "equals are not parted" '/part_equals<OWN/s/part_equals.*/;/' "" "" $many ties
     breaks "equals are parted the other way round" 's/> own_i)/< own_i)/' "" "" $many ties
     breaks "a list that is not there yet" '/\[choose\]/,/\[choose\]/s/__syncwarp();//' "race" "" $many normal
