@@ -32,9 +32,10 @@ import sys
 
 path, shape, expression = sys.argv[1:]
 header = f"{{'descr': '<f4', 'fortran_order': False, 'shape': ({shape}), }}".ljust(117) + "\n"
-values = [float(eval(expression, {"math": math, "inf": math.inf, "nan": math.nan, "e": e})) for e in range(256)]
+count = math.prod(int(number) for number in shape.split(",") if number)
+values = [float(eval(expression, {"inf": math.inf, "nan": math.nan, "e": e})) for e in range(count)]
 with open(path, "wb") as file:
-    file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack("<256f", *values))
+    file.write(b"\x93NUMPY\x01\x00" + struct.pack("<H", len(header)) + header.encode() + struct.pack(f"<{count}f", *values))
 PYTHON
 }
 array one_each 256, "0 if e % 32 == 0 else -inf" # groups without a second best, or with nothing but equal ones
@@ -42,6 +43,7 @@ array all_infinite 256, "inf"
 array no_number 256, "nan"
 array zeros "1, 256" "0"
 array low "1, 256" "-68 - e / 64"
+array lone_nan "4, 256" "nan if e == 3 else 9 if e % 32 in (4, 5) else -9" # noticed by a single lane of a warp
 # Choices of 1 in three groups, 0.75 in the fourth, and a little more in the fifth: its score is the next float.
 fifth="(0.5 if e < 96 else 0.25 + (e == 128) * 2 ** -23) if e % 32 < 2 and e < 160 else -4"
 array next_float 256, "$fifth"
@@ -58,6 +60,7 @@ for kernel in few many; do
     done
     succeeds "$kernel tokens, low logits" \
         "$programs/13_gate_at_the_limit_$kernel" --num-tokens 6 --logits "$scratch/low.npy" --bias none --renormalize 0
+    succeeds "$kernel tokens, one NaN" "$programs/13_gate_at_the_limit_$kernel" --num-tokens 4 --bias none --logits "$scratch/lone_nan.npy"
 done
 # shellcheck disable=SC2086
 for router in "$four_groups" "$sixteen_groups" "--num-expert-group 16"; do # main.c names them, as gate.cu does
@@ -118,6 +121,8 @@ many="--num-tokens 33 --dist"
         $many normal
     breaks "an equal second best is lost" 's/fminf(first\[i\], first\[i + step\])/fminf(second[i], first[i + step])/' "" "" $many ties
     breaks "NaN is not noticed" 's/!(best.first + best.second < INFINITY)/(best.first + best.second == INFINITY)/' "" "" $many nan
+    breaks "NaN that the first lane alone has noticed" 's/if (unsure_lanes == 0)/if (unsure_lanes == 1)/' "" "" --num-tokens 4 \
+        --bias none --logits "$scratch/lone_nan.npy"
     breaks "infinity is not noticed" 's/!(best.first + best.second < INFINITY)/isnan(best.first + best.second)/' "" "" \
         $many normal --bias "$scratch/all_infinite.npy"
     breaks "more candidates than there is room for" 's/ | (count > ROOM)//' "" "" $many equal
