@@ -60,7 +60,14 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "", "--num-tokens 960 --dist normal", "--num-tokens 99 --num-expert-group 16 --dist nan --bias none",
             *(f"--num-tokens {tokens} {router} --dist {dist}" for dist in ("normal", "ties", "nan")
               for tokens, router in ((35, "--num-experts 128 --num-expert-group 4 --topk-group 2 --topk 4"),
-                                     (7, "--num-experts 512 --num-expert-group 16 --topk-group 8 --topk 16")))],
+                                     (7, "--num-experts 512 --num-expert-group 16 --topk-group 8 --topk 16"))),
+            "--num-tokens 33 --dist normal --num-fused-shared-experts 9 --scale-later 1",
+            "--num-tokens 33 --dist nan --num-fused-shared-experts 2",
+            *(f"--num-tokens 9 --dist normal {router}" for router in (  # nearly its own
+                "--num-expert-group 16 --topk-group 5",
+                "--num-experts 128 --num-expert-group 4 --topk-group 3 --topk 4",
+                "--num-experts 512 --num-expert-group 16 --topk-group 9 --topk 16")),
+            "--num-tokens 2048 --dtype bf16 --bias-dtype same"],
         "14_align_at_the_limit": [  # each of its kernels; --check-all, a minute and a half, comes last
             "", "--num-tokens 0", "--num-tokens 4 --block-size 9000",  # places past 15 bits
             "--num-tokens 32 --topk 1 --num-experts 2048 --dist repeated",
@@ -73,7 +80,19 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--num-tokens 103 --topk 10 --num-experts 1025 --dist uniform --kernel large", "--num-tokens 8192 --dist uniform",
             "--num-tokens 32768 --dist zipf", "--num-tokens 40000 --dist uniform --block-size 3",
             "--num-tokens 66000", "--num-tokens 66000 --dist repeated",  # tiles of 16,384 ids, and shorter ones
-            "--num-tokens 5000 --num-experts 2048 --dist uniform", "--check-all"],
+            "--num-tokens 5000 --num-experts 2048 --dist uniform",
+            "--num-tokens 9 --num-experts 64 --dist uniform", "--num-tokens 4 --topk 2 --num-experts 2 --dist uniform",
+            "--num-tokens 33 --topk 1 --num-experts 3 --dist uniform", "--num-tokens 205 --topk 5 --dist uniform",
+            "--num-tokens 300 --num-experts 700 --dist one", "--num-tokens 4097 --topk 1 --dist uniform",
+            *(f"{words} --kernel large --dist uniform" for words in (  # parts that end within a run or a tile
+                "--num-tokens 0", "--num-tokens 1 --topk 1 --num-experts 1", "--num-tokens 255 --topk 1",
+                "--num-tokens 257", "--num-tokens 2049 --topk 1", "--num-tokens 1793 --topk 1",
+                "--num-tokens 155 --topk 19")),
+            "--num-tokens 97 --topk 1 --num-experts 3 --dist one --kernel large",
+            "--num-tokens 95 --topk 1 --num-experts 3 --dist one --kernel large",
+            "--num-tokens 140001 --topk 1 --num-experts 1 --block-size 70000 --dist uniform",  # a quotient that is one short
+            "--num-tokens 65536 --dist one", "--num-tokens 66000 --dist one",  # counts past 16 bits
+            "--check-all"],
         "15_one_launch": [  # each of its routers; one and several tokens, their places in the list, a choice among equals
             "--num-tokens 1", "--num-tokens 5 --dtype bf16 --expert-map random",
             "--num-tokens 33 --num-experts 128 --num-expert-group 4 --topk-group 2 --topk 4 --dist normal --dtype bf16",
