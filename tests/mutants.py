@@ -55,7 +55,7 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "64 --num-experts 8 --topk 2 --num-tokens 0 --dtype f32",
             "192 --num-experts 8 --topk 2 --tokens-per-rank 150,200 --dispatch all-to-all",
             "4160 --num-experts 10 --topk 9 --num-tokens 1",
-            "64 --num-experts 2 --topk 1 --num-tokens 33000 --dispatch all-to-all")],
+            "64 --num-experts 2 --topk 1 --num-tokens 66000 --dispatch all-to-all")],
         "13_gate_at_the_limit": [  # two routers that --check-all has not
             "", "--num-tokens 960 --dist normal", "--num-tokens 99 --num-expert-group 16 --dist nan --bias none",
             *(f"--num-tokens {tokens} {router} --dist {dist}" for dist in ("normal", "ties", "nan")
