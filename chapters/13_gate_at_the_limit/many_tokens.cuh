@@ -227,7 +227,7 @@ static __device__ __forceinline__ void choose(tile<Router, T> &own_tile, int tok
 
 #pragma unroll
     for (int k = 0; k < OWN; k++)
-        taken |= (k * GROUPS + group < count) & (place[k] < TOPK) ? 1u << (first_bit + place[k]) : 0;
+        taken |= ((k * GROUPS + group < count) & (place[k] < TOPK)) ? 1u << (first_bit + place[k]) : 0;
     if (__reduce_or_sync(FULL_MASK, taken) != FULL_MASK >> (WARP_SIZE - Router::TOKENS * TOPK))
         part_equals<OWN, GROUPS>(choices, own, place);
 #pragma unroll
