@@ -235,7 +235,10 @@ static unsigned char *map(const struct plane *plane, void *wish, size_t bytes)
 {
     void *memory = mmap(wish, bytes, plane->protection, plane->sharing | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
-    return memory == MAP_FAILED ? NULL : memory;
+    if (memory == MAP_FAILED)
+        return NULL;
+    madvise(memory, bytes, MADV_HUGEPAGE); /* far fewer faults; where the system has none, nothing is lost */
+    return memory;
 }
 
 /** Takes `bytes` from the ends of the first `count` planes. */

@@ -102,6 +102,12 @@ _Noreturn void simt_fault_here(cudaError_t error, uintptr_t pc, const char *kind
     fiber_abandon();
 }
 
+_Noreturn void simt_fault_stack(uintptr_t pc)
+{
+    simt_fault_here(cudaErrorIllegalAddress, pc, "stack overflow", "needs more than %zu bytes of stack",
+                    fiber_stack_bytes);
+}
+
 void simt_fault_clear(void)
 {
     fault.present = false;

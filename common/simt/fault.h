@@ -16,6 +16,9 @@ extern bool simt_faulted;
 _Noreturn void simt_fault_here(cudaError_t error, uintptr_t pc, const char *kind, const char *format, ...)
     __attribute__((format(printf, 4, 5)));
 
+/** The running thread's frames reach below its stack. */
+_Noreturn void simt_fault_stack(uintptr_t pc);
+
 /** As simt_fault_here, for the scheduler: names a `thread` of the running block, returns, and simt_faulted is set. */
 void simt_fault_thread(cudaError_t error, uint3 thread, uintptr_t pc, const char *kind, const char *format, ...)
     __attribute__((format(printf, 5, 6)));

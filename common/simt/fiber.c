@@ -8,26 +8,30 @@
 #include <string.h>
 #include <sys/mman.h>
 
+size_t fiber_stack_bytes = 192 * 1024;
+static bool are_small;
+
+void fiber_stacks_are_small(void)
+{
+#ifndef __SANITIZE_ADDRESS__ /* whose frames are larger */
+    fiber_stack_bytes = 24 * 1024;
+    are_small = true;
+#endif
+}
+
 bool fiber_stacks_map(struct fiber_stacks *stacks, unsigned count)
 {
-    const size_t guard = FIBER_GUARD_BYTES;
-    const size_t stride = FIBER_STACK_BYTES + guard;
-    void *base = mmap(NULL, stride * count, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+    const size_t bytes = FIBER_GUARD_BYTES + count * fiber_stride();
+    void *base = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
 
     if (base == MAP_FAILED)
         return false;
-    *stacks = (struct fiber_stacks){
-        .base = base, .mapped = stride * count, .stride = stride, .guard = guard, .count = count};
-    return true;
-}
-
-bool fiber_stacks_guard(struct fiber_stacks *stacks, unsigned count)
-{
-    for (; stacks->guarded < count; stacks->guarded++) {
-        if (mprotect(stacks->base + stacks->guarded * stacks->stride, stacks->guard, PROT_NONE) != 0)
-            return false;
-    }
-    return true;
+    *stacks = (struct fiber_stacks){.base = base, .mapped = bytes, .count = count};
+    madvise(base, bytes, are_small ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
+    if (mprotect(base, FIBER_GUARD_BYTES, PROT_NONE) == 0)
+        return true;
+    fiber_stacks_unmap(stacks);
+    return false;
 }
 
 void fiber_stacks_unmap(struct fiber_stacks *stacks)
@@ -90,7 +94,7 @@ void simt_fiber_start(void);
 void *fiber_prepare(unsigned char *stack, size_t colour, void (*entry)(void))
 {
     enum { RBX = 4, RETURN = 6, WORDS = 7 };
-    uintptr_t top = ((uintptr_t)stack + FIBER_STACK_BYTES - colour) & ~(uintptr_t)15;
+    uintptr_t top = ((uintptr_t)stack + fiber_stack_bytes - colour) & ~(uintptr_t)15;
     void **saved = (void **)top - WORDS;
 
     memset(saved, 0, WORDS * sizeof *saved);
@@ -149,7 +153,7 @@ void simt_fiber_start(void);
 void *fiber_prepare(unsigned char *stack, size_t colour, void (*entry)(void))
 {
     enum { X19 = 0, X30 = 11, WORDS = 20 };
-    uintptr_t top = ((uintptr_t)stack + FIBER_STACK_BYTES - colour) & ~(uintptr_t)15;
+    uintptr_t top = ((uintptr_t)stack + fiber_stack_bytes - colour) & ~(uintptr_t)15;
     void **saved = (void **)top - WORDS;
 
     memset(saved, 0, WORDS * sizeof *saved);
@@ -175,11 +179,11 @@ void simt_fiber_switch(void **from, void *to)
 void *fiber_prepare(unsigned char *stack, size_t colour, void (*entry)(void))
 {
     const size_t context = (sizeof(ucontext_t) + 63) & ~(size_t)63;
-    ucontext_t *start = (ucontext_t *)(stack + FIBER_STACK_BYTES - context);
+    ucontext_t *start = (ucontext_t *)(stack + fiber_stack_bytes - context);
 
     getcontext(start);
     start->uc_stack.ss_sp = stack;
-    start->uc_stack.ss_size = FIBER_STACK_BYTES - context - (colour & ~(size_t)15);
+    start->uc_stack.ss_size = fiber_stack_bytes - context - (colour & ~(size_t)15);
     start->uc_link = NULL;
     makecontext(start, entry, 0);
     return start;

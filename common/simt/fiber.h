@@ -9,29 +9,40 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** Bytes of one fiber's stack, and of the unmapped stretch below it, which even a large frame does not step over. */
-enum { FIBER_STACK_BYTES = 192 * 1024, FIBER_GUARD_BYTES = 64 * 1024 };
+/**
+ * Bytes of a fiber's stack that a kernel may use: 192 KiB. Below it lies a third as much for functions that do not look where they
+ * are, the C library's and the simulator's; those of kernels look as they begin. Nothing that is unmapped lies between two stacks:
+ * it would make each a mapping of its own, dear to make and to fork.
+ */
+extern size_t fiber_stack_bytes;
 
-/** Equally sized stacks, each above its guard. */
+/** Bytes below the lowest stack that nobody may touch, which even a large frame does not step over. */
+enum { FIBER_GUARD_BYTES = 1024 * 1024 };
+
+/** Before any is mapped: from now on 24 KiB, in a few large pages. For processes that live for one launch: most of its time. */
+void fiber_stacks_are_small(void);
+
+/** Equally sized stacks, one above the other. */
 struct fiber_stacks {
     unsigned char *base;
-    size_t mapped;
-    size_t stride; /**< bytes from one stack to the next */
-    size_t guard;  /**< bytes below each that nobody may touch */
+    size_t mapped; /**< bytes, the guard's too */
     unsigned count;
-    unsigned guarded; /**< how many have their guard, which is a mapping of its own: dear where a process forks */
 };
 
-/** Maps `count` stacks, none with a guard so far, or returns false with nothing mapped. */
+/** Maps `count` stacks, or returns false with nothing mapped. */
 bool fiber_stacks_map(struct fiber_stacks *stacks, unsigned count);
-/** Puts the guards below the first `count` stacks; false if there is no memory for that. */
-bool fiber_stacks_guard(struct fiber_stacks *stacks, unsigned count);
 void fiber_stacks_unmap(struct fiber_stacks *stacks);
 
-/** The lowest usable byte of stack `index`. */
+/** Bytes from one stack to the next. */
+static inline size_t fiber_stride(void)
+{
+    return fiber_stack_bytes + fiber_stack_bytes / 3;
+}
+
+/** The lowest byte of stack `index` that a kernel may use. */
 static inline unsigned char *fiber_stack(const struct fiber_stacks *stacks, unsigned index)
 {
-    return stacks->base + index * stacks->stride + stacks->guard;
+    return stacks->base + FIBER_GUARD_BYTES + index * fiber_stride() + fiber_stack_bytes / 3;
 }
 
 /**

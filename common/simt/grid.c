@@ -46,15 +46,22 @@ static void block_free(struct block *block)
     pages_unmap(block->shared_shadow, shared.shadow_bytes);
     pages_unmap(block->shared_copy, shared.bytes);
     pages_unmap(block->parked, (size_t)BLOCK_THREADS * LANE_EVENTS * sizeof *block->parked);
-    pages_unmap(block, sizeof *block);
+    pages_unmap(block, block->mapped);
 }
 
-static struct block *block_new(unsigned threads)
+/** The first one is what most launches need, which may be many in processes of their own: it and the events lie together. */
+static struct block *block_new(unsigned threads, bool first)
 {
-    struct block *block = pages_map(sizeof *block);
+    const size_t events = WARP_LANES * LANE_EVENTS * sizeof *simt_lane_events;
+    const size_t bytes = first ? (sizeof(struct block) + events + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE
+                               : sizeof(struct block);
+    struct block *block = first ? pages_map_large(bytes) : pages_map(bytes);
 
     if (!block)
         return NULL;
+    block->mapped = bytes;
+    if (first)
+        simt_lane_events = (struct event *)(block + 1);
     block->shared_shadow = pages_map(shared.shadow_bytes);
     block->shared_copy = pages_map(shared.bytes);
     block->parked = pages_map((size_t)BLOCK_THREADS * LANE_EVENTS * sizeof *block->parked);
@@ -75,7 +82,7 @@ static bool blocks_make(unsigned count, unsigned threads)
             live[i] = NULL;
         }
         if (!live[i])
-            live[i] = block_new(threads);
+            live[i] = block_new(threads, i == 0);
         if (!live[i])
             return false;
     }
@@ -129,21 +136,15 @@ bool simt_grid_prepare(void)
         return false;
     simt_shared_variables_find(shared.bytes, shared.dynamic);
     shared.shadow_bytes = (shared.bytes + 16) / 4 * sizeof(struct shadow_cell);
-    if (!simt_lane_events)
-        simt_lane_events = pages_map(WARP_LANES * LANE_EVENTS * sizeof *simt_lane_events);
-    if (!blocks_make(1, BLOCK_THREADS))
-        return false;
     if (!simt_memory.data_shadow)
         simt_memory.data_shadow = pages_map(data_shadow_bytes());
-    return simt_lane_events && simt_memory.data_shadow;
+    return simt_memory.data_shadow;
 }
 
 /** Gives the block its shape, and fibers at their start to the threads that have none. False: no memory. */
 static bool block_shape(struct block *block, const struct launch *launch)
 {
     block->threads = launch->block.x * launch->block.y * launch->block.z;
-    if (!fiber_stacks_guard(&block->stacks, block->threads))
-        return false;
     block->warps = (block->threads + WARP_LANES - 1) / WARP_LANES;
     for (unsigned i = 0; i < block->warps; i++) {
         const unsigned lanes = block->threads - i * WARP_LANES;
@@ -160,7 +161,7 @@ static bool block_shape(struct block *block, const struct launch *launch)
             unsigned char *stack = fiber_stack(&block->stacks, i);
 
             lane->stack = (uintptr_t)stack;
-            ASAN_UNPOISON_MEMORY_REGION(stack, FIBER_STACK_BYTES); /* a fiber that was abandoned left its frames */
+            ASAN_UNPOISON_MEMORY_REGION(stack, fiber_stack_bytes); /* a fiber that was abandoned left its frames */
             lane->stack_pointer = fiber_prepare(stack, (i % WARP_LANES) * 192, simt_lane_main);
         }
     }
@@ -409,6 +410,9 @@ cudaError_t simt_grid_run(const struct launch *launch)
     const uint64_t blocks = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z;
     cudaError_t error = cudaSuccess;
 
+    /* Not before: a process that is forked for a launch has blocks of its own, not copies. */
+    if (!blocks_make(1, BLOCK_THREADS))
+        return cudaErrorMemoryAllocation;
     simt_block_dim = (uint3){launch->block.x, launch->block.y, launch->block.z};
     simt_grid_dim = (uint3){launch->grid.x, launch->grid.y, launch->grid.z};
     if (!open_memory() || !start_ticks(blocks, launch->cooperative)) {

@@ -178,6 +178,13 @@ static bool is_local(uintptr_t address)
     return address - (uintptr_t)stacks->base < stacks->mapped;
 }
 
+/** A frame below the thread's own stack. */
+static void check_stack(const struct lane *lane, uintptr_t pc)
+{
+    if (SIMT_UNLIKELY((uintptr_t)__builtin_frame_address(0) < lane->stack))
+        simt_fault_stack(pc);
+}
+
 static void check_before_shared(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
 {
     if (simt_memory.shared - address <= SHARED_BYTES_DEFAULT)
@@ -238,8 +245,8 @@ static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsign
         if (touch.what == ACCESS_ATOMIC && !(touch.kind & ATOMIC_STORE))
             simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
                             "updates atomically %u bytes of local memory, which is its own", bytes);
-        /* Below its own is what nobody may touch: the access itself will be a stack overflow. */
-        if (address - (lane->stack - FIBER_GUARD_BYTES) >= FIBER_STACK_BYTES + FIBER_GUARD_BYTES)
+        check_stack(lane, pc); /* which alloca() may have moved */
+        if (address - lane->stack >= fiber_stack_bytes)
             simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
                             "%s %u bytes of local memory of another thread", store ? "writes" : "reads", bytes);
         if (SIMT_UNLIKELY(simt_now.warp->products))
@@ -295,7 +302,7 @@ ALWAYS_INLINE bool is_own(uintptr_t address)
 {
     const struct lane *lane = simt_now.lane;
 
-    return lane && address - lane->stack < FIBER_STACK_BYTES && !simt_now.warp->products;
+    return lane && address - lane->stack < fiber_stack_bytes && !simt_now.warp->products;
 }
 
 ALWAYS_INLINE void touch_memory(const void *pointer, unsigned bytes, struct touch touch, uintptr_t pc)
@@ -461,6 +468,7 @@ void __tsan_func_entry(void *caller)
 
     if (!lane)
         return;
+    check_stack(lane, SIMT_CALLER());
     lane->depth -= EVENT_ONE_CALL;
     simt_now.block->caller[lane->thread][(lane->depth >> EVENT_DEPTH_SHIFT) % CALLS] = (uintptr_t)caller;
 }

@@ -100,6 +100,7 @@ static cudaError_t check(const struct launch *launch, const char **why)
 bool simt_share(void)
 {
     simt_arena_share();
+    fiber_stacks_are_small();
     return simt_source_lines_apart() && simt_program_find() && simt_arena_reserve() && simt_grid_prepare() &&
            simt_thread_sets_prepare();
 }

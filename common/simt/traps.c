@@ -54,9 +54,8 @@ static void on_signal(int signal, siginfo_t *info, void *context)
     }
     if (signal == SIGFPE)
         simt_fault_here(cudaErrorLaunchFailure, pc, "division by zero", "divides an integer by zero");
-    if (address - (simt_now.lane->stack - FIBER_GUARD_BYTES) < FIBER_GUARD_BYTES)
-        simt_fault_here(cudaErrorIllegalAddress, pc, "stack overflow", "needs more than %d bytes of stack",
-                        FIBER_STACK_BYTES);
+    if (address - (simt_now.lane->stack - FIBER_GUARD_BYTES) < FIBER_GUARD_BYTES) /* below the lowest */
+        simt_fault_stack(pc);
     simt_check_index(address, 0, ACCESS_LOAD, pc);
     simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "accesses memory that is not there");
 }

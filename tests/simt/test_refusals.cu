@@ -806,6 +806,35 @@ static void a_stack_that_runs_over(void **)
     assert_non_null(strstr(simt_fault(), "stack overflow: thread (0,0,0) of block (0,0,0)"));
 }
 
+/** A frame so large that what it leaves out is another thread's stack, or what lies below all of them. */
+template <int BYTES>
+static __device__ __noinline__ int large_frame(int at)
+{
+    volatile char space[BYTES];
+
+    space[at] = 1;
+    return space[at];
+}
+
+template <int BYTES>
+static __global__ void large_frame_kernel(int *y, unsigned thread)
+{
+    if (threadIdx.x == thread)
+        y[thread] = large_frame<BYTES>(7);
+}
+
+static void a_frame_larger_than_a_stack(void **)
+{
+    large_frame_kernel<500 * 1000><<<1, 32>>>(device_y, 0);
+    assert_int_equal(cudaGetLastError(), cudaErrorIllegalAddress);
+    assert_non_null(strstr(simt_fault(), "stack overflow: thread (0,0,0) of block (0,0,0)"));
+    large_frame_kernel<500 * 1000><<<1, 32>>>(device_y, 30);
+    assert_int_equal(cudaGetLastError(), cudaErrorIllegalAddress);
+    assert_non_null(strstr(simt_fault(), "stack overflow: thread (30,0,0) of block (0,0,0)"));
+    large_frame_kernel<150 * 1000><<<1, 32>>>(device_y, 30);
+    assert_int_equal(cudaGetLastError(), cudaSuccess);
+}
+
 static __global__ void trap_kernel(void)
 {
     if (threadIdx.x == 5)
@@ -897,7 +926,7 @@ int main(void)
         cmocka_unit_test(lanes_that_disagree_on_the_call),
         cmocka_unit_test(a_width_that_is_no_power_of_two),
         cmocka_unit_test(endless_loops),
-        cmocka_unit_test(a_stack_that_runs_over),
+        cmocka_unit_test(a_stack_that_runs_over), cmocka_unit_test(a_frame_larger_than_a_stack),
         cmocka_unit_test(traps_assertions_and_divisions),
         cmocka_unit_test(nothing_runs_until_the_error_is_read),
     };
