@@ -128,7 +128,7 @@ struct block {
     uint32_t first_mbarrier;  /**< of those it has made, in mbarriers.c */
     unsigned prepared;        /**< fibers that stand at their start or between two blocks */
     struct fiber_stacks stacks;
-    size_t mapped; /**< bytes of this, and of what lies behind it */
+    size_t mapped;        /**< bytes of this, and of what lies behind it */
     struct event *parked; /**< for every thread, room for what its warp had not replayed when its turn ended */
 
     /* What a block keeps while others of its grid run: its shared memory, what happened to it, and its place in time. */

@@ -820,7 +820,7 @@ template <int BYTES>
 static __global__ void large_frame_kernel(int *y, unsigned thread)
 {
     if (threadIdx.x == thread)
-        y[thread] = large_frame<BYTES>(7);
+        y[thread] = large_frame<BYTES>((int)threadIdx.x); /* an index that no compiler knows: it would cut the array */
 }
 
 static void a_frame_larger_than_a_stack(void **)
@@ -926,7 +926,8 @@ int main(void)
         cmocka_unit_test(lanes_that_disagree_on_the_call),
         cmocka_unit_test(a_width_that_is_no_power_of_two),
         cmocka_unit_test(endless_loops),
-        cmocka_unit_test(a_stack_that_runs_over), cmocka_unit_test(a_frame_larger_than_a_stack),
+        cmocka_unit_test(a_stack_that_runs_over),
+        cmocka_unit_test(a_frame_larger_than_a_stack),
         cmocka_unit_test(traps_assertions_and_divisions),
         cmocka_unit_test(nothing_runs_until_the_error_is_read),
     };
