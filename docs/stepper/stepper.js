@@ -160,11 +160,9 @@
         return halves.join(' ');
     }
 
-    /* What the words of every region hold once events 0 to `last` are done; null: not written yet. */
-    function memoryAfter(data, last) {
-        const memory = data.regions.map(region => new Array(region[3]).fill(null));
-
-        for (let i = 0; i <= last; i++) {
+    /* Events `first` to `last` write to what the words of every region hold; null: not written yet. */
+    function write(data, memory, first, last) {
+        for (let i = first; i <= last; i++) {
             const event = data.events[i];
 
             if (!event.words)
@@ -188,7 +186,6 @@
                 });
             }
         }
-        return memory;
     }
 
     /* A value for a lane's cell: .589 for 0.589, 1.2e-5 for 1.234e-05. The whole is in the cell's title. */
@@ -222,6 +219,10 @@
         this.warp = 0;
         this.position = 0; /* steps that are done */
         this.timer = null;
+        this.words = regions.map(region => new Array(region[3]).fill(null)); /* what memory holds */
+        this.written = -1; /* the last event that has written there */
+        this.parts = new Map(); /* of a box that scrolls, what is to be seen in it */
+        this.marked = []; /* cells that the last step reads or writes */
         this.height = 50 + 24 * Math.max(3, ...this.data.events.map(event => rowsOf(event).length));
         this.build();
         this.chooseWarp(0);
@@ -534,17 +535,21 @@
     };
 
     Stepper.prototype.showMemory = function (event, at) {
-        const memory = memoryAfter(this.data, at);
+        const shown = this.words.map(words => [...words]);
         let touched = null;
 
-        this.cells.forEach((cells, region) => cells.forEach((cell, i) => {
-            const text = memory[region][i] === null ? '\u00b7' : memory[region][i];
-
-            if (cell.textContent !== text)
-                cell.textContent = text;
-            if (cell.className)
-                cell.className = '';
+        if (at < this.written) {
+            this.words.forEach(words => words.fill(null));
+            this.written = -1;
+        }
+        write(this.data, this.words, this.written + 1, at);
+        this.written = at;
+        this.words.forEach((words, region) => words.forEach((word, i) => {
+            if (word !== shown[region][i])
+                this.cells[region][i].textContent = word === null ? '\u00b7' : word;
         }));
+        this.marked.forEach(cell => { cell.className = ''; });
+        this.marked = [];
         if (event && event.region) {
             const kind = LOADS.includes(event.kind) ? 'read' : 'written';
 
@@ -552,13 +557,15 @@
                 for (let piece = 0; region !== null && region >= 0 && piece < event.words.length; piece++) {
                     const cell = this.cells[region][event.index[lane] + piece];
 
-                    if (cell)
+                    if (cell) {
                         cell.className = kind;
+                        this.marked.push(cell);
+                    }
                     touched = touched || cell;
                 }
             });
         }
-        this.scrollInside(this.memory, touched);
+        this.scrollSoon(this.memory, touched);
     };
 
     Stepper.prototype.showSource = function (event) {
@@ -572,18 +579,28 @@
         const line = pre.children[event.line - 1];
 
         line.classList.add('now');
-        this.scrollInside(pre, line);
+        this.scrollSoon(pre, line);
     };
 
-    /* Brings a part into view inside its own box; the page stays where it is. */
-    Stepper.prototype.scrollInside = function (box, part) {
+    /* Brings a part into view inside its own box, with the next picture: where it lies is known then at no cost. */
+    Stepper.prototype.scrollSoon = function (box, part) {
+        if (this.parts.size === 0)
+            requestAnimationFrame(() => {
+                this.parts.forEach(scrollInside);
+                this.parts.clear();
+            });
+        this.parts.set(box, part);
+    };
+
+    /* The page stays where it is. */
+    function scrollInside(part, box) {
         if (!part)
             return;
         const outer = box.getBoundingClientRect(), inner = part.getBoundingClientRect();
 
         if (inner.top < outer.top || inner.bottom > outer.bottom)
             box.scrollTop += inner.top - outer.top - (outer.height - inner.height) / 2;
-    };
+    }
 
     document.querySelectorAll('.stepper').forEach(root => {
         readTrace(root).then(trace => { root.stepper = new Stepper(root, trace); });

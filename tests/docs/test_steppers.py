@@ -300,6 +300,18 @@ class InABrowser(Pages):
         for _ in self.pages_opened():
             self.assertEqual(self.run_script(script), [])
 
+    def test_the_line_of_a_step_is_in_view(self):
+        script = """
+            const lines = s.steps.map(at => s.data.events[at].warp === s.warp ? s.data.events[at].line : 0);
+            s.moveTo(1 + lines.indexOf(Math.max(...lines)));
+            return new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => {
+                const line = document.querySelector('.stepper-source .now'), box = line.parentNode.getBoundingClientRect();
+                done([line.parentNode.scrollTop > 0, line.getBoundingClientRect().top >= box.top,
+                      line.getBoundingClientRect().bottom <= box.bottom]);
+            })));"""
+        for _ in self.pages_opened():
+            self.assertEqual(self.run_script(script), [True, True, True])
+
     def test_looks(self):
         """Contrast, light and dark; no scrolling sideways."""
         for _, name, _ in self.each():
