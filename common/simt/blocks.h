@@ -22,8 +22,14 @@ enum block_state { BLOCK_RUNS, BLOCK_AT_GRID_BARRIER, BLOCK_DONE };
 /** Runs the block's warps until all threads have returned, wait for the grid, have had their turn, or simt_faulted. */
 enum block_state simt_block_go_on(struct block *block);
 
-/** Finds this thread's shared memory and makes room for a block, once; what is in the way of running kernels if false. */
+/** Finds this thread's shared memory, once, and makes the shadow of variables; false: there is no memory. */
 bool simt_grid_prepare(void);
+
+/**
+ * Makes the block that every launch needs, before the first; false: there is no memory. Not part of simt_grid_prepare():
+ * a process that is forked for a launch makes a block of its own in place of copying its parent's.
+ */
+bool simt_grid_make_block(void);
 
 /** Runs the blocks of the launch: one after another, or all together if it is cooperative. */
 cudaError_t simt_grid_run(const struct launch *launch);

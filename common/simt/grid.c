@@ -141,6 +141,11 @@ bool simt_grid_prepare(void)
     return simt_memory.data_shadow;
 }
 
+bool simt_grid_make_block(void)
+{
+    return blocks_make(1, BLOCK_THREADS);
+}
+
 /** Gives the block its shape, and fibers at their start to the threads that have none. False: no memory. */
 static bool block_shape(struct block *block, const struct launch *launch)
 {
@@ -410,9 +415,6 @@ cudaError_t simt_grid_run(const struct launch *launch)
     const uint64_t blocks = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z;
     cudaError_t error = cudaSuccess;
 
-    /* Not before: a process that is forked for a launch has blocks of its own, not copies. */
-    if (!blocks_make(1, BLOCK_THREADS))
-        return cudaErrorMemoryAllocation;
     simt_block_dim = (uint3){launch->block.x, launch->block.y, launch->block.z};
     simt_grid_dim = (uint3){launch->grid.x, launch->grid.y, launch->grid.z};
     if (!open_memory() || !start_ticks(blocks, launch->cooperative)) {

@@ -202,7 +202,7 @@ static cudaError_t launch_in(const struct launch *launch, cudaStream_t stream, u
     if (simt_sticky_error() != cudaSuccess)
         return simt_sticky_error();
     simt_fault_clear();
-    if (!simt_program_find() || !simt_arena_reserve() || !simt_grid_prepare())
+    if (!simt_program_find() || !simt_arena_reserve() || !simt_grid_prepare() || !simt_grid_make_block())
         return simt_fault_no_room();
     cudaError_t error = check(launch, &why);
 
