@@ -315,10 +315,11 @@ class InABrowser(Pages):
     def test_looks(self):
         """Contrast, light and dark; no scrolling sideways."""
         for _, name, _ in self.each():
+            self.browser.emulate(width=1280, scheme="light", motion="reduce")  # colours at once
+            self.open(name)
+            self.run_script("s.moveTo(Math.min(6, s.steps.length))")
             for scheme in ("light", "dark"):
-                self.browser.emulate(width=1280, scheme=scheme, motion="reduce")  # colours at once
-                self.open(name)
-                self.run_script("s.moveTo(Math.min(6, s.steps.length))")
+                self.browser.emulate(scheme=scheme, motion="reduce")
                 self.assertEqual(self.browser.run(CONTRAST), [], scheme)
             for width in (390, 1400):
                 self.browser.resize(width)
