@@ -95,8 +95,10 @@ few="--num-tokens 9 --dist"
     breaks "the higher of two equal groups stays" 's/(other < group_of_lane)/(other > group_of_lane)/' "groups" "" $few ties
     breaks "four groups compared as if they were eight" 's/, other = number % Router::GROUPS/, other = number/' \
         "out-of-bounds" "*group_scores*" $few normal $four_groups
-    breaks "half of the others for every candidate" 's/if (halves) {/if (true) {/' "" "" $few equal
-    breaks "places of other candidates" 's/chosen\[place\] = scores\[first + lane\]/chosen[place] = scores[lane \& 7]/' "weight" "" \
+    breaks "sixteen candidates of more" 's/if (token.count <= WARP_SIZE . 2) {/if (true) {/' "" "" --num-tokens 64
+    breaks "no barrier before all threads' choices are added up" '/\[few_places\]/,/\[few_places\]/s/__syncthreads();//' \
+        "race" "" $few equal
+    breaks "places of other candidates" 's/score = token.scores\[own\]/score = token.scores[own \& 7]/' "weight" "" \
         $few normal
     breaks "half of the chosen scores are added up" 's/k < Router::TOPK; k += 4/k < Router::TOPK; k += 8/' "weight" "" $few normal
     breaks "rows without room for shared experts" 's/(Router::TOPK + how.shared)/Router::TOPK/' "race" "" $few normal \

@@ -26,10 +26,12 @@ exchange() {
     equal "$1" "$3" "$(sed -n 's/^\[ *\([A-Z]*\) *\] one_workspace_serves.*/\1/p' "$scratch/log" | sed -n 2p)"
 }
 
-breaks "a plain store of a word" 's/there = atomicCAS(\(.*\), 0ull, own_word);/\1 = own_word;/; s/&workspace->sets\[!(last/workspace->sets[!(last/' \
-    "race" "*own_word*" --num-tokens 8
+breaks "a plain store of a word" 's/there = atomicCAS(\(.*\), 0ull, shared.word);/\1 = shared.word;/; s/&workspace->sets\[!(last/workspace->sets[!(last/' \
+    "race" "*shared.word*" --num-tokens 8
 breaks "no barrier between places and counts" '/\/\/ \[finish\]/{n;/__syncthreads/d}' \
     "race" "" --num-tokens 1
+breaks "sixteen candidates of more" 's/if (shared.num_candidates <= WARP_SIZE . 2)/if (true)/' \
+    "" "" --num-tokens 64
 breaks "a token that also counts its own word" 's/token != own ? wait_for(&words\[token\]) : 0/wait_for(\&words[token])/' \
     "sorted_token_ids" "" --num-tokens 8
 breaks "a block that does not publish" 's/if (lane == 0 && num_tokens > 1)/if (lane == 0 \&\& token > 0)/' \

@@ -11,6 +11,17 @@
 enum { MAX_THREADS = 1024, FEW_IDS = 4096, FEW_EXPERTS = 4, WRITERS = 256 };
 // [few_constants]
 
+// [few_blocks]
+/**
+ * blocks_for() up to 2^15 ids. The reciprocal is a little below 2^32 / block_size, and so is the product below
+ * count / block_size: if that is a whole number the quotient is one less, and if not there is none in between.
+ */
+static __device__ int few_blocks_for(int count, const list &list)
+{
+    return (int)__umulhi((unsigned)count, list.reciprocal) + (count > 0);
+}
+// [few_blocks]
+
 // [warp_ids]
 /**
  * Grid: a block for each of up to WARP_SIZE ids, of one warp, which knows all of them. If its id is the first of its
@@ -24,7 +35,7 @@ static __global__ void __launch_bounds__(WARP_SIZE) align_warp_kernel(list list)
     const unsigned same = __match_any_sync(FULL_MASK, expert);
     const int count = __popc(same);
     const bool first = expert >= 0 && (same & lanes_below(lane)) == 0; /* of the ids of its expert */
-    const int blocks = first ? blocks_for(count, list) : 0;
+    const int blocks = first ? few_blocks_for(count, list) : 0;
     const int own_expert = __shfl_sync(FULL_MASK, expert, own);
     const int begin = __reduce_add_sync(FULL_MASK, expert < own_expert ? blocks : 0);
     const int total = __reduce_add_sync(FULL_MASK, blocks);
@@ -117,8 +128,8 @@ static __global__ void __launch_bounds__(MAX_THREADS) align_few_kernel(list list
 #pragma unroll(EXPERTS ? FAST_EXPERTS / 4 / WARP_SIZE : 1)
     for (int e = 4 * lane; e < experts; e += 4 * WARP_SIZE) {
         const int4 four = *(const int4 *)&counts[e];
-        const int blocks[4] = {blocks_for(four.x, list), blocks_for(four.y, list), blocks_for(four.z, list),
-                               blocks_for(four.w, list)};
+        const int blocks[4] = {few_blocks_for(four.x, list), few_blocks_for(four.y, list), few_blocks_for(four.z, list),
+                               few_blocks_for(four.w, list)};
 
 #pragma unroll
         for (int k = 0; k < 4; k++) {

@@ -18,6 +18,7 @@
 #ifndef MAX_POLLS
 #define MAX_POLLS (1 << 22) /* seconds on a GPU */
 #endif
+enum { BLOCKS_ALONE = 128 }; /* a GPU of today has a multiprocessor for each of so many blocks */
 typedef unsigned long long word64;
 // [constants]
 
@@ -114,6 +115,8 @@ static __device__ __forceinline__ bool exchange_choices(exchange *workspace, uns
         arrived = atomicInc(&workspace->arrivals, num_tokens - 1);
     if (token + num_tokens * thread < last >> 1)
         workspace->sets[!set][token + num_tokens * thread] = 0;
+    if (num_tokens > BLOCKS_ALONE) /* looks would get in the way of the other block of the multiprocessor */
+        __nanosleep(100);
     good &= count_others<Router>(workspace->sets[set], counts);
     if (thread == 0 && arrived == num_tokens - 1) /* everybody has read `last` */
         atomicExch(&workspace->last, num_tokens << 1 | set);
@@ -185,6 +188,44 @@ static __device__ __forceinline__ void write_groups(const list &list, const unsi
 }
 // [write_groups]
 
+// [shared]
+/** What the threads of a block tell each other. One object, so that one address serves for all. */
+template <typename Router>
+struct block_shared {
+    __align__(16) entry candidates[Router::EXPERTS];
+    float scores[Router::EXPERTS]; /* of the candidates */
+    float chosen[Router::TOPK];
+    float group_scores[Router::GROUPS];
+    unsigned seconds[Router::GROUPS], num_candidates; /* as in chapter 13 */
+    union {
+        word64 word; /* what the block publishes */
+        unsigned char ids[Router::TOPK];
+    };
+    int counts[Router::EXPERTS], local_ids[Router::EXPERTS];
+};
+// [shared]
+
+// [choose]
+/** Finds the ids of the block's token. AT_ONCE candidates have LANES neighbouring lanes each, as in chapter 13. */
+template <int LANES, int AT_ONCE, typename Router>
+static __device__ __forceinline__ void choose(block_shared<Router> &shared, unsigned count)
+{
+#pragma unroll 1
+    for (unsigned first = 0; first < count; first += AT_ONCE) {
+        const unsigned own = first + threadIdx.x / LANES;
+        const entry candidate = shared.candidates[own];
+        const float score = shared.scores[own];
+        const int place = place_of<LANES, AT_ONCE>(candidate, shared.candidates, count);
+
+        if ((candidate != 0) & (place < Router::TOPK) & (threadIdx.x % LANES == 0)) {
+            shared.ids[place] = (unsigned char)id_of(candidate);
+            shared.chosen[place] = score;
+            shared.counts[id_of(candidate)] = 1;
+        }
+    }
+}
+// [choose]
+
 // [kernel]
 /** Grid: a block for each token, with a thread for each expert; all of them on the device at the same time. */
 template <typename Router, typename T, typename Choice, typename Bias>
@@ -192,12 +233,7 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     one_launch_kernel(weighting how, const T *gating_output, const Bias *correction_bias, float *topk_weights,
                       int *topk_ids, list list, exchange *workspace)
 {
-    __shared__ float group_scores[Router::GROUPS], chosen[Router::TOPK], scores[Router::EXPERTS];
-    __shared__ unsigned seconds[Router::GROUPS], num_candidates;
-    __shared__ __align__(16) entry candidates[Router::EXPERTS];
-    __shared__ int counts[Router::EXPERTS], local_ids[Router::EXPERTS];
-    __shared__ word64 own_word;
-    unsigned char *const own_ids = (unsigned char *)&own_word; /* [TOPK] */
+    __shared__ block_shared<Router> shared;
     const int token = blockIdx.x, num_tokens = gridDim.x;
     const unsigned expert = threadIdx.x, lane = expert % WARP_SIZE, warp = expert / WARP_SIZE;
     const unsigned group_of_lane = lane % Router::GROUPS;
@@ -212,27 +248,28 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     const unsigned key = ordered(round_to<Choice>(score + bias));
     const two_keys best = two_largest_keys<Router::COUNT>(key);
 
-    candidates[expert] = 0;
-    counts[expert] = 0;
-    local_ids[expert] = list.expert_map ? list.expert_map[expert] : expert;
+    shared.candidates[expert] = 0;
+    shared.scores[expert] = 0.0f;
+    shared.counts[expert] = 0;
+    shared.local_ids[expert] = list.expert_map ? list.expert_map[expert] : expert;
     if (expert == 0) {
-        num_candidates = 0;
-        own_word = 0;
+        shared.num_candidates = 0;
+        shared.word = 0;
     }
     if (expert % Router::COUNT == 0) {
-        group_scores[expert / Router::COUNT] = score_of_group<Choice>(choice_of(best.first), choice_of(best.second),
-                                                                      correction_bias != NULL);
-        seconds[expert / Router::COUNT] = best.second;
+        shared.group_scores[expert / Router::COUNT] = score_of_group<Choice>(
+            choice_of(best.first), choice_of(best.second), correction_bias != NULL);
+        shared.seconds[expert / Router::COUNT] = best.second;
     }
     __syncthreads();
 
-    const float mine = group_scores[group_of_lane];
+    const float mine = shared.group_scores[group_of_lane];
     int rank = 0; /* how many groups rank before this lane's */
 
 #pragma unroll
     for (int first = 0; first < Router::GROUPS; first += Router::SETS) {
         const unsigned number = first + lane / Router::GROUPS, other = number % Router::GROUPS;
-        const float score_of_other = group_scores[other];
+        const float score_of_other = shared.group_scores[other];
         const bool before = (score_of_other > mine) | ((score_of_other == mine) & (other < group_of_lane));
 
         rank += __popc(__ballot_sync(FULL_MASK, before & (number < Router::GROUPS)) >> group_of_lane &
@@ -241,54 +278,39 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
 
     const bool stays = rank < Router::TOPK_GROUP;
     const unsigned groups = __ballot_sync(FULL_MASK, stays);
-    const unsigned bound = __reduce_min_sync(FULL_MASK, stays ? seconds[group_of_lane] : 0xffffffffu);
+    const unsigned bound = __reduce_min_sync(FULL_MASK, stays ? shared.seconds[group_of_lane] : 0xffffffffu);
 
     if ((key >= bound) & (groups >> expert / Router::COUNT)) {
-        const unsigned place = atomicAdd(&num_candidates, 1u);
+        const unsigned place = atomicAdd(&shared.num_candidates, 1u);
 
-        candidates[place] = entry_of(key, expert);
-        scores[place] = key != 0 ? score : 0.0f; /* NaN has no weight */
+        shared.candidates[place] = entry_of(key, expert);
+        shared.scores[place] = key != 0 ? score : 0.0f; /* NaN has no weight */
     }
     __syncthreads();
     // [gate]
 
     // [places]
     if (warp == 0) {
-        const bool halves = num_candidates <= WARP_SIZE / 2; /* then a candidate has two lanes, as in chapter 13 */
-        const unsigned width = halves ? WARP_SIZE / 2 : WARP_SIZE;
-
-        for (unsigned first = 0; first < num_candidates; first += width) {
-            const entry candidate = candidates[first + lane % width];
-            int place;
-
-            if (halves) {
-                place = place_of<8>(candidate, candidates + lane / width * 8, 8);
-                place += __shfl_xor_sync(FULL_MASK, place, WARP_SIZE / 2);
-            } else {
-                place = place_of<16>(candidate, candidates, num_candidates);
-            }
-            if ((candidate != 0) & (place < Router::TOPK) & (lane < width)) {
-                own_ids[place] = (unsigned char)id_of(candidate);
-                chosen[place] = scores[first + lane];
-                counts[id_of(candidate)] = 1;
-            }
-        }
+        if (shared.num_candidates <= WARP_SIZE / 2)
+            choose<2, WARP_SIZE / 2>(shared, WARP_SIZE / 2);
+        else
+            choose<1, WARP_SIZE>(shared, shared.num_candidates);
         __syncwarp();
         if (lane == 0 && num_tokens > 1)
-            there = atomicCAS(&workspace->sets[!(last & 1)][token], 0ull, own_word);
+            there = atomicCAS(&workspace->sets[!(last & 1)][token], 0ull, shared.word);
     }
     // [places]
 
     // [finish]
     __syncthreads();
     if (warp == LAST_WARP)
-        write_weights<Router, T>(how, own_ids, chosen, topk_weights, topk_ids);
-    if (num_tokens > 1 && !exchange_choices<Router>(workspace, last, there == 0, counts)) {
+        write_weights<Router, T>(how, shared.ids, shared.chosen, topk_weights, topk_ids);
+    if (num_tokens > 1 && !exchange_choices<Router>(workspace, last, there == 0, shared.counts)) {
         if (token == 0 && expert == 0)
             *list.num_tokens_post_padded = -1;
         return;
     }
-    write_groups<Router>(list, own_ids, counts, local_ids);
+    write_groups<Router>(list, shared.ids, shared.counts, shared.local_ids);
     // [finish]
 }
 

@@ -48,21 +48,32 @@ static __device__ __forceinline__ int id_of(entry candidate)
 // [entry]
 
 // [place_of]
-/** How many of `count` candidates rank before one. Behind the last there are zeros, up to a multiple of STEP. */
-template <int STEP>
+/**
+ * How many of `count` candidates rank before one. LANES neighbouring lanes, which have the same candidate, share out the
+ * others: AT_ONCE in a step. Behind the last there are zeros, up to a multiple of AT_ONCE.
+ */
+template <int LANES, int AT_ONCE>
 static __device__ __forceinline__ int place_of(entry candidate, const entry *candidates, int count)
 {
+    constexpr int SHARE = AT_ONCE / LANES;
+    const entry *const others = candidates + threadIdx.x % LANES * SHARE;
     int even = 0, odd = 0;
 
 #pragma unroll 1
-    for (int first = 0; first < count; first += STEP) {
+    for (int first = 0; first < count; first += AT_ONCE) {
 #pragma unroll
-        for (int i = 0; i < STEP; i += 2) {
-            even = plus_if_larger(even, candidates[first + i], candidate);
-            odd = plus_if_larger(odd, candidates[first + i + 1], candidate);
+        for (int i = 0; i < SHARE; i += 2) {
+            even = plus_if_larger(even, others[first + i], candidate);
+            odd = plus_if_larger(odd, others[first + i + 1], candidate);
         }
     }
-    return even + odd;
+
+    int place = even + odd;
+
+#pragma unroll
+    for (int lanes = 1; lanes < LANES; lanes *= 2)
+        place += __shfl_xor_sync(FULL_MASK, place, lanes);
+    return place;
 }
 // [place_of]
 

@@ -164,16 +164,20 @@ static cudaError_t replay_allocate_flush(struct replay *replay)
     return status == cudaSuccess ? cudaMalloc(&replay->flush, replay->flush_bytes) : status;
 }
 
-/** Launches once to wake the device and once for its time, and decides from that how much is to be timed. */
+/**
+ * Launches once to wake the device and once for its time, and decides from that how much is to be timed. In the default
+ * stream, as all launches outside graphs: once a process has launched in two streams or more, 16 times in all, every
+ * kernel on an H200 takes 0.18 us longer, an empty one too, until the process ends.
+ */
 static cudaError_t replay_plan(struct replay *replay, backend_launch *launch, void *context)
 {
     cudaError_t status = cudaSuccess;
     float ms = 0.0f;
 
     for (int i = 0; launch && i < 2; i++) {
-        AND_THEN(cudaEventRecord(replay->begin, replay->stream));
-        AND_THEN(launch(context, 0, replay->stream));
-        AND_THEN(cudaEventRecord(replay->end, replay->stream));
+        AND_THEN(cudaEventRecord(replay->begin, NULL));
+        AND_THEN(launch(context, 0, NULL));
+        AND_THEN(cudaEventRecord(replay->end, NULL));
         AND_THEN(cudaEventSynchronize(replay->end));
         AND_THEN(cudaEventElapsedTime(&ms, replay->begin, replay->end));
     }
