@@ -50,19 +50,19 @@ static __device__ __forceinline__ int id_of(entry candidate)
 // [place_of]
 /**
  * How many of `count` candidates rank before one. LANES neighbouring lanes, which have the same candidate, share out the
- * others: AT_ONCE in a step. Behind the last there are zeros, up to a multiple of AT_ONCE.
+ * others: AT_ONCE in a step, two neighbours for each lane in turn. Behind the last there are zeros, up to a multiple of
+ * AT_ONCE.
  */
 template <int LANES, int AT_ONCE>
 static __device__ __forceinline__ int place_of(entry candidate, const entry *candidates, int count)
 {
-    constexpr int SHARE = AT_ONCE / LANES;
-    const entry *const others = candidates + threadIdx.x % LANES * SHARE;
+    const entry *const others = candidates + threadIdx.x % LANES * 2;
     int even = 0, odd = 0;
 
 #pragma unroll 1
     for (int first = 0; first < count; first += AT_ONCE) {
 #pragma unroll
-        for (int i = 0; i < SHARE; i += 2) {
+        for (int i = 0; i < AT_ONCE; i += 2 * LANES) {
             even = plus_if_larger(even, others[first + i], candidate);
             odd = plus_if_larger(odd, others[first + i + 1], candidate);
         }
