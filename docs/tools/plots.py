@@ -43,10 +43,15 @@ def _draw_line(ax, area, line, style, end, label_y, right):
     write(ax, right + 40, label_y + 4, line["label"], size=13, bold=width > 2)
 
 
+def _wrapped(notes, width):
+    """Sentences as lines of up to so many letters, each sentence on lines of its own."""
+    return [line for note in notes for line in textwrap.wrap(note, width)]
+
+
 def draw_times(data, title):
     left, top, right, bottom = 66, 44, 606, 424
     on_host = "".join(f", chapter {line['label'].partition(' ')[0]} on its CPU" for line in data["lines"] if line["kind"] == "host")
-    notes = [f"{data['source']}. Medians; kernels are replayed from a CUDA graph{on_host}.", *textwrap.wrap(data["old"], 115)]
+    notes = _wrapped([f"{data['source']}. Medians; kernels are replayed from a CUDA graph{on_host}.", data["old"]], 115)
     ax = canvas(840, 486 + 18 * len(notes), title)
     every = [point for line in data["lines"] for point in line["points"]]
     least, most = min(us for _, us in every) * 0.8, max(us for _, us in every) * 1.25
@@ -70,8 +75,7 @@ def draw_times(data, title):
 
 def draw_roofline(data, title):
     left, top, right, bottom = 66, 44, 560, 424
-    notes = [f"{data['source']}.", "A mark for each number of tokens: more of them, more operations a byte.",
-             *textwrap.wrap(data["old"], 115)]
+    notes = _wrapped([f"{data['source']}.", "A mark for each number of tokens: more of them, more operations a byte.", data["old"]], 115)
     ax = canvas(840, 486 + 18 * len(notes), title)
     every = [point for line in data["lines"] for point in line["points"]]
     low, high = min(x for x, _ in every) / 1.5, max(max(x for x, _ in every), 2 * data["products"] / data["reading"]) * 1.5

@@ -31,6 +31,13 @@ import trace
 BUILD = course.build_folder()
 FOLDER = ROOT / "docs" / "figures"
 WITH_MATPLOTLIB = course.python_with("matplotlib")
+WIDTHS = """
+import json, sys
+from matplotlib.font_manager import findfont, get_font
+font = get_font(findfont("DejaVu Sans"))
+font.set_size(100, 72)
+print(json.dumps([font.load_char(ord(letter)).linearHoriAdvance / 65536 / 100 for letter in sys.argv[1]]))
+"""  # of letters, in parts of the font's size
 NEEDS_MATPLOTLIB = unittest.skipUnless(WITH_MATPLOTLIB, "no python3 here has matplotlib")
 ROUTING = "15_one_launch"
 MOE = ("11b_moe_tiled", "11c_moe_tensor_cores", "16_layer_at_the_limit")
@@ -87,6 +94,22 @@ class Committed(unittest.TestCase):
                 self.assertEqual([link for link in re.findall(r"""(?:href|src)=["']([^"']*)""", text) if link[0] != "#"], [])
                 self.assertIsNone(re.search(r"<script|<image|<foreignObject|@import|url\(", text))
                 self.assertTrue(all("px system-ui," in font for font in re.findall(r"font: [^;}]*", text)))
+
+    @NEEDS_MATPLOTLIB
+    def test_text_stays_on_its_card(self):
+        """In DejaVu Sans, the widest of the fonts."""
+        svgs = [(path.name, xml.dom.minidom.parseString(path.read_text()).documentElement) for path in FOLDER.iterdir()]
+        characters = sorted({letter for _, svg in svgs for text in svg.getElementsByTagName("text") for letter in text.firstChild.data})
+        widths = dict(zip(characters, json.loads(subprocess.check_output([*WITH_MATPLOTLIB, "-c", WIDTHS, "".join(characters)]))))
+        for name, svg in svgs:
+            looks = dict(re.findall(r"\.(\w+)\{([^}]*)\}", svg.getElementsByTagName("style")[0].firstChild.data.split("@media")[0]))
+            for text in svg.getElementsByTagName("text"):
+                look, words = looks[text.parentNode.getAttribute("class")], text.firstChild.data
+                length = sum(widths[letter] for letter in words) * float(re.search(r"([\d.]+)px", look)[1])
+                left = float(text.getAttribute("x")) - length * (0.5 if "middle" in look else "anchor: end" in look)
+                with self.subTest(name, words=words):
+                    self.assertGreaterEqual(left, 0)
+                    self.assertLessEqual(left + length, float(svg.getAttribute("width")))
 
     def test_every_colour_has_one_for_dark_pages(self):
         for path in FOLDER.iterdir():
