@@ -103,13 +103,15 @@ class Committed(unittest.TestCase):
         widths = dict(zip(characters, json.loads(subprocess.check_output([*WITH_MATPLOTLIB, "-c", WIDTHS, "".join(characters)]))))
         for name, svg in svgs:
             looks = dict(re.findall(r"\.(\w+)\{([^}]*)\}", svg.getElementsByTagName("style")[0].firstChild.data.split("@media")[0]))
+            beyond = []
             for text in svg.getElementsByTagName("text"):
                 look, words = looks[text.parentNode.getAttribute("class")], text.firstChild.data
                 length = sum(widths[letter] for letter in words) * float(re.search(r"([\d.]+)px", look)[1])
                 left = float(text.getAttribute("x")) - length * (0.5 if "middle" in look else "anchor: end" in look)
-                with self.subTest(name, words=words):
-                    self.assertGreaterEqual(left, 0)
-                    self.assertLessEqual(left + length, float(svg.getAttribute("width")))
+                if left < 0 or left + length > float(svg.getAttribute("width")):
+                    beyond.append(words)
+            with self.subTest(name):
+                self.assertEqual(beyond, [])
 
     def test_every_colour_has_one_for_dark_pages(self):
         for path in FOLDER.iterdir():
