@@ -13,9 +13,8 @@
 #include <spawn.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/wait.h>
+#include <sys/socket.h>
 #include <unistd.h>
 
 extern char **environ;
@@ -23,35 +22,62 @@ extern char **environ;
 /** Where the headers are whose inlined functions are nobody's line. */
 #define OWN_DIRECTORY "common/simt/"
 
-/** Starts addr2line on the program and the addresses in `input`, with or without the functions; its output comes from *read_end. The process, or -1. */
-static pid_t start_addr2line(const char *tool, int input, bool functions, int *read_end)
+/** addr2line or its like: started once, it answers an address at a time. */
+struct tool {
+    const char *name;
+    pid_t owner; /**< the process that has tried to start it; one forked from it starts its own */
+    int socket;
+    FILE *answers; /**< NULL: it cannot be started */
+};
+
+static struct tool tools[] = {
+    {.name = "addr2line"},
+#if defined __aarch64__
+    {.name = "aarch64-linux-gnu-addr2line"},
+#endif
+    {.name = "llvm-addr2line"},
+};
+
+/** Starts the tool on this program, its input and output the socket's other end. It ends when nobody holds this one. */
+static bool spawn_tool(const char *name, int other_end)
 {
     static char program[4096];
-    char *const arguments[] = {(char *)tool, "-a", "-i", "-e", program, functions ? "-f" : NULL, NULL};
+    char *const arguments[] = {(char *)name, "-a", "-f", "-i", "-e", program, NULL};
     const ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
     posix_spawn_file_actions_t actions;
-    int ends[2];
-    pid_t child = -1;
+    pid_t child;
+    bool started;
 
-    if (length <= 0)
-        return -1;
+    if (length <= 0 || posix_spawn_file_actions_init(&actions) != 0)
+        return false;
     program[length] = 0;
-    if (pipe(ends) != 0)
-        return -1;
-    if (posix_spawn_file_actions_init(&actions) == 0) {
-        posix_spawn_file_actions_adddup2(&actions, input, STDIN_FILENO);
-        posix_spawn_file_actions_adddup2(&actions, ends[1], STDOUT_FILENO);
-        posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", 1, 0);
-        posix_spawn_file_actions_addclose(&actions, ends[0]);
-        if (posix_spawnp(&child, tool, &actions, NULL, arguments, environ) != 0)
-            child = -1;
-        posix_spawn_file_actions_destroy(&actions);
-    }
+    posix_spawn_file_actions_adddup2(&actions, other_end, STDIN_FILENO);
+    posix_spawn_file_actions_adddup2(&actions, other_end, STDOUT_FILENO);
+    posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", 1, 0);
+    started = posix_spawnp(&child, name, &actions, NULL, arguments, environ) == 0;
+    posix_spawn_file_actions_destroy(&actions);
+    return started;
+}
+
+static bool tool_runs(struct tool *tool)
+{
+    int ends[2];
+
+    if (tool->owner == getpid())
+        return tool->answers != NULL;
+    if (tool->answers)
+        fclose(tool->answers); /* the other process's goes on */
+    tool->owner = getpid();
+    tool->answers = NULL;
+    if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0)
+        return false;
+    tool->socket = ends[0];
+    if (spawn_tool(tool->name, ends[1]))
+        tool->answers = fdopen(ends[0], "r");
     close(ends[1]);
-    if (child < 0)
+    if (!tool->answers)
         close(ends[0]);
-    *read_end = ends[0];
-    return child;
+    return tool->answers != NULL;
 }
 
 /**
@@ -94,94 +120,59 @@ static bool copies_structure(const char *function)
 }
 
 /**
- * Of each address, which the tool repeats, the innermost frame that counts, or all. An empty text where there is none.
- * The first is rather where a structure is copied than the structure's own line.
+ * Reads what the tool says of one address, which it repeats: for each frame a line with the function and one with the place, as far
+ * as the address 0, of which it knows nothing. Takes the innermost frame that counts, or all. The first is rather where a structure
+ * is copied than the structure's own line.
  */
-static bool pick_frames(FILE *output, size_t count, enum frames which, char *text, size_t size)
+static bool read_frames(FILE *answers, enum frames which, char *text, size_t size)
 {
     char *line = NULL;
     size_t room = 0;
-    size_t seen = 0;
+    unsigned addresses = 0, lines_of_0 = 2;
     bool found = false, is_function = false, copies = false, is_structures = false;
 
-    while (getline(&line, &room, output) > 0) {
+    while (lines_of_0 > 0 && getline(&line, &room, answers) > 0) {
         if (strncmp(line, "0x", 2) == 0) {
-            seen++;
-            is_function = which == FIRST_FRAME;
-            is_structures = false;
-        } else if (is_function) {
-            copies = copies_structure(line);
-            is_function = false;
-        } else if (seen > 0 && seen <= count) {
-            char *const place = text + (seen - 1) * size;
-
-            if (is_structures && !copies)
-                *place = 0;
-            if (!*place || which == ALL_FRAMES)
-                found |= take_frame(line, which, place, size);
-            is_structures = copies && *place;
-            is_function = which == FIRST_FRAME;
+            addresses++;
+            is_function = true;
+            continue;
         }
+        if (addresses == 2) {
+            lines_of_0--;
+        } else if (is_function) {
+            copies = which == FIRST_FRAME && copies_structure(line);
+        } else {
+            if (is_structures && !copies)
+                *text = 0;
+            if (!*text || which == ALL_FRAMES)
+                found |= take_frame(line, which, text, size);
+            is_structures = copies && *text;
+        }
+        is_function = !is_function;
     }
     free(line);
-    return found;
+    return found && lines_of_0 == 0;
 }
 
-/** A file without a name that holds the addresses, to be read from its start; -1 if it cannot be. */
-static int address_file(const uintptr_t *pc, size_t count)
+/** Whether the tool knows the place. */
+static bool ask_tool(struct tool *tool, uintptr_t pc, enum frames which, char *text, size_t size)
 {
-    const int file = memfd_create("addresses", MFD_CLOEXEC);
-    bool good = file >= 0;
+    char question[64];
+    const int length = snprintf(question, sizeof question, "0x%" PRIxPTR "\n0x0\n", pc - 1 - simt_program.bias);
 
-    for (size_t i = 0; i < count && good; i++)
-        good = dprintf(file, "0x%" PRIxPTR "\n", pc[i] - 1 - simt_program.bias) > 0;
-    if (good && lseek(file, 0, SEEK_SET) == 0)
-        return file;
-    if (file >= 0)
-        close(file);
-    return -1;
-}
-
-/** Whether the tool knows the place of any of them; each has `size` characters of the text. */
-static bool run_addr2line(const char *tool, const uintptr_t *pc, size_t count, enum frames which, char *text,
-                          size_t size)
-{
-    const int input = address_file(pc, count);
-    bool found = false;
-    int read_end;
-    int status;
-
-    for (size_t i = 0; i < count; i++)
-        text[i * size] = 0;
-    if (input < 0)
-        return false;
-    const pid_t child = start_addr2line(tool, input, which == FIRST_FRAME, &read_end);
-
-    close(input);
-    if (child < 0)
-        return false;
-    FILE *output = fdopen(read_end, "r");
-
-    if (output) {
-        found = pick_frames(output, count, which, text, size);
-        fclose(output);
-    } else {
-        close(read_end);
-    }
-    while (waitpid(child, &status, 0) < 0)
-        ;
-    return found;
+    *text = 0;
+    return tool_runs(tool) && send(tool->socket, question, (size_t)length, MSG_NOSIGNAL) == length &&
+           read_frames(tool->answers, which, text, size);
 }
 
 /** Compilers record absolute names: what stands before our own source's relative one is the directory of the build. */
-static const char *build_directory(const char *tool)
+static const char *build_directory(struct tool *tool)
 {
     static char directory[PLACE_TEXT];
     static bool known;
-    const uintptr_t own = (uintptr_t)simt_source_line + 1;
     char here[PLACE_TEXT];
 
-    if (!known && run_addr2line(tool, &own, 1, FIRST_FRAME_OF_ALL, here, sizeof here)) {
+    if (!known && ask_tool(tool, (uintptr_t)simt_source_line + 1, FIRST_FRAME_OF_ALL, here, sizeof here)) {
         char *name = strstr(here, __FILE__);
 
         if (name && __FILE__[0] != '/') {
@@ -194,7 +185,7 @@ static const char *build_directory(const char *tool)
 }
 
 /** At the beginning of each line. */
-static void strip_build_directory(const char *tool, char *text)
+static void strip_build_directory(struct tool *tool, char *text)
 {
     const char *directory = build_directory(tool);
     const size_t length = strlen(directory);
@@ -217,29 +208,15 @@ static void name_function(uintptr_t pc, char text[PLACE_TEXT])
         snprintf(text, PLACE_TEXT, "?");
 }
 
-static void look_up(const uintptr_t *pc, size_t count, enum frames which, char *text, size_t size)
+static void look_up(uintptr_t pc, enum frames which, char *text, size_t size)
 {
-#if defined __aarch64__
-    static const char *const tools[] = {"addr2line", "aarch64-linux-gnu-addr2line", "llvm-addr2line"};
-#else
-    static const char *const tools[] = {"addr2line", "llvm-addr2line"};
-#endif
-    bool found = false;
-
-    for (size_t i = 0; !found && i < sizeof tools / sizeof *tools; i++) {
-        found = run_addr2line(tools[i], pc, count, which, text, size);
-        for (size_t j = 0; found && j < count; j++)
-            strip_build_directory(tools[i], text + j * size);
+    for (size_t i = 0; i < sizeof tools / sizeof *tools; i++) {
+        if (ask_tool(&tools[i], pc, which, text, size)) {
+            strip_build_directory(&tools[i], text);
+            return;
+        }
     }
-    for (size_t j = 0; j < count; j++) {
-        if (!text[j * size])
-            name_function(pc[j], text + j * size);
-    }
-}
-
-void simt_source_lines(const uintptr_t *pc, size_t count, char (*text)[PLACE_TEXT])
-{
-    look_up(pc, count, FIRST_FRAME, text[0], PLACE_TEXT);
+    name_function(pc, text);
 }
 
 /* --- another process that looks them up --------------------------------------------------------------------------- */
@@ -264,7 +241,7 @@ static _Noreturn void answer_questions(int from, int to)
             dup2(nothing, i);
     while (read(from, &question, sizeof question) == sizeof question) {
         memset(text, 0, sizeof text);
-        look_up(&question.pc, 1, question.which, text, sizeof text);
+        look_up(question.pc, question.which, text, sizeof text);
         if (write(to, text, sizeof text) != sizeof text)
             break;
     }
@@ -331,7 +308,7 @@ static const char *remembered(uintptr_t pc, enum frames which)
     if (pc && questions >= 0)
         ask((struct question){pc, which}, place->text);
     else if (pc)
-        look_up(&pc, 1, which, place->text, STACK_TEXT);
+        look_up(pc, which, place->text, STACK_TEXT);
     else
         name_function(pc, place->text);
     next = (next + 1) % REMEMBERED;

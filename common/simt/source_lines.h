@@ -10,8 +10,6 @@ enum { PLACE_TEXT = 512, STACK_TEXT = 2048 };
 
 /** "file:line" of the call that returns to `pc`, or function+offset, or "?". */
 void simt_source_line(uintptr_t pc, char text[PLACE_TEXT]);
-/** The same for many, by one process. */
-void simt_source_lines(const uintptr_t *pc, size_t count, char (*text)[PLACE_TEXT]);
 
 /**
  * The line of that call and of those that the compiler has inlined around it, the innermost first, each with a newline

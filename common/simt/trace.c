@@ -423,10 +423,10 @@ static bool places_find(struct places *places)
     }
     places->count = count;
     places->text = calloc(count, sizeof *places->text);
-    if (places->text)
-        simt_source_lines(places->pc, count, places->text);
-    else
+    if (!places->text)
         places_free(places);
+    for (size_t i = 0; i < count && places->text; i++)
+        simt_source_line(places->pc[i], places->text[i]);
     return places->text != NULL;
 }
 
