@@ -208,30 +208,35 @@ class InABrowser(Pages):
     def run_script(self, script, *arguments):
         return self.browser.run(STEPPER + script, *arguments)
 
-    def pages_opened(self):
+    def test_each_page(self):
+        """Opening a page takes longer than most that is looked at there, so each is opened once."""
         for chapter, name, text in self.each():
-            self.browser.emulate(width=1280)
+            self.browser.emulate(width=1280, scheme="light", motion="reduce")  # colours at once
             self.open(name)
-            yield chapter, text
-            self.assertEqual(self.browser.errors(), [])
+            for look in (self.reads_the_trace, self.ends_with_what_the_program_wrote, self.hears_keys,
+                         self.says_something_and_marks_its_line_in_every_step_of_every_warp, self.has_the_line_of_a_step_in_view,
+                         self.has_contrast_and_does_not_scroll_sideways, self.shows_all_lanes_and_every_value_whole):
+                with self.subTest(name, look=look.__name__):
+                    self.browser.resize(1280)
+                    self.run_script("s.chooseWarp(0); s.moveTo(0)")
+                    look(chapter, text)
+                    self.assertEqual(self.browser.errors(), [])
 
-    def test_it_reads_the_trace(self):
+    def reads_the_trace(self, chapter, text):
         script = """return s.data.events.map(e => ({kind: e.kind, warp: e.warp, line: e.line, from: e.from || null,
             brings: e.brings || null, receives: e.receives || null, words: e.words || null,
             fragments: e.fragments || null}));"""
-        for chapter, text in self.pages_opened():
-            expected = shown_events(self.trace_of(chapter), re.search(r'data-dtype="(\w+)"', text)[1])
-            self.assertTrue(expected == self.run_script(script))
+        expected = shown_events(self.trace_of(chapter), re.search(r'data-dtype="(\w+)"', text)[1])
+        self.assertTrue(expected == self.run_script(script))
 
-    def test_it_ends_with_what_the_program_wrote(self):
+    def ends_with_what_the_program_wrote(self, chapter, text):
         cells = "return [...document.querySelectorAll(`[data-region='${arguments[0]}'] span`)].map(c => c.textContent)"
-        for chapter, text in self.pages_opened():
-            self.run_script("s.moveTo(s.steps.length)")
-            for name, numbers in outputs_of(re.search(r'class="stepper-command"[^>]*>([^<]*)<', text)[1]).items():
-                if (name == "sorted_token_ids" and chapter != "10") or name == "output":
-                    continue  # a later kernel writes it
-                expected = [f"{number:.4g}" if isinstance(number, float) else str(number) for number in numbers]
-                self.assertEqual(self.browser.run(cells, name), expected, name)
+        self.run_script("s.moveTo(s.steps.length)")
+        for name, numbers in outputs_of(re.search(r'class="stepper-command"[^>]*>([^<]*)<', text)[1]).items():
+            if (name == "sorted_token_ids" and chapter != "10") or name == "output":
+                continue  # a later kernel writes it
+            expected = [f"{number:.4g}" if isinstance(number, float) else str(number) for number in numbers]
+            self.assertEqual(self.browser.run(cells, name), expected, name)
 
     def test_copies_are_under_way_until_their_words_are_read(self):
         self.open("stepper_11c.html")
@@ -266,23 +271,22 @@ class InABrowser(Pages):
         self.assertEqual(len(loaded), 4)
         self.assertEqual(shown, loaded)
 
-    def test_keys(self):
+    def hears_keys(self, *_):
         """Arrows step, Home and End jump, space plays and pauses, and the focus is to be seen."""
-        for _ in self.pages_opened():
-            self.run_script("document.querySelector('.stepper-view').focus(); s.moveTo(0)")
-            last, positions, playing = self.run_script("return s.steps.length"), [], []
-            for key, _ in KEYS:
-                self.browser.press(key)
-                positions.append(self.run_script("return s.position"))
-            self.assertEqual(positions, [last if position is None else position for _, position in KEYS])
-            for _ in range(2):
-                self.browser.press(SPACE)
-                playing.append(self.run_script("return s.timer !== null"))
-            self.assertEqual(playing, [True, False])
-            self.assertTrue(self.browser.run("return getComputedStyle(document.activeElement).outlineStyle !== 'none'"))
+        self.run_script("document.querySelector('.stepper-view').focus()")
+        last, positions, playing = self.run_script("return s.steps.length"), [], []
+        for key, _ in KEYS:
+            self.browser.press(key)
+            positions.append(self.run_script("return s.position"))
+        self.assertEqual(positions, [last if position is None else position for _, position in KEYS])
+        for _ in range(2):
+            self.browser.press(SPACE)
+            playing.append(self.run_script("return s.timer !== null"))
+        self.assertEqual(playing, [True, False])
+        self.assertTrue(self.browser.run("return getComputedStyle(document.activeElement).outlineStyle !== 'none'"))
 
-    def test_every_step_of_every_warp_says_something_and_marks_its_line(self):
-        script = """
+    def says_something_and_marks_its_line_in_every_step_of_every_warp(self, *_):
+        bad = self.run_script("""
             const bad = [];
             for (let warp = 0; warp < Math.min(s.data.warps, 4); warp++) {
                 s.chooseWarp(warp);
@@ -296,38 +300,34 @@ class InABrowser(Pages):
                         bad.push([warp, i, said]);
                 }
             }
-            return bad;"""
-        for _ in self.pages_opened():
-            self.assertEqual(self.run_script(script), [])
+            return bad;""")
+        self.assertEqual(bad, [])
 
-    def test_the_line_of_a_step_is_in_view(self):
-        script = """
+    def has_the_line_of_a_step_in_view(self, *_):
+        in_view = self.run_script("""
             const lines = s.steps.map(at => s.data.events[at].warp === s.warp ? s.data.events[at].line : 0);
             s.moveTo(1 + lines.indexOf(Math.max(...lines)));
             return new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => {
                 const line = document.querySelector('.stepper-source .now'), box = line.parentNode.getBoundingClientRect();
                 done([line.parentNode.scrollTop > 0, line.getBoundingClientRect().top >= box.top,
                       line.getBoundingClientRect().bottom <= box.bottom]);
-            })));"""
-        for _ in self.pages_opened():
-            self.assertEqual(self.run_script(script), [True, True, True])
+            })));""")
+        self.assertEqual(in_view, [True, True, True])
 
-    def test_looks(self):
-        """Contrast, light and dark; no scrolling sideways."""
-        for _, name, _ in self.each():
-            self.browser.emulate(width=1280, scheme="light", motion="reduce")  # colours at once
-            self.open(name)
-            self.run_script("s.moveTo(Math.min(6, s.steps.length))")
-            for scheme in ("light", "dark"):
-                self.browser.emulate(scheme=scheme, motion="reduce")
-                self.assertEqual(self.browser.run(CONTRAST), [], scheme)
-            for width in (390, 1400):
-                self.browser.resize(width)
-                wide = self.browser.run("return Math.max(0, document.documentElement.scrollWidth - innerWidth)")
-                self.assertEqual(wide, 0, f"{width} pixels")
+    def has_contrast_and_does_not_scroll_sideways(self, *_):
+        """In the light and in the dark, on a phone and on a wide screen."""
+        self.run_script("s.moveTo(Math.min(6, s.steps.length))")
+        for scheme in ("dark", "light"):
+            self.browser.emulate(scheme=scheme, motion="reduce")
+            self.assertEqual(self.browser.run(CONTRAST), [], scheme)
+        for width in (390, 1400):
+            self.browser.resize(width)
+            wide = self.browser.run("return Math.max(0, document.documentElement.scrollWidth - innerWidth)")
+            self.assertEqual(wide, 0, f"{width} pixels")
 
-    def test_all_lanes_are_to_be_seen_and_every_value_whole(self):
-        clipped = """
+    def shows_all_lanes_and_every_value_whole(self, *_):
+        self.browser.resize(1400)
+        clipped = self.run_script("""
             const box = document.querySelector('.stepper-box'), out = new Set();
             for (let i = 0; i <= s.steps.length; i++) {
                 s.moveTo(i);
@@ -340,10 +340,8 @@ class InABrowser(Pages):
             for (const cell of document.querySelectorAll('.stepper-cells span'))
                 if (cell.scrollWidth > cell.clientWidth)
                     out.add(cell.title + ': ' + cell.textContent);
-            return [...out];"""
-        for _ in self.pages_opened():
-            self.browser.resize(1400)
-            self.assertEqual(self.run_script(clipped), [])
+            return [...out];""")
+        self.assertEqual(clipped, [])
 
     def test_words_have_their_index(self):
         """Those of memory, from 0, and those that the lanes access: a lane's own expert, in chapter 02."""
