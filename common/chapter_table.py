@@ -2,21 +2,25 @@
 
     python3 common/chapter_table.py FILE.csv...
 
-A FILE is what a chapter's program prints with --format csv. Exits 1 if a chapter is not verified, 2 if a file cannot be read.
+A FILE is what a chapter's program prints with --format csv. Exits 1 if a chapter is not verified, 2 if a file cannot be
+read.
 """
 import collections
 import csv
 import sys
 
-# An operator's table: a field that its reports have, and no others; whether counters are per token, or in all; its columns, each
-# the sum of some counters; what stands below it, where {name} is what the first chapter's report has in that field.
+# An operator's table: a field that its reports have, and no others; whether counters are per token, or in all; its
+# columns, each the sum of some counters; what stands below it, where {name} is what the first chapter's report has in
+# that field.
 Table = collections.namedtuple("Table", "field name_width per_token columns notes")
 SECTORS = ("global_load_sectors", "global_store_sectors")
 WAVEFRONTS = ("shared_load_wavefronts", "shared_store_wavefronts")
 TABLES = (
     Table("score", 20, True, {
-        "shuffles": ("shuffles",), "votes": ("votes",), "barriers": ("block_barriers",), "divergent": ("divergent_branches",),
-        "sectors": SECTORS, "wavefronts": WAVEFRONTS, "conflicts": ("shared_conflicts",), "atomics": ("atomic_requests",)}, """\
+        "shuffles": ("shuffles",), "votes": ("votes",), "barriers": ("block_barriers",),
+        "divergent": ("divergent_branches",),
+        "sectors": SECTORS, "wavefronts": WAVEFRONTS, "conflicts": ("shared_conflicts",),
+        "atomics": ("atomic_requests",)}, """\
 Counters are per token, from the CPU simulator; launches are in all. divergent: branches that split a warp;
 sectors: 32-byte pieces of global memory; wavefronts: passes over the shared memory banks, conflicts: those
 beyond the least possible; lanes: the share at work. A chapter that computes on the host has no counters.
@@ -31,8 +35,10 @@ Input: {numel} ids of {num_experts} experts, {num_tokens_post_padded} places in 
 expert {busiest_expert} is the busiest, with {busiest_ids} ids.
 """),
     Table("routing_block_size", 20, False, {
-        "votes": ("votes",), "barriers": ("block_barriers",), "shuffles": ("shuffles",), "divergent": ("divergent_branches",),
-        "sectors": SECTORS, "wavefronts": WAVEFRONTS, "conflicts": ("shared_conflicts",), "atomics": ("atomic_requests",)}, """\
+        "votes": ("votes",), "barriers": ("block_barriers",), "shuffles": ("shuffles",),
+        "divergent": ("divergent_branches",),
+        "sectors": SECTORS, "wavefronts": WAVEFRONTS, "conflicts": ("shared_conflicts",),
+        "atomics": ("atomic_requests",)}, """\
 Counters are in all; votes: with reductions of a warp; the rest as above.
 Input: {num_tokens} tokens, each to {topk} of {num_experts} experts, {dtype}; {num_tokens_post_padded} places in whole blocks of \
 {routing_block_size}.
@@ -93,7 +99,8 @@ def changes_line(table, report, before):
 
 def text_of(table, reports):
     """The table of the reports that it is for; "" if there are none."""
-    own, by_name = [report for report in reports if table.field in report], {report["chapter"]: report for report in reports}
+    own, by_name = [report for report in reports if table.field in report], {report["chapter"]: report
+                                                                             for report in reports}
     if not own:
         return ""
     lines = [f"{'chapter':{table.name_width}} verified launches{cells(table, table.columns)} {'lanes':>7}"]

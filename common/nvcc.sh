@@ -20,10 +20,12 @@ find_nvcc() {
         [ -x "$nvcc" ] && break
     done
     [ -x "$nvcc" ] ||
-        fail 1 'nvcc is missing: install the CUDA Toolkit, 12 or newer, from https://developer.nvidia.com/cuda-downloads'
+        fail 1 \
+            'nvcc is missing: install the CUDA Toolkit, 12 or newer, from https://developer.nvidia.com/cuda-downloads'
     release=$("$nvcc" --version | sed -n 's/.*release \([0-9]*\)\..*/\1/p')
     [ "${release:-0}" -ge 12 ] ||
-        fail 1 "$nvcc is of CUDA ${release:-(no release)}: install 12 or newer from https://developer.nvidia.com/cuda-downloads"
+        fail 1 \
+            "$nvcc is of CUDA ${release:-(no release)}: install 12 or newer from https://developer.nvidia.com/cuda-downloads"
 }
 
 # first_gpu: sm_90 for compute capability 9.0; nothing if there is no GPU

@@ -1,7 +1,8 @@
 #!/bin/sh
 # Runs Python with the first python3 that has some modules: sh common/python.sh MODULE,... ARGUMENT...
 #
-# The first in PATH may be a Python of the user's own, without what the system's packages bring. Exits with 127 if none has them.
+# The first in PATH may be a Python of the user's own, without what the system's packages bring. Exits with 127 if none
+# has them.
 modules=$1
 shift
 for python in python3 /usr/bin/python3; do

@@ -38,8 +38,8 @@ SMALL_FLOAT_FUNCTION uint32_t select_bits(uint32_t condition, uint32_t yes, uint
 }
 
 /**
- * A float near `value` from which rounding goes on as if from `value`: truncated, and odd unless that is exact. It has to
- * hold at least two digits more than what it is rounded to in the end.
+ * A float near `value` from which rounding goes on as if from `value`: truncated, and odd unless that is exact. It has
+ * to hold at least two digits more than what it is rounded to in the end.
  */
 SMALL_FLOAT_FUNCTION float double_to_float_odd(double value)
 {

@@ -1,12 +1,14 @@
 #!/bin/sh
 # Prints the SHA-256 of what a kernel file is as source: the file and every header of the project that it or one of them
-# includes ("..." in quotes), each once, without comments and however the text is laid out. A change of a device function in
-# common/kernels changes it, a corrected comment does not. Left out is an operator's own header, common/harness/NAME/NAME.h:
-# it says what a problem is, for all programs, and one more option makes no kernel another one.
+# includes ("..." in quotes), each once, without comments and however the text is laid out. A change of a device
+# function in common/kernels changes it, a corrected comment does not. Left out is an operator's own header,
+# common/harness/NAME/NAME.h: it says what a problem is, for all programs, and one more option makes no kernel another
+# one.
 #
 #   sh common/source_hash.sh FILE [OUT]      with OUT, OUT.d tells Ninja of which files OUT is made
 #
-# A header lies in the folder of the file that includes it, in common/, or in common/harness/. Run in the repository's root.
+# A header lies in the folder of the file that includes it, in common/, or in common/harness/. Run in the repository's
+# root.
 set -eu
 [ $# -ge 1 ] || { echo 'usage: sh common/source_hash.sh FILE [OUT]' >&2; exit 2; }
 

@@ -1,7 +1,8 @@
 #!/bin/sh
-# Builds variants. A variant is a chapter's program with a change to its kernel that is measured and not taught: the change is
-# chapters/NN_name/variants/WHAT.sed, a sed script, or WHAT.patch, as diff -u prints it; the program BUILD/variants/NN_name_WHAT.
-# WHAT_N.sed is a change for each number in its first line, "# N: 1 2 4": WHAT_1.sed, and so on, with the number for N.
+# Builds variants. A variant is a chapter's program with a change to its kernel that is measured and not taught: the
+# change is chapters/NN_name/variants/WHAT.sed, a sed script, or WHAT.patch, as diff -u prints it; the program
+# BUILD/variants/NN_name_WHAT. WHAT_N.sed is a change for each number in its first line, "# N: 1 2 4": WHAT_1.sed, and
+# so on, with the number for N.
 #
 #   sh common/variants.sh BUILD [WORD]       BUILD is build/cpu or build/gpu; only programs whose names contain WORD
 #   sh common/variants.sh --hash CHANGE      the hash of the changed kernel: see source_hash.sh
@@ -34,7 +35,8 @@ names() {
     for kernel in "chapters/$chapter"/*.cu; do :; done
 }
 
-# changed_kernel: the chapter's kernel, changed; a change that changes nothing, or a patch that fits by guesswork, is an error
+# changed_kernel: the chapter's kernel, changed; a change that changes nothing, or a patch that fits by guesswork, is an
+# error
 changed_kernel() {
     case $change in
     *.sed) sed "$(sed "s/\\bN\\b/$number/g" "$file")" "$kernel" ;;

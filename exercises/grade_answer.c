@@ -4,10 +4,11 @@
  *
  *     grade_answer EXERCISE [ANSWERS.txt] [--only NAME] [--seed S]... [--gpu]
  *
- * EXERCISE is a folder's name. Without answers the exercise is graded as it comes. A region that the answers leave out is
- * taken from the exercise's solution.txt. A file may hold several answers, each behind a line `=== NAME`; lines are then
- * counted from there. Prints a line for each answer and seed; what the compiler said goes to standard error. Exits with 0
- * if all passed, 1 if one was refused, 2 if one could not be tried (or does not compile), 3 without a GPU to try it on.
+ * EXERCISE is a folder's name. Without answers the exercise is graded as it comes. A region that the answers leave out
+ * is taken from the exercise's solution.txt. A file may hold several answers, each behind a line `=== NAME`; lines are
+ * then counted from there. Prints a line for each answer and seed; what the compiler said goes to standard error. Exits
+ * with 0 if all passed, 1 if one was refused, 2 if one could not be tried (or does not compile), 3 without a GPU to try
+ * it on.
  */
 #include "learn/build_answer.h"
 #include "learn/learner_file.h"

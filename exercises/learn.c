@@ -69,7 +69,9 @@ static const struct command *find_command(const char *word, const char *program,
     return NULL;
 }
 
-/** The value of `--flag VALUE` or `--flag=VALUE` at *at, which moves to it. NULL if the word is another, or has none. */
+/**
+ * The value of `--flag VALUE` or `--flag=VALUE` at *at, which moves to it. NULL if the word is another, or has none.
+ */
 static const char *flag_value(char **argv, int argc, int *at, const char *flag)
 {
     const size_t length = strlen(flag);

@@ -1,12 +1,13 @@
 # Read by tests that break a kernel on purpose, after tap.sh.
 #
-#   breaks_start PROGRAM SOURCE [SED] the program to break, and its kernel file, which is broken with the headers beside it
+#   breaks_start PROGRAM SOURCE [SED] the program to break, and its kernel file, which is broken with the headers beside
+#   it
 #                                     in one; SED takes out of it what no run reaches, so that less is compiled
 #   breaks NAME SED FAULT LINE ARGUMENT...
-#                                     edits the kernel with a sed script, builds it with the very commands that built the
-#                                     program (ninja tells them), runs it with the arguments, and expects exit 1, FAULT in
-#                                     the message, at a line that fits the pattern LINE ('' for a result that is wrong
-#                                     and has no line)
+#                                     edits the kernel with a sed script, builds it with the very commands that built
+#                                     the program (ninja tells them), runs it with the arguments, and expects exit 1,
+#                                     FAULT in the message, at a line that fits the pattern LINE ('' for a result that
+#                                     is wrong and has no line)
 #   rebuild SED                       only edits and builds: the program is $scratch/program
 
 # For a gate whose runs are all of f32: the kernels for other types go.
@@ -30,7 +31,8 @@ breaks_start() {
     breaks_kernel=$(basename "$2" .cu)
     breaks_object=$(dirname "$1")/obj/$(basename "$1")/$breaks_kernel.o
     ninja -t commands "$1" | grep -F "$breaks_object" |
-        sed "s|$2|$scratch/$breaks_kernel.cu|; s|$breaks_object|$scratch/$breaks_kernel.o|g; s|-o $1 |-o $scratch/program |" \
+        sed \
+            "s|$2|$scratch/$breaks_kernel.cu|; s|$breaks_object|$scratch/$breaks_kernel.o|g; s|-o $1 |-o $scratch/program |" \
             >"$scratch/build.sh"
 }
 
@@ -58,5 +60,6 @@ breaks() {
     matches "$breaks_name: for what it is" "*$breaks_fault*" "$breaks_said"
     [ -n "$breaks_place" ] || return 0
     breaks_line=$(printf '%s\n' "$breaks_said" | sed -n "s/.*$breaks_kernel\.cu:\([0-9]*\): .*/\1/p")
-    matches "$breaks_name: at its line" "$breaks_place" "$(sed -n "${breaks_line:-0}p" "$scratch/$breaks_kernel.cu" 2>/dev/null)"
+    matches "$breaks_name: at its line" "$breaks_place" \
+        "$(sed -n "${breaks_line:-0}p" "$scratch/$breaks_kernel.cu" 2>/dev/null)"
 }

@@ -1,5 +1,5 @@
-"""Looks through the documentation site: links and anchors that lead nowhere, things fetched from other machines, pictures
-without alternative text, headings that skip a level.
+"""Looks through the documentation site: links and anchors that lead nowhere, things fetched from other machines,
+pictures without alternative text, headings that skip a level.
 
 python3 tests/check_site.py build/docs/html   one line for each fault; exits 1 if there are any
 """
@@ -51,7 +51,8 @@ def leads_nowhere(folder, pages, name, link):
     parts = urllib.parse.urlsplit(link)
     if parts.scheme in ("http", "https", "mailto", "javascript"):
         return None
-    target = os.path.normpath(os.path.join(os.path.dirname(name), urllib.parse.unquote(parts.path))) if parts.path else name
+    target = os.path.normpath(
+        os.path.join(os.path.dirname(name), urllib.parse.unquote(parts.path))) if parts.path else name
     if not os.path.exists(os.path.join(folder, target)):
         return "no such file"
     anchor = urllib.parse.unquote(parts.fragment)

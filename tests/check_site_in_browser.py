@@ -2,7 +2,8 @@
 about files, folders and structures: narrow and light, wide and dark). The page must not scroll sideways, nothing may be
 written to the console as an error, and text must have a contrast of 4.5:1 or more.
 
-python3 tests/check_site_in_browser.py FOLDER PAGE...   one line for each fault; exits 1 if there are any, 77 without Chromium
+python3 tests/check_site_in_browser.py FOLDER PAGE...   one line for each fault; exits 1 if there are any, 77 without
+                                                        Chromium
 """
 
 import os
@@ -14,7 +15,8 @@ from browser import Browser, browser_missing
 
 # Neighbours differ by one thing.
 STATES = (("light", 390), ("dark", 390), ("dark", 1400), ("light", 1400))
-# Pages that Doxygen makes of files, folders and structures are made of the same parts, each of which is on many of them.
+# Pages that Doxygen makes of files, folders and structures are made of the same parts, each of which is on many of
+# them.
 REFERENCE = re.compile(r"^(dir_|struct|class)|_8[a-z]+(_source)?\.html$")
 OF_REFERENCE = (("light", 390), ("dark", 1400))
 

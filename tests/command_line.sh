@@ -1,28 +1,30 @@
 # shellcheck shell=sh
 # Read by the tests of the programs' command lines, after tap.sh.
 #
-#   ends_early PROGRAM ARGUMENT...    runs it with an --out; then $said is what it said on standard error, and $ended its exit
-#                                     status, the lines it said, the bytes it wrote to standard output, and whether it made
-#                                     the directory: '2 1 0 no' for a program that refuses
+#   ends_early PROGRAM ARGUMENT...    runs it with an --out; then $said is what it said on standard error, and $ended
+#                                     its exit status, the lines it said, the bytes it wrote to standard output, and
+#                                     whether it made the directory: '2 1 0 no' for a program that refuses
 #   ends_untraced PROGRAM ARGUMENT... the same with no --out, and $ended ends with the trace.json* that are in $scratch
 #   npy NAME HEADER BYTES             writes $scratch/NAME.npy with this header and so many bytes of zeros
 #   integers NAME i4|i8 SHAPE NUMBER... writes $scratch/NAME.npy with these numbers
 #   numbers FILE                      the numbers of an i4 file that a program wrote, a space between two
 # shellcheck disable=SC2034 # used by whoever reads this
 
-# hostile PROGRAM...: every line of standard input is EXIT, what a program says (a shell's pattern), and a command, where $P is
-# a program; each is tried with every PROGRAM, and must leave no file but those in $scratch/kept
+# hostile PROGRAM...: every line of standard input is EXIT, what a program says (a shell's pattern), and a command,
+# where $P is a program; each is tried with every PROGRAM, and must leave no file but those in $scratch/kept
 hostile() {
     while IFS='|' read -r hostile_exit hostile_said hostile_command; do
         for P in "$@"; do
             mkdir "$scratch/h"
-            (export P S="$scratch/h"; timeout -k 2 60 sh -c "$hostile_command") >"$scratch/out" 2>"$scratch/err" </dev/null
+            (export P S="$scratch/h"; timeout -k 2 60 sh -c "$hostile_command") >"$scratch/out" 2>"$scratch/err" \
+                </dev/null
             hostile_ended="$? $(ls -A "$scratch/h")"
             equal "${P##*/}: $(printf %s "$hostile_command" | tr '\\' /): exit, files" "$hostile_exit " "$hostile_ended"
             # shellcheck disable=SC2254 # a pattern is what it is
             case $(cat "$scratch/err") in
             $hostile_said) ;;
-            *) tap_result 1 "and says: $hostile_said" || tap_show expected "$hostile_said" '     got' "$(cat "$scratch/err")" ;;
+            *) tap_result 1 "and says: $hostile_said" || tap_show expected "$hostile_said" '     got' \
+                "$(cat "$scratch/err")" ;;
             esac
             rm -rf "$scratch/h"
         done

@@ -4,8 +4,9 @@
 #   sh tests/coverage.sh            builds into build/coverage, runs the tests, prints the table
 #   sh tests/coverage.sh --lines    what the last run left: every line that was not executed
 #
-# The tests are those in C, and scripts that run what this builds. What is ended by a signal does not count, nor what runs as
-# another user; a test whose program says why its counts cannot be written fails, and one with a limit of time may.
+# The tests are those in C, and scripts that run what this builds. What is ended by a signal does not count, nor what
+# runs as another user; a test whose program says why its counts cannot be written fails, and one with a limit of time
+# may.
 set -eu
 b=build/coverage
 

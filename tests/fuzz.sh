@@ -2,8 +2,10 @@
 # Gives a reader of files or words as many inputs as asked for, made by libFuzzer, under AddressSanitizer and
 # UndefinedBehaviorSanitizer (Debian's packages clang and libclang-rt-dev).
 #
-#   sh tests/fuzz.sh TARGET EXECUTIONS    npy, options, rewriter, maps or records (tests/test_fuzz.c); stops at the first fault
-#   sh tests/fuzz.sh --keep               makes tests/fuzz_inputs.txt of what was found: for each way through a reader an input
+#   sh tests/fuzz.sh TARGET EXECUTIONS    npy, options, rewriter, maps or records (tests/test_fuzz.c); stops at the
+#                                         first fault
+#   sh tests/fuzz.sh --keep               makes tests/fuzz_inputs.txt of what was found: for each way through a reader
+#                                         an input
 #
 # What was found is in build/fuzz/TARGET/found, and serves the next run; it begins with tests/fuzz_inputs.txt.
 set -eu
@@ -15,12 +17,15 @@ usage() {
     exit 2
 }
 
-# compile TARGET: into build/fuzz/TARGET/fuzz; what test_fuzz.c takes in is left out. libFuzzer has a hook of the simulator's name.
+# compile TARGET: into build/fuzz/TARGET/fuzz; what test_fuzz.c takes in is left out. libFuzzer has a hook of the
+# simulator's name.
 compile() {
     # shellcheck disable=SC2046 # sources are words
-    clang -std=c11 -D_GNU_SOURCE -g -O2 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all -Wno-unknown-pragmas \
+    clang -std=c11 -D_GNU_SOURCE -g -O2 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
+        -Wno-unknown-pragmas \
         -Icommon -Icommon/simt -DFUZZ="$1" -o "build/fuzz/$1/fuzz" tests/test_fuzz.c \
-        $(ls common/base/*.c common/harness/core/*.c common/harness/gate/*.c common/harness/align/*.c common/harness/simt/*.c |
+        $(ls common/base/*.c common/harness/core/*.c common/harness/gate/*.c common/harness/align/*.c \
+            common/harness/simt/*.c |
             grep -v align/load.c) \
         exercises/learn/child.c exercises/learn/learner_file.c exercises/learn/progress.c exercises/learn/regions.c \
         -Wl,--allow-multiple-definition build/cpu/libsimt.a -fopenmp=libgomp -lm -ldl -pthread

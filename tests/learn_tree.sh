@@ -1,7 +1,8 @@
 # shellcheck shell=sh
 # Read by what tries build/learn, from the repository's root: copies of the tree, so that no learner's file is touched.
 #
-#   learn_tree BUILD FOLDER          a new tree in FOLDER with what build/learn works with, but no exercise and no build/learn
+#   learn_tree BUILD FOLDER          a new tree in FOLDER with what build/learn works with, but no exercise and no
+#                                    build/learn
 #   learn_exercise BUILD FOLDER FROM NAME   puts exercises/FROM into the tree, under NAME
 #   fill EXERCISE ANSWERS            the exercise's text with the answers' regions in it; others stay
 #   answer_named FILE NAME           one of several answers in a file

@@ -77,7 +77,8 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--num-tokens 341 --topk 3 --num-experts 1000 --dist sparse --block-size 1 --room exact",
             "--num-tokens 625 --num-experts 64 --dist invalid --ids i64 --expert-map random --block-size 3",
             "--num-tokens 625 --num-experts 1025 --dist one",
-            "--num-tokens 103 --topk 10 --num-experts 1025 --dist uniform --kernel large", "--num-tokens 8192 --dist uniform",
+            "--num-tokens 103 --topk 10 --num-experts 1025 --dist uniform --kernel large",
+            "--num-tokens 8192 --dist uniform",
             "--num-tokens 32768 --dist zipf", "--num-tokens 40000 --dist uniform --block-size 3",
             "--num-tokens 66000", "--num-tokens 66000 --dist repeated",  # tiles of 16,384 ids, and shorter ones
             "--num-tokens 5000 --num-experts 2048 --dist uniform",
@@ -90,10 +91,12 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
                 "--num-tokens 155 --topk 19")),
             "--num-tokens 97 --topk 1 --num-experts 3 --dist one --kernel large",
             "--num-tokens 95 --topk 1 --num-experts 3 --dist one --kernel large",
-            "--num-tokens 140001 --topk 1 --num-experts 1 --block-size 70000 --dist uniform",  # a quotient that is one short
+            # a quotient that is one short
+            "--num-tokens 140001 --topk 1 --num-experts 1 --block-size 70000 --dist uniform",
             "--num-tokens 65536 --dist one", "--num-tokens 66000 --dist one",  # counts past 16 bits
             "--check-all"],
-        "15_one_launch": [  # each of its routers; one and several tokens, their places in the list, a choice among equals
+        # each of its routers; one and several tokens, their places in the list, a choice among equals
+        "15_one_launch": [
             "--num-tokens 1", "--num-tokens 5 --dtype bf16 --expert-map random",
             "--num-tokens 33 --num-experts 128 --num-expert-group 4 --topk-group 2 --topk 4 --dist normal --dtype bf16",
             "--num-tokens 40 --num-experts 256 --num-expert-group 16 --renormalize 0 --block-size 3",
@@ -103,7 +106,8 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--block-size 1048577",
             "--num-tokens 64 --dist ties --block-size 16", "--num-tokens 256 --dist nan --dtype f16 --bias none",
             "--num-tokens 256 --dist normal --bias-dtype same --dtype f16 --block-size 1", "--check-all"],
-        "16_layer_at_the_limit": [  # its two tiles; rings gone round several times, more tiles than blocks; long indices
+        # its two tiles; rings gone round several times, more tiles than blocks; long indices
+        "16_layer_at_the_limit": [
             "--num-tokens 9 --num-experts 4 --topk 2 --hidden-size 128 --intermediate-size 64 --dist uniform "
             "--block-size 192", "",
             "--num-tokens 64 --num-experts 1 --topk 1 --hidden-size 128 --intermediate-size 64 --dist uniform "
@@ -185,7 +189,8 @@ def blank(text):
 
 
 def code_of(text):
-    """The text with blanks for comments, strings, directives, assertions of the compiler's and what only a GPU's reads."""
+    """The text with blanks for comments, strings, directives, assertions of the compiler's and what only a GPU's
+    reads."""
     for pattern in (r"/\*.*?\*/", r"//[^\n]*", r'"[^"\n]*"', r"^#ifdef.*?^#else$", r"^#[^\n]*$",
                     r"static_assert\((?:[^()]|\([^()]*\))*\);",
                     r"\b(wgmma_keep|registers_\w+<\d+>|__nanosleep)\([^;]*\);"):
@@ -248,7 +253,8 @@ def mutants_of(path):
         before, after = text[first:last], text[first:begin] + replacement + text[end:last]
         yield Mutant(path, rule, text.count("\n", 0, begin) + 1, " ".join(before.split()), " ".join(after.split()),
                      text[:begin] + replacement + text[end:], (begin, end, replacement),
-                     "".join(" ".join(line.split()) + " // " for line in re.findall(r"\S.*", text[last:last + 500])[:3]))
+                     "".join(" ".join(line.split()) + " // "
+                             for line in re.findall(r"\S.*", text[last:last + 500])[:3]))
 
 
 def kernels():
@@ -334,7 +340,8 @@ class Chapter:
 
     def place(self, path, folder):
         """Where a file that the kernel reads, or the kernel itself, has its copy."""
-        return folder / (pathlib.Path(path).relative_to("common") if path.startswith("common/") else pathlib.Path(path).name)
+        return folder / (pathlib.Path(path).relative_to("common") if path.startswith("common/")
+                         else pathlib.Path(path).name)
 
     def write(self, mutant, folder):
         """Writes the mutant's files into the folder."""

@@ -1,7 +1,8 @@
 # shellcheck shell=sh
 # Read by tests that take chapter programs of any operator.
 
-# operator_of PROGRAM: gate, align, routing, moe or parallel, by an option that only it has; other, of which tests ask what every program can do
+# operator_of PROGRAM: gate, align, routing, moe or parallel, by an option that only it has; other, of which tests ask
+# what every program can do
 operator_of() {
     case $("$1" --help 2>/dev/null) in
     *--tokens-per-rank*) echo parallel ;;

@@ -1,10 +1,12 @@
 #!/bin/sh
-# Makes the list and the recorded session of exercises/README.md anew, from the catalogue and from what build/learn says.
+# Makes the list and the recorded session of exercises/README.md anew, from the catalogue and from what build/learn
+# says.
 #
 #   sh tests/record_session.sh BUILD            prints the whole README
 #   sh tests/record_session.sh BUILD --write    writes it
 #
-# The session is one exercise from failing to passing, in a copy of the tree; its middle answer is one of the wrong ones.
+# The session is one exercise from failing to passing, in a copy of the tree; its middle answer is one of the wrong
+# ones.
 set -u
 . tests/learn_tree.sh
 b=$1

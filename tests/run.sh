@@ -1,23 +1,24 @@
 #!/bin/sh
-# Finds the tests and runs them, as many at once as there are processors, and adds up what they report in the Test Anything
-# Protocol.
+# Finds the tests and runs them, as many at once as there are processors, and adds up what they report in the Test
+# Anything Protocol.
 #
 #   sh tests/run.sh [-b BUILD] [-j JOBS] [-t SECONDS] [TEST...]      every test, or only these
 #
-# The tests are tests/**/test_*.sh, test_*.py, and the programs built from tests/**/test_*.c and .cu: BUILD/tests/**/test_*.
-# A TEST is a part of a test's path and arguments ("test_chapters", "02_warp"), a file, or a file and arguments in one word.
-# Comments at the very top of a script say more about it:
+# The tests are tests/**/test_*.sh, test_*.py, and the programs built from tests/**/test_*.c and .cu:
+# BUILD/tests/**/test_*. A TEST is a part of a test's path and arguments ("test_chapters", "02_warp"), a file, or a file
+# and arguments in one word. Comments at the very top of a script say more about it:
 #
-#   # run: ARGUMENT...    how it is run, once for each such line; $b is BUILD (build). Where the last argument is a pattern,
-#                         once for each file that fits.
+#   # run: ARGUMENT...    how it is run, once for each such line; $b is BUILD (build). Where the last argument is a
+#                         pattern, once for each file that fits.
 #   # takes: long         it begins before the others
 #   # needs: a, b         a Python test is skipped if there is no python3 with these modules
 #
-# Python tests are run by tests/tap.py. A test passes if all it planned ran and passed, it exited with 0, and took at most
-# SECONDS (600). The last line is the sum. Exits 1 if anything failed or nothing ran.
+# Python tests are run by tests/tap.py. A test passes if all it planned ran and passed, it exited with 0, and took at
+# most SECONDS (600). The last line is the sum. Exits 1 if anything failed or nothing ran.
 set -u
 
-# read_tap STATUS SECONDS: reads a test's output; prints "passed failed skipped", then a line for each skip and reason to fail
+# read_tap STATUS SECONDS: reads a test's output; prints "passed failed skipped", then a line for each skip and reason
+# to fail
 read_tap() {
     awk -v status="$1" -v seconds="$2" '
         function skip(name, reason) {
@@ -135,7 +136,8 @@ runs_of() {
 
 # find_tests: all of them, a line for each run, those that take long first
 find_tests() {
-    find tests '(' -name 'test_*.sh' -o -name 'test_*.py' -o -name 'test_*.c' -o -name 'test_*.cu' ')' 2>/dev/null | sort |
+    find tests '(' -name 'test_*.sh' -o -name 'test_*.py' -o -name 'test_*.c' -o -name 'test_*.cu' ')' 2>/dev/null |
+        sort |
         while read -r source; do
             case $source in
             *.c | *.cu) echo "1 $build/${source%.*}" ;;

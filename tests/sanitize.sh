@@ -1,6 +1,7 @@
 #!/bin/sh
-# Builds host code under AddressSanitizer and UndefinedBehaviorSanitizer, into build/sanitize, and runs every unit test and every
-# chapter on its default input. Kernels are compiled as ever: it is the simulator that looks at what they access.
+# Builds host code under AddressSanitizer and UndefinedBehaviorSanitizer, into build/sanitize, and runs every unit test
+# and every chapter on its default input. Kernels are compiled as ever: it is the simulator that looks at what they
+# access.
 #
 #   sh tests/sanitize.sh
 #
@@ -8,7 +9,8 @@
 set -eu
 b=build/sanitize
 mkdir -p $b
-sed "s|^b = .*|b = $b|; s|^host_flags =.*|host_flags = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer|" \
+sed \
+    "s|^b = .*|b = $b|; s|^host_flags =.*|host_flags = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer|" \
     build.ninja >$b/build.ninja
 ninja build/tests/programs.a
 ninja -f $b/build.ninja cpu $b/tests/programs.a $b/tests/simt.a

@@ -1,7 +1,7 @@
 """Runs a Python test and reports in the Test Anything Protocol: python3 tests/tap.py FILE [ARGUMENT...]
 
-FILE's unittest tests are run; each subtest counts as one. They find the arguments in sys.argv[1:], and may import what lies
-beside FILE or in tests/. A FILE that does not import unittest prints TAP itself.
+FILE's unittest tests are run; each subtest counts as one. They find the arguments in sys.argv[1:], and may import what
+lies beside FILE or in tests/. A FILE that does not import unittest prints TAP itself.
 """
 import importlib.util
 import pathlib
@@ -12,7 +12,8 @@ import unittest
 
 
 class TapResult(unittest.TestResult):
-    """Prints a line for each test or subtest as it ends, and under a failure the reason. What a test prints is kept apart."""
+    """Prints a line for each test or subtest as it ends, and under a failure the reason. What a test prints is kept
+    apart."""
 
     def __init__(self):
         super().__init__()

@@ -135,7 +135,10 @@ static void assert_wrong(const struct bench *bench, bool ascending, const char *
     assert_string_equal(error.text, line);
 }
 
-/** The answer is refused at an element of this array; the line says what is expected and what was got. Returns its index. */
+/**
+ * The answer is refused at an element of this array; the line says what is expected and what was got. Returns its
+ * index.
+ */
 static int64_t refused_at(const struct bench *bench, bool ascending, const char *array)
 {
     const char *rule, *expected, *got;

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The command line of an align program: every bad argument and file ends with exit 2 and one line that names it, launches
-# nothing and writes nothing; exit codes, formats and output files are as documented.
+# The command line of an align program: every bad argument and file ends with exit 2 and one line that names it,
+# launches nothing and writes nothing; exit codes, formats and output files are as documented.
 #
 # run: $b/cpu/06_align_serial
 #
@@ -28,14 +28,17 @@ refuses "blocks below none" "--block-size: -64; it must be 1 to 2147483647" --bl
 refuses "blocks of a fraction" "--block-size: '1.5' is not a whole number" --block-size 1.5
 refuses "blocks beyond int" "--block-size: 4294967360; it must be 1 to 2147483647" --block-size 4294967360
 refuses "blocks too large for any array" \
-    "--capacity: sorted_token_ids with 4294967294 places; it can have 0 to 2147483647" --block-size 2147483647 --counts 4
+    "--capacity: sorted_token_ids with 4294967294 places; it can have 0 to 2147483647" --block-size 2147483647 \
+        --counts 4
 refuses "negative tokens" "--num-tokens: -1; it must be 0 to 9223372036854775807" --num-tokens -1
 refuses "more ids than positions" "--num-tokens: 268435456 tokens of 8 ids; there can be 2147483647 ids in all" \
     --num-tokens 268435456
-refuses "tokens times topk overflow" "--num-tokens: 9000000000000000000 tokens of 8 ids; there can be 2147483647 ids in all" \
+refuses "tokens times topk overflow" \
+    "--num-tokens: 9000000000000000000 tokens of 8 ids; there can be 2147483647 ids in all" \
     --num-tokens 9000000000000000000
 refuses "no experts" "--num-experts: 0; it must be 1 to 2147483647" --num-experts 0 --dist one
-refuses "more experts than anybody has" "--num-experts: 1048577; it must be 1 to 1048576" --num-experts 1048577 --dist one
+refuses "more experts than anybody has" "--num-experts: 1048577; it must be 1 to 1048576" --num-experts 1048577 --dist \
+    one
 refuses "no chosen experts" "--topk: 0; it must be 1 to 2147483647" --topk 0
 refuses "more chosen experts than the gate has room for" \
     "--topk: 33; the gate that makes the input, 05_fused_gate, chooses at most 32 (more need --dist)" --topk 33
@@ -43,14 +46,16 @@ refuses "an unknown type of ids" "--ids: 'u8'; it must be one of i32, i64" --ids
 refuses "a capacity too small" "--capacity: 128; these ids need at least 26368 places" --capacity 128
 refuses "a capacity a block too small" "--capacity: 26304; these ids need at least 26368 places" --capacity 26304
 refuses "no capacity" "--capacity: 0; these ids need at least 3 places" --counts 1,1,1 --block-size 1 --capacity 0
-refuses "a capacity with a part of a block" "--capacity: 32513; it must be a multiple of --block-size 64" --capacity 32513
+refuses "a capacity with a part of a block" "--capacity: 32513; it must be a multiple of --block-size 64" --capacity \
+    32513
 refuses "a negative capacity" "--capacity: -64; it must be 0 to 2147483647" --capacity -64
 refuses "a capacity beyond int" "--capacity: 2147483648; it must be 0 to 2147483647" --capacity 2147483648
 refuses "an offset past the next 16 bytes" "--misalign: 4; it must be 0 to 3" --misalign 4
 refuses "a negative offset" "--misalign: -1; it must be 0 to 3" --misalign -1
 refuses "an unknown kernel" "--kernel: 'tiny'; it must be one of auto, large, small" --kernel tiny
 refuses "another number of experts than the data's" \
-    "--num-experts: 128; $(pwd)/common/data/router/layer2_logits.npy has 256 (another shape needs --dist)" --num-experts 128
+    "--num-experts: 128; $(pwd)/common/data/router/layer2_logits.npy has 256 (another shape needs --dist)" \
+        --num-experts 128
 ends_early "$program" --kernel small
 matches "a kernel that does not take so many experts: says why" "$name: --kernel small: *" "$said"
 equal "a kernel that does not take so many experts: exit, lines, output, files" "2 1 0 no" "$ended"
@@ -68,7 +73,8 @@ refuses "counts of tokens" "--num-tokens: --counts says how many ids each expert
     --counts 1,2 --num-tokens 3
 refuses "counts of experts" "--num-experts: --counts says how many ids each expert gets; leave out one of the two" \
     --num-experts 2 --counts 1,2
-refuses "counts of topk" "--topk: --counts says how many ids each expert gets; leave out one of the two" --counts 1,2 --topk 1
+refuses "counts of topk" "--topk: --counts says how many ids each expert gets; leave out one of the two" --counts 1,2 \
+    --topk 1
 refuses "no counts" "--counts: '' is not a whole number" --counts ''
 refuses "a count missing" "--counts: '' is not a whole number" --counts 1,,2
 refuses "a comma too many" "--counts: '' is not a whole number" --counts 1,2,
@@ -90,15 +96,18 @@ refuses "three dimensions" "$scratch/deep.npy: has 3 dimensions; 1 or 2 are need
 npy point "{'descr': '<i4', 'fortran_order': False, 'shape': (), }" 4
 refuses "no dimension" "$scratch/point.npy: has 0 dimensions; 1 or 2 are needed" --topk-ids "$scratch/point.npy"
 npy narrow "{'descr': '<i4', 'fortran_order': False, 'shape': (2, 0), }" 0
-refuses "rows of nothing" "$scratch/narrow.npy: 0 ids in a row; there must be 1 to 2147483647" --topk-ids "$scratch/narrow.npy"
+refuses "rows of nothing" "$scratch/narrow.npy: 0 ids in a row; there must be 1 to 2147483647" --topk-ids \
+    "$scratch/narrow.npy"
 npy none "{'descr': '<i4', 'fortran_order': False, 'shape': (0, 4), }" 0
-refuses "no rows to repeat" "$scratch/none.npy: has no rows to repeat for 3 tokens" --topk-ids "$scratch/none.npy" --num-tokens 3
+refuses "no rows to repeat" "$scratch/none.npy: has no rows to repeat for 3 tokens" --topk-ids "$scratch/none.npy" \
+    --num-tokens 3
 npy short "{'descr': '<i8', 'fortran_order': False, 'shape': (2, 4), }" 63
 ends_early "$program" --topk-ids "$scratch/short.npy"
 matches "truncated data: says why" "$name: $scratch/short.npy: *" "$said"
 equal "truncated data: exit, lines, output, files" "2 1 0 no" "$ended"
 integers ids i4 '(3, 2)' 0 1 1 3 1 9
-refuses "another topk than the file's" "--topk: 3; $scratch/ids.npy has 2 ids in a row" --topk-ids "$scratch/ids.npy" --topk 3
+refuses "another topk than the file's" "--topk: 3; $scratch/ids.npy has 2 ids in a row" --topk-ids "$scratch/ids.npy" \
+    --topk 3
 refuses "a missing map" "$scratch/missing.npy: No such file or directory" --expert-map "$scratch/missing.npy"
 refuses "a map of floats" "$scratch/floats.npy: holds floats; i4 or i8 is needed" --expert-map "$scratch/floats.npy"
 refuses "a map with two dimensions" "$scratch/ids.npy: has 2 dimensions; 1 is needed" --expert-map "$scratch/ids.npy"
@@ -110,15 +119,19 @@ bad_map() {
     bad_map_type=$3
     shift 3
     integers map "$bad_map_type" "($#,)" "$@"
-    refuses "$bad_map_name" "--expert-map: $bad_map_line" --num-experts 4 --dist uniform --topk 2 --expert-map "$scratch/map.npy"
+    refuses "$bad_map_name" "--expert-map: $bad_map_line" --num-experts 4 --dist uniform --topk 2 --expert-map \
+        "$scratch/map.npy"
 }
 
 bad_map "a map too short" "3 values for 4 experts" i4 0 1 2
 bad_map "a map too long" "5 values for 4 experts" i8 0 1 2 3 4
-bad_map "a local expert beyond the last" "2 at index 3; the 2 local experts are 0 to 1, each once, and others are -1" i4 0 -1 -1 2
-bad_map "a local expert below none" "-2 at index 1; the 3 local experts are 0 to 2, each once, and others are -1" i8 0 -2 1 -1
+bad_map "a local expert beyond the last" "2 at index 3; the 2 local experts are 0 to 1, each once, and others are -1" \
+    i4 0 -1 -1 2
+bad_map "a local expert below none" "-2 at index 1; the 3 local experts are 0 to 2, each once, and others are -1" i8 0 \
+    -2 1 -1
 bad_map "a local expert twice" "1 at index 3 and at index 1; the 3 local experts are 0 to 2, each once" i4 0 1 -1 1
-bad_map "a local expert beyond i32" "4294967296 at index 0; a local expert is below 4, others are -1" i8 4294967296 0 1 2
+bad_map "a local expert beyond i32" "4294967296 at index 0; a local expert is below 4, others are -1" i8 4294967296 0 \
+    1 2
 
 # --- what excludes what ---
 refuses "an unknown flag" "--frobnicate: no such argument; --help lists them" --frobnicate
@@ -128,8 +141,10 @@ refuses "a flag without its value" "--block-size: needs a value" --block-size
 refuses "an unknown format" "--format: 'xml'; it must be one of table, json, csv" --format xml
 refuses "a flush without a benchmark" "--flush-l2: only times know a cache; add --bench" --flush-l2
 refuses "a benchmark with outputs" "--out: a benchmark writes no arrays; leave out --bench" --bench
-refuses "a capacity and room" "--room: --capacity says how much there is; leave out one of the two" --room exact --capacity 26368
-refuses "a sweep with one capacity" "--capacity: every size of a sweep has its own; add --num-tokens" --bench --capacity 64
+refuses "a capacity and room" "--room: --capacity says how much there is; leave out one of the two" --room exact \
+    --capacity 26368
+refuses "a sweep with one capacity" "--capacity: every size of a sweep has its own; add --num-tokens" --bench \
+    --capacity 64
 
 # no_trace NAME LINE ARGUMENT...: exit 2, nothing on stdout, this line on stderr, no file
 no_trace() {
@@ -143,11 +158,13 @@ no_trace() {
 
 no_trace "no times on the simulator" "--bench: the CPU simulator has no times; use the program in build/gpu" --bench
 no_trace "a trace of a benchmark" "--trace: traces one launch; leave out --bench" --trace "$scratch/trace.json" --bench
-no_trace "a trace for a folder" "--trace: $scratch: a directory is there; only a regular file is replaced" --trace "$scratch"
+no_trace "a trace for a folder" "--trace: $scratch: a directory is there; only a regular file is replaced" --trace \
+    "$scratch"
 no_trace "a kernel to trace and no trace" "--trace-kernel: says what --trace traces; add --trace FILE.json" \
     --trace-kernel align_kernel
 no_trace "a trace of a kernel that is not launched" \
-    "--trace: the trace cannot be written, or no such kernel was launched" --trace "$scratch/trace.json" --trace-kernel gate
+    "--trace: the trace cannot be written, or no such kernel was launched" --trace "$scratch/trace.json" \
+        --trace-kernel gate
 succeeds "a trace is written" "$program" --num-tokens 3 --trace "$scratch/trace.json"
 matches "of align's first kernel, not of the gate that makes its input" '{"kernel": "*chapters/[01][0-9]_align_*' \
     "$(head -n 3 "$scratch/trace.json" | tr '\n' ' ')"
@@ -168,7 +185,8 @@ succeeds "the small kernel" "$program" --num-experts 16 --dist uniform --num-tok
 succeeds "the large kernel for few ids" "$program" --num-experts 16 --dist uniform --num-tokens 30 --kernel large
 succeeds "a capacity of just what is needed" "$program" --capacity 26368
 matches "room for just what is needed" "padded *26,368 of 26,368 places*" "$("$program" --room exact | sed -n 5p)"
-matches "and more room than the chapter makes" "padded *26,368 of 32,832 places*" "$("$program" --room spare | sed -n 5p)"
+matches "and more room than the chapter makes" "padded *26,368 of 32,832 places*" \
+    "$("$program" --room spare | sed -n 5p)"
 
 # --- outputs ---
 : >"$scratch/file"
@@ -177,7 +195,8 @@ equal "an --out that is a file is bad usage" "2 $name: --out: $scratch/file: not
 "$program" --num-tokens 3 --out "$scratch/no/such" >/dev/null 2>"$scratch/err"
 equal "an --out that cannot be made is bad usage" "2 $name: --out: $scratch/no/such: No such file or directory" \
     "$? $(cat "$scratch/err")"
-succeeds "outputs are written" "$program" --topk-ids "$scratch/ids.npy" --num-experts 4 --block-size 3 --out "$scratch/good"
+succeeds "outputs are written" "$program" --topk-ids "$scratch/ids.npy" --num-experts 4 --block-size 3 --out \
+    "$scratch/good"
 equal "all three and nothing else" "expert_ids.npy num_tokens_post_padded.npy sorted_token_ids.npy" \
     "$(cd "$scratch/good" && echo *)"
 
@@ -190,18 +209,22 @@ equal "expert 1's block, in any order" "1 2 4" \
     "$(echo "$places" | cut -d ' ' -f 4-6 | tr ' ' '\n' | sort | tr '\n' ' ' | sed 's/ $//')"
 equal "expert 3's block, and pads to the end" "3 6 6 6 6 6 6 6 6" "$(echo "$places" | cut -d ' ' -f 7-15)"
 integers map i8 '(4,)' 1 -1 2 0
-succeeds "with a map" "$program" --topk-ids "$scratch/ids.npy" --num-experts 4 --block-size 3 --expert-map "$scratch/map.npy" \
+succeeds "with a map" "$program" --topk-ids "$scratch/ids.npy" --num-experts 4 --block-size 3 --expert-map \
+    "$scratch/map.npy" \
     --out "$scratch/mapped"
 equal "the blocks' local experts" "1 -1 0 -1 -1" "$(numbers "$scratch/mapped/expert_ids.npy" | cut -d ' ' -f 1-5)"
 succeeds "the map moves nothing" cmp "$scratch/good/sorted_token_ids.npy" "$scratch/mapped/sorted_token_ids.npy"
 integers wide i8 '(6,)' 0 1 1 3 1 4294967297
-succeeds "i64 ids in a row, one beyond 32 bits" "$program" --topk-ids "$scratch/wide.npy" --num-experts 4 --block-size 3 \
+succeeds "i64 ids in a row, one beyond 32 bits" "$program" --topk-ids "$scratch/wide.npy" --num-experts 4 --block-size \
+    3 \
     --out "$scratch/wide"
 succeeds "come to the same" cmp "$scratch/good/sorted_token_ids.npy" "$scratch/wide/sorted_token_ids.npy"
-succeeds "more tokens than rows" "$program" --topk-ids "$scratch/ids.npy" --num-experts 4 --num-tokens 7 --block-size 1 \
+succeeds "more tokens than rows" "$program" --topk-ids "$scratch/ids.npy" --num-experts 4 --num-tokens 7 --block-size \
+    1 \
     --out "$scratch/more"
 equal "repeat them" 12 "$(numbers "$scratch/more/num_tokens_post_padded.npy")"
-succeeds "fewer tokens than rows" "$program" --topk-ids "$scratch/ids.npy" --num-experts 4 --num-tokens 1 --block-size 1 \
+succeeds "fewer tokens than rows" "$program" --topk-ids "$scratch/ids.npy" --num-experts 4 --num-tokens 1 --block-size \
+    1 \
     --out "$scratch/less"
 equal "leave some out" "0 1" "$(numbers "$scratch/less/expert_ids.npy" | cut -d ' ' -f 1-2)"
 (
@@ -237,7 +260,8 @@ hostile "$program" <<'END'
 END
 
 # --- reports ---
-report=$("$program" --topk-ids "$scratch/ids.npy" --num-experts 4 --block-size 3 --capacity 15 --expert-map "$scratch/map.npy" |
+report=$("$program" --topk-ids "$scratch/ids.npy" --num-experts 4 --block-size 3 --capacity 15 --expert-map \
+    "$scratch/map.npy" |
     sed -n '2,8p')
 equal "the report" "problem    3 tokens, top 2: 6 i32 ids of 4 experts in blocks of 3, 15 places
 input      $scratch/ids.npy
@@ -256,15 +280,18 @@ and sum(k["counters"]["launches"] for k in r["kernels"]) == r["counters"]["launc
 else
     skip "the JSON report is JSON" "no python3"
 fi
-equal "the CSV report has two lines of equal fields" "1" "$("$program" --num-tokens 4 --format csv | awk -F, '{print NF}' |
+equal "the CSV report has two lines of equal fields" "1" \
+    "$("$program" --num-tokens 4 --format csv | awk -F, '{print NF}' |
     sort -u | wc -l | tr -d ' ')"
 succeeds "--help" "$program" --help
 matches "--help names every flag" "*--block-size*--capacity*--counts*--flush-l2*" "$("$program" --help | tr '\n' ' ')"
 matches "--version" "*MoE routing*" "$("$program" --version)"
 
 # --- what a report gives to repeat a run does repeat it ---
-for arguments in "--num-tokens 5 --ids i64 --misalign 3" "--dist zipf --num-tokens 9 --num-experts 33 --expert-map random --seed 7" \
-    "--counts 3,0,2 --block-size 2 --kernel large --seed 3" "--topk-ids $scratch/ids.npy --num-experts 4 --capacity 384" \
+for arguments in "--num-tokens 5 --ids i64 --misalign 3" \
+    "--dist zipf --num-tokens 9 --num-experts 33 --expert-map random --seed 7" \
+    "--counts 3,0,2 --block-size 2 --kernel large --seed 3" \
+        "--topk-ids $scratch/ids.npy --num-experts 4 --capacity 384" \
     "--counts 3,0,2 --room exact"; do
     # shellcheck disable=SC2086 # arguments are words
     "$program" $arguments --format json --out "$scratch/once" >"$scratch/once.json"
@@ -272,6 +299,7 @@ for arguments in "--num-tokens 5 --ids i64 --misalign 3" "--dist zipf --num-toke
     # shellcheck disable=SC2086
     $again --format json --out "$scratch/again" >"$scratch/again.json"
     succeeds "the same report: $arguments" cmp "$scratch/once.json" "$scratch/again.json"
-    succeeds "the same answer: $arguments" cmp "$scratch/once/sorted_token_ids.npy" "$scratch/again/sorted_token_ids.npy"
+    succeeds "the same answer: $arguments" cmp "$scratch/once/sorted_token_ids.npy" \
+        "$scratch/again/sorted_token_ids.npy"
 done
 finish

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The counters that chapters 06 to 10 promise, exactly: barriers by the number of experts, requests that write the pads by the
-# capacity.
+# The counters that chapters 06 to 10 promise, exactly: barriers by the number of experts, requests that write the pads
+# by the capacity.
 #
 # run: $b/cpu
 set -u
@@ -36,7 +36,8 @@ for experts in 2 3 8 31 32 33 128 160 256 1000 1024; do
     done
 done
 equal '08, 2048 experts: 2 * 11 + 2 barriers' 24 "$(report 08_align_blelloch --num-experts 2048 | count block_barriers)"
-equal '09, 2048 experts: two a thread, 3 + 2 barriers' 5 "$(report 09_align_warp_scan --num-experts 2048 | count block_barriers)"
+equal '09, 2048 experts: two a thread, 3 + 2 barriers' 5 \
+    "$(report 09_align_warp_scan --num-experts 2048 | count block_barriers)"
 
 for block_size in 16 64 128; do
     for blocks in 300 301 777 1024; do

@@ -1,4 +1,7 @@
-/** @file test_align_exchange.c  Chapter 14's workspace: launch after launch, of any size, and after one that gave up. */
+/**
+ * @file test_align_exchange.c
+ * @brief Chapter 14's workspace: launch after launch, of any size, and after one that gave up.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

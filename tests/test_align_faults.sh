@@ -23,9 +23,11 @@ chapter 06_align_serial
 
 # --- ids outside [0, E) used as an index ---
 unchecked='s/if (is_expert(.*num_experts))/if (true)/'
-breaks "06: any id counts" "$(between '^    \/\/ \[count\]' '^    \/\/ \[scan\]' "$unchecked")" "out-of-bounds" "*counts*" \
+breaks "06: any id counts" "$(between '^    \/\/ \[count\]' '^    \/\/ \[scan\]' "$unchecked")" "out-of-bounds" \
+    "*counts*" \
     --dist invalid
-breaks "06: any id is scattered" 's/i < problem.numel && is_expert(.*))/i < problem.numel)/' "out-of-bounds" "*offsets*" \
+breaks "06: any id is scattered" 's/i < problem.numel && is_expert(.*))/i < problem.numel)/' "out-of-bounds" \
+    "*offsets*" \
     --dist invalid
 breaks "06: any id counts in the small kernel" "$(between '^static __global__ void align_small' '^}' "$unchecked")" \
     "shared memory" "*next*" --dist invalid --num-experts 32 --num-tokens 8
@@ -36,7 +38,8 @@ first_barrier_after() {
     echo "/$1/,/__syncthreads/{/__syncthreads/d}"
 }
 breaks "06: counts before the counters are cleared" "$(first_barrier_after '^    \/\/ \[count\]')" "race" "*counts*"
-breaks "06: adds up before all have counted" "$(first_barrier_after '^#pragma unroll 4')" "shared memory race" "*counts*"
+breaks "06: adds up before all have counted" "$(first_barrier_after '^#pragma unroll 4')" "shared memory race" \
+    "*counts*"
 
 # --- more experts than the small kernel's shared memory holds ---
 breaks "06: the small kernel for any number of experts" \
@@ -54,7 +57,8 @@ chapter 07_align_vector_pad
 for case in 0:7 1:7 2:7 3:5; do
     offset=${case%:*} block_size=${case#*:}
     set -- --counts 2,3 --block-size "$block_size" --misalign "$offset"
-    breaks "07: the last places unwritten, offset $offset" '/if (thread < capacity - tail)/,/pad;/d' "sorted_token_ids" "" "$@"
+    breaks "07: the last places unwritten, offset $offset" '/if (thread < capacity - tail)/,/pad;/d' \
+        "sorted_token_ids" "" "$@"
     breaks "07: a whole piece for the last places, offset $offset" \
         's/pieces = (capacity - head) \/ 4/pieces = (capacity - head + 3) \/ 4/' "guard band" "*aligned*" "$@"
 done
@@ -63,7 +67,8 @@ chapter 08_align_blelloch
 
 # --- groups of nobody ---
 set -- --counts 3,0,5,0,0,2 --kernel large
-breaks "08: the last group that begins before the place" 's/tree\[padded_index(middle)\] <= place/tree[padded_index(middle)] < place/' \
+breaks "08: the last group that begins before the place" \
+    's/tree\[padded_index(middle)\] <= place/tree[padded_index(middle)] < place/' \
     "expert_ids" "" "$@"
 breaks "08: the first of the groups that begin together" \
     's/return first;/while (first > 0 \&\& tree[padded_index(first - 1)] == tree[padded_index(first)]) first--;  return first;/' \
@@ -77,10 +82,12 @@ chapter 09_align_warp_scan
 
 # --- barriers left out ---
 breaks "09: counts before the counters are cleared" "$(first_barrier_after '^    \/\/ \[count\]')" "race" "*counts*"
-breaks "09: adds up before all have counted" "$(first_barrier_after '^#pragma unroll 4')" "shared memory race" "*counts*"
+breaks "09: adds up before all have counted" "$(first_barrier_after '^#pragma unroll 4')" "shared memory race" \
+    "*counts*"
 breaks "09: adds up the warps before all have summed" "$(first_barrier_after 'warp_sums\[warp\] = lanes_before')" \
     "shared memory" "*warp_sums*"
-breaks "09: adds the warps before they are added up" "$(first_barrier_after 'warp_sums\[lane\] = warp_exclusive_scan')" \
+breaks "09: adds the warps before they are added up" \
+    "$(first_barrier_after 'warp_sums\[lane\] = warp_exclusive_scan')" \
     "shared memory race" "*warp_sums*"
 
 # --- one array, two meanings ---

@@ -1,5 +1,6 @@
 #!/bin/sh
-# Breaks one line of chapter 07's kernels at a time: the program must refuse the run, or one of its grid, for what is wrong.
+# Breaks one line of chapter 07's kernels at a time: the program must refuse the run, or one of its grid, for what is
+# wrong.
 #
 # run: $b/cpu/07_align_vector_pad
 set -u
@@ -9,36 +10,47 @@ source=chapters/07_align_vector_pad/align.cu
 breaks_start "$1" "$source"
 
 # --- what the simulator sees ---
-breaks "no barrier before the count" '/^    \/\/ \[count\]/,/__syncthreads/{/__syncthreads/d}' "shared memory" "*counts*"
-breaks "no barrier after the count" '/^    \/\/ \[scan\]/{x;s/^/x/;x};/atomicAdd(&counts/,/\[scan\]/{/__syncthreads/d}' \
+breaks "no barrier before the count" '/^    \/\/ \[count\]/,/__syncthreads/{/__syncthreads/d}' "shared memory" \
+    "*counts*"
+breaks "no barrier after the count" \
+    '/^    \/\/ \[scan\]/{x;s/^/x/;x};/atomicAdd(&counts/,/\[scan\]/{/__syncthreads/d}' \
     "shared memory race" "*counts*"
 breaks "no barrier after the sum" '/num_tokens_post_padded = offset;/,/\[scan\]/{/__syncthreads/d}' "race" "*offset*"
-breaks "an id that is not looked at" 's/if (is_expert(id, num_experts))/if (true)/' "out-of-bounds" "*counts*" --dist invalid
+breaks "an id that is not looked at" 's/if (is_expert(id, num_experts))/if (true)/' "out-of-bounds" "*counts*" --dist \
+    invalid
 breaks "an i64 of which the low word is looked at" \
-    's/return (id >= 0) & (id < num_experts);/return ((int)id >= 0) \& ((int)id < num_experts);/' "illegal address" "*counts*" \
+    's/return (id >= 0) & (id < num_experts);/return ((int)id >= 0) \& ((int)id < num_experts);/' "illegal address" \
+        "*counts*" \
     --dist invalid --ids i64
-breaks "16 bytes at a time from wherever it begins" 's/unaligned = .*; \/\* words/unaligned = 0; \/* words/' "misaligned" \
+breaks "16 bytes at a time from wherever it begins" 's/unaligned = .*; \/\* words/unaligned = 0; \/* words/' \
+    "misaligned" \
     "*aligned*" --misalign 1
-breaks "a piece past the end" 's/pieces = (capacity - head) \/ 4/pieces = (capacity - head + 3) \/ 4/' "guard band" "*aligned*" \
+breaks "a piece past the end" 's/pieces = (capacity - head) \/ 4/pieces = (capacity - head + 3) \/ 4/' "guard band" \
+    "*aligned*" \
     --block-size 3 --counts 4
 breaks "a block past the end" 's/block < num_blocks/block <= num_blocks/' "guard band" "*expert_ids*"
 breaks "a table of counters one too small" \
     's/problem->num_experts \* sizeof(int), stream/(problem->num_experts - 1) * sizeof(int), stream/' \
     "shared" "*counts*"
-breaks "groups that are not rounded up" 's/offset += round_up(counts\[e\], block_size);/offset += counts[e];/' "race" "*expert_ids*"
+breaks "groups that are not rounded up" 's/offset += round_up(counts\[e\], block_size);/offset += counts[e];/' "race" \
+    "*expert_ids*"
 
 # --- what the checker sees ---
-breaks "the last places unwritten" '/if (thread < capacity - tail)/,/pad;/d' "sorted_token_ids" "" --block-size 3 --counts 1
+breaks "the last places unwritten" '/if (thread < capacity - tail)/,/pad;/d' "sorted_token_ids" "" --block-size 3 \
+    --counts 1
 breaks "the first places unwritten" '/if (thread < head)/,/pad;/d' "sorted_token_ids" "" --misalign 1 --num-tokens 1
 breaks "pads that are -1" 's/pad = (int)problem.numel/pad = -1/' "sorted_token_ids" ""
 breaks "blocks past the last unwritten" '/for (int block = /,/-1;/d' "expert_ids" ""
 breaks "owners of others' blocks" 's/local_id(expert_map, e)/local_id(expert_map, e ^ 1)/' "expert_ids" ""
-breaks "owners by their global ids" 's/return expert_map ? expert_map\[expert\] : expert;/return expert;/' "expert_ids" "" \
+breaks "owners by their global ids" 's/return expert_map ? expert_map\[expert\] : expert;/return expert;/' \
+    "expert_ids" "" \
     --expert-map random
-breaks "a total of ids, not of places" 's/\*num_tokens_post_padded = offset;/*num_tokens_post_padded = (int)problem.numel;/' \
+breaks "a total of ids, not of places" \
+    's/\*num_tokens_post_padded = offset;/*num_tokens_post_padded = (int)problem.numel;/' \
     "num_tokens_post_padded" ""
 breaks "a position twice" 's/= (int)i;/= (int)i - (i == 1);/' "sorted_token_ids" ""
-breaks "positions of another expert" 's/atomicAdd(&offsets\[topk_ids\[i\]\], 1)/atomicAdd(\&offsets[topk_ids[i] \/ 2], 1)/' "" ""
+breaks "positions of another expert" \
+    's/atomicAdd(&offsets\[topk_ids\[i\]\], 1)/atomicAdd(\&offsets[topk_ids[i] \/ 2], 1)/' "" ""
 
 # --- what only the grid meets: each of these holds for the default problem ---
 for script in 's/unaligned = .*; \/\* words/unaligned = 0; \/* words/' 's/(id >= 0) &/true \&/' \

@@ -23,9 +23,11 @@ breaks_start "$programs/14_align_at_the_limit" chapters/14_align_at_the_limit/al
 # build_exchange SED: edits the kernel and links it with the test of launches with one workspace, as $scratch/exchange
 build_exchange() {
     rebuild "$1" &&
-        ${CC:-gcc} -std=c11 -Icommon/simt -Icommon -Dalign_launch_patient=align_launch -Dalign_launch_impatient=align_launch \
+        ${CC:-gcc} -std=c11 -Icommon/simt -Icommon -Dalign_launch_patient=align_launch \
+            -Dalign_launch_impatient=align_launch \
             -c tests/test_align_exchange.c -o "$scratch/exchange.o" &&
-        ${CC:-gcc} "$scratch/exchange.o" "$scratch/align.o" "$programs/libharness.a" "$programs/libbase.a" "$programs/libsimt.a" \
+        ${CC:-gcc} "$scratch/exchange.o" "$scratch/align.o" "$programs/libharness.a" "$programs/libbase.a" \
+            "$programs/libsimt.a" \
             -fopenmp -lm -ldl -pthread -lcmocka -o "$scratch/exchange"
 }
 
@@ -41,7 +43,8 @@ exchange() {
 
 # shellcheck disable=SC2086 # words
 {
-    breaks "no barrier between bits and ranks, few ids" '/\[few_count\]/,/\[few_count\]/{/1u << lane/{n;n;d}}' "race" "*counts*" $few
+    breaks "no barrier between bits and ranks, few ids" '/\[few_count\]/,/\[few_count\]/{/1u << lane/{n;n;d}}' "race" \
+        "*counts*" $few
     breaks "no barrier between bits and their sums" 's/return !__syncthreads_or(twice);/return !twice;/' "race" "*marks*" $many
     breaks "a row that is not published" 's/^            if (first)$/            if (first \&\& blockIdx.x > 0)/' \
         "expected 26368, got -1" "" $many

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs both kernels of chapter 13 on routers that --check-all has not, then breaks one line at a time: the program must refuse
-# the run for what is wrong.
+# Runs both kernels of chapter 13 on routers that --check-all has not, then breaks one line at a time: the program must
+# refuse the run for what is wrong.
 #
 # run: $b/cpu
 set -u
@@ -56,11 +56,13 @@ for kernel in few many; do
     done
     for name in next_float next_float_below_zero sum_of_zero; do
         succeeds "$kernel tokens, bias $name" \
-            "$programs/13_gate_at_the_limit_$kernel" --num-tokens 6 --logits "$scratch/zeros.npy" --bias "$scratch/$name.npy"
+            "$programs/13_gate_at_the_limit_$kernel" --num-tokens 6 --logits "$scratch/zeros.npy" --bias \
+                "$scratch/$name.npy"
     done
     succeeds "$kernel tokens, low logits" \
         "$programs/13_gate_at_the_limit_$kernel" --num-tokens 6 --logits "$scratch/low.npy" --bias none --renormalize 0
-    succeeds "$kernel tokens, one NaN" "$programs/13_gate_at_the_limit_$kernel" --num-tokens 4 --bias none --logits "$scratch/lone_nan.npy"
+    succeeds "$kernel tokens, one NaN" "$programs/13_gate_at_the_limit_$kernel" --num-tokens 4 --bias none --logits \
+        "$scratch/lone_nan.npy"
 done
 # shellcheck disable=SC2086
 for router in "$four_groups" "$sixteen_groups" "--num-expert-group 16"; do # main.c names them, as gate.cu does
@@ -70,7 +72,8 @@ done
 for kernel in few many; do
     for dist in normal nan; do
         for later in 0 1; do
-            succeeds "$kernel tokens with shared experts, $dist, scaled later: $later" "$programs/13_gate_at_the_limit_$kernel" \
+            succeeds "$kernel tokens with shared experts, $dist, scaled later: $later" \
+                "$programs/13_gate_at_the_limit_$kernel" \
                 --num-tokens 33 --dist $dist --num-fused-shared-experts 9 --scale-later $later
         done
     done
@@ -85,22 +88,28 @@ breaks_start "$programs/13_gate_at_the_limit_few" $source "$three_routers"
 few="--num-tokens 9 --dist"
 # shellcheck disable=SC2086
 {
-    breaks "no barrier before the scores of groups are read" '/\[few_groups\]/,/\[few_groups\]/s/__syncthreads();//' "race" "" \
+    breaks "no barrier before the scores of groups are read" '/\[few_groups\]/,/\[few_groups\]/s/__syncthreads();//' \
+        "race" "" \
         $few normal
-    breaks "no barrier before the candidates are counted" '/\[few_candidates\]/,/\[few_candidates\]/s/__syncthreads();//' "race" "" \
+    breaks "no barrier before the candidates are counted" \
+        '/\[few_candidates\]/,/\[few_candidates\]/s/__syncthreads();//' "race" "" \
         $few normal
     breaks "what equals the bound does not pass" 's/(key >= bound)/(key > bound)/' "" "" --num-tokens 64
-    breaks "groups that do not stay have candidates, too" 's/(key >= bound) & (groups >> expert .* Router::COUNT)/key >= bound/' \
+    breaks "groups that do not stay have candidates, too" \
+        's/(key >= bound) & (groups >> expert .* Router::COUNT)/key >= bound/' \
         "expected" "" $few normal
-    breaks "the higher of two equal groups stays" 's/(other < group_of_lane)/(other > group_of_lane)/' "groups" "" $few ties
+    breaks "the higher of two equal groups stays" 's/(other < group_of_lane)/(other > group_of_lane)/' "groups" "" \
+        $few ties
     breaks "four groups compared as if they were eight" 's/, other = number % Router::GROUPS/, other = number/' \
         "out-of-bounds" "*group_scores*" $few normal $four_groups
     breaks "sixteen candidates of more" 's/if (token.count <= WARP_SIZE . 2) {/if (true) {/' "" "" --num-tokens 64
-    breaks "no barrier before all threads' choices are added up" '/\[few_places\]/,/\[few_places\]/s/__syncthreads();//' \
+    breaks "no barrier before all threads' choices are added up" \
+        '/\[few_places\]/,/\[few_places\]/s/__syncthreads();//' \
         "race" "" $few equal
     breaks "places of other candidates" 's/score = token.scores\[own\]/score = token.scores[own \& 7]/' "weight" "" \
         $few normal
-    breaks "half of the chosen scores are added up" 's/k < Router::TOPK; k += 4/k < Router::TOPK; k += 8/' "weight" "" $few normal
+    breaks "half of the chosen scores are added up" 's/k < Router::TOPK; k += 4/k < Router::TOPK; k += 8/' "weight" "" \
+        $few normal
     breaks "rows without room for shared experts" 's/(Router::TOPK + how.shared)/Router::TOPK/' "race" "" $few normal \
         --num-fused-shared-experts 1
     breaks "NaN has a weight" 's/key != 0 ? score : 0.0f;/score;/' "weight" "" $few nan
@@ -113,23 +122,32 @@ many="--num-tokens 33 --dist"
 {
     breaks "no wait for the copies" '/__pipeline_wait_prior(0);/d' "asynchronous" "" $many normal
     breaks "no barrier behind the wait" '/__pipeline_wait_prior(0);/{n;d}' "" "" $many normal
-    breaks "the last warp begins where it would" 's/min(first_token, num_tokens - TOKENS)/first_token/' "out-of-bounds" "" $many normal
-    breaks "rows of the warp before stored again" 's/!by_rounds & (token >= first_token)/!by_rounds/' "race" "" $many normal
-    breaks "rows without room for shared experts" 's/token \* (TOPK + how.shared)/token * TOPK/' "race" "" $many normal \
+    breaks "the last warp begins where it would" 's/min(first_token, num_tokens - TOKENS)/first_token/' \
+        "out-of-bounds" "" $many normal
+    breaks "rows of the warp before stored again" 's/!by_rounds & (token >= first_token)/!by_rounds/' "race" "" $many \
+        normal
+    breaks "rows without room for shared experts" 's/token \* (TOPK + how.shared)/token * TOPK/' "race" "" $many \
+        normal \
         --num-fused-shared-experts 1
-    breaks "a row chosen by rounds without room for shared experts" 's/+ t) \* (TOPK + how.shared)/+ t) * TOPK/' "" "" $many nan \
+    breaks "a row chosen by rounds without room for shared experts" 's/+ t) \* (TOPK + how.shared)/+ t) * TOPK/' "" "" \
+        $many nan \
         --num-fused-shared-experts 1
-    breaks "the least best for the least second best" 's/stays ? best.second : INFINITY/stays ? best.first : INFINITY/' "" "" \
+    breaks "the least best for the least second best" \
+        's/stays ? best.second : INFINITY/stays ? best.first : INFINITY/' "" "" \
         $many normal
-    breaks "an equal second best is lost" 's/fminf(first\[i\], first\[i + step\])/fminf(second[i], first[i + step])/' "" "" $many ties
-    breaks "NaN is not noticed" 's/!(best.first + best.second < INFINITY)/(best.first + best.second == INFINITY)/' "" "" $many nan
-    breaks "NaN that the first lane alone has noticed" 's/if (unsure_lanes == 0)/if (unsure_lanes == 1)/' "" "" --num-tokens 4 \
+    breaks "an equal second best is lost" 's/fminf(first\[i\], first\[i + step\])/fminf(second[i], first[i + step])/' \
+        "" "" $many ties
+    breaks "NaN is not noticed" 's/!(best.first + best.second < INFINITY)/(best.first + best.second == INFINITY)/' "" \
+        "" $many nan
+    breaks "NaN that the first lane alone has noticed" 's/if (unsure_lanes == 0)/if (unsure_lanes == 1)/' "" "" \
+        --num-tokens 4 \
         --bias none --logits "$scratch/lone_nan.npy"
     breaks "infinity is not noticed" 's/!(best.first + best.second < INFINITY)/isnan(best.first + best.second)/' "" "" \
         $many normal --bias "$scratch/all_infinite.npy"
     breaks "more candidates than there is room for" 's/ | (count > ROOM)//' "" "" $many equal
     breaks "an infinite bound" 's/ | (bound == -INFINITY)//' "" "" $many normal --bias "$scratch/one_each.npy"
-    breaks "candidates of all tokens in one list" 's/own_tile.ids\[token_of_warp\] + end/own_tile.ids[0] + end/' "race" "" \
+    breaks "candidates of all tokens in one list" 's/own_tile.ids\[token_of_warp\] + end/own_tile.ids[0] + end/' \
+        "race" "" \
         $many normal
     breaks "the higher of two equal groups stays" 's/? group_score : above/? above : group_score/' "" "" \
         $many ties

@@ -10,7 +10,8 @@ breaks_start "$1" "$source"
 
 # The nth __syncthreads(); of the kernel itself, counted from the group scores on.
 drop_barrier() {
-    awk -v n="$1" '/group_scores\[group\] = group_score/ { on = 1 } on && /__syncthreads/ && ++seen == n { print NR }' "$breaks_source"
+    awk -v n="$1" '/group_scores\[group\] = group_score/ { on = 1 } on && /__syncthreads/ && ++seen == n { print NR }' \
+        "$breaks_source"
 }
 
 breaks "no barrier before the groups are ranked" "$(drop_barrier 1)d" "shared memory race" "*group_scores*"
@@ -18,21 +19,25 @@ breaks "no barrier before the kept groups are read" "$(drop_barrier 2)d" "shared
 breaks "no barrier before the merge" "$(drop_barrier 3)d" "shared memory" "*lists*"
 breaks "no __syncwarp before the choices are read" '/__syncwarp();/d' "shared memory race" "*chosen*"
 breaks "a shuffle with half the mask" 's/FULL_MASK, mine.id/0x0000ffffu, mine.id/' "mask" "*__shfl_xor_sync*"
-breaks "a shuffle that some lanes skip" 's/mine = better(mine, other);/&  if (threadIdx.x % 32 < 16) __shfl_sync(FULL_MASK, 0, 0);/' \
+breaks "a shuffle that some lanes skip" \
+    's/mine = better(mine, other);/&  if (threadIdx.x % 32 < 16) __shfl_sync(FULL_MASK, 0, 0);/' \
     "lane" "*__*_sync*"
 breaks "a barrier inside a branch" 's/if (place < problem.topk_group)/& __syncthreads(); &/' "barrier" "*__syncthreads*"
 breaks "an early return before a barrier" 's/const size_t row = blockIdx.x;/&  if (lane == 31) return;/' "" "*__*sync*"
 breaks "an unguarded tail at the output" 's/if (writes) {/{/' "out-of-bounds" "*topk_*" --num-tokens 1
 breaks "an unguarded tail at the input" 's/has_expert ? gating_output\(.*\) : -INFINITY/gating_output\1/' \
     "out-of-bounds" "*gating_output*" --num-tokens 1 --dist normal --num-experts 160
-breaks "a loop one too long" 's/while (place < problem.topk_group/while (place <= problem.topk_group/' "uninitialised" "*kept_groups*" --dist normal --num-experts 128 --num-expert-group 4 --topk-group 2 --topk 2
-breaks "an array in shared memory too small" 's/__shared__ candidate chosen\[MAX_TOPK\]/__shared__ candidate chosen[4]/' \
+breaks "a loop one too long" 's/while (place < problem.topk_group/while (place <= problem.topk_group/' "uninitialised" \
+    "*kept_groups*" --dist normal --num-experts 128 --num-expert-group 4 --topk-group 2 --topk 2
+breaks "an array in shared memory too small" \
+    's/__shared__ candidate chosen\[MAX_TOPK\]/__shared__ candidate chosen[4]/' \
     "right past the end of 'chosen', which has 32 bytes" "*best_first*"
 breaks "ties that go to the higher expert" 's/other.id < mine.id/other.id > mine.id/' "expected" "" --dist ties
 breaks "a bias left out" 's/{score + bias, expert}/{score, expert}/' "expected" ""
 breaks "a second maximum that drops the equal of the first" \
     's/fmaxf(fminf(first, other_first), fmaxf(second, other_second))/first == other_first ? fmaxf(second, other_second) : &/' "expected" "" --dist ties
-breaks "NaN let through" 's/if (has_expert \&\& isnan(mine.value))/if (false)/' "out-of-bounds" "*expert_scores*" --dist nan
+breaks "NaN let through" 's/if (has_expert \&\& isnan(mine.value))/if (false)/' "out-of-bounds" "*expert_scores*" \
+    --dist nan
 
 # --- the tool that breaks all kernels: ninja mutants ---
 # mutants NAME EXPECTED WORD...: what it prints of the mutants that the words choose, run but once
@@ -58,5 +63,6 @@ mutants "one survives" 'survived: *id <= mine.id*: 1 mutants: 0 refused (), 0 eq
     --equivalent /dev/null 02_warp 'id <= mine.id'
 mutants "one is listed wrongly" 'listed as equivalent, but wrong answer: *1 neither refused nor equivalent*exit 1' \
     --equivalent "$scratch/reversed" --all 02_warp 'a tie reversed'
-mutants "one that was listed is gone" '*there is no such mutant: chapters/02*exit 1' --equivalent "$scratch/gone" --list 02_warp
+mutants "one that was listed is gone" '*there is no such mutant: chapters/02*exit 1' --equivalent "$scratch/gone" \
+    --list 02_warp
 finish

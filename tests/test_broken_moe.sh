@@ -17,8 +17,10 @@ breaks "the neighbour's weights" 's/(expert \* hidden_size + i)/((expert ^ 1) * 
 breaks "a lost routing weight" 's/buffers.topk_weights\[position\] \* sum/sum/' "expected" ""
 breaks "the weight of another choice" 's/topk_weights\[position\]/topk_weights[position ^ 1]/' "expected" ""
 breaks "a choice that is not added" 's/k < problem.topk; k++/k < problem.topk - 1; k++/' "expected" ""
-breaks "another token's row" 's|position / problem.topk \* hidden|(position + 1) % problem.num_tokens * hidden|' "expected" ""
-breaks "zeros that are not written" '/if (expert < 0) {/,/^    }/{/store(partial/d}' "uninitialised global memory" "" --expert-map random
+breaks "another token's row" 's|position / problem.topk \* hidden|(position + 1) % problem.num_tokens * hidden|' \
+    "expected" ""
+breaks "zeros that are not written" '/if (expert < 0) {/,/^    }/{/store(partial/d}' "uninitialised global memory" "" \
+    --expert-map random
 breaks "silu without its x" 's/return x \/ (1.0f/return 1.0f \/ (1.0f/' "expected" ""
 
 # --- what the simulator sees ---
@@ -29,13 +31,16 @@ breaks "an element past the last" 's/position == pad || i >= hidden_size/positio
 
 breaks_start "$programs/11b_moe_tiled" chapters/11b_moe_tiled/moe.cu
 
-breaks "tiles that are read before they are there" '0,/__syncthreads(); \/\* the tiles are there/{/the tiles are there/d}' \
+breaks "tiles that are read before they are there" \
+    '0,/__syncthreads(); \/\* the tiles are there/{/the tiles are there/d}' \
     "shared memory" ""
 breaks "tiles that are overwritten while they are read" '/nobody reads them any more/d' "shared memory race" ""
 breaks "the tail of k" 's/ \&\& first_k + k < length//' "" "" --hidden-size 100 --intermediate-size 50
 breaks "pads that are stored" 's/position >= 0 \&\& column >= 0/column >= 0/' "" ""
-breaks "columns past the last" 's/column < num_columns ? column : -1/column/' "" "" --hidden-size 100 --intermediate-size 50
-breaks "zeros that are not written in tiles" 's/if (!find_rows(problem, buffers, hidden_size, positions, columns))/if (expert < 0 || !find_rows(problem, buffers, hidden_size, positions, columns))/' \
+breaks "columns past the last" 's/column < num_columns ? column : -1/column/' "" "" --hidden-size 100 \
+    --intermediate-size 50
+breaks "zeros that are not written in tiles" \
+    's/if (!find_rows(problem, buffers, hidden_size, positions, columns))/if (expert < 0 || !find_rows(problem, buffers, hidden_size, positions, columns))/' \
     "uninitialised global memory" "" --expert-map random
 breaks "every other row of a tile" 's/tokens\[k\]\[row + r \* ROW_THREADS\]/tokens[k][row]/' "expected" "" --dist one
 finish

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs the large tiles of chapter 11c, then breaks one line of its kernel at a time: the program must refuse the run for what is
-# wrong.
+# Runs the large tiles of chapter 11c, then breaks one line of its kernel at a time: the program must refuse the run for
+# what is wrong.
 #
 # run: $b/cpu
 set -u
@@ -17,7 +17,8 @@ for size in 192 256 384; do
 done
 # One, two, ... six pairs of tokens a warp, each a tile of its own, and a token less.
 for tokens in 32 64 96 128 160 192; do
-    succeeds "$tokens tokens of an expert" "$programs/11c_moe_tensor_cores" --num-tokens $tokens --num-experts 1 --topk 1 \
+    succeeds "$tokens tokens of an expert" "$programs/11c_moe_tensor_cores" --num-tokens $tokens --num-experts 1 \
+        --topk 1 \
         --block-size 192
     succeeds "$((tokens - 1)) tokens of an expert" "$programs/11c_moe_tensor_cores" --num-tokens $((tokens - 1)) \
         --num-experts 1 --topk 1 --block-size 192
@@ -31,7 +32,8 @@ breaks_start "$programs/11c_moe_tensor_cores" chapters/11c_moe_tensor_cores/moe.
 
 # --- what the checker sees ---
 breaks "up's rows taken for the gate's" 's/silu(upper) \* lower/silu(lower) * upper/' "expected" ""
-breaks "a part of every step that is skipped" 's/ multiply<Tile>(sums, pair/ if (k > 0) multiply<Tile>(sums, pair/' "expected" ""
+breaks "a part of every step that is skipped" 's/ multiply<Tile>(sums, pair/ if (k > 0) multiply<Tile>(sums, pair/' \
+    "expected" ""
 breaks "the neighbour's weights" 's/= at.expert \* (int64_t)/= (at.expert ^ 1) * (int64_t)/' "expected" ""
 breaks "a lost routing weight" 's/weight \* lower/lower/' "expected" ""
 breaks "a row of the pair's other half" 's/half % 2 \* MMA_TOKENS/(half + 1) % 2 * MMA_TOKENS/' "expected" ""
@@ -42,10 +44,12 @@ breaks "zeros that are not written" 's/FIRST \&\& at.expert < 0/at.expert < 0/' 
 breaks "rows before their own expert's" 's/first + i %/first + 1 + i %/' "" ""
 
 # --- what the simulator sees ---
-breaks "a stage that has not come" 's/__pipeline_wait_prior(Tile::STAGES - 2)/__pipeline_wait_prior(Tile::STAGES - 1)/' \
+breaks "a stage that has not come" \
+    's/__pipeline_wait_prior(Tile::STAGES - 2)/__pipeline_wait_prior(Tile::STAGES - 1)/' \
     "asynchronous" "" --hidden-size 512
 breaks "a step without a barrier" '/__pipeline_wait_prior(Tile::STAGES - 2)/{n;d}' "race" "" --hidden-size 512
-breaks "a stage that is filled while it is read" 's/ring + (step + Tile::STAGES - 1) % Tile::STAGES/ring + step % Tile::STAGES/' \
+breaks "a stage that is filled while it is read" \
+    's/ring + (step + Tile::STAGES - 1) % Tile::STAGES/ring + step % Tile::STAGES/' \
     "" "" --hidden-size 512
 breaks "results over a ring that is read" '/nobody reads the ring any more/d' "race" ""
 breaks "a pad's row" 's/token >= count ? -1 : //' "out-of-bounds" ""
@@ -58,5 +62,6 @@ breaks_start "$programs/11c_moe_tensor_cores" chapters/11c_moe_tensor_cores/moe.
 breaks "a tile with too little room" 's/count <= Tile::narrower::TOKENS/count <= Tile::TOKENS/' "" "" --block-size 192 \
     --num-tokens 100 --num-experts 2 --topk 1
 breaks "rows past the last" 's/i \* Tile::LINES_AT_ONCE < rows ? 0 : 16/0/' "out-of-bounds" "" --block-size 192
-breaks "results past the last row" 's/if (at.first_output + output < width)/if (output < OUTPUTS)/' "" "" --block-size 192
+breaks "results past the last row" 's/if (at.first_output + output < width)/if (output < OUTPUTS)/' "" "" --block-size \
+    192
 finish

@@ -18,7 +18,8 @@ counted=launches,lanes_active,lanes_possible,shuffles,block_barriers,global_load
 report 01 $gate 01_host,,yes,4,sigmoid
 report 02 $gate,$counted 02_first,01_host,yes,4,sigmoid,1,24,32,100,0,30,10,4
 report 03 $gate,$counted '03_second,02_first,no,4,"sigmoid, ""twice""",2,16,32,50,8,30,10,0'
-report 06 chapter,before,verified,num_tokens,block_size,numel,num_experts,$counted 06_align,,yes,4,64,32,8,3,1,1,0,0,7,0,0
+report 06 chapter,before,verified,num_tokens,block_size,numel,num_experts,$counted \
+    06_align,,yes,4,64,32,8,3,1,1,0,0,7,0,0
 echo nothing >no.csv
 
 equal 'a gate: per token, the change to the chapter before, one that is not verified' \
@@ -35,6 +36,7 @@ equal 'align: in all, and what the ids are' \
 Input: 32 ids of 8 experts,  places in whole blocks of 64; expert  is the busiest, with  ids.' \
     "$(tables 06.csv | sed -n '1p; /^06/p; /^Input/p')"
 equal 'both, an empty line between' 2 "$(tables 06.csv 02.csv | grep -c '^chapter ')"
-equal 'a file without a report' '2 chapter_table: no.csv: no report in it' "$(tables 02.csv no.csv | tr '\n' ' ' | sed 's/ $//')"
+equal 'a file without a report' '2 chapter_table: no.csv: no report in it' \
+    "$(tables 02.csv no.csv | tr '\n' ' ' | sed 's/ $//')"
 equal 'no file' '2 chapter_table: usage: chapter_table.py FILE.csv...' "$(tables | tr '\n' ' ' | sed 's/ $//')"
 finish

@@ -37,7 +37,8 @@ run_align() {
     for dist in balanced uniform zipf one sparse repeated invalid; do
         succeeds "$1 verifies 500 tokens of $dist" "$1" --num-tokens 500 --dist "$dist" --seed 11
         succeeds "$1 verifies 500 tokens of $dist in 2048 experts, blocks of 48, a map, an offset" \
-            "$1" --num-tokens 500 --dist "$dist" --num-experts 2048 --block-size 48 --expert-map random --misalign 1 --ids i64
+            "$1" --num-tokens 500 --dist "$dist" --num-experts 2048 --block-size 48 --expert-map random --misalign 1 \
+                --ids i64
     done
     for block_size in 1 7 128 256; do
         succeeds "$1 verifies the real data in blocks of $block_size" "$1" --num-tokens 300 --block-size "$block_size"
@@ -63,7 +64,8 @@ run_routing() {
         set -- "$1" $shape
         for block_size in 1 48 1000; do
             succeeds "$1 verifies $2 experts in $3 groups, blocks of $block_size" "$1" --num-tokens 40 --dist normal \
-                --num-experts "$2" --num-expert-group "$3" --topk-group "$4" --topk "$([ "$3" = 4 ] && echo 4 || echo 8)" \
+                --num-experts "$2" --num-expert-group "$3" --topk-group "$4" --topk \
+                    "$([ "$3" = 4 ] && echo 4 || echo 8)" \
                 --block-size "$block_size" --dtype bf16
         done
     done
@@ -76,12 +78,14 @@ run_moe() {
         succeeds "$1 verifies $num_tokens tokens" "$1" --num-tokens "$num_tokens"
     done
     for dist in balanced uniform zipf one sparse repeated; do
-        succeeds "$1 verifies tokens of $dist, half of the experts elsewhere" "$1" --dist "$dist" --seed 11 --expert-map random
+        succeeds "$1 verifies tokens of $dist, half of the experts elsewhere" "$1" --dist "$dist" --seed 11 \
+            --expert-map random
     done
     succeeds "$1 verifies the real router's choices" \
         "$1" --num-experts 256 --topk 8 --num-tokens 5 --hidden-size 64 --intermediate-size 64
     succeeds "$1 verifies blocks of 64" "$1" --block-size 64 --num-tokens 20
-    succeeds "$1 verifies long sums" "$1" --num-tokens 2 --topk 1 --num-experts 1 --hidden-size 2048 --intermediate-size 64
+    succeeds "$1 verifies long sums" "$1" --num-tokens 2 --topk 1 --num-experts 1 --hidden-size 2048 \
+        --intermediate-size 64
 }
 
 # run_parallel PROGRAM: one rank; test_parallel.sh has several

@@ -1,6 +1,6 @@
 #!/bin/sh
-# Attempts to cheat (tests/learn/cheats.txt), in an exercise of each kind: each is refused, though the right answer follows it. Without
-# exercises: right answers that only look like something else (tests/learn/right_answers.txt) pass.
+# Attempts to cheat (tests/learn/cheats.txt), in an exercise of each kind: each is refused, though the right answer
+# follows it. Without exercises: right answers that only look like something else (tests/learn/right_answers.txt) pass.
 #
 # run: $b/cpu/grade_answer 01_group_score:group_score 02_lane_that_left:kernel 03_no_divergence:rounds 10_predict_the_fill:formulas 05_another_router:topk
 # run: $b/cpu/grade_answer

@@ -25,7 +25,8 @@ done'
 PATH=$bin:$PATH sh tests/gpu/count_on_gpu.sh 02_warp_per_group 3 >"$scratch/counted.json"
 equal 'it ends well' 0 $?
 matches 'kernels of the operator, as many launches as the simulator had' \
-    '*--kernel-name regex:^(gate_kernel)$ --launch-count 1 *build/gpu/02_warp_per_group --num-tokens 3' "$(cat "$scratch/asked")"
+    '*--kernel-name regex:^(gate_kernel)$ --launch-count 1 *build/gpu/02_warp_per_group --num-tokens 3' \
+        "$(cat "$scratch/asked")"
 
 # field EXPRESSION: of the JSON, in Python
 field() {
@@ -44,7 +45,8 @@ simulator() {
 equal 'the fields' 'chapter gpu cuda date kernel_source_sha256 command counters kernels' "$(field '*run')"
 equal 'what was run' 'sh tests/gpu/count_on_gpu.sh 02_warp_per_group 3' "$(field 'run["command"]')"
 equal 'on what' '02_warp_per_group, NVIDIA H200, 13.0' "$(field '", ".join((run["chapter"], run["gpu"], run["cuda"]))')"
-equal 'of which kernel' "$(sh common/source_hash.sh chapters/02_warp_per_group/gate.cu)" "$(field 'run["kernel_source_sha256"]')"
+equal 'of which kernel' "$(sh common/source_hash.sh chapters/02_warp_per_group/gate.cu)" \
+    "$(field 'run["kernel_source_sha256"]')"
 equal 'the sum of the launches' "($(simulator global_load_requests), 1024)" "$(counted global_load_requests)"
 equal 'what the GPU did not count' "($(simulator shared_load_requests), None)" "$(counted shared_load_requests)"
 equal 'what the simulator does not count' '(None, 1024)' "$(counted instructions)"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# An exercise: it is complete, fails unsolved with the message its README shows, passes solved, and refuses every wrong answer for
-# the reason given in it.
+# An exercise: it is complete, fails unsolved with the message its README shows, passes solved, and refuses every wrong
+# answer for the reason given in it.
 #
 # run: $b/cpu/grade_answer exercises/[0-9][0-9]*_*
 set -u
@@ -9,7 +9,8 @@ grade=$1
 name=$(basename "$2")
 folder=exercises/$name
 
-# grade ARGUMENT...: grades the exercise; then $status is the exit status, $said what it said and $log the compiler's words
+# grade ARGUMENT...: grades the exercise; then $status is the exit status, $said what it said and $log the compiler's
+# words
 grade() {
     "$grade" "$name" "$@" >"$scratch/said" 2>"$scratch/log" </dev/null
     status=$?

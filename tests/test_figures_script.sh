@@ -20,7 +20,8 @@ figures() { CUDA_HOME=$scratch PATH=$scratch/bin:$PATH sh tests/gpu/figures.sh c
 nvcc_makes 'echo shuffle 23.5 cycles; echo rounds 10 rounds'
 figures >"$scratch/figures.json" 2>"$scratch/err"
 equal 'it ends well' 0 $?
-equal 'what was printed' "cycles NVIDIA H200 13.0 $(sh common/source_hash.sh tests/gpu/cycles.cu) shuffle 23.5 rounds 10" \
+equal 'what was printed' \
+    "cycles NVIDIA H200 13.0 $(sh common/source_hash.sh tests/gpu/cycles.cu) shuffle 23.5 rounds 10" \
     "$(python3 -c 'import json, sys
 run = json.load(sys.stdin)
 print(run["peer"], run["gpu"], run["cuda"], run["kernel_source_sha256"],

@@ -19,12 +19,16 @@ breaks "a weight goes through global memory unordered" \
 
 # --- threads that leave early ---
 breaks "lanes without a token leave before a block barrier" \
-    's/if (token - token_of_warp >= problem.num_tokens)/if (!writes)/; s/__syncwarp();/__syncthreads();/' "" "*__sync*" --num-tokens 3
-breaks "whole warps leave before a block barrier" 's/__syncwarp();/__syncthreads();/' "barrier" "*__sync*" --num-tokens 3
+    's/if (token - token_of_warp >= problem.num_tokens)/if (!writes)/; s/__syncwarp();/__syncthreads();/' "" \
+        "*__sync*" --num-tokens 3
+breaks "whole warps leave before a block barrier" 's/__syncwarp();/__syncthreads();/' "barrier" "*__sync*" \
+    --num-tokens 3
 
 # --- equals, infinities and NaN ---
-breaks "a taken expert is marked by the lowest finite number" 's/e == taken ? -INFINITY/e == taken ? -3.0e38f/' "chosen twice" "" --dist nan
-breaks "the higher of two equal groups wins" 's/((group ^ i) < group)/((group ^ i) > group)/' "the best groups stay" "" --dist ties
+breaks "a taken expert is marked by the lowest finite number" 's/e == taken ? -INFINITY/e == taken ? -3.0e38f/' \
+    "chosen twice" "" --dist nan
+breaks "the higher of two equal groups wins" 's/((group ^ i) < group)/((group ^ i) > group)/' "the best groups stay" \
+    "" --dist ties
 breaks "NaN is compared" 's/const bool is_nan = isnan(choice);/const bool is_nan = false;/' "expected" "" --dist nan
 
 # --- configurations nobody reaches: a static kernel loads 16 bytes at a time, the run-time one a number ---
@@ -33,8 +37,8 @@ load_requests() {
         awk -F, 'NR == 1 { for (i = 1; i <= NF; i++) if ($i == "global_load_requests") at = i } NR == 2 { print $at }'
 }
 
-# tokens share a warp: 24 tokens are 24 * groups / 32 warps; each loads logits and bias in experts / groups / 4 requests of
-# 16 bytes, and its topk 8 chosen logits again, twice, in 8 / groups requests or one
+# tokens share a warp: 24 tokens are 24 * groups / 32 warps; each loads logits and bias in experts / groups / 4 requests
+# of 16 bytes, and its topk 8 chosen logits again, twice, in 8 / groups requests or one
 for shape in 256:8:6 256:16:12 128:4:3 128:8:6; do
     experts=${shape%%:*} rest=${shape#*:}
     groups=${rest%:*} warps=${rest#*:}
@@ -51,7 +55,8 @@ if sh common/nvcc.sh arch "$scratch/arch" >/dev/null 2>&1; then
     echo sm_90 >"$scratch/arch"
     # stack SOURCE: the largest stack frame of any of its kernels, in bytes, and its spills
     stack() {
-        sh common/nvcc.sh compile "$scratch/arch" -std=c++17 -O3 -Icommon -Xptxas -v -cubin "$1" -o "$scratch/stack.o" 2>&1 |
+        sh common/nvcc.sh compile "$scratch/arch" -std=c++17 -O3 -Icommon -Xptxas -v -cubin "$1" -o "$scratch/stack.o" \
+            2>&1 |
             sed -n 's/^ *\([0-9]*\) bytes stack frame, \([0-9]*\) bytes spill stores.*/\1 \2/p' | sort -n | tail -n 1
     }
     for chapter in chapters/0[2-9]*/gate.cu; do

@@ -100,7 +100,10 @@ static void assert_right(const struct bench *bench)
         fail_msg("a right answer was refused: %s", error.text);
 }
 
-/** The answer is refused at this token, for a rule that contains these words; the line says what is expected and was got. */
+/**
+ * The answer is refused at this token, for a rule that contains these words; the line says what is expected and was
+ * got.
+ */
 static void assert_wrong(const struct bench *bench, int64_t token, const char *words)
 {
     const char *rule, *expected, *got;
@@ -679,7 +682,9 @@ static void uniform_logits_have_choices_below_0(void **state)
     tear_down(&bench);
 }
 
-/** For each score some row of what --check-all tries holds a group whose two best choices are +infinity and -infinity. */
+/**
+ * For each score some row of what --check-all tries holds a group whose two best choices are +infinity and -infinity.
+ */
 static void problems_to_try_hold_a_group_of_both_infinities(void **state)
 {
     struct gate_options options;

@@ -1,7 +1,7 @@
 /**
  * @file test_gate_golden.c
- * @brief The checker, the reference and chapter 01 against PyTorch's own answers, which tests/pytorch/make_golden.py puts into
- * an archive for each type.
+ * @brief The checker, the reference and chapter 01 against PyTorch's own answers, which tests/pytorch/make_golden.py
+ * puts into an archive for each type.
  */
 #include "gate_reference_answer.h"
 #include "harness/gate/check.h"

@@ -49,7 +49,8 @@ ends message_with_breaks 'fail one two three'
 ends endless 'fault *timed out*'
 ends after_endless 'fault not tried, since an earlier case did not end well'
 
-equal "every case is announced" "$(records plan 1) $(records plan 1)" "$(records try 1 | wc -l | tr -d ' ') $(printf '%s\n' "$cases" | wc -l | tr -d ' ')"
+equal "every case is announced" "$(records plan 1) $(records plan 1)" \
+    "$(records try 1 | wc -l | tr -d ' ') $(printf '%s\n' "$cases" | wc -l | tr -d ' ')"
 equal "figures: of all kernels, and of one" "launches 1
 barriers 9
 gate_kernel 9

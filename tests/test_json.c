@@ -49,7 +49,7 @@ static void expect_refusal(const char *reason)
     assert_null(file.text);
 }
 
-/* --- what is read ----------------------------------------------------------------------------------------------------- */
+/* --- what is read ------------------------------------------------------------------------------------------------- */
 
 static void reads_values(void **state)
 {
@@ -142,7 +142,7 @@ static void reads_as_deep_as_allowed(void **state)
     expect_refusal("1: values too deep inside one another");
 }
 
-/* --- what is refused -------------------------------------------------------------------------------------------------- */
+/* --- what is refused ---------------------------------------------------------------------------------------------- */
 
 static void refuses_what_is_not_json(void **state)
 {

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The learner's program: every command and every bad input, passing and failing, two at once, and watching. It works in a copy
-# of the tree whose four exercises are all the first one by other names.
+# The learner's program: every command and every bad input, passing and failing, two at once, and watching. It works in
+# a copy of the tree whose four exercises are all the first one by other names.
 #
 # run: $b
 set -u
@@ -147,7 +147,8 @@ equal 'unsolved: exit' 1 "$code"
 equal 'unsolved: what it says' "exercises/mine/02_warp_maximum.cu  seed N, N s
 NOT PASSED at one_token  (0 of 7 cases pass)
   token 0: lane 0 wrote nothing; expected expert E" "$(without_figures "$said" | head -n 3 | sed 's/expert .*/expert E/')"
-matches 'unsolved: what else failed, and what helps' "*  also * equal_scores,*  repeat * $b/learn run 02_warp_maximum --seed N
+matches 'unsolved: what else failed, and what helps' \
+    "*  also * equal_scores,*  repeat * $b/learn run 02_warp_maximum --seed N
   task     exercises/02_warp_maximum/README.md
   hint     $b/learn hint 02_warp_maximum  (0 of 3 seen)" "$(without_figures "$said")"
 succeeds 'the copy is the exercise' cmp "$original" "$first"
@@ -168,7 +169,8 @@ learn run 02
 matches 'a wrong answer: where' '*
 NOT PASSED at equal_scores  (* of 7 cases pass)
 *' "$said"
-matches 'a wrong answer: in words of the task' '*  token *, lane *: expected expert * with score *, got expert *' "$said"
+matches 'a wrong answer: in words of the task' '*  token *, lane *: expected expert * with score *, got expert *' \
+    "$said"
 equal 'a wrong answer is failing' 'failing 0 of 3' "$(state 02_warp_maximum)"
 
 # --- what does not compile ---
@@ -202,7 +204,8 @@ NOT PASSED at one_token *
 (cd "$mine" && "../../$b/learn" run 02) >"$scratch/out" 2>&1
 matches 'a fault, from below: a path that leads there' "*
   ../../exercises/mine/02_warp_maximum.cu:$line: shuffle *" "$(cat "$scratch/out")"
-awk '{ print } /\/\/ TODO kernel/ { for (i = 0; i < 9; i++) print "    wrong_" i " = 1;" }' "$scratch/solved.cu" >"$first"
+awk '{ print } /\/\/ TODO kernel/ { for (i = 0; i < 9; i++) print "    wrong_" i " = 1;" }' "$scratch/solved.cu" \
+    >"$first"
 learn run 02
 matches 'many errors: the first few' '*NOT COMPILED: 9 errors
 *wrong_0*wrong_1*wrong_2*
@@ -210,14 +213,16 @@ matches 'many errors: the first few' '*NOT COMPILED: 9 errors
 
   task *' "$said"
 succeeds 'many errors: no more' [ -z "$(printf '%s' "$said" | grep wrong_3)" ]
-sed 's/    return mine;/    int unused[2]; unused[2] = 1; mine.id = unused[0]; return mine;/' "$scratch/solved.cu" >"$first"
+sed 's/    return mine;/    int unused[2]; unused[2] = 1; mine.id = unused[0]; return mine;/' "$scratch/solved.cu" \
+    >"$first"
 learn run 02
 matches 'a warning is shown beside the failure' '*NOT PASSED*The compiler warns:*warning: *' "$said"
 
 # --- files that cannot be graded ---
 # no_file NAME PATTERN: the file as it is now is refused, and the line says what brings it back
 no_file() {
-    refuses "$1" "exercises/mine/02_warp_maximum.cu: $2 ('$b/learn reset 02_warp_maximum' brings the original back, and keeps what is there)" \
+    refuses "$1" \
+        "exercises/mine/02_warp_maximum.cu: $2 ('$b/learn reset 02_warp_maximum' brings the original back, and keeps what is there)" \
         run 02
 }
 : >"$first"
@@ -237,14 +242,16 @@ matches 'a directory is set aside too' '*
 What was there is kept as exercises/mine/02_warp_maximum.cu.1.' "$said"
 rm -r "$first.1"
 sed '/#include "exercise.h"/d' "$scratch/solved.cu" >"$first"
-refuses 'it includes nothing' 'exercises/mine/02_warp_maximum.cu:*: this line was "#include "exercise.h"": put it back, *' run 02
+refuses 'it includes nothing' \
+    'exercises/mine/02_warp_maximum.cu:*: this line was "#include "exercise.h"": put it back, *' run 02
 sed 's/enum { WARPS = 4 }/enum { WARPS = 8 }/' "$scratch/solved.cu" >"$first"
 refuses 'the launch was changed' 'exercises/mine/02_warp_maximum.cu:*: this line was *' run 02
 sed '/END kernel/d' "$scratch/solved.cu" >"$first"
 refuses 'a marker is gone' 'exercises/mine/02_warp_maximum.cu:*' run 02
 rm "$first"
 refuses 'a file that was deleted' \
-    "exercises/mine/02_warp_maximum.cu is gone; '$b/learn reset 02_warp_maximum' makes it from the original again" run 02
+    "exercises/mine/02_warp_maximum.cu is gone; '$b/learn reset 02_warp_maximum' makes it from the original again" run \
+        02
 refuses 'a hint for a file that was deleted' '*is gone; *' hint 02
 equal 'it is not made unasked' no "$([ -e "$first" ] && echo yes || echo no)"
 learn reset 02
@@ -255,7 +262,8 @@ if unprivileged true 2>/dev/null; then
     chmod -R a+w "$mine" && chmod 000 "$first"
     (cd "$tree" && unprivileged "$b/learn" run 02) >"$scratch/out" 2>"$scratch/err"
     equal 'a file that cannot be read: exit' '2 1 0' "$? $(wc -l <"$scratch/err") $(wc -c <"$scratch/out")"
-    matches 'a file that cannot be read' 'learn: exercises/mine/02_warp_maximum.cu: Permission denied (*' "$(cat "$scratch/err")"
+    matches 'a file that cannot be read' 'learn: exercises/mine/02_warp_maximum.cu: Permission denied (*' \
+        "$(cat "$scratch/err")"
 else
     skip 'a file that cannot be read' 'setpriv cannot take rights away here'
 fi
@@ -305,7 +313,8 @@ for name in 03_second_maximum 08_up_sweep; do
     cp "$scratch/solved.cu" "$mine/$name.cu"
     learn run $name
 done
-equal 'the one after the last that was passed' "  next     $b/learn next  (08_up_and_down)" "$(printf '%s\n' "$said" | tail -n 1)"
+equal 'the one after the last that was passed' "  next     $b/learn next  (08_up_and_down)" \
+    "$(printf '%s\n' "$said" | tail -n 1)"
 learn next
 learn next
 matches 'next: no other' 'Only 08_up_and_down is left.*' "$said"
@@ -348,14 +357,16 @@ learn run
 matches 'a failed run tells of the solution' "*  stuck    $b/learn solution 02_warp_maximum" "$said"
 cp "$tree/exercises/08_up_sweep/hints.md" "$scratch/hints.md"
 printf 'no steps\n' >"$tree/exercises/08_up_sweep/hints.md"
-refuses 'hints without steps' "exercises/08_up_sweep/hints.md: hints stand under lines '## 1', '## 2', ... up to 9" hint 08_up_sweep
+refuses 'hints without steps' "exercises/08_up_sweep/hints.md: hints stand under lines '## 1', '## 2', ... up to 9" \
+    hint 08_up_sweep
 printf '## 1\na\n## 3\nb\n' >"$tree/exercises/08_up_sweep/hints.md"
 refuses 'a step is missing' 'exercises/08_up_sweep/hints.md: *' hint 08_up_sweep
 printf '## 1\n## 2\nb\n' >"$tree/exercises/08_up_sweep/hints.md"
 refuses 'a step that says nothing' 'exercises/08_up_sweep/hints.md: *' hint 08_up_sweep
 rm "$tree/exercises/08_up_sweep/hints.md"
 refuses 'no hints' 'exercises/08_up_sweep/hints.md: it is not there' hint 08_up_sweep
-printf '# T\n\nhello\n\n## 1\n\nOne\nline.\n- a\n- b\n\n```\nx\n  y\n```\n\n## 2\nb\n' >"$tree/exercises/08_up_sweep/hints.md"
+printf '# T\n\nhello\n\n## 1\n\nOne\nline.\n- a\n- b\n\n```\nx\n  y\n```\n\n## 2\nb\n' \
+    >"$tree/exercises/08_up_sweep/hints.md"
 learn hint 08_up_sweep
 equal 'paragraphs are filled; lists and code stay' 'Hint 1 of 2
   One line.
@@ -372,7 +383,8 @@ cp "$scratch/hints.md" "$tree/exercises/08_up_sweep/hints.md"
 begin
 learn solution 02
 equal 'the solution is not shown at once: exit' 1 "$code"
-matches 'the solution is not shown at once' '02_warp_maximum is not passed yet. *asked once more, this shows the*solution.' "$said"
+matches 'the solution is not shown at once' \
+    '02_warp_maximum is not passed yet. *asked once more, this shows the*solution.' "$said"
 learn solution 02
 equal 'asked twice' '0 // TODO warp_best' "$code $(printf '%s\n' "$said" | head -n 1)"
 code_lines() {
@@ -415,7 +427,8 @@ equal 'reset: nothing is passed or shown' 'not begun 0 of 3' "$(state 02_warp_ma
 learn solution 02
 equal 'reset: the solution is not shown at once' 1 "$code"
 learn reset 03
-equal 'reset: what was never begun is begun' '0 exercises/mine/03_second_maximum.cu is the original again.' "$code $said"
+equal 'reset: what was never begun is begun' '0 exercises/mine/03_second_maximum.cu is the original again.' \
+    "$code $said"
 mv "$original" "$scratch/moved"
 cp "$scratch/wrong.cu" "$first"
 refuses 'reset: no original' 'exercises/02_warp_maximum/exercise.cu: it is not there' reset 02
@@ -471,7 +484,8 @@ wait_for 1 held "$scratch/held"
 (cd "$tree" && exec "$b/learn" run 02) >"$scratch/second" 2>"$scratch/second_err" &
 second=$!
 wait_for 1 'waiting' "$scratch/second_err"
-equal 'the second says that it waits' 'learn: another learn is at work here; waiting for it' "$(cat "$scratch/second_err")"
+equal 'the second says that it waits' 'learn: another learn is at work here; waiting for it' \
+    "$(cat "$scratch/second_err")"
 equal 'and grades nothing' '' "$(cat "$scratch/second")"
 learn list
 equal 'a list need not wait' 0 "$code"
@@ -564,11 +578,13 @@ equal 'watching: a burst of events grades once' '1 2' "$(graded 08_up_sweep) $(g
 equal 'watching: nothing else was graded again' '2 1' "$(graded 02_warp_maximum) $(graded 03_second_maximum)"
 rm "$first"
 : >"$mine/08_up_and_down.cu"
-succeeds 'watching: a file that cannot be graded is told' wait_for 1 '08_up_and_down.cu: it is empty' "$scratch/watch_err"
+succeeds 'watching: a file that cannot be graded is told' wait_for 1 '08_up_and_down.cu: it is empty' \
+    "$scratch/watch_err"
 cp "$scratch/solved.cu" "$scratch/again.cu"
 mv "$scratch/again.cu" "$first"
 succeeds 'watching: and it goes on' wait_for 3 '^exercises/mine/02_warp_maximum.cu' "$scratch/watch"
-succeeds 'watching: a pass that was one before moves nobody on' wait_until sh -c "[ \$(grep -c '^PASSED' '$scratch/watch') -eq 3 ]"
+succeeds 'watching: a pass that was one before moves nobody on' wait_until sh -c \
+    "[ \$(grep -c '^PASSED' '$scratch/watch') -eq 3 ]"
 equal 'watching: another that passes does' 2 "$(grep -c '^Next: ' "$scratch/watch")"
 kill -INT $watcher
 await $watcher
@@ -586,7 +602,8 @@ equal 'watching: the file where one is is gone' '1 0' \
     "$(grep -c '03_second_maximum.cu is gone; ' "$scratch/watch_err") $(grep -c '^exercises/mine' "$scratch/watch")"
 learn reset 03
 cp "$scratch/wrong.cu" "$mine/03_second_maximum.cu"
-succeeds 'watching: and graded when it is there again and saved' wait_for 1 '^exercises/mine/03_second_maximum.cu' "$scratch/watch"
+succeeds 'watching: and graded when it is there again and saved' wait_for 1 '^exercises/mine/03_second_maximum.cu' \
+    "$scratch/watch"
 kill -TERM $watcher
 await $watcher
 equal 'watching: SIGTERM ends it as such' 143 "$ended"
@@ -594,7 +611,8 @@ watch
 wait_for 1 '^NOT PASSED' "$scratch/watch"
 rm -r "$mine"
 await $watcher
-equal 'watching: the folder is removed' '2 learn: the folder was removed or renamed' "$ended $(cat "$scratch/watch_err")"
+equal 'watching: the folder is removed' '2 learn: the folder was removed or renamed' \
+    "$ended $(cat "$scratch/watch_err")"
 begin
 learn run 02
 printf '#!/bin/sh\necho $$ >"%s"\nexec sleep 1000\n' "$scratch/compiling" >"$scratch/slow"
@@ -607,7 +625,8 @@ second=$!
 wait_until [ -s "$scratch/compiling" ]
 kill -TERM $second
 await $second
-equal 'a grading that is broken off: exit, and no word' '143 0 0' "$ended $(wc -c <"$scratch/out") $(wc -c <"$scratch/err")"
+equal 'a grading that is broken off: exit, and no word' '143 0 0' \
+    "$ended $(wc -c <"$scratch/out") $(wc -c <"$scratch/err")"
 succeeds 'a grading that is broken off: what it ran is gone' wait_until gone "$(cat "$scratch/compiling")"
 equal 'a grading that is broken off: its folder is gone' '' "$(find "$tree/$b/exercises" -mindepth 1)"
 succeeds 'a grading that is broken off: the record is as it was' cmp "$scratch/before" "$progress"
@@ -616,7 +635,8 @@ ln -s "$root/$b/cpu/rewrite_launch" "$tree/$b/cpu/rewrite_launch"
 
 # --- what a program does ---
 printing=$scratch/printing.cu
-awk '{ print } /\/\/ TODO kernel/ { print "    if (threadIdx.x == 0) printf(\"hello\\033[2J %d\\n\", token);" }' "$scratch/solved.cu" >"$printing"
+awk '{ print } /\/\/ TODO kernel/ { print "    if (threadIdx.x == 0) printf(\"hello\\033[2J %d\\n\", token);" }' \
+    "$scratch/solved.cu" >"$printing"
 cp "$printing" "$first"
 learn run 02
 matches 'what it prints is not shown unasked' '*  printed  * bytes; add --output to see them*' "$said"
@@ -635,7 +655,8 @@ cat "$scratch/solved.cu" >"$first"
 learn step 02
 equal 'step: what it says' "0 This page plays what your kernel does, step by step:
   $b/step/02_warp_maximum.html" "$code $said"
-succeeds 'step: the page names its steps' grep -q 'all lanes read lane ^ 16 (__shfl_xor_sync)' "$tree/$b/step/02_warp_maximum.html"
+succeeds 'step: the page names its steps' grep -q 'all lanes read lane ^ 16 (__shfl_xor_sync)' \
+    "$tree/$b/step/02_warp_maximum.html"
 succeeds 'step: the page has what plays it' test -s "$tree/$b/step/stepper.js" -a -s "$tree/$b/step/stepper.css"
 equal 'step: nothing is judged' 'begun 1 of 3' "$(state 02_warp_maximum)"
 sed 's/return mine;/return mne;/' "$scratch/solved.cu" >"$first"
@@ -646,19 +667,23 @@ mkdir "$scratch/no_python"
 printf '#!/bin/sh\necho no python >&2\nexit 1\n' >"$scratch/no_python/python3"
 chmod +x "$scratch/no_python/python3"
 (cd "$tree" && PATH=$scratch/no_python:$PATH exec "$b/learn" step 02) >"$scratch/out" 2>"$scratch/err"
-equal 'step: without Python' "2 learn: $b/step/02_warp_maximum.json is the trace, but python3 made no page of it: no python" "$? $(cat "$scratch/err")"
+equal 'step: without Python' \
+    "2 learn: $b/step/02_warp_maximum.json is the trace, but python3 made no page of it: no python" \
+    "$? $(cat "$scratch/err")"
 
 # --- places ---
 mkdir "$scratch/alone"
 cp "$tree/$b/learn" "$scratch/alone/learn"
 "$scratch/alone/learn" list >"$scratch/out" 2>"$scratch/err"
 equal 'away from the course: exit' '2 1 0' "$? $(wc -l <"$scratch/err") $(wc -c <"$scratch/out")"
-matches 'away from the course' "learn: no folder above $scratch/alone/learn has build.ninja and exercises/: *" "$(cat "$scratch/err")"
+matches 'away from the course' "learn: no folder above $scratch/alone/learn has build.ninja and exercises/: *" \
+    "$(cat "$scratch/err")"
 begin
 (cd / && "$tree/$b/learn" list) >"$scratch/out" 2>&1
 matches 'from any folder' '*> 02_warp_maximum *' "$(cat "$scratch/out")"
 (mkdir "$scratch/gone" && cd "$scratch/gone" && rmdir "$scratch/gone" && "$tree/$b/learn" run 02) >"$scratch/out" 2>&1
-equal 'from a folder that is gone: whole paths' "$tree/exercises/mine/02_warp_maximum.cu" "$(head -n 1 "$scratch/out" | cut -d ' ' -f 1)"
+equal 'from a folder that is gone: whole paths' "$tree/exercises/mine/02_warp_maximum.cu" \
+    "$(head -n 1 "$scratch/out" | cut -d ' ' -f 1)"
 (cd "$tree" && "$b/learn" list >/dev/full) 2>"$scratch/err"
 equal 'an output that is full' '2 learn: standard output: cannot be written' "$? $(cat "$scratch/err")"
 mv "$tree/$b/cpu/graders.a.objects/exercises_08_up_sweep_grader.o" "$scratch/moved"
@@ -679,7 +704,8 @@ if unprivileged true 2>/dev/null; then
         shift
         (cd "$tree" && unprivileged "$b/learn" "$@") >"$scratch/out" 2>"$scratch/err" </dev/null
         equal "$cannot_name: exit, lines, output" '2 1 0' "$? $(wc -l <"$scratch/err") $(wc -c <"$scratch/out")"
-        matches "$cannot_name: says why" 'learn: exercises/mine: it cannot be *: Permission denied' "$(cat "$scratch/err")"
+        matches "$cannot_name: says why" 'learn: exercises/mine: it cannot be *: Permission denied' \
+            "$(cat "$scratch/err")"
     }
     begin
     cannot 'no copies can be made' run 02
@@ -721,7 +747,8 @@ if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
 
     begin
     mkfifo "$scratch/keys"
-    (cd "$tree" && TERM=dumb script -qec "stty cols 60; $b/learn; stty -a" /dev/null) <"$scratch/keys" >"$scratch/seen" 2>&1 &
+    (cd "$tree" && TERM=dumb script -qec "stty cols 60; $b/learn; stty -a" /dev/null) <"$scratch/keys" \
+        >"$scratch/seen" 2>&1 &
     seer=$!
     exec 9>"$scratch/keys"
     # press KEY COUNT TEXT: the key makes the text appear in so many lines, and then the line with the keys
@@ -744,7 +771,8 @@ if script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
     printf 'xq' >&9
     await $seer
     exec 9>&-
-    matches 'the key q ends it, and keys are lines again' "0 *0 of 4 passed*[ ;]icanon*[ ;]echo *" "$ended $(tr '\r\n' '  ' <"$scratch/seen")"
+    matches 'the key q ends it, and keys are lines again' "0 *0 of 4 passed*[ ;]icanon*[ ;]echo *" \
+        "$ended $(tr '\r\n' '  ' <"$scratch/seen")"
 else
     skip 'colour on a terminal' 'script(1) cannot make one here'
 fi
@@ -805,7 +833,8 @@ without_times() {
 }
 without_times exercises/README.md >"$scratch/expected"
 without_times "$scratch/readme" >"$scratch/got"
-succeeds 'exercises/README.md has the catalogue'"'"'s list, and what learn says now (tests/record_session.sh writes both)' \
+succeeds \
+    'exercises/README.md has the catalogue'"'"'s list, and what learn says now (tests/record_session.sh writes both)' \
     diff -u "$scratch/expected" "$scratch/got"
 equal 'the session passes in the end' 'PASSED  all' "$(grep -o '^PASSED  all' "$scratch/readme")"
 equal 'a file of a learner was not touched' "$mine_before" "$(ls -la exercises/mine 2>/dev/null)"

@@ -4,7 +4,8 @@
 
 # library FOLDER...: makes it; prints the sources that were compiled
 library() {
-    sh common/ninja/library.sh "$scratch/lib.a" "${compile:-gcc -O1}" "$@" 2>"$scratch/errors" || { echo "exit status $?"; return; }
+    sh common/ninja/library.sh "$scratch/lib.a" "${compile:-gcc -O1}" "$@" 2>"$scratch/errors" ||
+        { echo "exit status $?"; return; }
     cut -d ' ' -f 1 "$scratch"/lib.a.objects/stale | xargs -r -n 1 basename
 }
 

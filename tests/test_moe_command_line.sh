@@ -40,14 +40,16 @@ refuses "negative tokens" "--num-tokens: -1; it must be 0 to 9223372036854775807
 refuses "more choices than positions" "--num-tokens: 536870912 tokens of 4 ids; there can be 2147483647 ids in all" \
     --num-tokens 536870912
 refuses "a type that the layer has not" "--dtype: 'f16'; it must be one of f32, bf16" --dtype f16
-refuses "blocks that a tile does not divide" "--block-size: not a multiple of 16; a tile is 16 or 64 rows of one expert" \
+refuses "blocks that a tile does not divide" \
+    "--block-size: not a multiple of 16; a tile is 16 or 64 rows of one expert" \
     --block-size 24
 refuses "blocks of none" "--block-size: 0; it must be 1 to 2147483647" --block-size 0
 refuses "a router that does not fit" \
     "--dist: router; the real router has 256 experts and gives a token at most 32 of them" --dist router
 refuses "an unknown distribution" \
     "--dist: 'invalid'; it must be one of router, balanced, uniform, zipf, one, sparse, repeated" --dist invalid
-refuses "two choices of experts" "--dist: --topk-ids says which experts; leave out one of the two" --dist one --topk-ids x
+refuses "two choices of experts" "--dist: --topk-ids says which experts; leave out one of the two" --dist one \
+    --topk-ids x
 refuses "arrays of a benchmark" "--out: a benchmark writes no arrays; leave out --bench" --bench
 
 # --- files ---
@@ -67,25 +69,33 @@ integers map i4 "(3,)" 0 1 2
 refuses "hidden of one dimension" "$scratch/flat.npy: has 1 dimension; 2 are needed" --hidden "$scratch/flat.npy"
 refuses "hidden of integers" "$scratch/ids.npy: holds integers; f2 or f4 is needed" --hidden "$scratch/ids.npy"
 refuses "ids of floats" "$scratch/hidden.npy: holds floats; i4 or i8 is needed" --topk-ids "$scratch/hidden.npy"
-refuses "w13 with a row too many" "$scratch/odd.npy: 3 rows of an expert; half are the gate's, half up's" --w13 "$scratch/odd.npy"
-refuses "w13 without rows" "$scratch/empty.npy: 0 as --intermediate-size; it must be 1 to 2147483647" --w13 "$scratch/empty.npy"
+refuses "w13 with a row too many" "$scratch/odd.npy: 3 rows of an expert; half are the gate's, half up's" --w13 \
+    "$scratch/odd.npy"
+refuses "w13 without rows" "$scratch/empty.npy: 0 as --intermediate-size; it must be 1 to 2147483647" --w13 \
+    "$scratch/empty.npy"
 refuses "w2 of another intermediate size" \
-    "$scratch/other.npy: 3 as --intermediate-size; $scratch/w13.npy has 2" --w13 "$scratch/w13.npy" --w2 "$scratch/other.npy"
+    "$scratch/other.npy: 3 as --intermediate-size; $scratch/w13.npy has 2" --w13 "$scratch/w13.npy" --w2 \
+        "$scratch/other.npy"
 refuses "another hidden size than the file's" "--hidden-size: 16; $scratch/hidden.npy has 8" --hidden-size 16 \
     --hidden "$scratch/hidden.npy"
-refuses "no rows to repeat" "$scratch/none.npy: has no rows to repeat for 3 tokens" --hidden "$scratch/none.npy" --num-tokens 3
-refuses "an id that names no expert" "$scratch/far.npy: 2 at [1][1]; an expert is 0 to 1" --topk-ids "$scratch/far.npy" \
+refuses "no rows to repeat" "$scratch/none.npy: has no rows to repeat for 3 tokens" --hidden "$scratch/none.npy" \
+    --num-tokens 3
+refuses "an id that names no expert" "$scratch/far.npy: 2 at [1][1]; an expert is 0 to 1" --topk-ids \
+    "$scratch/far.npy" \
     --num-experts 2
-refuses "an id below every expert" "$scratch/below.npy: -1 at [1][1]; an expert is 0 to 1" --topk-ids "$scratch/below.npy" \
+refuses "an id below every expert" "$scratch/below.npy: -1 at [1][1]; an expert is 0 to 1" --topk-ids \
+    "$scratch/below.npy" \
     --num-experts 2
-refuses "a map of other experts" "--expert-map: 3 values for 2 experts" --w13 "$scratch/w13.npy" --expert-map "$scratch/map.npy"
+refuses "a map of other experts" "--expert-map: 3 values for 2 experts" --w13 "$scratch/w13.npy" --expert-map \
+    "$scratch/map.npy"
 printf '\000\000\200\177' | dd of="$scratch/hidden.npy" bs=1 seek=$((128 + 4 * 9)) conv=notrunc 2>/dev/null
 refuses "infinity" "$scratch/hidden.npy: element 9 is inf in bf16; it must be finite" --hidden "$scratch/hidden.npy"
 floats hidden "(3, 8)" 24
 
 # --- memory ---
 run_early "$program" --hidden-size 1048576 --intermediate-size 1048576 --num-tokens 1
-matches "too little memory: says how much is needed" "$name: out of memory: *GB of device memory are needed, *GB are free" "$said"
+matches "too little memory: says how much is needed" \
+    "$name: out of memory: *GB of device memory are needed, *GB are free" "$said"
 equal "too little memory: exit, lines, output" "3 1 0" "$ended"
 
 # --- what is written ---

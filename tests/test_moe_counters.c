@@ -1,4 +1,7 @@
-/** @file test_moe_counters.c  Chapter 16's counters: launch after launch, of either tile, and after one that gave up. */
+/**
+ * @file test_moe_counters.c
+ * @brief Chapter 16's counters: launch after launch, of either tile, and after one that gave up.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

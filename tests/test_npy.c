@@ -1,4 +1,7 @@
-/** @file test_npy.c  .npy files: what is read, what is refused and in which words, and that a written file is whole or absent. */
+/**
+ * @file test_npy.c
+ * @brief .npy files: what is read, what is refused and in which words, and that a written file is whole or absent.
+ */
 #include "harness/core/npy.h"
 
 #include <errno.h>
@@ -76,7 +79,7 @@ static int num_entries(void)
     return count;
 }
 
-/* --- reading ---------------------------------------------------------------------------------------------------------- */
+/* --- reading ------------------------------------------------------------------------------------------------------ */
 
 static void reads_every_type(void **state)
 {
@@ -159,7 +162,7 @@ static void reads_the_longest_header(void **state)
     npy_free(&array);
 }
 
-/* --- what is refused -------------------------------------------------------------------------------------------------- */
+/* --- what is refused ---------------------------------------------------------------------------------------------- */
 
 static void refuses_headers(void **state)
 {
@@ -345,7 +348,7 @@ static bool put_array(const char *place, const struct npy_array *array, struct e
     return npy_write(place, array, &file, error) && whole_files_keep(&file, 1, error);
 }
 
-/* --- writing ---------------------------------------------------------------------------------------------------------- */
+/* --- writing ------------------------------------------------------------------------------------------------------ */
 
 static void writes_what_it_reads(void **state)
 {
@@ -493,7 +496,9 @@ static void write_text(const char *file, const char *text)
     }
 }
 
-/** In a process of its own: a disk of 16 KiB at `directory`. Returns 0 if all is well, 77 if there can be no such disk. */
+/**
+ * In a process of its own: a disk of 16 KiB at `directory`. Returns 0 if all is well, 77 if there can be no such disk.
+ */
 static int on_a_small_disk(void)
 {
     static float data[16384];

@@ -44,13 +44,15 @@ rm "$stamp"
 fake_nvcc "$bin/nvcc" 11.8
 equal 'an old nvcc' "1 nvcc.sh: $bin/nvcc is of CUDA 11: install 12 or newer from $from" "$(nvcc arch "$stamp")"
 fake "$bin/nvcc" 'echo what?'
-equal 'an odd nvcc' "1 nvcc.sh: $bin/nvcc is of CUDA (no release): install 12 or newer from $from" "$(nvcc arch "$stamp")"
+equal 'an odd nvcc' "1 nvcc.sh: $bin/nvcc is of CUDA (no release): install 12 or newer from $from" \
+    "$(nvcc arch "$stamp")"
 
 fake_nvcc "$bin/nvcc" 12.0
 equal 'no GPU' "0 $notice" "$(nvcc arch "$stamp")"
 equal 'no GPU: sm_90' sm_90 "$(cat "$stamp")"
 equal 'said once' '0 ' "$(nvcc arch "$stamp")"
-equal 'compile, for all that the GPU has' '0 12.0: -gencode arch=compute_90a,code=sm_90a -c a b.cu' "$(nvcc compile "$stamp" -c 'a b.cu')"
+equal 'compile, for all that the GPU has' '0 12.0: -gencode arch=compute_90a,code=sm_90a -c a b.cu' \
+    "$(nvcc compile "$stamp" -c 'a b.cu')"
 
 touch -d '2001-01-01' "$stamp"
 before=$(ls -l --time-style=full-iso "$stamp")
@@ -67,7 +69,8 @@ equal 'they need their own code' '0 12.0: -gencode arch=compute_90a,code=sm_90a 
 gpu=sm_120
 equal 'three digits' '0 sm_120' "$(nvcc arch "$stamp")$(cat "$stamp")"
 for gpu in 90 sm_9 compute_90 sm_90b sm_90aa sm_1200 'sm_90 -x' native; do
-    equal "GPU_ARCH=$gpu" "2 nvcc.sh: GPU_ARCH=$gpu: it must be sm_ and the compute capability, such as sm_90 or sm_90a" \
+    equal "GPU_ARCH=$gpu" \
+        "2 nvcc.sh: GPU_ARCH=$gpu: it must be sm_ and the compute capability, such as sm_90 or sm_90a" \
         "$(nvcc arch "$stamp")"
 done
 gpu=
@@ -86,7 +89,8 @@ home=$toolkit
 equal 'CUDA_HOME comes before PATH' '0 13.1: -gencode arch=compute_90a,code=sm_90a x.cu' "$(nvcc compile "$stamp" x.cu)"
 home=
 default=$toolkit
-equal 'PATH comes before /usr/local/cuda' '0 12.0: -gencode arch=compute_90a,code=sm_90a x.cu' "$(nvcc compile "$stamp" x.cu)"
+equal 'PATH comes before /usr/local/cuda' '0 12.0: -gencode arch=compute_90a,code=sm_90a x.cu' \
+    "$(nvcc compile "$stamp" x.cu)"
 rm "$bin/nvcc"
 equal '/usr/local/cuda comes last' '0 13.1: -gencode arch=compute_90a,code=sm_90a x.cu' "$(nvcc compile "$stamp" x.cu)"
 fake "$toolkit/bin/nvcc" 'case $1 in --version) echo "release 12.4," ;; *) exit 7 ;; esac'
@@ -116,7 +120,8 @@ void launch(const float *a, const float *b, float *sum, int n)
 END
     for arch in sm_90 sm_90a; do
         GPU_ARCH=$arch sh common/nvcc.sh arch "$stamp"
-        output=$(sh common/nvcc.sh compile "$stamp" -std=c++17 -O3 -lineinfo -Xcompiler -Wall,-Wextra -c "$scratch/a.cu" \
+        output=$(sh common/nvcc.sh compile "$stamp" -std=c++17 -O3 -lineinfo -Xcompiler -Wall,-Wextra -c \
+            "$scratch/a.cu" \
             -o "$scratch/a.o" 2>&1)
         equal "the real nvcc compiles for $arch without a warning" '0 ' "$? $output"
     done

@@ -1,19 +1,22 @@
 #!/bin/sh
-# What programs do when they are refused memory, once and anywhere: no crash, no half-written file, one line that says so.
-# The first requests are refused one by one, later ones, which are more alike, at growing distances; of a small program all.
+# What programs do when they are refused memory, once and anywhere: no crash, no half-written file, one line that says
+# so. The first requests are refused one by one, later ones, which are more alike, at growing distances; of a small
+# program all.
 #
 # run: $b
 . tests/tap.sh
 
 folder=$1
 refuse=$scratch/refuse.so
-if ! ${CC:-gcc} -std=c11 -D_GNU_SOURCE -O1 -shared -fPIC -o "$refuse" tests/memory/refuse_memory.c 2>"$scratch/why"; then
+if ! ${CC:-gcc} -std=c11 -D_GNU_SOURCE -O1 -shared -fPIC -o "$refuse" tests/memory/refuse_memory.c 2>"$scratch/why"; \
+    then
     echo "1..0 # SKIP no library that refuses memory: $(head -n 1 "$scratch/why")"
     exit
 fi
 
 one_by_one=8 # the first of them
-# refused PROGRAM ARGUMENT...: runs it with less and less refused; every exit status, and what was printed that it must not
+# refused PROGRAM ARGUMENT...: runs it with less and less refused; every exit status, and what was printed that it must
+# not
 refused() {
     nth=1
     while :; do
@@ -48,8 +51,10 @@ survives 'a gate on the host, from files' "$folder/cpu/01_cpu_baseline" --num-to
 one_by_one=8
 survives 'align' "$folder/cpu/10_align_parallel_fill" --num-tokens 3 --expert-map random --format csv
 survives 'align of counts' "$folder/cpu/06_align_serial" --counts 4,1,5,3 --block-size 3 --out "$scratch/made"
-survives 'a layer' "$folder/cpu/11a_moe_naive" --num-tokens 3 --hidden-size 8 --intermediate-size 8 --num-experts 2 --topk 1 \
+survives 'a layer' "$folder/cpu/11a_moe_naive" --num-tokens 3 --hidden-size 8 --intermediate-size 8 --num-experts 2 \
+    --topk 1 \
     --expert-map random --out "$scratch/made"
-survives 'a layer of the router'\''s choices' "$folder/cpu/11a_moe_naive" --num-tokens 2 --hidden-size 8 --intermediate-size 8 \
+survives 'a layer of the router'\''s choices' "$folder/cpu/11a_moe_naive" --num-tokens 2 --hidden-size 8 \
+    --intermediate-size 8 \
     --num-experts 256 --format csv
 finish

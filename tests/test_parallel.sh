@@ -1,6 +1,6 @@
 #!/bin/sh
-# Chapter 12 on several ranks of this machine: every way to divide a layer verifies; wrong divisions, ranks that disagree, die or
-# hang end every rank with a message, in time.
+# Chapter 12 on several ranks of this machine: every way to divide a layer verifies; wrong divisions, ranks that
+# disagree, die or hang end every rank with a message, in time.
 #
 # run: $b/cpu/12_expert_parallel
 set -u
@@ -32,11 +32,13 @@ for dispatch in broadcast all-to-all; do
 done
 refuses "more ranks than there are" "--dp, --tp: 2 x 1 ranks; 1 was started (mpirun -n N)" --dp 2
 refuses "parts that no rank has" "--ep: 2 parts; it must divide the 1 ranks" --ep 2
-refuses "tokens of too many ranks" "--tokens-per-rank: '3,4'; it must be 1 number, a comma between two" --tokens-per-rank 3,4
+refuses "tokens of too many ranks" "--tokens-per-rank: '3,4'; it must be 1 number, a comma between two" \
+    --tokens-per-rank 3,4
 refuses "tokens twice" "--num-tokens: 5; --tokens-per-rank has 4" --tokens-per-rank 4 --num-tokens 5
 refuses "a benchmark" "--bench: not of this chapter; each run checks one problem, and times it on GPUs" --bench
 refuses "a cache" "--flush-l2: not of this chapter; each run checks one problem" --flush-l2
-refuses "GPUs of the CPU's program" "--gpus: this program has none (no GPU, or no NCCL); start ranks with mpirun -n N" --gpus 2
+refuses "GPUs of the CPU's program" "--gpus: this program has none (no GPU, or no NCCL); start ranks with mpirun -n N" \
+    --gpus 2
 equal "--help lists none of these" "" "$("$program" --help | grep -e --bench -e --check-all -e --flush-l2 -e '--gpus=')"
 integers lonely i4 "(1, 8)" 0 1 2 3 -1 4 5 6
 refuses "an expert without an owner" "$scratch/lonely.npy: expert 4 has no owner: it is -1 in every row" \
@@ -48,8 +50,8 @@ if ! command -v mpirun >/dev/null; then
 fi
 
 # --- several ranks ---
-# A run of several ranks mostly waits for processes to start and to end: all are listed first, and six at a time are under way.
-# Each has a folder for what its mpirun leaves while it runs, out of the way of others.
+# A run of several ranks mostly waits for processes to start and to end: all are listed first, and six at a time are
+# under way. Each has a folder for what its mpirun leaves while it runs, out of the way of others.
 runs=0
 run_program=$program
 stop=
@@ -60,7 +62,8 @@ start() {
     mkdir "$scratch/tmp$runs"
     start_ranks=$1
     shift
-    echo "TMPDIR=$scratch/tmp$runs EXPERT_PARALLEL_STOP='$stop' timeout -k 5 60 mpirun -n $start_ranks $run_program $shape $*" \
+    echo \
+        "TMPDIR=$scratch/tmp$runs EXPERT_PARALLEL_STOP='$stop' timeout -k 5 60 mpirun -n $start_ranks $run_program $shape $*" \
         >"$scratch/run$runs"
 }
 
@@ -126,7 +129,8 @@ while read -r arguments; do
 done <"$scratch/ways"
 
 # Weights from files, of which each rank takes its part.
-# halves NAME SHAPE COUNT: $scratch/NAME.npy of numbers from 0.125 to 0.7, no two neighbours alike: two digits are a half
+# halves NAME SHAPE COUNT: $scratch/NAME.npy of numbers from 0.125 to 0.7, no two neighbours alike: two digits are a
+# half
 halves() {
     npy "$1" "{'descr': '<f2', 'fortran_order': False, 'shape': $2, }" 0
     seq 1000 99999 | tr -d '\n' | head -c $((2 * $3)) >>"$scratch/$1.npy"
@@ -140,7 +144,8 @@ start 2
 start 2 --ep 1 --dispatch all-to-all
 start 4 --ep 2 --expert-map random
 
-# The same result, whoever computes it. A sum over ranks of what was rounded to bf16 differs, and is within the checker's tolerance.
+# The same result, whoever computes it. A sum over ranks of what was rounded to bf16 differs, and is within the
+# checker's tolerance.
 outputs=$runs
 shape="--topk 4 --num-tokens 9"
 start 1 --dispatch all-to-all --out "$scratch/alone"
@@ -164,7 +169,8 @@ run_program="--wdir $scratch/a $whole"
 start 1 --topk-ids ids.npy : -n 1 --wdir "$scratch/b" "$whole" "$shape" --topk-ids ids.npy
 run_program=$program
 
-# Neither reduction can be left out, and each rank's sum is needed: meanwhile a program is built that leaves out what it is told.
+# Neither reduction can be left out, and each rank's sum is needed: meanwhile a program is built that leaves out what it
+# is told.
 objects=$(dirname "$program")/obj/$name
 source=chapters/$name/token_paths.c
 left_out='strcmp(getenv("LEFT_OUT"), '
@@ -202,11 +208,13 @@ ended_so "verified, weights from files:" $((files + 1)) "$scratch/parts" "exit 0
 printf '%s\n' alone broadcast all-to-all >"$scratch/writers"
 ended_so "verified, output written:" $((outputs + 1)) "$scratch/writers" "exit 0"
 for dispatch in broadcast all-to-all; do
-    succeeds "two ranks write what one does, byte for byte: another order of f32 sums shows in no element of these, $dispatch" \
+    succeeds \
+        "two ranks write what one does, byte for byte: another order of f32 sums shows in no element of these, $dispatch" \
         cmp "$scratch/alone/output.npy" "$scratch/$dispatch/output.npy"
 done
 
-matches "of two ranks, rank 0 writes what its kernel did" '{"kernel": "add_rows_kernel*' "$(head -n 1 "$scratch/trace.json")"
+matches "of two ranks, rank 0 writes what its kernel did" '{"kernel": "add_rows_kernel*' \
+    "$(head -n 1 "$scratch/trace.json")"
 
 printf '%s\n' "no sum over DP ranks" "no sum over TP ranks" "sums of the first rank only" >"$scratch/lacks"
 lack=$lacking

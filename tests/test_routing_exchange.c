@@ -1,4 +1,7 @@
-/** @file test_routing_exchange.c  Chapter 15's workspace: launch after launch, of any size, and after one that gave up. */
+/**
+ * @file test_routing_exchange.c
+ * @brief Chapter 15's workspace: launch after launch, of any size, and after one that gave up.
+ */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>

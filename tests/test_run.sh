@@ -83,7 +83,8 @@ equal 'a test that does more than it planned' '--- it ran 2 of 1 tests
 2 passed, 1 failed, 0 skipped' "$(run long.sh | tail -n 2)"
 equal 'a test that exits with an error' '--- it exited with 3
 1 passed, 1 failed, 0 skipped' "$(run bad_exit.sh | tail -n 2)"
-equal 'a test that is not there' '1 0 passed, 1 failed, 0 skipped' "$(run none.sh >"$scratch/said"; head -n 1 "$scratch/said" |
+equal 'a test that is not there' '1 0 passed, 1 failed, 0 skipped' \
+    "$(run none.sh >"$scratch/said"; head -n 1 "$scratch/said" |
     tr '\n' ' '; tail -n 1 "$scratch/said")"
 equal 'a test with arguments' '0
 ok      arguments one two  2 passed
@@ -145,7 +146,8 @@ ok      test_words four  1 passed
 1 passed, 0 failed, 0 skipped' "$(run_found 'tests/test_words.sh four')"
 rm "$scratch/made/tests/test_kernel" "$scratch/made/cpu"/?_?
 matches 'a program that is not built fails' '1*FAILED  test_kernel  0 passed, 1 failed*' "$(run_found)"
-matches 'a pattern that fits nothing stays as it is' '0*test_each first ?0-9?_?  1 passed*' "$(run_found tests/test_each.sh)"
+matches 'a pattern that fits nothing stays as it is' '0*test_each first ?0-9?_?  1 passed*' \
+    "$(run_found tests/test_each.sh)"
 
 # --- Python ---
 # python_test LIMIT: one with an argument, parts and skips
@@ -296,7 +298,8 @@ equal 'cmocka: passed' '0 2 passed, 0 failed, 0 skipped' "$(cmocka -DCASE=passes
 equal 'cmocka: failed' '1 1 passed, 1 failed, 0 skipped' "$(cmocka -DCASE=fails -DSETUP=NULL)"
 equal 'cmocka: skipped' '0 1 passed, 0 failed, 1 skipped' "$(cmocka -DCASE=skips -DSETUP=NULL)"
 equal 'cmocka: the reason' 'skipped: program: CASE: no such GPU' "$(grep '^skipped' "$scratch/said")"
-equal 'cmocka: skipped without a reason' '0 1 passed, 0 failed, 1 skipped' "$(cmocka -DCASE=skips_in_silence -DSETUP=NULL)"
+equal 'cmocka: skipped without a reason' '0 1 passed, 0 failed, 1 skipped' \
+    "$(cmocka -DCASE=skips_in_silence -DSETUP=NULL)"
 equal 'cmocka: no reason' 'skipped: program: CASE: no reason given' "$(grep '^skipped' "$scratch/said")"
 equal 'cmocka: crashed' '1 1 passed, 1 failed, 0 skipped' "$(cmocka -DCASE=crashes -DSETUP=NULL)"
 matches 'cmocka: aborted' '1 * 1 failed, 0 skipped' "$(cmocka -DCASE=aborts -DSETUP=NULL)"

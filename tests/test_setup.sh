@@ -2,7 +2,8 @@
 # common/setup.sh with made-up commands in place of the machine's: what it installs, and what it says.
 . tests/tap.sh
 
-# machine: a new folder of commands, $bin, on which everything but the arguments' commands is there; apt-get adds the rest
+# machine: a new folder of commands, $bin, on which everything but the arguments' commands is there; apt-get adds the
+# rest
 machine() {
     bin=$scratch/bin
     log=$scratch/log

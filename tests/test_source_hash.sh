@@ -21,7 +21,8 @@ __global__ void kernel(int *a) { a[0] = TWICE(sum(1, 2)); } // [kernel]
 const char *text = "/* no comment */ // nor this";
 KERNEL
     echo 'enum { BESIDE = 1 };' >"$scratch/chapters/01_first/beside.h"
-    printf '#include "kernels/dtype.cuh"\nstatic int sum(int a, int b) { return a + b; }\n' >"$scratch/common/kernels/sum.cuh"
+    printf '#include "kernels/dtype.cuh"\nstatic int sum(int a, int b) { return a + b; }\n' \
+        >"$scratch/common/kernels/sum.cuh"
     printf '#pragma once\n#include "sum.cuh"\nstruct dtype { int size; };\n' >"$scratch/common/kernels/dtype.cuh"
     echo 'struct gate_problem { int topk; };' >"$scratch/common/harness/gate/gate.h"
     echo 'enum { WORDS = 64 };' >"$scratch/common/harness/gate/workspace.h"
@@ -84,7 +85,8 @@ equal 'the same hash: a header that moved' "$before" "$(hash)"
 tree
 
 hash "$scratch/made.c" >/dev/null
-equal 'what Ninja must know' "$scratch/made.c: chapters/01_first/gate.cu common/kernels/sum.cuh common/harness/gate/workspace.h \
+equal 'what Ninja must know' \
+    "$scratch/made.c: chapters/01_first/gate.cu common/kernels/sum.cuh common/harness/gate/workspace.h \
 chapters/01_first/beside.h common/kernels/dtype.cuh" "$(sed "s| $root/common/source_hash.sh||" "$scratch/made.c.d")"
 succeeds 'the script itself among it' grep -q "source_hash.sh" "$scratch/made.c.d"
 rm "$scratch/common/kernels/dtype.cuh"

@@ -64,8 +64,8 @@ collectives() {
     grep -E ' (launches|blocks|shuffles|votes|warp_barriers|block_barriers|arrivals) '
 }
 
-# clang leaves branches and calls as they stand in the source only when told so, pass by pass. Loops stay rolled, as with gcc,
-# which does not know `#pragma unroll`: chapter 13 unrolled takes 150 s to compile, rolled 8.
+# clang leaves branches and calls as they stand in the source only when told so, pass by pass. Loops stay rolled, as
+# with gcc, which does not know `#pragma unroll`: chapter 13 unrolled takes 150 s to compile, rolled 8.
 with_clang() {
     if ! command -v clang++ >/dev/null; then
         skip "clang: builds" "clang++ is not installed"
@@ -113,7 +113,8 @@ with_aarch64() {
 for name in "$@"; do
     "with_$name"
     if [ -s "build/$name/counts.txt" ]; then
-        equal "$name: collectives and barriers are counted as with gcc" "$(build/tests/simt/print_counts | collectives)" \
+        equal "$name: collectives and barriers are counted as with gcc" \
+            "$(build/tests/simt/print_counts | collectives)" \
             "$(collectives < "build/$name/counts.txt")"
     fi
 done

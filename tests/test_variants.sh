@@ -1,6 +1,6 @@
 #!/bin/sh
-# Every variant is right: what claims are measured with computes the same. On a GPU, measure_claims.sh has each verify every
-# problem to try before it is timed.
+# Every variant is right: what claims are measured with computes the same. On a GPU, measure_claims.sh has each verify
+# every problem to try before it is timed.
 #
 # run: $b/cpu/variants/*
 set -u

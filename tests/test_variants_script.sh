@@ -31,7 +31,8 @@ equal 'so does a patch' "0 $(hash 'enum { WARPS = 3 };')" "$status $said"
 change warps_N.sed "$(printf '%s\n' '# N: 2 12' 's/WARPS = 6/WARPS = N/')" warps_12.sed
 equal 'so does a script for some numbers' "0 $(hash 'enum { WARPS = 12 };')" "$status $said"
 change none.sed 's/WARPS = 7/WARPS = 2/'
-equal 'a script that changes nothing' '1 variants.sh: chapters/05_gate/variants/none.sed changes nothing in chapters/05_gate/gate.cu' \
+equal 'a script that changes nothing' \
+    '1 variants.sh: chapters/05_gate/variants/none.sed changes nothing in chapters/05_gate/gate.cu' \
     "$status $said"
 change other.patch "$(patch_to 7 3)"
 equal 'a patch that does not fit' 1 "$status"

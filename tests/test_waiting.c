@@ -1,4 +1,7 @@
-/** @file test_waiting.c  Waiting for other ranks: awake at first, then in naps that grow; never longer than the limit. */
+/**
+ * @file test_waiting.c
+ * @brief Waiting for other ranks: awake at first, then in naps that grow; never longer than the limit.
+ */
 #include "base/waiting.h"
 
 #include <setjmp.h>

@@ -3,7 +3,8 @@
  * @brief Chapter 06: align as it began: count, add up with one thread, scatter.
  *
  * Before: nothing; topk_ids as the gate leaves them, token by token.
- * Now:    a kernel fills sorted_token_ids with pads, one block counts and adds up, a third kernel puts positions in place.
+ * Now:    a kernel fills sorted_token_ids with pads, one block counts and adds up, a third kernel puts positions in
+ *         place.
  * Watch:  launches 3; barriers 3; lanes at work while one thread adds up; atomics that meet at one address.
  */
 #include "harness/align/align.h"

@@ -128,8 +128,8 @@ static size_t small_shared_bytes(int num_experts)
 }
 
 /**
- * Align in one launch. Grid: one block of at least num_experts threads. Every thread counts in a row of its own, without
- * atomics; the sums down the columns then tell each thread how many ids of every expert come before its own.
+ * Align in one launch. Grid: one block of at least num_experts threads. Every thread counts in a row of its own,
+ * without atomics; the sums down the columns then tell each thread how many ids of every expert come before its own.
  */
 template <typename Id>
 static __global__ void align_small_kernel(align_problem problem, const Id *topk_ids, const int *expert_map,

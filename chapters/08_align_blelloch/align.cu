@@ -3,7 +3,8 @@
  * @brief Chapter 08: the sum over the experts by a tree of partial sums.
  *
  * Before: one thread adds up num_experts counts, and a thread per expert writes its expert_ids, however many.
- * Now:    a tree adds up in 2 ceil(log2 num_experts) steps (Blelloch's scan); every block of the output finds its expert.
+ * Now:    a tree adds up in 2 ceil(log2 num_experts) steps (Blelloch's scan); every block of the output finds its
+ *         expert.
  * Watch:  barriers 3 -> 2 ceil(log2 num_experts) + 2; bank conflicts of the tree, with and without index padding.
  */
 #include "harness/align/align.h"
@@ -194,8 +195,8 @@ static size_t small_shared_bytes(int num_experts)
 }
 
 /**
- * Align in one launch. Grid: one block of at least num_experts threads. Every thread counts in a row of its own, without
- * atomics; the sums down the columns then tell each thread how many ids of every expert come before its own.
+ * Align in one launch. Grid: one block of at least num_experts threads. Every thread counts in a row of its own,
+ * without atomics; the sums down the columns then tell each thread how many ids of every expert come before its own.
  */
 template <typename Id>
 static __global__ void align_small_kernel(align_problem problem, const Id *topk_ids, const int *expert_map,

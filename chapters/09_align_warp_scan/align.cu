@@ -3,7 +3,8 @@
  * @brief Chapter 09: the sum over the experts by shuffles, in two levels.
  *
  * Before: a tree in shared memory, and a barrier after each of its 2 ceil(log2 num_experts) steps.
- * Now:    every warp adds up its experts with five shuffles; the first warp adds up the warps; every thread adds its warp's.
+ * Now:    every warp adds up its experts with five shuffles; the first warp adds up the warps; every thread adds its
+ *         warp's.
  * Watch:  barriers 2 ceil(log2 num_experts) + 2 -> 3 + 2; shuffles 0 -> 5 for each of 33 warp sums.
  */
 #include "harness/align/align.h"
@@ -198,8 +199,8 @@ static size_t small_shared_bytes(int num_experts)
 }
 
 /**
- * Align in one launch. Grid: one block of at least num_experts threads. Every thread counts in a row of its own, without
- * atomics; the sums down the columns then tell each thread how many ids of every expert come before its own.
+ * Align in one launch. Grid: one block of at least num_experts threads. Every thread counts in a row of its own,
+ * without atomics; the sums down the columns then tell each thread how many ids of every expert come before its own.
  */
 template <typename Id>
 static __global__ void align_small_kernel(align_problem problem, const Id *topk_ids, const int *expert_map,

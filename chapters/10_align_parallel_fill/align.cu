@@ -2,8 +2,10 @@
  * @file align.cu
  * @brief Chapter 10: the fill beside the count, and a sector for every counter.
  *
- * Before: the block that counts writes the pads first; the sort's atomics meet in 32-byte sectors of eight counters each.
- * Now:    block 0 counts while others fill, eight warps in the small kernel; every counter of the sort has its own sector.
+ * Before: the block that counts writes the pads first; the sort's atomics meet in 32-byte sectors of eight counters
+ *         each.
+ * Now:    block 0 counts while others fill, eight warps in the small kernel; every counter of the sort has its own
+ *         sector.
  * Watch:  capacity with fewer ids than experts; the block that counts stores 25 requests for 280; barriers the same.
  */
 #include "harness/align/align.h"
@@ -211,9 +213,10 @@ static size_t small_shared_bytes(int num_experts)
 }
 
 /**
- * Align in one launch. Grid: one block; SMALL_FILL_THREADS threads fill, at least num_experts others count. Each of those
- * counts in a row of its own, without atomics; the sums down the columns then tell it how many ids of every expert come
- * before its own. All threads of the block come to every barrier: the two kinds differ only between barriers.
+ * Align in one launch. Grid: one block; SMALL_FILL_THREADS threads fill, at least num_experts others count. Each of
+ * those counts in a row of its own, without atomics; the sums down the columns then tell it how many ids of every
+ * expert come before its own. All threads of the block come to every barrier: the two kinds differ only between
+ * barriers.
  */
 template <typename Id>
 static __global__ void align_small_kernel(align_problem problem, const Id *topk_ids, const int *expert_map,

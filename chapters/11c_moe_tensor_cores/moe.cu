@@ -3,8 +3,8 @@
  * @brief Chapter 11c: tensor cores, fed by asynchronous copies.
  *
  * Before: threads multiply, element by element, and wait for every tile before they use it.
- * Now:    a warp multiplies matrices of 16 by 16 and 16 by 8 in one instruction; while it does, copies of later tiles are
- *         under way. One template is both products. Blocks that need the same weights run at the same time.
+ * Now:    a warp multiplies matrices of 16 by 16 and 16 by 8 in one instruction; while it does, copies of later tiles
+ *         are under way. One template is both products. Blocks that need the same weights run at the same time.
  * Watch:  tensor-core operations replace shared memory's requests; every weight comes once for all rows of its expert.
  */
 #include "harness/moe/moe.h"
@@ -26,8 +26,8 @@ static const unsigned FULL_MASK = 0xffffffffu;
 // [tile]
 /**
  * What a thread block computes: ROWS rows of weights for TOKENS tokens, all of one expert. Its warps stand in ROW_WARPS
- * rows and TOKEN_WARPS columns; each has ROW_TILES times 16 rows and PAIRS times 16 tokens. In shared memory is a ring of
- * as many stages as RING_KB has room for. Each has a line of every row and token: K_STEP elements, PIECES pieces.
+ * rows and TOKEN_WARPS columns; each has ROW_TILES times 16 rows and PAIRS times 16 tokens. In shared memory is a ring
+ * of as many stages as RING_KB has room for. Each has a line of every row and token: K_STEP elements, PIECES pieces.
  */
 template <int ROW_WARPS_, int TOKEN_WARPS_, int ROW_TILES_, int PAIRS_, int PIECES_, int RING_KB_, int BLOCKS_PER_SM_>
 struct tile {
@@ -51,8 +51,9 @@ typedef tile<4, 2, 4, 6, 8, 224, 1> many_tokens; /* 256 by 192: the most that fi
 
 // [swizzle]
 /**
- * Where a piece of a line is in a stage. A line is all 32 banks once or twice, so the same piece of 8 lines, which ldmatrix
- * reads at once, would be in the same 4 banks. Piece p of line l stands at p ^ l % 8 instead: 8 lines, 8 places.
+ * Where a piece of a line is in a stage. A line is all 32 banks once or twice, so the same piece of 8 lines, which
+ * ldmatrix reads at once, would be in the same 4 banks. Piece p of line l stands at p ^ l % 8 instead: 8 lines, 8
+ * places.
  */
 template <typename Tile>
 static __device__ unsigned piece_at(int line, int piece)
@@ -67,13 +68,13 @@ template <typename Tile>
 struct source {
     const bf16 *weights, *tokens;       /* in its first row; in row 0 of the tokens */
     size_t weights_stride;              /* to its next row */
-    int length, left, rows;             /* elements of a row, and those from this piece on; rows of weights that exist */
+    int length, left, rows;             /* elements of a row; those from this piece on; rows of weights */
     int token_rows[Tile::TOKEN_COPIES]; /* -1: none */
 };
 
 /**
- * Asks for the next K_STEP elements of every line. They have come when this thread has waited for them. Of pads, of rows
- * past the last and past a row's end nothing is read: all 16 bytes become zeros.
+ * Asks for the next K_STEP elements of every line. They have come when this thread has waited for them. Of pads, of
+ * rows past the last and past a row's end nothing is read: all 16 bytes become zeros.
  */
 template <typename Tile>
 static __device__ __forceinline__ void copy_step(source<Tile> &from, bf16 *stage)
@@ -218,9 +219,9 @@ struct place {
 };
 
 /**
- * Thread blocks start in the order of their index. Those that need the same rows of weights come one after the other, so
- * that all but the first find them in L2. An expert's blocks of tokens are neighbours; a warp looks at 32 of them. Each
- * entry of expert_ids is for tokens_per_id blocks of tokens.
+ * Thread blocks start in the order of their index. Those that need the same rows of weights come one after the other,
+ * so that all but the first find them in L2. An expert's blocks of tokens are neighbours; a warp looks at 32 of them.
+ * Each entry of expert_ids is for tokens_per_id blocks of tokens.
  */
 static __device__ place find_place(const int *expert_ids, int width, int outputs, int tokens_per_id)
 {

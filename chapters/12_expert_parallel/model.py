@@ -2,9 +2,10 @@
 
     python3 chapters/12_expert_parallel/model.py
 
-A message costs ALPHA and its bytes over the bandwidth; a rank sends one at a time. An all-gather by recursive doubling takes log2 N
-messages, an all-reduce 2 log2 N, an all-to-all N - 1. The constants are of all-reduces in f32 between two H200s, replayed from CUDA
-graphs. What the program took is recorded: there the host calls each collective, and waits for it.
+A message costs ALPHA and its bytes over the bandwidth; a rank sends one at a time. An all-gather by recursive doubling
+takes log2 N messages, an all-reduce 2 log2 N, an all-to-all N - 1. The constants are of all-reduces in f32 between two
+H200s, replayed from CUDA graphs. What the program took is recorded: there the host calls each collective, and waits for
+it.
 """
 import json
 import math
@@ -13,11 +14,13 @@ import statistics
 
 HIDDEN, TOPK, EXPERTS = 7168, 8, 256
 ALPHA_US = 17.5 / 2                           # an all-reduce up to 256 KB takes 16 to 19 us, two messages
-NVLINK, NETWORK = 301e3, 50e3                 # bytes per us: measured at 256 MB; and assumed, a network port of 400 Gb/s for each GPU
+# bytes per us: measured at 256 MB; and assumed, a network port of 400 Gb/s for each GPU
+NVLINK, NETWORK = 301e3, 50e3               
 ROW, CHOICES, SUM_ROW = 2 * HIDDEN, 8 * TOPK, 4 * HIDDEN
 
 RECORD = pathlib.Path("docs/results/h200/12_expert_parallel.json")
-CALLS = {"broadcast": 2, "all-to-all": 3}     # three arrays in one, and an all-reduce; the counts, three arrays in one, and sums back
+# three arrays in one, and an all-reduce; the counts, three arrays in one, and sums back
+CALLS = {"broadcast": 2, "all-to-all": 3}   
 
 
 def ranks_of_token(ranks):
@@ -45,7 +48,8 @@ def all_to_all_us(ranks, tokens, bandwidth):
 
 
 def crossover(ranks, bandwidth, call_us=0):
-    """Tokens in all from which on all-to-all is faster; 1: always. `call_us` is what each call of a collective costs besides."""
+    """Tokens in all from which on all-to-all is faster; 1: always. `call_us` is what each call of a collective costs
+    besides."""
     latency = all_to_all_us(ranks, 0, bandwidth) - broadcast_us(ranks, 0, bandwidth)
     latency += (CALLS["all-to-all"] - CALLS["broadcast"]) * call_us
     return max(1, math.ceil(latency * bandwidth / (broadcast_bytes(ranks, 1) - all_to_all_bytes(ranks, 1))))
@@ -83,7 +87,8 @@ def main():
     print("\n  GPUs  bandwidth  ranks/token  bytes: broadcast / all-to-all   us for 64 a GPU       us for 2,048 a GPU     crossover")
     for ranks in (2, 8, 64, 256):
         for name, bandwidth in (("NVLink", NVLINK), ("network", NETWORK)):
-            times = [f"{broadcast_us(ranks, ranks * n, bandwidth):9,.0f} {all_to_all_us(ranks, ranks * n, bandwidth):9,.0f}"
+            times = [
+                f"{broadcast_us(ranks, ranks * n, bandwidth):9,.0f} {all_to_all_us(ranks, ranks * n, bandwidth):9,.0f}"
                      for n in (64, 2048)]
             print(f"{ranks:6}  {name:9} {ranks_of_token(ranks):11.2f} "
                   f"{broadcast_bytes(ranks, 1) / all_to_all_bytes(ranks, 1):14.1f}              {times[0]}    {times[1]}"

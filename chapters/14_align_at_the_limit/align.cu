@@ -3,9 +3,11 @@
  * @brief Chapter 14: one launch at every size, and every group in ascending order.
  *
  * Before: a block counts while others fill, a second launch sorts; atomics decide the order inside a group.
- * Now:    one launch. Few ids: every block counts all of them and writes the groups of its own experts. Many: every block
- *         counts a part, tells the others, and puts its part in order. A rank is a number of bits, so order is ascending.
- * Watch:  launches 1; no atomic returns a value that is used for a place; blocks of one launch that wait for each other.
+ * Now:    one launch. Few ids: every block counts all of them and writes the groups of its own experts. Many: every
+ *         block counts a part, tells the others, and puts its part in order. A rank is a number of bits, so order is
+ *         ascending.
+ * Watch:  launches 1; no atomic returns a value that is used for a place; blocks of one launch that wait for each
+ *         other.
  */
 #include "few_ids.cuh"
 #include "many_ids.cuh"

@@ -65,7 +65,10 @@ static size_t few_shared_bytes(const list &list)
 // [few_shared]
 
 // [write_set_bits]
-/** Writes the number of each bit that is set in `bits`, plus `first`, to ids, in order. Returns the end of what it wrote. */
+/**
+ * Writes the number of each bit that is set in `bits`, plus `first`, to ids, in order. Returns the end of what it
+ * wrote.
+ */
 static __device__ int *write_set_bits(int *ids, unsigned bits, int first)
 {
 #pragma unroll 1
@@ -77,8 +80,8 @@ static __device__ int *write_set_bits(int *ids, unsigned bits, int first)
 
 // [few]
 /**
- * Grid: a block for every FEW_EXPERTS experts. Each counts all ids, up to IDS a thread, and writes the groups of its own
- * experts.
+ * Grid: a block for every FEW_EXPERTS experts. Each counts all ids, up to IDS a thread, and writes the groups of its
+ * own experts.
  */
 template <typename Id, int EXPERTS, int IDS>
 static __global__ void __launch_bounds__(MAX_THREADS) align_few_kernel(list list)

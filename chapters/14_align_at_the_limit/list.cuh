@@ -11,8 +11,8 @@ static const unsigned FULL_MASK = 0xffffffffu;
 
 // [list]
 /**
- * A problem and its buffers, as the kernels want them: short, since a launch's parameters come from memory too. `experts`
- * is num_experts rounded up to FAST_EXPERTS, `most_blocks` what expert_ids has room for.
+ * A problem and its buffers, as the kernels want them: short, since a launch's parameters come from memory too.
+ * `experts` is num_experts rounded up to FAST_EXPERTS, `most_blocks` what expert_ids has room for.
  */
 struct list {
     const void *topk_ids;
@@ -40,7 +40,10 @@ static list list_of(const align_problem *problem, const align_buffers *buffers)
 // [list]
 
 // [helpers]
-/** list.experts; known to the compiler in kernels for up to FAST_EXPERTS, which have EXPERTS = FAST_EXPERTS; 0 is for more. */
+/**
+ * list.experts; known to the compiler in kernels for up to FAST_EXPERTS, which have EXPERTS = FAST_EXPERTS; 0 is for
+ * more.
+ */
 template <int EXPERTS>
 static __device__ int experts_of(const list &list)
 {
@@ -88,8 +91,8 @@ static __device__ __forceinline__ int scan_lanes(int number)
 
 // [close]
 /**
- * Writes an expert's pads and the owner of its blocks of rows. Its group has `count` ids and begins at `begin`, in blocks
- * of rows. Done by num_shares warps, of which this one is `share`.
+ * Writes an expert's pads and the owner of its blocks of rows. Its group has `count` ids and begins at `begin`, in
+ * blocks of rows. Done by num_shares warps, of which this one is `share`.
  */
 static __device__ void close_group(const list &list, int expert, int count, int begin, int share, int num_shares)
 {
@@ -106,7 +109,9 @@ static __device__ void close_group(const list &list, int expert, int count, int 
         list.expert_ids[block] = local;
 }
 
-/** Writes what lies past the last group: pads, and blocks of no expert. `block_threads` of each block do it together. */
+/**
+ * Writes what lies past the last group: pads, and blocks of no expert. `block_threads` of each block do it together.
+ */
 static __device__ void close_list(const list &list, int num_blocks, int block_threads)
 {
     const int thread = blockIdx.x * block_threads + threadIdx.x, num_threads = gridDim.x * block_threads;

@@ -98,7 +98,9 @@ struct many_shared {
 // [many_shared]
 
 // [scan_experts]
-/** The thread's expert after e. None, as the compiler can tell, where there are threads enough: such loops are no loops. */
+/**
+ * The thread's expert after e. None, as the compiler can tell, where there are threads enough: such loops are no loops.
+ */
 template <int EXPERTS, int THREADS>
 static __device__ int next_expert(int e)
 {
@@ -106,8 +108,8 @@ static __device__ int next_expert(int e)
 }
 
 /**
- * Turns a number for each expert into the sum of those before it, and returns the sum of all. A thread's own experts are
- * its own before; all may read them afterwards.
+ * Turns a number for each expert into the sum of those before it, and returns the sum of all. A thread's own experts
+ * are its own before; all may read them afterwards.
  */
 template <int EXPERTS, int THREADS>
 static __device__ __forceinline__ int scan_experts(int *numbers, int *sums, int num_experts)
@@ -162,8 +164,8 @@ static __device__ __forceinline__ void read_tile(int expert[IDS], const Id *ids,
 }
 
 /**
- * Sets a bit for each run of 2^log_run ids of a tile, in its expert's words. False if a run has an expert twice: the bits
- * are of no use then. Ends with a barrier.
+ * Sets a bit for each run of 2^log_run ids of a tile, in its expert's words. False if a run has an expert twice: the
+ * bits are of no use then. Ends with a barrier.
  */
 template <int EXPERTS, int THREADS, int IDS>
 static __device__ __forceinline__ bool mark_tile(const many_shared<EXPERTS, THREADS, IDS> &s, const int expert[IDS],
@@ -227,7 +229,9 @@ static __device__ __forceinline__ int stage_tile(const many_shared<EXPERTS, THRE
 // [stage_tile]
 
 // [publish]
-/** Puts `count`, of this thread's expert e, into the block's row: PER_WORD experts share a word. A whole warp does it. */
+/**
+ * Puts `count`, of this thread's expert e, into the block's row: PER_WORD experts share a word. A whole warp does it.
+ */
 template <int PER_WORD>
 static __device__ void publish(word64 *row, int e, int count)
 {

@@ -3,8 +3,8 @@
  * @brief Chapter 15: gate and align in one launch: each block tells the others what its token chose.
  *
  * Before: chapter 13's kernel, then chapter 14's, which starts when the first has ended and counts all ids anew.
- * Now:    a block for each token. It chooses, publishes its ids in one word, reads those of all other tokens, and writes
- *         its own positions into the list.
+ * Now:    a block for each token. It chooses, publishes its ids in one word, reads those of all other tokens, and
+ *         writes its own positions into the list.
  * Watch:  launches 1; atomics that are counts only: no place depends on their order.
  */
 #include "harness/routing/exchange.h"
@@ -50,7 +50,9 @@ struct exchange {
 };
 static_assert(sizeof(exchange) == EXCHANGE_BYTES, "chapter 14's workspace begins behind it");
 
-/* A token's word is its ids, of eight bits each. They differ, so it is neither zero nor this one, whose ids are all 1. */
+/*
+ * A token's word is its ids, of eight bits each. They differ, so it is neither zero nor this one, whose ids are all 1.
+ */
 static const word64 GAVE_UP = 0x0101010101010101ull;
 // [exchange]
 
@@ -76,8 +78,8 @@ static __device__ __forceinline__ word64 wait_for(word64 *word)
 
 // [count_others]
 /**
- * Counts the ids of all tokens but this block's. In the lower half of counts[e] is how many tokens chose expert e, in the
- * upper half how many of these come before this block's token. False: a word did not come.
+ * Counts the ids of all tokens but this block's. In the lower half of counts[e] is how many tokens chose expert e, in
+ * the upper half how many of these come before this block's token. False: a word did not come.
  */
 template <typename Router>
 static __device__ __forceinline__ bool count_others(word64 *words, int *counts)

@@ -77,8 +77,8 @@ static __device__ void complete_order(const moe_problem &problem, const moe_buff
 }
 
 /**
- * Copies the tokens' lines of a tile, step by step; 8 threads a line. `rows` are the thread's, in pieces from the first row
- * on; NONE is a line of zeros.
+ * Copies the tokens' lines of a tile, step by step; 8 threads a line. `rows` are the thread's, in pieces from the first
+ * row on; NONE is a line of zeros.
  */
 template <typename Tile>
 static __device__ __forceinline__ void copy_tokens(const bf16 *tokens, int length, const unsigned (&rows)[Tile::LINES],

@@ -4,7 +4,8 @@
  *
  * Before: two products and a sum, a launch each; all warps copy, then multiply what has come.
  * Now:    one launch. A block takes tiles from one list until none is left: one of its warps copies, four or eight
- *         multiply, straight from shared memory. Tiles of the second product wait for those of the first that they need.
+ *         multiply, straight from shared memory. Tiles of the second product wait for those of the first that they
+ *         need.
  * Watch:  launches 1; bulk copies, one for 8 KB; tensor-core operations of a tile fit the tokens that it has.
  */
 #include "copies.cuh"
@@ -13,7 +14,10 @@
 #include <limits.h>
 
 // [sum]
-/** Adds up what the experts of a token have made, 8 elements a thread, which come in the order of store(). Not `good`: NaN. */
+/**
+ * Adds up what the experts of a token have made, 8 elements a thread, which come in the order of store(). Not `good`:
+ * NaN.
+ */
 template <typename Tile>
 static __device__ void sum(const moe_problem &problem, const moe_buffers &buffers, bool good)
 {

@@ -40,8 +40,8 @@ static list list_of(const struct align_problem *problem, const struct align_buff
 }
 
 /**
- * Blocks of rows for up to MAX_FEW ids: n / divisor, n = count + divisor - 1, as a product with a reciprocal of 20 bits.
- * `rest` is (divisor - 1) * reciprocal. The product is too large by less than n / 2^20; to the next whole number
+ * Blocks of rows for up to MAX_FEW ids: n / divisor, n = count + divisor - 1, as a product with a reciprocal of 20
+ * bits. `rest` is (divisor - 1) * reciprocal. The product is too large by less than n / 2^20; to the next whole number
  * n / divisor lacks 1 / divisor or more. n * divisor is at most 1,023 * 512 < 2^20, so the quotient is right.
  */
 static __device__ __forceinline__ int few_blocks_for(int count, const list &list)
@@ -52,8 +52,8 @@ static __device__ __forceinline__ int few_blocks_for(int count, const list &list
 
 // [close]
 /**
- * Writes an expert's pads and the owner of its blocks of rows, which is `local_id`. Its group has `count` ids and begins at
- * `begin`, in blocks of rows. A warp does it.
+ * Writes an expert's pads and the owner of its blocks of rows, which is `local_id`. Its group has `count` ids and
+ * begins at `begin`, in blocks of rows. A warp does it.
  */
 static __device__ __forceinline__ void close_group(const list &list, int local_id, int count, int begin)
 {

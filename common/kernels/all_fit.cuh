@@ -5,7 +5,9 @@
 #include <cuda_runtime.h>
 
 // [all_fit]
-/** Sets *fit to whether so many blocks of the kernel, without dynamic shared memory, are on the device at the same time. */
+/**
+ * Sets *fit to whether so many blocks of the kernel, without dynamic shared memory, are on the device at the same time.
+ */
 template <typename... Parameters>
 static cudaError_t all_fit(void (*kernel)(Parameters...), int blocks, int threads, bool *fit)
 {

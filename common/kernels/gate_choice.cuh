@@ -1,6 +1,7 @@
 /**
  * @file gate_choice.cuh
- * @brief Chapter 13's gate in pieces: choices as numbers in order, a warp's two largest, weights, and a token by rounds.
+ * @brief Chapter 13's gate in pieces: choices as numbers in order, a warp's two largest, weights, and a token by
+ * rounds.
  *
  * A Router is a class of constants: EXPERTS, GROUPS, TOPK_GROUP, TOPK, and COUNT, the experts of a group.
  */
@@ -49,9 +50,9 @@ static __device__ __forceinline__ int id_of(entry candidate)
 
 // [place_of]
 /**
- * How many of `count` candidates rank before one. LANES neighbouring lanes, which have the same candidate, share out the
- * others: AT_ONCE in a step, two neighbours for each lane in turn. Behind the last there are zeros, up to a multiple of
- * AT_ONCE.
+ * How many of `count` candidates rank before one. LANES neighbouring lanes, which have the same candidate, share out
+ * the others: AT_ONCE in a step, two neighbours for each lane in turn. Behind the last there are zeros, up to a
+ * multiple of AT_ONCE.
  */
 template <int LANES, int AT_ONCE>
 static __device__ __forceinline__ int place_of(entry candidate, const entry *candidates, int count)

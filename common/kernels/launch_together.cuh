@@ -11,9 +11,9 @@
 
 // [launch_together]
 /**
- * Launches blocks that all_fit() has found room for. A GPU starts every block that it has room for, so a plain launch will
- * do, and a cooperative one takes longer. If another stream's kernel is in the way, they wait for it to end; unless that one
- * waits likewise, with some of its blocks not started: then both waits end by their bound.
+ * Launches blocks that all_fit() has found room for. A GPU starts every block that it has room for, so a plain launch
+ * will do, and a cooperative one takes longer. If another stream's kernel is in the way, they wait for it to end;
+ * unless that one waits likewise, with some of its blocks not started: then both waits end by their bound.
  */
 template <typename... Parameters, typename... Given>
 static cudaError_t launch_together(void (*kernel)(Parameters...), int blocks, int threads, cudaStream_t stream,

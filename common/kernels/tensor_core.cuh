@@ -1,9 +1,10 @@
 /**
  * @file common/kernels/tensor_core.cuh
- * @brief Tensor cores, where CUDA has no function for them: products of 16x16 by 16x8 numbers, and loads of their parts.
+ * @brief Tensor cores, where CUDA has no function for them: products of 16x16 by 16x8 numbers, and loads of their
+ * parts.
  *
- * A warp does them, all 32 lanes together. A lane holds a part of each matrix, its fragment; which, PTX says of mma.m16n8k16
- * with elements of 16 bits, two a word, the lower first. With g = lane / 4 and t = lane % 4:
+ * A warp does them, all 32 lanes together. A lane holds a part of each matrix, its fragment; which, PTX says of
+ * mma.m16n8k16 with elements of 16 bits, two a word, the lower first. With g = lane / 4 and t = lane % 4:
  *
  *   a (16 rows, 16 columns)   a[0]: row g, columns 2t and 2t + 1      a[1]: row g + 8, the same columns
  *                             a[2], a[3]: as those, columns 2t + 8 and 2t + 9
@@ -20,8 +21,8 @@
 
 // [ldmatrix]
 /**
- * Loads four matrices of 8x8 elements of 16 bits from shared memory. Lane i gives the address of row i % 8 of matrix i / 8:
- * 16 bytes, aligned to 16. fragments[m] is what the lane has of matrix m: elements 2t and 2t + 1 of row g.
+ * Loads four matrices of 8x8 elements of 16 bits from shared memory. Lane i gives the address of row i % 8 of matrix i
+ * / 8: 16 bytes, aligned to 16. fragments[m] is what the lane has of matrix m: elements 2t and 2t + 1 of row g.
  */
 static __device__ __forceinline__ void ldmatrix_x4(uint32_t fragments[4], const void *row)
 {

@@ -147,8 +147,8 @@ static __device__ __forceinline__ void wgmma_keep(float (&d)[COUNT])
 #define WGMMA(n, columns, a_number, b_number) \
     static __device__ __forceinline__ void wgmma_m64k16_bf16(float (&d)[4 * n], uint64_t a, uint64_t b) \
     { \
-        ASM_90A("wgmma.mma_async.sync.aligned.m64n" #columns "k16.f32.bf16.bf16 {" TEXT_##n "}, %" #a_number ", %" #b_number \
-                ", 1, 1, 1, 0, 0;" : SUMS_##n : "l"(a), "l"(b)); \
+        ASM_90A("wgmma.mma_async.sync.aligned.m64n" #columns "k16.f32.bf16.bf16 {" TEXT_##n "}, %" #a_number ", %" \
+                #b_number ", 1, 1, 1, 0, 0;" : SUMS_##n : "l"(a), "l"(b)); \
     }
 WGMMA(1, 8, 4, 5)
 WGMMA(2, 16, 8, 9)

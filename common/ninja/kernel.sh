@@ -3,9 +3,10 @@
 #
 #   sh common/ninja/kernel.sh REWRITER COMPILER FLAG... -MMD -MF DEPFILE -c IN.cu -o OUT
 #
-# k<<<...>>>(...) becomes a call, line for line, and each index of an array is held against its bounds, in the file and in the
-# headers beside it, *.cuh. What comes of them is C++, lies in OUT.rewritten, and is compiled. So are the headers in common/kernels,
-# but for those of which the simulator has its own; all kernels share them, rewritten, in the rewriter's folder.
+# k<<<...>>>(...) becomes a call, line for line, and each index of an array is held against its bounds, in the file and
+# in the headers beside it, *.cuh. What comes of them is C++, lies in OUT.rewritten, and is compiled. So are the headers
+# in common/kernels, but for those of which the simulator has its own; all kernels share them, rewritten, in the
+# rewriter's folder.
 set -eu
 rewriter=$1
 shift

@@ -3,9 +3,10 @@
 #
 #   sh common/ninja/library.sh OUT.a 'COMPILER FLAGS' FOLDER...
 #
-# Compiles, as many at once as there are processors, the files that are newer than their objects or include one that is. The
-# object of a/b/c.c is OUT.a.objects/a_b_c.o; its entry for compile_commands.json lies beside it. OUT.a.d names for Ninja all that
-# the library is made of, the folders as well. If $compile_kernel is set, test_*.cu are among the files, and compiled by that.
+# Compiles, as many at once as there are processors, the files that are newer than their objects or include one that is.
+# The object of a/b/c.c is OUT.a.objects/a_b_c.o; its entry for compile_commands.json lies beside it. OUT.a.d names for
+# Ninja all that the library is made of, the folders as well. If $compile_kernel is set, test_*.cu are among the files,
+# and compiled by that.
 set -eu
 out=$1
 compile=$2

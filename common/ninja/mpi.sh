@@ -1,6 +1,6 @@
 #!/bin/sh
-# What a program on several devices is compiled and linked with: MPI where there is mpicc; for GPUs also NCCL, where its header and
-# library lie in CUDA's folders or the system's. What is missing leaves a program for one rank.
+# What a program on several devices is compiled and linked with: MPI where there is mpicc; for GPUs also NCCL, where its
+# header and library lie in CUDA's folders or the system's. What is missing leaves a program for one rank.
 #
 #   sh common/ninja/mpi.sh compile mpi|nccl COMPILER...    prints flags for the compiler
 #   sh common/ninja/mpi.sh link mpi|nccl COMPILER...       prints libraries
@@ -33,7 +33,8 @@ int main(void) { return MPI_Init(0, 0); }' |
 nccl() {
     nvcc=$(command -v "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" || command -v nvcc) || return 0
     cuda=$(dirname "$(dirname "$(readlink -f "$nvcc")")")
-    header=$(find -L "$cuda/include" "$cuda"/targets/*/include /usr/include -maxdepth 1 -name nccl.h 2>/dev/null | head -n 1)
+    header=$(find -L "$cuda/include" "$cuda"/targets/*/include /usr/include -maxdepth 1 -name nccl.h 2>/dev/null |
+        head -n 1)
     library=$(find -L "$cuda/lib64" "$cuda/lib" "$cuda"/targets/*/lib /usr/lib/*-linux-gnu /usr/lib64 -maxdepth 1 \
         -name libnccl.so 2>/dev/null | head -n 1)
     [ "$header" ] && [ "$library" ] || return 0

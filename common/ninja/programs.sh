@@ -1,6 +1,6 @@
 #!/bin/sh
-# Makes a program of every C file in some folders, BUILD/tests/test_npy of tests/test_npy.c, and of every test that is kernels:
-# adding a test is adding a file.
+# Makes a program of every C file in some folders, BUILD/tests/test_npy of tests/test_npy.c, and of every test that is
+# kernels: adding a test is adding a file.
 #
 #   sh common/ninja/programs.sh OUT.a 'COMPILER FLAGS' BUILD 'LINKER' 'LIBRARIES' FOLDER...
 #
@@ -17,4 +17,5 @@ for folder in "$@"; do
 done
 while read -r source object; do
     echo "$object $build/${source%.*}"
-done <"$out.objects/all" | xargs -n 2 -P "$(nproc)" sh -c '$link "$0" $libraries -o "$1"' || { rm "$out"; exit 1; } # or Ninja takes it for made
+done <"$out.objects/all" | xargs -n 2 -P "$(nproc)" sh -c '$link "$0" $libraries -o "$1"' ||
+    { rm "$out"; exit 1; } # or Ninja takes it for made

@@ -1,4 +1,7 @@
-/** @file blocks.h  From warps to the grid: what the scheduler, the replay and the grid offer each other and a launch. */
+/**
+ * @file blocks.h
+ * @brief From warps to the grid: what the scheduler, the replay and the grid offer each other and a launch.
+ */
 #ifndef SIMT_BLOCKS_H
 #define SIMT_BLOCKS_H
 
@@ -26,8 +29,8 @@ enum block_state simt_block_go_on(struct block *block);
 bool simt_grid_prepare(void);
 
 /**
- * Makes the block that every launch needs, before the first; false: there is no memory. Not part of simt_grid_prepare():
- * a process that is forked for a launch makes a block of its own in place of copying its parent's.
+ * Makes the block that every launch needs, before the first; false: there is no memory. Not part of
+ * simt_grid_prepare(): a process that is forked for a launch makes a block of its own in place of copying its parent's.
  */
 bool simt_grid_make_block(void);
 

@@ -2,10 +2,10 @@
  * @file copies.c
  * @brief Asynchronous copies from global to shared memory: under way from where a thread issues them to where it waits.
  *
- * The bytes may arrive at any time in between. So the words that a copy writes are marked when it is issued, and nobody may
- * touch one before its wait (shadow.c). What it reads must be the same when it is waited for: the last write of each word of
- * the source is compared. When a copy is waited for, the bytes arrive, and what the copy did becomes what its thread does
- * there and then; others see it as they see that.
+ * The bytes may arrive at any time in between. So the words that a copy writes are marked when it is issued, and nobody
+ * may touch one before its wait (shadow.c). What it reads must be the same when it is waited for: the last write of
+ * each word of the source is compared. When a copy is waited for, the bytes arrive, and what the copy did becomes what
+ * its thread does there and then; others see it as they see that.
  */
 #include "kernel_calls.h"
 

@@ -32,8 +32,8 @@ COUNTER(shared_store_wavefronts, "shared store wavefronts", "passes over the 32 
 COUNTER(shared_conflicts, "bank conflicts", "wavefronts beyond the least possible, loads and stores")
 COUNTER(atomic_requests, "atomic requests", "atomic operations, one for each warp")
 COUNTER(atomic_conflicts, "atomic conflicts", "lanes that found their address taken by an earlier lane of the request")
-RARE_COUNTER(tensor_operations, "tensor-core operations", "products of 16x16 and 16x8 numbers on tensor cores, one for each warp")
-RARE_COUNTER(async_copy_bytes, "bytes copied asynchronously", "bytes of asynchronous copies from global to shared memory, but for those that are nothing but zeros")
+RARE_COUNTER(tensor_operations, "tensor-core operations", "products of 16x16 and 16x8 numbers, one for each warp")
+RARE_COUNTER(async_copy_bytes, "bytes copied asynchronously", "from global to shared memory, zero fill aside")
 RARE_COUNTER(bulk_copies, "bulk copies", "copies of a row or a tile from global to shared memory, one for each call")
 RARE_COUNTER(bulk_copy_bytes, "bytes copied in bulk", "bytes that these write in shared memory")
 /* clang-format on */

@@ -1,4 +1,7 @@
-/** @file cuda_pipeline.h  CUDA's asynchronous copies from global to shared memory: issued, committed in groups, waited for. */
+/**
+ * @file cuda_pipeline.h
+ * @brief CUDA's asynchronous copies from global to shared memory: issued, committed in groups, waited for.
+ */
 #ifndef SIMT_CUDA_PIPELINE_H
 #define SIMT_CUDA_PIPELINE_H
 

@@ -3,16 +3,19 @@
  * @brief The part of CUDA's runtime that the course uses, on a CPU: for C the host functions, for C++ kernels too.
  *
  * A kernel file compiled as C++ with this directory first on the include path sees every load, store, basic block and
- * call of its kernels through the compiler's own instrumentation (see instrumentation.c). `__shared__` variables are thread-local
- * ones: the thread-local storage of the program is the shared memory of the block that runs, and is overwritten before
- * every block. So a program built for the simulator must have no other thread-local variables.
+ * call of its kernels through the compiler's own instrumentation (see instrumentation.c). `__shared__` variables are
+ * thread-local ones: the thread-local storage of the program is the shared memory of the block that runs, and is
+ * overwritten before every block. So a program built for the simulator must have no other thread-local variables.
  */
 #ifndef SIMT_CUDA_RUNTIME_H
 #define SIMT_CUDA_RUNTIME_H
 
 #ifdef __cplusplus
 #include <cstddef>
-/* libstdc++ would add Bessel's functions and the like to <math.h>: a third of the time to compile a kernel, and none has a use for them. */
+/*
+ * libstdc++ would add Bessel's functions and the like to <math.h>: a third of the time to compile a kernel, and none
+ * has a use for them.
+ */
 #undef _GLIBCXX_USE_STD_SPEC_FUNCS
 #endif
 #include <math.h>

@@ -89,7 +89,9 @@ void simt_free(void *memory);
 /* What memcpy and its kin are about to do. */
 void simt_touch_range(const void *pointer, size_t bytes, int store);
 
-/* An asynchronous copy to shared memory, of `bytes` bytes, of which the last `zeros` are zeros instead; and its groups. */
+/*
+ * An asynchronous copy to shared memory, of `bytes` bytes, of which the last `zeros` are zeros instead; and its groups.
+ */
 void simt_copy(void *to, const void *from, size_t bytes, size_t zeros);
 void simt_copies_commit(void);
 void simt_copies_wait(size_t prior);
@@ -122,8 +124,9 @@ void simt_proxy_fence(int global);
 int simt_elect(void);
 
 /*
- * What a warp does to matrices on tensor cores. A lane's part of them, its fragment, goes in and comes out in registers, so
- * that the arrays of a kernel are nobody's but its own: what the compiler instruments is what others could reach.
+ * What a warp does to matrices on tensor cores. A lane's part of them, its fragment, goes in and comes out in
+ * registers, so that the arrays of a kernel are nobody's but its own: what the compiler instruments is what others
+ * could reach.
  */
 enum simt_number { SIMT_BFLOAT16, SIMT_HALF };
 struct simt_words {

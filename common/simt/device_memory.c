@@ -2,8 +2,8 @@
  * @file device_memory.c
  * @brief Device memory: one reserved arena, its shadow, and the functions that hand it out and copy to and from it.
  *
- * Allocations are 256-byte aligned with at least 256 bytes off limits behind each. Offsets in the arena depend on nothing
- * but the order of calls, so what is counted from them is the same in every run.
+ * Allocations are 256-byte aligned with at least 256 bytes off limits behind each. Offsets in the arena depend on
+ * nothing but the order of calls, so what is counted from them is the same in every run.
  */
 #include "device_memory.h"
 
@@ -303,8 +303,9 @@ static bool grow(size_t top)
 }
 
 /**
- * Whether the machine has memory for so many bytes and their shadow. Linux would promise more, and end the process when it is
- * used. What there was at the beginning counts too: memory that has been handed out and not yet written to is still available.
+ * Whether the machine has memory for so many bytes and their shadow. Linux would promise more, and end the process when
+ * it is used. What there was at the beginning counts too: memory that has been handed out and not yet written to is
+ * still available.
  */
 static bool can_have(size_t end)
 {
@@ -762,7 +763,10 @@ static bool in_program_data(const void *pointer, size_t bytes)
             bytes <= simt_program.constant_high - address);
 }
 
-/** Whether all the bytes lie in one live allocation that is not a kernel's own, or where __device__ and __constant__ variables are. */
+/**
+ * Whether all the bytes lie in one live allocation that is not a kernel's own, or where __device__ and __constant__
+ * variables are.
+ */
 static bool device_range(const void *pointer, size_t bytes)
 {
     if (!is_device(pointer))

@@ -6,7 +6,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/** What is remembered of a 4-byte word: the last write and who has read since. Where that is too little, see history.h. */
+/**
+ * What is remembered of a 4-byte word: the last write and who has read since. Where that is too little, see history.h.
+ */
 struct shadow_cell {
     uint32_t write_tick;
     uint32_t write; /**< thread, bytes, atomic, state, site */
@@ -19,8 +21,8 @@ enum {
     CELL_BYTES_SHIFT = 18,
     CELL_BYTES = 0xf << CELL_BYTES_SHIFT,
 
-    /* State: global memory's bytes that may be off limits or unwritten, shared memory's that have been written. Of an atomic, the
-       place of "bytes" says which kind: enum atomic_kind. */
+    /* State: global memory's bytes that may be off limits or unwritten, shared memory's that have been written. Of an
+       atomic, the place of "bytes" says which kind: enum atomic_kind. */
     CELL_ATOMIC = 1 << 17,
     CELL_STATE_SHIFT = 13,
     CELL_STATE = 0xf << CELL_STATE_SHIFT,
@@ -115,7 +117,9 @@ void simt_arena_forget_ticks(void);
 /** The number of the allocation that holds an offset in the arena, in the order of addresses, and the offset in it. */
 int32_t simt_arena_allocation(uint64_t offset, uint64_t *inside);
 
-/** Ends the launch: the running thread touches `bytes` of the four of the word at `address`, some of them off limits. */
+/**
+ * Ends the launch: the running thread touches `bytes` of the four of the word at `address`, some of them off limits.
+ */
 _Noreturn void simt_fault_forbidden(uintptr_t address, uint32_t bytes, bool write, uintptr_t pc);
 
 /** Finds the `__shared__` variables, once, in `bytes` of shared memory. None if the program has no symbols. */
@@ -144,7 +148,10 @@ bool simt_is_unowned(const struct shadow_cell *cell);
 _Noreturn void simt_fault_unowned(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access,
                                   uintptr_t pc);
 
-/** The heap that the kernels' own malloc() takes from: how large it may be. Its memory is no host's. NULL: it has no more. */
+/**
+ * The heap that the kernels' own malloc() takes from: how large it may be. Its memory is no host's. NULL: it has no
+ * more.
+ */
 extern size_t simt_heap_limit;
 void *simt_heap_allocate(size_t bytes);
 /** False: it is not the beginning of what that has given. */

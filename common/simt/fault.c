@@ -2,8 +2,8 @@
  * @file fault.c
  * @brief The first thing a launch does wrong: written down where it happens, turned into one line afterwards.
  *
- * The lane that is at fault runs on its own small stack, so it only notes what and where; files and lines are looked up on
- * the host's stack once the launch has ended.
+ * The lane that is at fault runs on its own small stack, so it only notes what and where; files and lines are looked up
+ * on the host's stack once the launch has ended.
  */
 #include "fault.h"
 

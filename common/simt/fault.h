@@ -32,8 +32,8 @@ void simt_fault_launch(cudaError_t error, const char *format, ...) __attribute__
 cudaError_t simt_fault_no_room(void);
 
 /**
- * What the running thread did may turn out to be wrong: noted if it is the first. Any other fault that is found makes it one,
- * which is reported instead; so does simt_fault_confirm(), which returns whether there was any to report.
+ * What the running thread did may turn out to be wrong: noted if it is the first. Any other fault that is found makes
+ * it one, which is reported instead; so does simt_fault_confirm(), which returns whether there was any to report.
  */
 void simt_fault_suspect(cudaError_t error, uintptr_t pc, const char *kind, const char *format, ...)
     __attribute__((format(printf, 4, 5)));

@@ -10,16 +10,19 @@
 #include <stdint.h>
 
 /**
- * Bytes of a fiber's stack that a kernel may use: 192 KiB. Below it lies a third as much for functions that do not look where they
- * are, the C library's and the simulator's; those of kernels look as they begin. Nothing that is unmapped lies between two stacks:
- * it would make each a mapping of its own, dear to make and to fork.
+ * Bytes of a fiber's stack that a kernel may use: 192 KiB. Below it lies a third as much for functions that do not look
+ * where they are, the C library's and the simulator's; those of kernels look as they begin. Nothing that is unmapped
+ * lies between two stacks: it would make each a mapping of its own, dear to make and to fork.
  */
 extern size_t fiber_stack_bytes;
 
 /** Bytes below the lowest stack that nobody may touch, which even a large frame does not step over. */
 enum { FIBER_GUARD_BYTES = 1024 * 1024 };
 
-/** Before any is mapped: from now on 24 KiB, in a few large pages. For processes that live for one launch: most of its time. */
+/**
+ * Before any is mapped: from now on 24 KiB, in a few large pages. For processes that live for one launch: most of its
+ * time.
+ */
 void fiber_stacks_are_small(void);
 
 /** Equally sized stacks, one above the other. */

@@ -2,8 +2,8 @@
  * @file grid.c
  * @brief The blocks of a launch: each in turn on the same shared memory, or all together for a cooperative launch.
  *
- * Blocks that live together take turns too. One that gives up its turn takes its shared memory with it: the bytes are put
- * aside and come back with it, so that one OS thread's thread-local storage serves them all.
+ * Blocks that live together take turns too. One that gives up its turn takes its shared memory with it: the bytes are
+ * put aside and come back with it, so that one OS thread's thread-local storage serves them all.
  */
 #include "blocks.h"
 
@@ -49,7 +49,10 @@ static void block_free(struct block *block)
     pages_unmap(block, block->mapped);
 }
 
-/** The first one is what most launches need, which may be many in processes of their own: it and the events lie together. */
+/**
+ * The first one is what most launches need, which may be many in processes of their own: it and the events lie
+ * together.
+ */
 static struct block *block_new(unsigned threads, bool first)
 {
     const size_t events = WARP_LANES * LANE_EVENTS * sizeof *simt_lane_events;
@@ -175,7 +178,7 @@ static bool block_shape(struct block *block, const struct launch *launch)
     return true;
 }
 
-/* --- memory that kernels see ---------------------------------------------------------------------------------------- */
+/* --- memory that kernels see -------------------------------------------------------------------------------------- */
 
 static bool open_memory(void)
 {

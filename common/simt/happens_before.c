@@ -320,7 +320,9 @@ bool simt_order_launch(uint64_t blocks, bool together)
     return simt_thread_sets_prepare();
 }
 
-/** The threads of [first, first + 32) in `lanes` now know what any of them does: one of the five views that they have. */
+/**
+ * The threads of [first, first + 32) in `lanes` now know what any of them does: one of the five views that they have.
+ */
 static void share_view(struct thread_order *threads, unsigned warps, uint32_t lanes, size_t member)
 {
     struct view *together = NULL;
@@ -399,7 +401,9 @@ void simt_order_syncwarp(struct warp_order *warp, unsigned first, uint32_t lanes
         memcpy(warp->known[i], joined, sizeof joined);
 }
 
-/** All that is ordered before now: what the thread has been told, its block's barriers, its warp's __syncwarp, itself. */
+/**
+ * All that is ordered before now: what the thread has been told, its block's barriers, its warp's __syncwarp, itself.
+ */
 static struct view *view_of_now(const struct thread_order *order)
 {
     const struct warp_order *warp = simt_order.warp;

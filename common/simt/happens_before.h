@@ -7,21 +7,23 @@
  *   - program order: the same thread did it;
  *   - a block barrier, for all threads of the block; __syncwarp, for the lanes of its mask, and for nobody else;
  *   - the barrier of a cooperative grid, and the end of a launch;
- *   - a message: fence F1, then an atomic that writes X, an atomic that reads X with none but atomics there in between, then
- *     fence F2. What is ordered before F1 is then ordered before what follows F2. From fence to atomic and from atomic to
- *     fence the order is the program's or a barrier's: the fence may be another thread's than the atomic. F1 and F2 must each
- *     be wide enough for the other's thread: __threadfence_block reaches the threads of its block only.
+ *   - a message: fence F1, then an atomic that writes X, an atomic that reads X with none but atomics there in between,
+ *     then fence F2. What is ordered before F1 is then ordered before what follows F2. From fence to atomic and from
+ *     atomic to fence the order is the program's or a barrier's: the fence may be another thread's than the atomic. F1
+ *     and F2 must each be wide enough for the other's thread: __threadfence_block reaches the threads of its block
+ *     only.
  *
- * Two accesses race if different threads made them, one writes, they have a byte in common, and nothing orders them; unless both
- * are atomic, of the same bytes, and each wide enough for the other's thread (atomicAdd_block is not, for another block's). An
- * atomic is besides ordered before what follows a later atomic at the same place, which saw it. A volatile access needs no second
- * fence. A volatile load is atomic in all this, and so is a volatile store of a thread that has fenced.
+ * Two accesses race if different threads made them, one writes, they have a byte in common, and nothing orders them;
+ * unless both are atomic, of the same bytes, and each wide enough for the other's thread (atomicAdd_block is not, for
+ * another block's). An atomic is besides ordered before what follows a later atomic at the same place, which saw it. A
+ * volatile access needs no second fence. A volatile load is atomic in all this, and so is a volatile store of a thread
+ * that has fenced.
  *
- * All this is kept exactly, per byte: a race between two accesses that were made is reported if and only if there is one. What is
- * not tried is another order of atomics: who comes first at one is who runs first here.
+ * All this is kept exactly, per byte: a race between two accesses that were made is reported if and only if there is
+ * one. What is not tried is another order of atomics: who comes first at one is who runs first here.
  *
- * Time is counted in ticks, of which every synchronisation makes one. What a barrier orders is told by its tick alone. What
- * messages order takes vector clocks (views.h), which nobody has before there is a fence.
+ * Time is counted in ticks, of which every synchronisation makes one. What a barrier orders is told by its tick alone.
+ * What messages order takes vector clocks (views.h), which nobody has before there is a fence.
  */
 #ifndef SIMT_HAPPENS_BEFORE_H
 #define SIMT_HAPPENS_BEFORE_H
@@ -95,7 +97,9 @@ void simt_order_syncwarp(struct warp_order *warp, unsigned first, uint32_t lanes
 /** The running thread fences, for its block only or for all. */
 void simt_order_fence(bool in_block);
 
-/** The running thread has read a place by an atomic (`adding`), and `wrote` there; or has done so by a volatile access. */
+/**
+ * The running thread has read a place by an atomic (`adding`), and `wrote` there; or has done so by a volatile access.
+ */
 void simt_order_message(uintptr_t address, unsigned bytes, bool wrote, bool adding);
 /** A store that is no atomic has ended what a word of 4 bytes tells. */
 void simt_order_overwritten(uintptr_t address);
@@ -103,8 +107,8 @@ void simt_order_overwritten(uintptr_t address);
 bool simt_order_has_fenced(void);
 
 /**
- * A barrier in shared memory: the running thread tells whoever waits for it what is ordered before now; that `thread`, a
- * number in its block, has written something at a tick; and is told itself. A view belongs to the barrier.
+ * A barrier in shared memory: the running thread tells whoever waits for it what is ordered before now; that `thread`,
+ * a number in its block, has written something at a tick; and is told itself. A view belongs to the barrier.
  */
 void simt_order_release(struct view **told);
 void simt_order_release_write(struct view **told, unsigned thread, uint32_t tick);
@@ -127,11 +131,13 @@ static inline bool simt_same_block(uint32_t tick)
     return tick >= simt_order.segment_tick ||
            (tick >= simt_order.block.block_tick && simt_block_at(tick) == simt_order.block_number);
 }
-/** Whether nothing that is still to come can be ordered after what was done then: its block has ended and told nobody. */
+/**
+ * Whether nothing that is still to come can be ordered after what was done then: its block has ended and told nobody.
+ */
 bool simt_order_lost(uint32_t tick);
 /**
- * Whether what `thread`, a number in its block, did at `tick` is ordered before what the running thread does now, which may be
- * a volatile load.
+ * Whether what `thread`, a number in its block, did at `tick` is ordered before what the running thread does now, which
+ * may be a volatile load.
  */
 bool simt_ordered(uint32_t tick, unsigned thread, bool volatile_load);
 /** As simt_ordered() for all of a set of threads; if not, one that is not, and how many there are. */

@@ -1,9 +1,10 @@
 /**
  * @file instrumentation.c
- * @brief The functions that the compiler's instrumentation calls: every load, store, basic block and call of a kernel file.
+ * @brief The functions that the compiler's instrumentation calls: every load, store, basic block and call of a kernel
+ * file.
  *
- * The names are the thread sanitizer's and the coverage sanitizer's; no sanitizer runtime is linked. Host code in kernel
- * files calls them too: outside kernels the ranges in simt_memory are empty and there is no lane.
+ * The names are the thread sanitizer's and the coverage sanitizer's; no sanitizer runtime is linked. Host code in
+ * kernel files calls them too: outside kernels the ranges in simt_memory are empty and there is no lane.
  */
 #include "kernel_calls.h"
 
@@ -83,7 +84,9 @@ ALWAYS_INLINE void shadow_word(struct shadow_cell *cell, struct word_access acce
         shadow_load(cell, access);
 }
 
-/** Checks every word of an access; `bytes` is a constant where this is inlined, and an aligned one spans whole words. */
+/**
+ * Checks every word of an access; `bytes` is a constant where this is inlined, and an aligned one spans whole words.
+ */
 ALWAYS_INLINE void shadow_access(struct shadow_cell *shadow, uintptr_t base, uintptr_t address, unsigned bytes,
                                  struct touch touch, uintptr_t pc, enum shadow_space space)
 {

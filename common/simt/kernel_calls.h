@@ -6,8 +6,8 @@
 #include "shadow.h"
 
 /**
- * The running lane is about to do an atomic, for the threads of its block only or for all: checks and records it. Outside
- * kernels it does nothing. One that does not need the value that was there may be the first to write there.
+ * The running lane is about to do an atomic, for the threads of its block only or for all: checks and records it.
+ * Outside kernels it does nothing. One that does not need the value that was there may be the first to write there.
  */
 void simt_access_atomic(const void *pointer, unsigned bytes, bool in_block, bool needs_value, uintptr_t pc);
 
@@ -31,7 +31,9 @@ uint32_t simt_copies_take(void);
 void simt_copies_arrive(uint32_t *first);
 void simt_copies_forget(uint32_t *first);
 
-/** No lane can go on: those at a barrier in shared memory that wait but for a while do so now. Whether there are any. */
+/**
+ * No lane can go on: those at a barrier in shared memory that wait but for a while do so now. Whether there are any.
+ */
 bool simt_mbarriers_time_out(struct block *block);
 /** What a lane waits for that does so for ever, in words. */
 void simt_mbarrier_describe(const struct lane *lane, char *text, size_t size);

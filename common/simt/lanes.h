@@ -2,9 +2,9 @@
  * @file lanes.h
  * @brief Lanes, warps, a block, and the launch they belong to: what runs, and what each lane leaves behind.
  *
- * One block runs at a time. Its threads are fibers; the lanes of a warp run one after another, each until it waits or has
- * no more room, and leave a record of events. The layers above issue them as warp instructions, complete what can be
- * completed, and go round again.
+ * One block runs at a time. Its threads are fibers; the lanes of a warp run one after another, each until it waits or
+ * has no more room, and leave a record of events. The layers above issue them as warp instructions, complete what can
+ * be completed, and go round again.
  */
 #ifndef SIMT_LANES_H
 #define SIMT_LANES_H
@@ -30,8 +30,8 @@ enum event_kind {
 };
 
 /**
- * What one lane did. `key` is (most calls minus calls in progress, program counter), so of several lanes the one that must
- * go first, deepest call and then smallest address, has the smallest key. `access` is kind, bytes and offset.
+ * What one lane did. `key` is (most calls minus calls in progress, program counter), so of several lanes the one that
+ * must go first, deepest call and then smallest address, has the smallest key. `access` is kind, bytes and offset.
  */
 struct event {
     uint64_t key;
@@ -131,7 +131,9 @@ struct block {
     size_t mapped;        /**< bytes of this, and of what lies behind it */
     struct event *parked; /**< for every thread, room for what its warp had not replayed when its turn ended */
 
-    /* What a block keeps while others of its grid run: its shared memory, what happened to it, and its place in time. */
+    /*
+     * What a block keeps while others of its grid run: its shared memory, what happened to it, and its place in time.
+     */
     unsigned char *shared_copy;
     struct shadow_cell *shared_shadow;
     struct block_order order;

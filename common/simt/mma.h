@@ -2,9 +2,9 @@
  * @file mma.h
  * @brief CUDA's nvcuda::wmma: products of 16x16 matrices by a warp, of half or bfloat16, summed in float.
  *
- * Which lane has what is nobody's business but this file's, as in CUDA: lanes i and i + 16 have row i of a or column i of
- * b; of row i of the sums the one has columns 0 to 7, the other 8 to 15. So loads and stores are counted as this layout
- * makes them.
+ * Which lane has what is nobody's business but this file's, as in CUDA: lanes i and i + 16 have row i of a or column i
+ * of b; of row i of the sums the one has columns 0 to 7, the other 8 to 15. So loads and stores are counted as this
+ * layout makes them.
  */
 #ifndef SIMT_MMA_H
 #define SIMT_MMA_H

@@ -2,9 +2,8 @@
  * @file observer.h
  * @brief What the engine tells of a launch to whoever wants to know. It does not know who does.
  *
- * An observer has a function for each event it wants, and NULL for the others. It may look at what it is given and at the
- * layers below; it says whether memory is watched,
- * changes nothing else, and calls nothing that runs lanes.
+ * An observer has a function for each event it wants, and NULL for the others. It may look at what it is given and at
+ * the layers below; it says whether memory is watched, changes nothing else, and calls nothing that runs lanes.
  */
 #ifndef SIMT_OBSERVER_H
 #define SIMT_OBSERVER_H

@@ -16,7 +16,10 @@ static inline void *pages_map(size_t bytes)
 
 #define LARGE_PAGE ((size_t)2 << 20)
 
-/** A multiple of LARGE_PAGE, in large pages where the system has them: few faults, and all the memory at the first touch. */
+/**
+ * A multiple of LARGE_PAGE, in large pages where the system has them: few faults, and all the memory at the first
+ * touch.
+ */
 static inline void *pages_map_large(size_t bytes)
 {
     unsigned char *const memory = (unsigned char *)pages_map(bytes + LARGE_PAGE);

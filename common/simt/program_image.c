@@ -14,7 +14,9 @@ struct simt_bound {
 
 struct program_image simt_program;
 
-/* Kernels see these as constants, which they are to each thread: the compiler may keep them, and reads are not traffic. */
+/*
+ * Kernels see these as constants, which they are to each thread: the compiler may keep them, and reads are not traffic.
+ */
 __attribute__((section("simt_index"))) uint3 simt_thread_idx, simt_block_idx, simt_block_dim, simt_grid_dim;
 
 /* The dynamic shared array of every kernel, whatever it calls it. */

@@ -1,4 +1,7 @@
-/** @file program_image.h  The program's own segments, and the variables of its that are CUDA's: indices and shared memory. */
+/**
+ * @file program_image.h
+ * @brief The program's own segments, and the variables of its that are CUDA's: indices and shared memory.
+ */
 #ifndef SIMT_PROGRAM_IMAGE_H
 #define SIMT_PROGRAM_IMAGE_H
 
@@ -31,7 +34,9 @@ unsigned simt_threads_bound(uintptr_t kernel, size_t bytes);
 /** Finds the program's segments, once. */
 bool simt_program_find(void);
 
-/** The calling OS thread's shared memory: its block of the program's thread-local storage, and the dynamic array in it. */
+/**
+ * The calling OS thread's shared memory: its block of the program's thread-local storage, and the dynamic array in it.
+ */
 bool simt_shared_find(uintptr_t *low, size_t *bytes, size_t *dynamic);
 
 #endif

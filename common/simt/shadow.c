@@ -1,9 +1,10 @@
 /**
  * @file shadow.c
- * @brief The slow way of the race check: everything that is remembered of a word, and whether anything orders it before now.
+ * @brief The slow way of the race check: everything that is remembered of a word, and whether anything orders it before
+ * now.
  *
- * What is remembered is a list of past accesses. A new one is checked against each, takes the place of those that it makes
- * needless, and joins them:
+ * What is remembered is a list of past accesses. A new one is checked against each, takes the place of those that it
+ * makes needless, and joins them:
  *
  *   - a store, of everything: whoever races with what was before it races with it, or is ordered after both;
  *   - a load, of loads that are ordered before it;
@@ -393,7 +394,9 @@ static bool in_agreement(const struct past *past, struct word_access access)
     return !((past->kind | access.kind) & ATOMIC_IN_BLOCK) || simt_same_block(past->tick);
 }
 
-/** Whether all that a past access stands for is ordered before now; if not, one of its threads, and how many are not. */
+/**
+ * Whether all that a past access stands for is ordered before now; if not, one of its threads, and how many are not.
+ */
 static bool is_ordered(const struct past *past, bool volatile_load, unsigned *thread, unsigned *count)
 {
     *thread = past->who;
@@ -592,7 +595,10 @@ static void add_read(struct history *history, struct past mine, uintptr_t pc)
     add(history, mine, pc);
 }
 
-/** The bytes that whoever writes, or loads from authors, does so in a race: by one past access that stands for all others. */
+/**
+ * The bytes that whoever writes, or loads from authors, does so in a race: by one past access that stands for all
+ * others.
+ */
 static uint8_t lost_bytes(struct history *history, uint8_t kind)
 {
     uint8_t bytes = 0;
@@ -709,9 +715,9 @@ static bool reach_differs(const struct history *history, struct word_access acce
 }
 
 /**
- * An atomic makes those of its kind needless that it has seen, and those that are ordered before it. A volatile store stays while it
- * parts the rest from what they have not seen. Returns what the atomic is to be remembered as: one of more than its own block has
- * part in may be followed by none that reaches one block.
+ * An atomic makes those of its kind needless that it has seen, and those that are ordered before it. A volatile store
+ * stays while it parts the rest from what they have not seen. Returns what the atomic is to be remembered as: one of
+ * more than its own block has part in may be followed by none that reaches one block.
  */
 static uint8_t replace_atomics(struct history *history, struct word_access access)
 {

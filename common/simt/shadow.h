@@ -2,9 +2,10 @@
  * @file shadow.h
  * @brief The check of one access against what is remembered of its 4-byte word: the usual cases, in a few instructions.
  *
- * A cell has the last write, or the last of some atomics, and a set of threads that have read since at one tick; all of the same
- * bytes. That is exact as long as what was there before is ordered before it. Ticks make that answer cheap: what happened before
- * the launch, or in this block before its last barrier, is. Anything else goes the slow way, see shadow.c.
+ * A cell has the last write, or the last of some atomics, and a set of threads that have read since at one tick; all of
+ * the same bytes. That is exact as long as what was there before is ordered before it. Ticks make that answer cheap:
+ * what happened before the launch, or in this block before its last barrier, is. Anything else goes the slow way, see
+ * shadow.c.
  */
 #ifndef SIMT_SHADOW_H
 #define SIMT_SHADOW_H
@@ -52,16 +53,16 @@ void simt_check_read_only(const struct shadow_cell *cell, struct word_access acc
 void simt_load_slowly(struct shadow_cell *cell, struct word_access access);
 void simt_store_slowly(struct shadow_cell *cell, struct word_access access, uint32_t state);
 /**
- * Notes a read, or an atomic, of shared bytes that nobody has written: if somebody does so before a barrier, it is a race
- * instead. Ends the launch if the word is nobody's and there has been no such read yet.
+ * Notes a read, or an atomic, of shared bytes that nobody has written: if somebody does so before a barrier, it is a
+ * race instead. Ends the launch if the word is nobody's and there has been no such read yet.
  */
 bool simt_may_be_padding(const struct shadow_cell *cell, uintptr_t address);
 void simt_note_uninitialised(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access, uintptr_t pc);
 
 /**
- * A load that races with atomics alone is forgiven if the thread's next load there is a compare-and-swap of the same bytes: that is how
- * such loops begin. Until then the race is only noted. These are for the running thread: it has come to a barrier or to its end, or to a
- * compare-and-swap of what it last loaded.
+ * A load that races with atomics alone is forgiven if the thread's next load there is a compare-and-swap of the same
+ * bytes: that is how such loops begin. Until then the race is only noted. These are for the running thread: it has come
+ * to a barrier or to its end, or to a compare-and-swap of what it last loaded.
  */
 extern unsigned simt_races_noted;
 void simt_race_confirm(void);
@@ -75,7 +76,9 @@ void simt_race_forgive(struct shadow_cell *cell, enum shadow_space space, unsign
 bool simt_word_uses(const struct shadow_cell *cell, uint32_t first, uint32_t last, uint8_t uses[NUM_USES]);
 void simt_fault_work_race(const struct shadow_cell *cell, uint32_t first, const struct work_race *race);
 
-/** Shared words that an asynchronous copy of the running thread is about to write: from now on nobody may touch them. */
+/**
+ * Shared words that an asynchronous copy of the running thread is about to write: from now on nobody may touch them.
+ */
 static inline void shadow_begin_copy(struct shadow_cell *cell)
 {
     cell->read_tick = TICK_NEVER;

@@ -2,9 +2,9 @@
  * @file shared_variables.c
  * @brief Which words of shared memory belong to a `__shared__` variable, by the program's own symbol table.
  *
- * Shared memory is the program's block of thread-local storage. A word of it that no variable of a kernel has is marked in
- * the shadow as one that every thread of every block is still to read: no store goes by such a word without a look at who
- * read it, and no load without a look at who wrote it. So the marks cost nothing where no mark is.
+ * Shared memory is the program's block of thread-local storage. A word of it that no variable of a kernel has is marked
+ * in the shadow as one that every thread of every block is still to read: no store goes by such a word without a look
+ * at who read it, and no load without a look at who wrote it. So the marks cost nothing where no mark is.
  */
 #include "device_memory.h"
 
@@ -122,9 +122,11 @@ static const char *thread_local_name(const struct symbols *symbols, const ElfW(S
     return variable ? symbols->names + symbol->st_name : "";
 }
 
-/* --- variables ------------------------------------------------------------------------------------------------------ */
+/* --- variables ---------------------------------------------------------------------------------------------------- */
 
-/** Whether a thread-local variable is a kernel's: the engine's own are C's, and simt_gap_... are there to be nobody's. */
+/**
+ * Whether a thread-local variable is a kernel's: the engine's own are C's, and simt_gap_... are there to be nobody's.
+ */
 static bool is_kernels(const char *symbol)
 {
     return strncmp(symbol, "_Z", 2) == 0 && !strstr(symbol, "simt_gap_");
@@ -235,7 +237,7 @@ void simt_shared_variables_find(size_t bytes, size_t dynamic)
     own_symbols = symbols;
 }
 
-/* --- marks ---------------------------------------------------------------------------------------------------------- */
+/* --- marks -------------------------------------------------------------------------------------------------------- */
 
 /** Marks the whole words in [begin, end). */
 static void mark(struct shadow_cell *shadow, size_t begin, size_t end)
@@ -273,7 +275,7 @@ bool simt_is_unowned(const struct shadow_cell *cell)
     return cell->read_tick == TICK_NEVER && cell->read == READ_UNOWNED;
 }
 
-/* --- faults --------------------------------------------------------------------------------------------------------- */
+/* --- faults ------------------------------------------------------------------------------------------------------- */
 
 /** The last variable of a list that begins at or before a place; NULL if none does. */
 static const struct variable *variable_before(const struct variable_list *list, size_t place)

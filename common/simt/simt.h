@@ -29,14 +29,15 @@ void simt_counters_reset(void);
 void simt_counters_read(struct simt_counters *counters);
 
 /**
- * How many kernels have been launched since simt_counters_reset(). They are told apart by the name that the launch gives
- * them, without namespace and template arguments; a launch by address goes by the name of the host function that did it.
+ * How many kernels have been launched since simt_counters_reset(). They are told apart by the name that the launch
+ * gives them, without namespace and template arguments; a launch by address goes by the name of the host function that
+ * did it.
  */
 int simt_kernels(void);
 
 /**
- * The name and the counters of one of them, in the order of their first launches; over all of them the counters add up to
- * simt_counters_read(). The name stays until the next launch or reset. False: there is no such index.
+ * The name and the counters of one of them, in the order of their first launches; over all of them the counters add up
+ * to simt_counters_read(). The name stays until the next launch or reset. False: there is no such index.
  */
 bool simt_kernel_counters(int index, const char **name, struct simt_counters *counters);
 
@@ -44,14 +45,16 @@ bool simt_kernel_counters(int index, const char **name, struct simt_counters *co
 const char *simt_fault(void);
 
 /**
- * Before anything is allocated: device memory is to be one with that of processes that are forked later. What a launch looks up in
- * files is looked up now, and source lines by another process, so that those may do without files. False: no memory or process.
+ * Before anything is allocated: device memory is to be one with that of processes that are forked later. What a launch
+ * looks up in files is looked up now, and source lines by another process, so that those may do without files. False:
+ * no memory or process.
  */
 bool simt_share(void);
 
 /**
- * Device memory is not kept from the host from now on, or it is again; calls nest. For host code that is known to touch it by calls
- * of the runtime only: each of them opens and closes it otherwise, which costs more than to copy a few pages.
+ * Device memory is not kept from the host from now on, or it is again; calls nest. For host code that is known to touch
+ * it by calls of the runtime only: each of them opens and closes it otherwise, which costs more than to copy a few
+ * pages.
  */
 void simt_keep_open(bool open);
 
@@ -67,12 +70,12 @@ void simt_unwrite(const void *begin, size_t bytes);
 /**
  * Traces the next launch: what the warps of its block (0,0,0) do, at most `most_events` operations. False: no memory.
  *
- * simt_trace_end() writes a JSON object with "kernel", "grid", "block", "traced_block", "dynamic_shared" (its "offset" in
- * shared memory, and "bytes"), "source", "truncated" and "events", in the order of execution, one for each operation of a
- * warp. Each has "kind" (shuffle, vote, warp_barrier, block_barrier, shared_load, shared_store, global_load, global_store,
- * atomic, mma, matrix_memory, copy_from, copy_to, return), "warp", "line" ("file" where it is not "source"; a line nobody
- * knows is null) and "lanes", a mask. Columns have 32 elements, null for lanes that take no part; values are bits in
- * hexadecimal:
+ * simt_trace_end() writes a JSON object with "kernel", "grid", "block", "traced_block", "dynamic_shared" (its "offset"
+ * in shared memory, and "bytes"), "source", "truncated" and "events", in the order of execution, one for each operation
+ * of a warp. Each has "kind" (shuffle, vote, warp_barrier, block_barrier, shared_load, shared_store, global_load,
+ * global_store, atomic, mma, matrix_memory, copy_from, copy_to, return), "warp", "line" ("file" where it is not
+ * "source"; a line nobody knows is null) and "lanes", a mask. Columns have 32 elements, null for lanes that take no
+ * part; values are bits in hexadecimal:
  *
  *   shuffle        operation, bytes, from (the lane each lane reads; -1: none, it keeps its own), in, out
  *   vote           operation, in, out

@@ -2,8 +2,8 @@
  * @file simt_device.h
  * @brief CUDA's kernel language in C++: qualifiers, built-in variables, warp, block and atomic functions, arithmetic.
  *
- * Everything here is inlined into the kernel, so that a call's place in the source is the kernel's, and is written without
- * branches, which would be counted as the kernel's own.
+ * Everything here is inlined into the kernel, so that a call's place in the source is the kernel's, and is written
+ * without branches, which would be counted as the kernel's own.
  */
 #ifndef SIMT_DEVICE_H
 #define SIMT_DEVICE_H
@@ -24,8 +24,8 @@
 #define __host__
 #define __grid_constant__
 #define __launch_bounds__(...)
-/* The rewriter puts one at the beginning of a kernel's body: a line, in a section of their own, of where it stands and how many
-   threads a block may have. */
+/* The rewriter puts one at the beginning of a kernel's body: a line, in a section of their own, of where it stands and
+   how many threads a block may have. */
 #define SIMT_LAUNCH_BOUNDS(...)                                                                          \
     __asm__ volatile(".pushsection simt_bounds,\"a?\"\n.long 1f - ., %c0\n.popsection\n1:" /* no code */ \
                      :                                                                                   \
@@ -50,8 +50,8 @@ constexpr int simt_threads_bound(unsigned threads, unsigned = 0, unsigned = 0)
 #define SIMT_SHARED_GAP_ORDER no_reorder,
 #endif
 
-/* The rewriter puts one behind each variable: what runs over the end of that meets this, and is seen. The size keeps every
-   variable in the banks it would have without. */
+/* The rewriter puts one behind each variable: what runs over the end of that meets this, and is seen. The size keeps
+   every variable in the banks it would have without. */
 #define SIMT_SHARED_GAP          SIMT_SHARED_GAP_(__COUNTER__)
 #define SIMT_SHARED_GAP_(number) SIMT_SHARED_GAP_NAMED(number)
 #define SIMT_SHARED_GAP_NAMED(number) \
@@ -214,9 +214,10 @@ SIMT_CONSTEXPR To operator->*(simt_to<To>, From value)
 }
 
 /*
- * a[simt_within<decltype(a)>() |= i] is a[i]: a prefix that binds as loosely as can be, since an index may be any expression. If a is
- * an array, an index outside it leads so far that no memory is there; without a branch. In &a[i] it may be the end, which is what
- * simt_up_to is for. An array of one element may be the last of a structure that has more.
+ * a[simt_within<decltype(a)>() |= i] is a[i]: a prefix that binds as loosely as can be, since an index may be any
+ * expression. If a is an array, an index outside it leads so far that no memory is there; without a branch. In &a[i] it
+ * may be the end, which is what simt_up_to is for. An array of one element may be the last of a structure that has
+ * more.
  */
 template <class Array>
 struct simt_within {
@@ -318,8 +319,8 @@ SIMT_CACHED_STORE(__stwt)
 #undef SIMT_CACHED_LOAD
 #undef SIMT_CACHED_STORE
 
-/* The library's functions are not instrumented, so what kernels call is not they. Clang makes calls of its own to copy structures: up to
-   version 14 of the library's functions, later of those that the thread sanitizer has instead. */
+/* The library's functions are not instrumented, so what kernels call is not they. Clang makes calls of its own to copy
+   structures: up to version 14 of the library's functions, later of those that the thread sanitizer has instead. */
 #ifdef __clang__
 #define simt_touch_range(pointer, bytes, store) ((void)0)
 __asm__(".set memcpy, __tsan_memcpy\n.set memmove, __tsan_memmove\n.set memset, __tsan_memset");

@@ -1,6 +1,7 @@
 /**
  * @file small_float_type.h
- * @brief The 16-bit number types of CUDA, and pairs of them, given how their bits convert: for cuda_fp16.h and cuda_bf16.h.
+ * @brief The 16-bit number types of CUDA, and pairs of them, given how their bits convert: for cuda_fp16.h and
+ * cuda_bf16.h.
  *
  * Sums, differences, products and quotients are float's, rounded once more: float has more than twice the digits, so
  * they come out as if rounded once. What double does not hold exactly is made odd (see simt_odd), for the same end. No
@@ -150,7 +151,10 @@ struct simt_small_float {
 
     friend SIMT_METHOD self __hneg(self a) { return -a; }
     friend SIMT_METHOD self __habs(self a) { return from_bits(a.__x & 0x7fffu); }
-    friend SIMT_METHOD self __hfma(self a, self b, self c) { return simt_sum_odd((double)(float)a * (double)(float)b, (float)c); }
+    friend SIMT_METHOD self __hfma(self a, self b, self c)
+    {
+        return simt_sum_odd((double)(float)a * (double)(float)b, (float)c);
+    }
     friend SIMT_METHOD self __hfma_relu(self a, self b, self c)
     {
         const self sum = __hfma(a, b, c);
@@ -230,8 +234,14 @@ struct simt_small_float {
         return from_bits(select_bits(a.is_nan() & b.is_nan(), 0x7fffu, number));
     }
     /* CUDA's NaN where one is a NaN. */
-    friend SIMT_METHOD self __hmax_nan(self a, self b) { return from_bits(select_bits(a.is_nan() | b.is_nan(), 0x7fffu, __hmax(a, b).__x)); }
-    friend SIMT_METHOD self __hmin_nan(self a, self b) { return from_bits(select_bits(a.is_nan() | b.is_nan(), 0x7fffu, __hmin(a, b).__x)); }
+    friend SIMT_METHOD self __hmax_nan(self a, self b)
+    {
+        return from_bits(select_bits(a.is_nan() | b.is_nan(), 0x7fffu, __hmax(a, b).__x));
+    }
+    friend SIMT_METHOD self __hmin_nan(self a, self b)
+    {
+        return from_bits(select_bits(a.is_nan() | b.is_nan(), 0x7fffu, __hmin(a, b).__x));
+    }
 };
 
 /*
@@ -271,12 +281,19 @@ struct __attribute__((aligned(4))) simt_small_float2 {
 
 /* What is done to both, named as CUDA names it and as it is named for one. */
 #define SIMT_BOTH(name, one) friend SIMT_METHOD self name(self a) { return self(one(a.x), one(a.y)); }
-#define SIMT_BOTH_OF_TWO(name, one) friend SIMT_METHOD self name(self a, self b) { return self(one(a.x, b.x), one(a.y, b.y)); }
+#define SIMT_BOTH_OF_TWO(name, one) \
+    friend SIMT_METHOD self name(self a, self b) { return self(one(a.x, b.x), one(a.y, b.y)); }
 #define SIMT_BOTH_OF_THREE(name, one) \
     friend SIMT_METHOD self name(self a, self b, self c) { return self(one(a.x, b.x, c.x), one(a.y, b.y, c.y)); }
 #define SIMT_BOTH_COMPARED(name) \
-    friend SIMT_METHOD self __h##name##2(self a, self b) { return self((int)__h##name(a.x, b.x), (int)__h##name(a.y, b.y)); } \
-    friend SIMT_METHOD bool __hb##name##2(self a, self b) { return (int)__h##name(a.x, b.x) & (int)__h##name(a.y, b.y); } \
+    friend SIMT_METHOD self __h##name##2(self a, self b) \
+    { \
+        return self((int)__h##name(a.x, b.x), (int)__h##name(a.y, b.y)); \
+    } \
+    friend SIMT_METHOD bool __hb##name##2(self a, self b) \
+    { \
+        return (int)__h##name(a.x, b.x) & (int)__h##name(a.y, b.y); \
+    } \
     friend SIMT_METHOD unsigned __h##name##2_mask(self a, self b) \
     { \
         return (0u - __h##name(a.x, b.x)) >> 16 | (0u - __h##name(a.y, b.y)) << 16; \
@@ -358,10 +375,14 @@ struct __attribute__((aligned(4))) simt_small_float2 {
     SIMT_SMALL_FLOAT_INTEGERS(name, type, ll, long long, suffix, mode, round) \
     SIMT_SMALL_FLOAT_INTEGERS(name, type, ull, unsigned long long, suffix, mode, round)
 #define SIMT_SMALL_FLOAT_INTEGERS(name, type, integer_name, integer, suffix, mode, round) \
-    SIMT_INLINE type __##integer_name##2##name##_##suffix(integer value) { return type::rounded<mode>(simt_integer_odd(value)); } \
+    SIMT_INLINE type __##integer_name##2##name##_##suffix(integer value) \
+    { \
+        return type::rounded<mode>(simt_integer_odd(value)); \
+    } \
     SIMT_INLINE integer __##name##2##integer_name##_##suffix(type value) \
     { \
-        return simt_to_integer<integer>(__builtin_##round((float)value), (integer)(sizeof(integer) == 8 ? 1ull << 63 : 0)); \
+        return simt_to_integer<integer>(__builtin_##round((float)value), \
+                                        (integer)(sizeof(integer) == 8 ? 1ull << 63 : 0)); \
     }
 
 /** The functions of `type` and of pairs of it, which CUDA's functions call `name` and `pair_name`. */
@@ -373,8 +394,14 @@ struct __attribute__((aligned(4))) simt_small_float2 {
     SIMT_INLINE float __##name##2float(type value) { return value; } \
     SIMT_INLINE type __float2##name(float value) { return value; } \
     SIMT_INLINE type __double2##name(double value) { return value; } \
-    SIMT_INLINE signed char __##name##2char_rz(type value) { return simt_to_integer<signed char>(__builtin_trunc((float)value), 0); } \
-    SIMT_INLINE unsigned char __##name##2uchar_rz(type value) { return simt_to_integer<unsigned char>(__builtin_trunc((float)value), 0); } \
+    SIMT_INLINE signed char __##name##2char_rz(type value) \
+    { \
+        return simt_to_integer<signed char>(__builtin_trunc((float)value), 0); \
+    } \
+    SIMT_INLINE unsigned char __##name##2uchar_rz(type value) \
+    { \
+        return simt_to_integer<unsigned char>(__builtin_trunc((float)value), 0); \
+    } \
     SIMT_INLINE unsigned short __##name##_as_ushort(type value) { return value.__x; } \
     SIMT_INLINE short __##name##_as_short(type value) { return (short)value.__x; } \
     SIMT_INLINE type __ushort_as_##name(unsigned short bits) { return type::from_bits(bits); } \

@@ -104,7 +104,9 @@ static bool take_frame(char *line, enum frames which, char *text, size_t size)
     return true;
 }
 
-/** Whether a function copies a structure: unless somebody wrote it, its line is the structure's, and nobody's access. */
+/**
+ * Whether a function copies a structure: unless somebody wrote it, its line is the structure's, and nobody's access.
+ */
 static bool copies_structure(const char *function)
 {
     static const char *const signatures[] = {"aSERKS", "aSEOS", "C1ERKS", "C2ERKS",
@@ -120,9 +122,9 @@ static bool copies_structure(const char *function)
 }
 
 /**
- * Reads what the tool says of one address, which it repeats: for each frame a line with the function and one with the place, as far
- * as the address 0, of which it knows nothing. Takes the innermost frame that counts, or all. The first is rather where a structure
- * is copied than the structure's own line.
+ * Reads what the tool says of one address, which it repeats: for each frame a line with the function and one with the
+ * place, as far as the address 0, of which it knows nothing. Takes the innermost frame that counts, or all. The first
+ * is rather where a structure is copied than the structure's own line.
  */
 static bool read_frames(FILE *answers, enum frames which, char *text, size_t size)
 {

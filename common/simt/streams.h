@@ -7,9 +7,11 @@
  *
  *   - what its stream was given before it;
  *   - what the stream waits for by cudaStreamWaitEvent: all that was ordered before the event was recorded;
- *   - what the host had waited for when it was given: by cudaDeviceSynchronize, cudaStreamSynchronize, cudaEventSynchronize, a query
- *     that said it was done, cudaMemcpy, cudaFree, or an asynchronous copy to or between memory that is not pinned;
- *   - for the legacy default stream and those not made with cudaStreamNonBlocking: all that either was given before the other.
+ *   - what the host had waited for when it was given: by cudaDeviceSynchronize, cudaStreamSynchronize,
+ *     cudaEventSynchronize, a query that said it was done, cudaMemcpy, cudaFree, or an asynchronous copy to or between
+ *     memory that is not pinned;
+ *   - for the legacy default stream and those not made with cudaStreamNonBlocking: all that either was given before the
+ *   other.
  *
  * Two pieces of work race if nothing orders them, they have a byte in common, and one writes it; unless both do so by
  * atomics. The host races with work that it has not waited for if it reads what that writes, or writes what it uses;

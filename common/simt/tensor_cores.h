@@ -26,8 +26,8 @@ struct matrix_rows {
 };
 
 /**
- * Of a 16x16x16 product. Lanes i and i + 16 both have row i of a and column i of b; the first has columns 0 to 7 of row i
- * of c and d, the second columns 8 to 15.
+ * Of a 16x16x16 product. Lanes i and i + 16 both have row i of a and column i of b; the first has columns 0 to 7 of row
+ * i of c and d, the second columns 8 to 15.
  */
 struct wmma_fragments {
     const uint16_t *a;
@@ -38,8 +38,8 @@ struct wmma_fragments {
 
 /**
  * d += a b. Products are exact in f32 (but for bf16's that overflow or underflow there); they are added to d one after
- * another, in ascending order of k, and each sum is rounded to the nearest. A GPU adds several at a time and truncates, in
- * an order that nobody has promised: results differ in their last bits.
+ * another, in ascending order of k, and each sum is rounded to the nearest. A GPU adds several at a time and truncates,
+ * in an order that nobody has promised: results differ in their last bits.
  */
 void simt_complete_mma(const uint64_t lanes[WARP_LANES], enum simt_number number);
 void simt_complete_wmma(const uint64_t lanes[WARP_LANES], enum simt_number number);

@@ -1,6 +1,7 @@
 /**
  * @file trace.c
- * @brief What the warps of the first block of a launch did, in the order of the replay, and the values they did it with.
+ * @brief What the warps of the first block of a launch did, in the order of the replay, and the values they did it
+ * with.
  */
 #include "trace.h"
 

@@ -4,9 +4,11 @@
  *
  * In C++ a copy makes the accesses a GPU makes: one for a vector of up to 16 bytes, two for one of 32, and one for each
  * component of the vectors of three, whose alignment allows no more. A compiler splits its own copies, and the counters
- * would count that. The default constructor is trivial: no vector is initialised unasked, and shared memory may hold them.
+ * would count that. The default constructor is trivial: no vector is initialised unasked, and shared memory may hold
+ * them.
  *
- * C sees plain structures of the same layout. None may be passed by value between C and C++, which passes these by reference.
+ * C sees plain structures of the same layout. None may be passed by value between C and C++, which passes these by
+ * reference.
  */
 #ifndef SIMT_VECTOR_TYPES_H
 #define SIMT_VECTOR_TYPES_H
@@ -80,7 +82,10 @@ SIMT_INLINE void simt_copy(vector *to, const vector *from)
 
 #endif
 
-/** Defines name1 to name4 and make_name1 to make_name4; name2 and name4 are aligned as told, the others as a component is. */
+/**
+ * Defines name1 to name4 and make_name1 to make_name4; name2 and name4 are aligned as told, the others as a component
+ * is.
+ */
 #define SIMT_VECTORS(name, component, align2, align4) \
     typedef struct name##1 { component x; } name##1; \
     typedef struct __attribute__((aligned(align2))) name##2 { \

@@ -1,6 +1,7 @@
 /**
  * @file views.c
- * @brief Trees of ticks that share their branches. What one view alone has is changed in place, anything else is copied.
+ * @brief Trees of ticks that share their branches. What one view alone has is changed in place, anything else is
+ * copied.
  */
 #include "views.h"
 

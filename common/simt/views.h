@@ -2,8 +2,9 @@
  * @file views.h
  * @brief Vector clocks for a grid: for each of its threads, the tick up to which somebody knows what it did.
  *
- * A view is a tree of 32 branches a level: blocks, the warps of a block, the lanes of a warp. Views share what they have in
- * common and are counted, so that handing one on costs nothing and joining two costs what is different. NULL knows nothing.
+ * A view is a tree of 32 branches a level: blocks, the warps of a block, the lanes of a warp. Views share what they
+ * have in common and are counted, so that handing one on costs nothing and joining two costs what is different. NULL
+ * knows nothing.
  */
 #ifndef SIMT_VIEWS_H
 #define SIMT_VIEWS_H
@@ -26,8 +27,8 @@ static inline uint64_t view_thread(uint32_t block, unsigned thread)
 }
 
 /**
- * The same thread, as copies and products see it that go by another way to memory than loads and stores do: what they may see of
- * what it did in a space, 0 or 1. A view has that in quarters of its branches of their own.
+ * The same thread, as copies and products see it that go by another way to memory than loads and stores do: what they
+ * may see of what it did in a space, 0 or 1. A view has that in quarters of its branches of their own.
  */
 uint64_t simt_view_by_proxy(uint64_t thread, int space);
 

@@ -2,9 +2,9 @@
  * @file warp_replay.c
  * @brief From what each lane did to what the warp issued: basic blocks, memory requests, and where its lanes part.
  *
- * Of the lanes' next events the one with the deepest call, then the smallest address, is issued, for every lane that is at
- * it. Compilers lay out blocks so that lanes which part meet again at the join, as on the hardware; no control-flow graph
- * is needed.
+ * Of the lanes' next events the one with the deepest call, then the smallest address, is issued, for every lane that is
+ * at it. Compilers lay out blocks so that lanes which part meet again at the join, as on the hardware; no control-flow
+ * graph is needed.
  */
 #include "blocks.h"
 
@@ -190,7 +190,9 @@ static uint32_t awaited_lanes(const struct warp *warp)
     return awaited & ~warp->waiting;
 }
 
-/** Lanes with events left; of these, in `group`, the ones to go first, and in `below` the key of the best of the rest. */
+/**
+ * Lanes with events left; of these, in `group`, the ones to go first, and in `below` the key of the best of the rest.
+ */
 static uint32_t choose(const struct lane *lanes, uint32_t candidates, uint32_t *group, uint64_t *below)
 {
     uint64_t best = UINT64_MAX;

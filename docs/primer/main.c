@@ -1,9 +1,11 @@
 /**
  * @file main.c
- * @brief Runs one of the primer's kernels on the simulator, and shows what it wrote and what it did; or the first example.
+ * @brief Runs one of the primer's kernels on the simulator, and shows what it wrote and what it did; or the first
+ * example.
  *
  * primer gate   the example, on the CPU
- * primer NAME   a kernel: exits 0, or 1 with the reason if the simulator refuses the kernel, or 2 if there is no such kernel
+ * primer NAME   a kernel: exits 0, or 1 with the reason if the simulator refuses the kernel, or 2 if there is no such
+ * kernel
  */
 #include "primer.h"
 

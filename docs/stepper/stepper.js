@@ -1,7 +1,7 @@
 /*
- * Plays what the warps of a block did. The page holds the trace as the program wrote it, compressed, the arrays that it writes,
- * the steps as text and the source; this file adds the controls, the lanes, the memory and the barriers. No library, nothing
- * is fetched.
+ * Plays what the warps of a block did. The page holds the trace as the program wrote it, compressed, the arrays that it
+ * writes, the steps as text and the source; this file adds the controls, the lanes, the memory and the barriers. No
+ * library, nothing is fetched.
  */
 'use strict';
 
@@ -9,7 +9,8 @@
     const LANES = 32;
     const CELL = 40, LEFT = 66; /* px: a lane's column, and where the first begins */
     const CHARACTER = 8; /* px: what a character of a lane's cell takes, about */
-    const SHUFFLE = 'shuffle', VOTE = 'vote', WARP_BARRIER = 'warp_barrier', BLOCK_BARRIER = 'block_barrier', ATOMIC = 'atomic',
+    const SHUFFLE = 'shuffle', VOTE = 'vote', WARP_BARRIER = 'warp_barrier', BLOCK_BARRIER = 'block_barrier',
+        ATOMIC = 'atomic',
           RETURN = 'return', MMA = 'mma', MATRIX_MEMORY = 'matrix_memory', COPY_TO = 'copy_to',
           LOADS = ['shared_load', 'global_load', 'copy_from'];
     const UNDER_WAY = '\u2026'; /* in place of a value that a copy has not brought yet */
@@ -35,7 +36,7 @@
         return node;
     }
 
-    /* --- the data ----------------------------------------------------------------------------------------------------- */
+    /* --- the data ------------------------------------------------------------------------------------------------- */
 
     async function readTrace(root) {
         const bytes = Uint8Array.from(atob(root.querySelector('.stepper-trace').textContent), c => c.charCodeAt(0));
@@ -54,12 +55,12 @@
         return String(Number(digits + 'e' + exponent));
     }
 
-    /* A word of a value as what it is most likely to be: a float of a usual size, infinity, or a whole number. The trace does
-       not know types; small whole numbers have no exponent bits and floats of a usual size have. */
+    /* A word of a value as what it is most likely to be: a float of a usual size, infinity, or a whole number. The
+       trace does not know types; small whole numbers have no exponent bits and floats of a usual size have. */
     function wordText(value, word) {
-        const digits = value.slice(2), view = new DataView(new ArrayBuffer(4));
+        const digits = value.slice(2), end = digits.length - 8 * word, view = new DataView(new ArrayBuffer(4));
 
-        view.setUint32(0, parseInt(digits.slice(Math.max(0, digits.length - 8 * word - 8), digits.length - 8 * word) || 0, 16));
+        view.setUint32(0, parseInt(digits.slice(Math.max(0, end - 8), end) || 0, 16));
         const float = view.getFloat32(0), size = Math.abs(float);
 
         if (size === Infinity)
@@ -76,7 +77,8 @@
             view.setInt32(0, half);
             const number = view.getFloat32(0);
 
-            return Number.isFinite(number) ? fourDigits(number) : String(number).toLowerCase().replace('infinity', 'inf');
+            return Number.isFinite(number) ? fourDigits(number)
+                : String(number).toLowerCase().replace('infinity', 'inf');
         }).join(' ');
     }
 
@@ -84,12 +86,13 @@
         return (event.lanes / 2 ** lane & 1) === 1;
     }
 
-    /* An event of the trace as the page shows it: columns have an element for each of the 32 lanes, null for those that take no
-       part; values are texts. */
+    /* An event of the trace as the page shows it: columns have an element for each of the 32 lanes, null for those that
+       take no part; values are texts. */
     function readEvent(event, trace, files, regions, dtype) {
         const {kind, warp, line = 0, lanes} = event;
         const shown = {kind, warp, file: files.indexOf(event.file || trace.source), line, lanes};
-        const column = element => Array.from({length: LANES}, (_, lane) => takesPart(event, lane) ? element(lane) : null);
+        const column = element =>
+            Array.from({length: LANES}, (_, lane) => takesPart(event, lane) ? element(lane) : null);
         const halves = dtype === 'bf16' && (event.bytes === 2 || event.bytes === 16);
         const text = (value, word) => halves ? halvesText(value, word, event.bytes) : wordText(value, word);
         const unknown = kind === COPY_TO ? UNDER_WAY : '?';
@@ -106,12 +109,14 @@
             const isShared = kind.startsWith('shared') || kind === COPY_TO ||
                 (kind === ATOMIC && event.space !== 'global');
             const word = lane => Math.floor(event.offset[lane] / 4);
-            const start = isShared ? 0 : Math.min(...regions.filter(([space]) => space !== SHARED).map(([, , first]) => first));
+            const start = isShared ? 0
+                : Math.min(...regions.filter(([space]) => space !== SHARED).map(([, , first]) => first));
             const place = lane => regions[shown.region[lane]] ? shown.index[lane] + regions[shown.region[lane]][4]
                                                                 : word(lane) - start;
 
             shown.region = column(lane => regions.findIndex(([space, , first, count]) =>
-                space === (isShared ? SHARED : event.allocation[lane]) && word(lane) >= first && word(lane) < first + count));
+                space === (isShared ? SHARED : event.allocation[lane]) &&
+                word(lane) >= first && word(lane) < first + count));
             shown.index = column(lane => word(lane) - (shown.region[lane] < 0 ? 0 : regions[shown.region[lane]][2]));
             shown.place = column(lane => '[' + place(lane) + ']');
             shown.half = halves && event.bytes === 2 ? column(lane => event.offset[lane] % 4 / 2) : null;
@@ -192,7 +197,9 @@
     function short(text) {
         const shorter = text.replace(/^(-?)0\./, '$1.');
 
-        return shorter.includes('e') ? Number(text).toPrecision(2).replace(/e([+-])0*/, 'e$1').replace('e+', 'e') : shorter;
+        if (!shorter.includes('e'))
+            return shorter;
+        return Number(text).toPrecision(2).replace(/e([+-])0*/, 'e$1').replace('e+', 'e');
     }
 
     /* The rows of values that an event has in the lanes: one for each word, or for each of a word's two elements. */
@@ -204,7 +211,7 @@
         });
     }
 
-    /* --- one stepper -------------------------------------------------------------------------------------------------- */
+    /* --- one stepper ---------------------------------------------------------------------------------------------- */
 
     function Stepper(root, trace) {
         const regions = JSON.parse(root.querySelector('.stepper-regions').textContent);
@@ -305,7 +312,8 @@
         this.slider = element('input', {type: 'range', min: 0, step: 1, 'aria-label': 'step'});
         this.slider.addEventListener('input', () => this.stopAt(() => Number(this.slider.value)));
         this.count = element('span', {class: 'stepper-count'});
-        this.controls = element('div', {class: 'stepper-controls', role: 'group', 'aria-label': 'controls'}, this.select,
+        this.controls = element(
+            'div', {class: 'stepper-controls', role: 'group', 'aria-label': 'controls'}, this.select,
             this.button('Start', 'To the beginning (Home)', () => this.stopAt(() => 0)),
             this.button('Back', 'One step back (left arrow)', () => this.stopAt(() => this.position - 1)),
             this.playButton,
@@ -315,7 +323,8 @@
 
         this.summary = element('p', {class: 'stepper-summary', 'aria-live': 'polite', 'aria-atomic': 'true'});
         this.lanes = drawn('svg', {role: 'img', class: 'stepper-lanes'});
-        this.lanesBox = element('div', {class: 'stepper-box', tabindex: 0, role: 'region', 'aria-label': 'lanes'}, this.lanes);
+        this.lanesBox = element(
+            'div', {class: 'stepper-box', tabindex: 0, role: 'region', 'aria-label': 'lanes'}, this.lanes);
         this.warps = element('div', {class: 'stepper-warps', role: 'group', 'aria-label': 'the warps of the block'});
         this.memory = element('div', {class: 'stepper-memory', tabindex: 0, role: 'region', 'aria-label': 'memory'});
         this.buildMemory();
@@ -352,7 +361,8 @@
 
     /* How many characters the longest text of a region ever has. */
     Stepper.prototype.longest = function (region) {
-        const texts = this.data.events.flatMap(event => event.words && event.region.includes(region) ? event.words.flat() : []);
+        const texts = this.data.events.flatMap(
+            event => event.words && event.region.includes(region) ? event.words.flat() : []);
 
         return Math.max(...texts.map(text => text === null ? 1 : text.length));
     };
@@ -424,8 +434,9 @@
             if (from === null)
                 continue;
             const kind = event.receives[lane] === event.brings[lane] ? 'same' : 'other';
+            const d = `M${x(from)} ${y}L${x(lane)} ${y + height - 6}`;
 
-            this.lanes.append(drawn('path', {d: `M${x(from)} ${y}L${x(lane)} ${y + height - 6}`, class: 'line ' + kind}));
+            this.lanes.append(drawn('path', {d, class: 'line ' + kind}));
             this.lanes.append(drawn('path', {d: `M${x(lane) - 4} ${y + height - 7}h8l-4 7z`, class: 'head ' + kind}));
         }
     };
@@ -522,7 +533,8 @@
 
         for (let first = 0, past; first < states.length; first = past) {
             past = first + 1;
-            while (past < states.length && states[past][1] === states[first][1] && first !== this.warp && past !== this.warp)
+            while (past < states.length && states[past][1] === states[first][1] &&
+                   first !== this.warp && past !== this.warp)
                 past++;
             const name = past - first === 1 ? 'warp ' + first : 'warps ' + first + ' to ' + (past - 1);
             const chip = element('span', {class: states[first][0]}, name + ': ' + states[first][1]);

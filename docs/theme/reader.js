@@ -1,6 +1,7 @@
 /*
- * What the site does for its reader: it remembers which chapters were read and which exercises were solved, in this browser
- * only, prints a page light and with its folded answers unfolded, and lets long commands go on in the next line.
+ * What the site does for its reader: it remembers which chapters were read and which exercises were solved, in this
+ * browser only, prints a page light and with its folded answers unfolded, and lets long commands go on in the next
+ * line.
  */
 'use strict';
 
@@ -97,8 +98,8 @@
 
     /* --- commands --- */
 
-    /* A line may end behind a hyphen, but not within an option: --trace would become -- and trace. What is longer than a line
-       of a phone is a command, which begins where the text stands and goes on below. */
+    /* A line may end behind a hyphen, but not within an option: --trace would become -- and trace. What is longer than
+       a line of a phone is a command, which begins where the text stands and goes on below. */
     document.querySelectorAll('.textblock p code, .textblock li code, .textblock td code').forEach(code => {
         const pieces = code.textContent.split(/( --?[A-Za-z]\S*)/);
 

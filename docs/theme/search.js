@@ -1,6 +1,7 @@
 /*
- * The search of the site. It works without a server, from a file too: search_data.js holds all sections' text, and lunr makes
- * its index of them here, when the search is first used. Keys: / goes to the field, arrows choose, Enter opens, Escape closes.
+ * The search of the site. It works without a server, from a file too: search_data.js holds all sections' text, and lunr
+ * makes its index of them here, when the search is first used. Keys: / goes to the field, arrows choose, Enter opens,
+ * Escape closes.
  */
 'use strict';
 
@@ -26,13 +27,14 @@
 
     /* --- the index --- */
 
-    /* A name as it stands, and its parts: __shfl_xor_sync is found by shfl, shfl_xor and sync, too. A word is also its stem:
-       predication and predicated both become predic. */
+    /* A name as it stands, and its parts: __shfl_xor_sync is found by shfl, shfl_xor and sync, too. A word is also its
+       stem: predication and predicated both become predic. */
     function forms(token) {
         const text = token.toString();
         const parts = text.split('_').filter(part => part);
         const names = parts.length > 1 ? [parts.join('_'), ...parts.slice(1)] : parts;
-        const texts = new Set([text, ...names, ...names.map(name => lunr.stemmer(new lunr.Token(name, {})).toString())]);
+        const stems = names.map(name => lunr.stemmer(new lunr.Token(name, {})).toString());
+        const texts = new Set([text, ...names, ...stems]);
 
         return [...texts].map(form => token.clone(() => form));
     }
@@ -56,7 +58,8 @@
     }
 
     function ready() {
-        loading = loading || Promise.all([load('lunr.min.js'), load('search_data.js')]).then(() => { index = makeIndex(); });
+        loading = loading || Promise.all([load('lunr.min.js'), load('search_data.js')])
+            .then(() => { index = makeIndex(); });
         return loading;
     }
 
@@ -83,7 +86,8 @@
 
     function marked(text, words) {
         const out = document.createElement('span');
-        const pattern = new RegExp(words.map(word => word.replace(/[^\p{L}\p{N}_]/gu, '')).filter(word => word).join('|'), 'giu');
+        const plain = words.map(word => word.replace(/[^\p{L}\p{N}_]/gu, '')).filter(word => word);
+        const pattern = new RegExp(plain.join('|'), 'giu');
         let at = 0;
 
         for (const found of text.matchAll(pattern)) {
@@ -103,13 +107,15 @@
         const first = Math.max(0, (found.length ? Math.min(...found) : 0) - BEFORE);
         const start = first === 0 ? 0 : text.indexOf(' ', first) + 1;
 
-        return (start > 0 ? '… ' : '') + text.slice(start, start + EXCERPT) + (text.length > start + EXCERPT ? ' …' : '');
+        const end = start + EXCERPT;
+        return (start > 0 ? '… ' : '') + text.slice(start, end) + (text.length > end ? ' …' : '');
     }
 
     function item(ref, number, words) {
         const [page, section, anchor, text] = searchData.sections[ref];
         const [title, address] = searchData.pages[page];
-        const link = document.createElement('a'), head = document.createElement('b'), entry = document.createElement('li');
+        const link = document.createElement('a'), head = document.createElement('b');
+        const entry = document.createElement('li');
 
         link.href = address + (anchor ? '#' + anchor : '');
         link.tabIndex = -1;

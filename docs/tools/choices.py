@@ -13,12 +13,14 @@ FORMATS = {"<i4": "i", "<i8": "q", "<f4": "f"}
 
 
 def read_array(path):
-    """The shape and the elements, in order, of a .npy file of i32, i64 or f32. ValueError, in one line, if it is none."""
+    """The shape and the elements, in order, of a .npy file of i32, i64 or f32. ValueError, in one line, if it is
+    none."""
     try:
         content = pathlib.Path(path).read_bytes()
         start = 10 + struct.unpack("<H", content[8:10])[0]
         header = ast.literal_eval(content[10:start].decode("latin-1"))
-        return header["shape"], struct.unpack(f"<{math.prod(header['shape'])}{FORMATS[header['descr']]}", content[start:])
+        return header["shape"], struct.unpack(f"<{math.prod(header['shape'])}{FORMATS[header['descr']]}",
+                                              content[start:])
     except OSError as error:
         raise ValueError(f"{path}: {error.strerror}") from error
     except (KeyError, SyntaxError, TypeError, ValueError, struct.error) as error:
@@ -42,7 +44,8 @@ def _read_words():
 
 
 def flow(directory):
-    """The last token of a gate's answer, with what each step made of it, calculated once more: the answer must be the same."""
+    """The last token of a gate's answer, with what each step made of it, calculated once more: the answer must be
+    the same."""
     ids, weights = (_rows(pathlib.Path(directory) / f"{name}.npy", TOPK, kind)
                     for name, kind in (("topk_ids", int), ("topk_weights", float)))
     logits, bias = (_rows(ROUTER / f"layer2_{name}.npy", NUM_EXPERTS, float) for name in ("logits", "bias"))
@@ -74,7 +77,8 @@ def blocks(directory):
     names = ("sorted_token_ids", "expert_ids", "num_tokens_post_padded")
     sorted_ids, expert_ids, (padded, *_) = (read_array(pathlib.Path(directory) / f"{name}.npy")[1] for name in names)
     numel, block_size = max(sorted_ids), len(sorted_ids) // len(expert_ids)
-    expert_of = {position: expert_ids[place // block_size] for place, position in enumerate(sorted_ids) if position < numel}
+    expert_of = {position: expert_ids[place // block_size]
+                 for place, position in enumerate(sorted_ids) if position < numel}
     positions = sorted(position for position in sorted_ids if position < numel)
     if len(sorted_ids) != block_size * len(expert_ids) or positions != list(range(numel)) or max(expert_ids) > 3:
         raise ValueError(f"{directory}: the arrays are not those of one align with few experts")
@@ -83,7 +87,8 @@ def blocks(directory):
 
 
 def load(directory):
-    """How many choices each expert gets in a gate's answer, the busiest first, and the words that those get most often."""
+    """How many choices each expert gets in a gate's answer, the busiest first, and the words that those get most
+    often."""
     shape, ids = read_array(pathlib.Path(directory) / "topk_ids.npy")
     if len(shape) != 2 or not ids or not isinstance(ids[0], int):
         raise ValueError(f"{directory}/topk_ids.npy: it must be [tokens, topk] of i32")

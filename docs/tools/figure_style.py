@@ -1,8 +1,9 @@
-"""The one look of all figures: colours for a light and a dark page, shapes in pixels, and SVG that follows the reader's theme.
+"""The one look of all figures: colours for a light and a dark page, shapes in pixels, and SVG that follows the reader's
+theme.
 
 Figures are drawn with matplotlib in the colours of the light theme, one unit to a pixel. svg() rewrites what matplotlib
-makes: each look becomes a CSS class, and a media query gives the classes their dark colours. Hues are Okabe and Ito's, which
-people tell apart whatever their sight; text is 12 px or larger.
+makes: each look becomes a CSS class, and a media query gives the classes their dark colours. Hues are Okabe and Ito's,
+which people tell apart whatever their sight; text is 12 px or larger.
 """
 import html
 import io
@@ -93,7 +94,8 @@ def lines(ax, segments, colour, width=1.0, head=0):
         for x1, y1, x2, y2 in segments:
             scale = head / ((x2 - x1) ** 2 + (y2 - y1) ** 2) ** 0.5
             dx, dy = (x2 - x1) * scale, (y2 - y1) * scale
-            heads.append(((x2, y2), (x2 - dx - dy * 0.42, y2 - dy + dx * 0.42), (x2 - dx + dy * 0.42, y2 - dy - dx * 0.42)))
+            heads.append(
+                ((x2, y2), (x2 - dx - dy * 0.42, y2 - dy + dx * 0.42), (x2 - dx + dy * 0.42, y2 - dy - dx * 0.42)))
         _shape(ax, heads, True, facecolor=COLOURS[colour], edgecolor="none")
 
 

@@ -1,12 +1,13 @@
 """Draws docs/figures/*.svg, those that are not up to date, from what programs do and what is recorded:
 
     python3 docs/tools/figures.py [--build build]            draws; needs matplotlib
-    python3 docs/tools/figures.py --check [--build build]    names those that are not up to date; exits 1 if there are any
+    python3 docs/tools/figures.py --check [--build build]    names those that are not up to date; exits 1 if there are
+                                                             any
 
 The build's folder has the programs in cpu/. --figures DIR is another folder for the figures.
 
-A figure holds a hash of its data, of the code that draws it and of itself. So the check needs no matplotlib, and it does not
-matter that another version of matplotlib would write another file.
+A figure holds a hash of its data, of the code that draws it and of itself. So the check needs no matplotlib, and it
+does not matter that another version of matplotlib would write another file.
 """
 import functools
 import hashlib
@@ -30,17 +31,19 @@ PADS = "--counts 1,1,1,1,1,1,1,1 --block-size 32 --kernel large"
 
 
 def _traced(find, *wanted, **more):
-    """Makes a figure's data by find(TRACE..., more) from runs: programs with arguments, or as readers step through them."""
+    """Makes a figure's data by find(TRACE..., more) from runs: programs with arguments, or as readers step through
+    them."""
     return lambda build: find(*(trace.read(runs.trace(build, *run.split(" ", 1))) for run in wanted), **more)
 
 
-# A figure's name: its title, in which {} are of its data; the function, MODULE.NAME, that draws it; what makes its data from
-# the build's folder. What it shows is said where the Markdown shows it.
+# A figure's name: its title, in which {} are of its data; the function, MODULE.NAME, that draws it; what makes its data
+# from the build's folder. What it shows is said where the Markdown shows it.
 FIGURES = {
     "01_flow": ('One token through the gate: the word "{word}", row {row} of the data', "trace_figures.draw_flow",
                 lambda build: choices.flow(runs.arrays(build, "01_cpu_baseline", "--num-tokens 6"))),
     "02_butterfly": ("The best of 32 experts in five steps", "trace_figures.draw_exchange",
-                     _traced(kernel_steps.exchange, "02_warp_per_group", snippet="warp_best", first_distance=16, steps=5)),
+                     _traced(kernel_steps.exchange, "02_warp_per_group", snippet="warp_best", first_distance=16,
+                             steps=5)),
     "03_split": ("Where a warp's lanes part, and where they do not", "trace_figures.draw_split",
                  _traced(kernel_steps.split, "02_warp_per_group", "03_divergence_free")),
     "04_bitonic": ("A warp sorts 32 values in 15 steps", "trace_figures.draw_exchange", _traced(
@@ -48,7 +51,8 @@ FIGURES = {
     "05_tokens": ("Four tokens share a warp: eight lanes and three steps each", "trace_figures.draw_exchange", _traced(
         kernel_steps.exchange, "05_fused_gate", snippet="token_best", first_distance=4, steps=3, lanes_together=8)),
     "06_blocks": ("{numel} ids, by expert, in blocks of {block_size} rows", "trace_figures.draw_blocks",
-                  lambda build: choices.blocks(runs.arrays(build, "06_align_serial", "--counts 4,1,5,3 --block-size 3"))),
+                  lambda build: choices.blocks(
+                      runs.arrays(build, "06_align_serial", "--counts 4,1,5,3 --block-size 3"))),
     "06_waiting": ("One thread adds up; 1,023 wait", "trace_figures.draw_timeline", _traced(
         kernel_steps.timeline, "06_align_serial --num-tokens 128 --kernel large --trace-kernel align_kernel")),
     "07_stores": ("The same pads, 4 and 16 bytes at a time", "trace_figures.draw_stores", _traced(
@@ -60,7 +64,8 @@ FIGURES = {
     "10_parallel_fill": ("Eight warps fill while one counts", "trace_figures.draw_timeline", _traced(
         kernel_steps.timeline, f"10_align_parallel_fill {runs.COUNTS} --block-size 512 --kernel small")),
     "11c_pieces": ("Where the pieces of 8 lines stand", "trace_figures.draw_pieces", _traced(
-        kernel_steps.pieces, "11c_moe_tensor_cores --num-tokens 8 --num-experts 2 --topk 1 --hidden-size 64 --intermediate-size 64 "
+        kernel_steps.pieces, "11c_moe_tensor_cores --num-tokens 8 --num-experts 2 --topk 1 --hidden-size 64 "
+        "--intermediate-size 64 "
         "--block-size 192")),
     "results": ("What the chapters gain, in microseconds per call", "plots.draw_results",
                 lambda _: plot_data.few_and_many(results.load())),
@@ -70,7 +75,8 @@ FIGURES = {
 for _name, _operator in ((name, operator) for name, operator in OPERATORS.items() if operator.titles):
     FIGURES[f"{_name}_times"] = (_operator.titles[0], "plots.draw_times",
                                  lambda _, name=_name: plot_data.time_lines(name, results.load()))
-    FIGURES[f"{_name}_counters"] = (_operator.titles[1], "plots.draw_counters", functools.partial(plot_data.counter_panels, _name))
+    FIGURES[f"{_name}_counters"] = (_operator.titles[1], "plots.draw_counters",
+                                    functools.partial(plot_data.counter_panels, _name))
 if (results.FOLDER / "16_layer_at_the_limit.json").exists():  # there is none before its times are recorded
     FIGURES["layer_roofline"] = (
         "The layer below its ceilings: 1 to 16,384 tokens", "plots.draw_roofline",

@@ -66,8 +66,8 @@ def readmes():
 
 
 def snippets(path):
-    """For each line of a source file the innermost named snippet that holds it, "" if none does. A snippet goes from a line
-    `// [name]` to the next one like it."""
+    """For each line of a source file the innermost named snippet that holds it, "" if none does. A snippet goes from
+    a line `// [name]` to the next one like it."""
     names, open_snippets = [], []
     for text in pathlib.Path(path).read_text().splitlines():
         marker = MARKER.fullmatch(text)

@@ -1,7 +1,7 @@
 """What kernels did, step by step, from their traces: the data of the figures that show it.
 
-Each function takes traces as trace.read() gives them and returns lists and dictionaries of texts and whole numbers. ValueError,
-in one line, where the kernel did not do what the figure is to show.
+Each function takes traces as trace.read() gives them and returns lists and dictionaries of texts and whole numbers.
+ValueError, in one line, where the kernel did not do what the figure is to show.
 """
 import files
 import trace as traces
@@ -25,8 +25,9 @@ def _distance(event):
 
 
 def _exchanges(trace, snippet, first_distance, steps):
-    """The value's and the id's shuffle of each step that one warp takes in the snippet, and the warp's events after them.
-    It is the first in which half of the lanes or more have something to offer: not the one that ranks 8 groups."""
+    """The value's and the id's shuffle of each step that one warp takes in the snippet, and the warp's events after
+    them. It is the first in which half of the lanes or more have something to offer: not the one that ranks 8
+    groups."""
     where, events = f"in snippet [{snippet}]", trace["events"]
     first = next((number for number, (event, name) in enumerate(zip(events, _snippets(trace)))
                   if name == snippet and _distance(event) == first_distance and
@@ -37,15 +38,18 @@ def _exchanges(trace, snippet, first_distance, steps):
     pairs = list(zip(events[0:2 * steps:2], events[1:2 * steps:2]))
     done = [_distance(value) == _distance(id_) > 0 and value["line"] == events[0]["line"] for value, id_ in pairs]
     if done != [True] * steps:
-        raise ValueError(f"{trace['source']}: {steps} exchanges are wanted {where}; there are {[*done, False].index(False)}")
+        raise ValueError(
+            f"{trace['source']}: {steps} exchanges are wanted {where}; there are {[*done, False].index(False)}")
     return pairs, events[2 * steps:]
 
 
 def _takes_last(value, id_, following):
-    """Which lanes end with what they read last. `following`: a sort's next shuffle, which shows what every lane ended with."""
+    """Which lanes end with what they read last. `following`: a sort's next shuffle, which shows what every lane
+    ended with."""
     if following:
         return [after != before for after, before in zip(following.get("in", value["in"]), value["in"])]
-    return [(traces.as_float(value["out"][lane]), -id_["out"][lane]) > (traces.as_float(value["in"][lane]), -id_["in"][lane])
+    return [(traces.as_float(value["out"][lane]), -id_["out"][lane]) >
+            (traces.as_float(value["in"][lane]), -id_["in"][lane])
             for lane in LANES]
 
 
@@ -65,14 +69,16 @@ def _is_sorted(values, ids, events):
 
 
 def exchange(trace, snippet, first_distance, steps, lanes_together=32, sorts=False):
-    """Values and ids of a warp's 32 lanes before each step of a butterfly or a sort and after the last, how far each step
-    reaches, and which lanes it gives something new. The kernel must go on with the result."""
+    """Values and ids of a warp's 32 lanes before each step of a butterfly or a sort and after the last, how far each
+    step reaches, and which lanes it gives something new. The kernel must go on with the result."""
     pairs, rest = _exchanges(trace, snippet, first_distance, steps)
     taken_last = _takes_last(*pairs[-1], rest[0] if sorts and rest else None)
     values, ids = ([pair[part]["in"] for pair in pairs] +
-                   [[pairs[-1][part]["out" if taken_last[lane] else "in"][lane] for lane in LANES]] for part in range(2))
+                   [[pairs[-1][part]["out" if taken_last[lane] else "in"][lane] for lane in LANES]]
+                   for part in range(2))
     if not (_is_sorted(values, ids, rest) if sorts else _is_stored(ids[-1], rest, lanes_together)):
-        raise ValueError(f"{trace['source']}: the kernel goes on with another result than that of the exchanges in [{snippet}]")
+        raise ValueError(
+            f"{trace['source']}: the kernel goes on with another result than that of the exchanges in [{snippet}]")
     return {"lanes_together": lanes_together, "sorts": sorts, "distances": [_distance(value) for value, _ in pairs],
             "values": values, "ids": ids,
             "taken": [[before != after for before, after in zip(*two)] for two in zip(ids, ids[1:])]}
@@ -109,8 +115,8 @@ def _before(scan):
 
 
 def two_level_scan(trace):
-    """The scan of 64 counts by two warps: each warp's values step by step, the warps' sums, what lies before each warp and
-    before each count, as the kernel stores it."""
+    """The scan of 64 counts by two warps: each warp's values step by step, the warps' sums, what lies before each
+    warp and before each count, as the kernel stores it."""
     of_warp = [iter([event for event in trace["events"] if event["warp"] == warp]) for warp in range(2)]
     scans = [_warp_scan(events) for events in of_warp]
     stores = [_next_event(events, "shared_store") for events in of_warp]
@@ -137,8 +143,8 @@ def _accesses(event, begin, count):
 
 
 def words_at_barriers(trace, first, count):
-    """Words of dynamic shared memory in the beginning, at every barrier and at the end: each time, for each word a pair of
-    what it holds, UNWRITTEN or UNKNOWN, and how often it had been written then."""
+    """Words of dynamic shared memory in the beginning, at every barrier and at the end: each time, for each word a
+    pair of what it holds, UNWRITTEN or UNKNOWN, and how often it had been written then."""
     now = [(UNWRITTEN, 0)] * count
     moments = [list(now)]
     for events in traces.intervals(trace):
@@ -157,7 +163,8 @@ def words_at_barriers(trace, first, count):
 
 
 def _sources(read, word, value):
-    """The words that the value was made of, of those that the lane has read: two whose sum it is, or one that it equals."""
+    """The words that the value was made of, of those that the lane has read: two whose sum it is, or one that it
+    equals."""
     pairs = [[a, b] for a in sorted(read) for b in sorted(read) if a < b and read[a] + read[b] == value]
     same = sorted((a for a in read if read[a] == value), key=lambda a: (a == word, -a))
     return pairs[0] if pairs else same[:1]
@@ -182,8 +189,9 @@ def _follow_interval(events, begin, count):
 
 
 def tree(trace, count=8):
-    """The steps of sums up and down a tree in the first `count` words of dynamic shared memory: after each barrier the words'
-    values, the words that each new value was made of, and a value kept elsewhere with those that it was made of."""
+    """The steps of sums up and down a tree in the first `count` words of dynamic shared memory: after each barrier
+    the words' values, the words that each new value was made of, and a value kept elsewhere with those that it was
+    made of."""
     if trace["dynamic_shared"]["bytes"] < WORD_BYTES * count:
         raise ValueError(f"{trace['source']}: it has no {count} words of dynamic shared memory")
     values, first, steps = [[value for value, _ in words] for words in words_at_barriers(trace, 0, count)], None, []
@@ -229,10 +237,12 @@ def _list_stores(trace):
     stores = [event for event in trace["events"] if event["kind"] == "global_store" and event["lanes"] & 1]
     stores = [event for event in stores if event["allocation"][0] == stores[0]["allocation"][0]]
     requests = [{"warp": event["warp"], "bytes": event["bytes"],
-                 "offsets": [event["offset"][lane] - stores[0]["offset"][0] for lane in event["active"]]} for event in stores]
+                 "offsets": [event["offset"][lane] - stores[0]["offset"][0] for lane in event["active"]]}
+                for event in stores]
     written = sorted(at + byte for request in requests for at in request["offsets"] for byte in range(request["bytes"]))
     if not written or written != list(range(len(written))) or len(written) % 32 or len(written) > 1024:
-        raise ValueError(f"{trace['source']}: {trace['kernel']} does not fill a list of whole sectors, 32 at most, once from "
+        raise ValueError(
+            f"{trace['source']}: {trace['kernel']} does not fill a list of whole sectors, 32 at most, once from "
                          "end to end")
     return requests, len(written)
 
@@ -246,7 +256,8 @@ def stores(before, after):
 
 
 def pieces(trace):
-    """Which piece of 16 bytes stands in each place of the first 8 lines of 8 that are copied asynchronously, 8 lanes a line."""
+    """Which piece of 16 bytes stands in each place of the first 8 lines of 8 that are copied asynchronously, 8 lanes
+    a line."""
     found = [[None] * 8 for _ in range(8)]
     for event in trace["events"]:
         if event["kind"] == "copy_to" and event["bytes"] == 16:

@@ -1,9 +1,9 @@
-"""What these tools must be told of each operator, a row each; its chapters are those whose kernel has its name. The times that
-stand for a chapter (see times.py); the library beside them, its columns (with words of their own, where the library's name does not
-do), and those that plots show (the first also stands
-beside chapters that are named); whether all chapters move the same bytes; whether counters are per token, and which; the numbers of tokens in its tables, and
-in lists of chapters; the titles of its plots, or none: it has no plots; its panel in the picture of all results, or none: title,
-numbers of tokens, the ends of its axis in microseconds and the marks on it."""
+"""What these tools must be told of each operator, a row each; its chapters are those whose kernel has its name. The
+times that stand for a chapter (see times.py); the library beside them, its columns (with words of their own, where
+the library's name does not do), and those that plots show (the first also stands beside chapters that are named);
+whether all chapters move the same bytes; whether counters are per token, and which; the numbers of tokens in its
+tables, and in lists of chapters; the titles of its plots, or none: it has no plots; its panel in the picture of all
+results, or none: title, numbers of tokens, the ends of its axis in microseconds and the marks on it."""
 from types import SimpleNamespace as Operator
 
 SIZES = (1, 16, 64, 512, 4096, 16384, 65536)
@@ -11,13 +11,15 @@ SIZES = (1, 16, 64, 512, 4096, 16384, 65536)
 OPERATORS = {
     "gate": Operator(
         standard="f32", library="pytorch_gate", library_name="PyTorch", plotted=("eager_graph", "compiled_graph"),
-        columns=("eager_stream", "eager_graph", "compiled_stream", "compiled_graph"), words={}, one_floor=True, per_token=True,
+        columns=("eager_stream", "eager_graph", "compiled_stream", "compiled_graph"), words={}, one_floor=True,
+        per_token=True,
         counters="shuffles block_barriers divergent_branches shared_wavefronts shared_conflicts global_sectors",
         sizes=SIZES, few_and_many=(1, 65536),
         titles=("The gate: microseconds per call", "The gate: what a token costs"),
         panel=("Gate", (1, 65536), (0.075, 200000), (1, 10, 100, 1000, 10000))),
     "align": Operator(
-        standard="align 64", library="cub_align", library_name="CUB radix sort", plotted=("here",), columns=("here",), words={},
+        standard="align 64", library="cub_align", library_name="CUB radix sort", plotted=("here",), columns=("here",),
+        words={},
         one_floor=False, per_token=False,
         counters="block_barriers shuffles divergent_branches global_store_requests global_sectors shared_wavefronts",
         sizes=SIZES, few_and_many=(1, 65536),
@@ -28,10 +30,12 @@ OPERATORS = {
         columns=("loop_stream", "grouped_graph", "triton_graph"), one_floor=True,
         words={"loop_stream": "PyTorch, a loop over the experts", "grouped_graph": "PyTorch, grouped products",
                "triton_graph": "Triton"},
-        per_token=False, counters="global_sectors shared_wavefronts block_barriers", sizes=(1, 4, 16, 64, 256, 512, 4096),
+        per_token=False, counters="global_sectors shared_wavefronts block_barriers",
+        sizes=(1, 4, 16, 64, 256, 512, 4096),
         few_and_many=(1, 512), titles=(), panel=("Layer", (1, 4096), (10, 5000000), (100, 1000, 10000))),
     "routing": Operator(
-        standard="routing f32", library="", library_name="", plotted=(), columns=(), words={}, one_floor=True, per_token=False,
+        standard="routing f32", library="", library_name="", plotted=(), columns=(), words={}, one_floor=True,
+        per_token=False,
         counters="block_barriers shuffles divergent_branches global_sectors shared_wavefronts atomic_requests",
         sizes=(1, 4, 16, 64, 256, 512, 4096, 16384), few_and_many=(1, 256), titles=(),
         panel=("Gate and align", (1, 256), (0.2, 30), (1, 10))),

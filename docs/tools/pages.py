@@ -102,7 +102,8 @@ def _box(site, page, writer, own_pages):
     exercises = [(f"{other.id}.html", other.title.partition(":")[0]) for other in site.pages
                  if other.id.startswith(f"exercise_{number}_")]
     items = _item("Source: ", sources) + _item("Headers it uses: ", headers)
-    items += "".join(f'<li><a href="{page_id}.html">{STEP_PAGES[results.number_of(page_id)]}</li>' for page_id in own_pages)
+    items += "".join(f'<li><a href="{page_id}.html">{STEP_PAGES[results.number_of(page_id)]}</li>'
+                     for page_id in own_pages)
     return (f'\n@htmlonly<div class="place"><p>Chapter {number.lstrip("0")} of {last}, part {part + 1}: '
             f"{PARTS[part][1]}. About {minutes} minutes: {writer.words} words, {writer.lines_of_code} lines of code."
             f"</p><ul>{items}{_item('Exercises: ', exercises)}</ul></div>@endhtmlonly\n")

@@ -11,7 +11,8 @@ import tempfile
 
 import files
 
-ORDER = "index", "primer", "chapter_[0-9]*", "exercises", "exercise_[0-9]*", "glossary", "simulator", "sources", "claims"
+ORDER = ("index", "primer", "chapter_[0-9]*", "exercises", "exercise_[0-9]*", "glossary", "simulator", "sources",
+         "claims")
 CONTENT = re.compile(r'<h1 class="title">(.*?)</h1>.*?<div class="contents">(.*)</div><!-- contents -->', re.S)
 
 
@@ -23,7 +24,8 @@ def one_page(html):
         title, content = CONTENT.search(path.read_text()).groups()
         sections += f'<section class="contents" id="{path.name}"><h1 class="title">{title}</h1>{content}</section>\n'
     for path in paths:
-        sections = re.sub(rf'href="({re.escape(path.name)})(#[^"]+)?"', lambda at: f'href="{at[2] or "#" + at[1]}"', sections)
+        sections = re.sub(rf'href="({re.escape(path.name)})(#[^"]+)?"', lambda at: f'href="{at[2] or "#" + at[1]}"',
+                          sections)
     sections = sections.replace("<details", "<details open").replace(' loading="lazy"', "")
     head = re.search(r"<head>.*?</head>", (html / "index.html").read_text(), re.S)[0]
     head = re.sub(r"<script.*?</script>", "", head, flags=re.S)
@@ -37,7 +39,8 @@ def main():
     page.write_text(one_page(folder / "html"))
     try:
         with tempfile.TemporaryDirectory() as profile:
-            command = ["chromium", "--headless", "--disable-gpu", f"--user-data-dir={profile}", "--no-pdf-header-footer",
+            command = ["chromium", "--headless", "--disable-gpu", f"--user-data-dir={profile}",
+                       "--no-pdf-header-footer",
                        "--generate-pdf-document-outline", f"--print-to-pdf={out.resolve()}", page.resolve().as_uri()]
             command += ["--no-sandbox"] * (os.geteuid() == 0)
             subprocess.run(command, check=True, stderr=subprocess.DEVNULL)

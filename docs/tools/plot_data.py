@@ -1,4 +1,5 @@
-"""The data of plots: recorded times, and what the simulator counts, of all chapters of an operator. ValueError if any lack."""
+"""The data of plots: recorded times, and what the simulator counts, of all chapters of an operator. ValueError if
+any lack."""
 import counters
 import results
 import times
@@ -7,7 +8,8 @@ from operators import OPERATORS
 
 def _lines(operator, recorded):
     """Of the chapters that have recorded runs: a new one is in the plots once its times are taken."""
-    names = [name for name in results.chapters(kernel=f"{operator}.*") if name in recorded or name == times.HOST_CHAPTER]
+    names = [name
+             for name in results.chapters(kernel=f"{operator}.*") if name in recorded or name == times.HOST_CHAPTER]
     return times.lines(f"{OPERATORS[operator].standard} {' '.join(names)}", recorded)
 
 
@@ -40,7 +42,8 @@ def _without_slow(recorded, operator):
 
 
 def few_and_many(recorded):
-    """The time for one token and for many, a row for each library (of PyTorch's forms the faster), chapter and the floor."""
+    """The time for one token and for many, a row for each library (of PyTorch's forms the faster), chapter and the
+    floor."""
     made = {name: _lines(name, _without_slow(recorded, name)) for name, operator in OPERATORS.items() if operator.panel}
     panels = {name: {"panel": OPERATORS[name].panel,
                      "rows": [_row(line, OPERATORS[name].panel[1]) for line in lines if line.label != "PyTorch eager"]}
@@ -52,7 +55,8 @@ def roofline(words, recorded):
     """How many operations a second the layers of times.roofline() do, by operations a byte, below both ceilings."""
     reading, products, made, source = times.roofline(words, recorded)
     return {"source": source, "old": _old(made), "reading": reading, "products": products, "lines": [
-        {"kind": line.kind, "label": line.label.partition(" (")[0].replace("_", " "), "points": line.points} for line in made]}
+        {"kind": line.kind, "label": line.label.partition(" (")[0].replace("_", " "), "points": line.points}
+        for line in made]}
 
 
 def counter_panels(operator, build):

@@ -1,12 +1,13 @@
-"""Draws plots: recorded times, the simulator's counters, and how many choices each expert gets. Data come from plot_data.py
-and choices.py."""
+"""Draws plots: recorded times, the simulator's counters, and how many choices each expert gets. Data come from
+plot_data.py and choices.py."""
 import math
 import textwrap
 
 from figure_style import COLOURS, boxes, canvas, lines, plot_area, write
 
 # Colours and marks of chapters, the last one's first. What else a line may be has dashes.
-LAST, *OTHERS = (("vermillion", "o", None, 3), ("orange", "s", None, 1.6), ("green", "^", None, 1.6), ("sky", "o", None, 1.6),
+LAST, *OTHERS = (("vermillion", "o", None, 3), ("orange", "s", None, 1.6), ("green", "^", None, 1.6),
+                 ("sky", "o", None, 1.6),
                  ("purple", "D", None, 1.6), ("grey", "P", None, 1.6), ("ink", "p", None, 1.6))
 KINDS = {"host": [("grey", "v", (5, 3), 1.6)], "library": [("ink", "x", (6, 2, 1.5, 2), 1.6), ("ink", "s", None, 1.6),
                      ("grey", "D", (2, 2), 1.6)],
@@ -50,7 +51,8 @@ def _wrapped(notes, width):
 
 def draw_times(data, title):
     left, top, right, bottom = 66, 44, 606, 424
-    on_host = "".join(f", chapter {line['label'].partition(' ')[0]} on its CPU" for line in data["lines"] if line["kind"] == "host")
+    on_host = "".join(f", chapter {line['label'].partition(' ')[0]} on its CPU"
+                      for line in data["lines"] if line["kind"] == "host")
     notes = _wrapped([f"{data['source']}. Medians; kernels are replayed from a CUDA graph{on_host}.", data["old"]], 115)
     ax = canvas(840, 486 + 18 * len(notes), title)
     every = [point for line in data["lines"] for point in line["points"]]
@@ -75,10 +77,12 @@ def draw_times(data, title):
 
 def draw_roofline(data, title):
     left, top, right, bottom = 66, 44, 560, 424
-    notes = _wrapped([f"{data['source']}.", "A mark for each number of tokens: more of them, more operations a byte.", data["old"]], 115)
+    notes = _wrapped([f"{data['source']}.", "A mark for each number of tokens: more of them, more operations a byte.",
+                      data["old"]], 115)
     ax = canvas(840, 486 + 18 * len(notes), title)
     every = [point for line in data["lines"] for point in line["points"]]
-    low, high = min(x for x, _ in every) / 1.5, max(max(x for x, _ in every), 2 * data["products"] / data["reading"]) * 1.5
+    low, high = min(x for x, _ in every) / 1.5, max(max(x for x, _ in every),
+                                                    2 * data["products"] / data["reading"]) * 1.5
     least, most = min(rate for _, rate in every) / 1.5, data["products"] * 2
     area = plot_area(ax, left, top, right, bottom, xscale="log", yscale="log", xlim=(low, high), ylim=(least, most))
     corner = data["products"] / data["reading"]
@@ -155,7 +159,8 @@ def draw_counters(data, title):
 
 def _write_busiest(ax, data, left, pitch, top, place):
     """The busiest experts' words, each with a line from its bar's top: place(rank, choices)."""
-    write(ax, left, top + 16, "The words that each of the busiest gets most often, of how many there are:", size=13, bold=True)
+    write(ax, left, top + 16, "The words that each of the busiest gets most often, of how many there are:", size=13,
+          bold=True)
     for rank, expert in enumerate(data["busiest"]):
         y = top + 16 + pitch * (rank + 1)
         lines(ax, [(*place(rank + 1.5, expert["choices"]), left - 6, y - 4)], "vermillion")
@@ -187,8 +192,10 @@ def draw_load(data, title):
         write(ax, right, bottom - 100, ", ".join(map(str, idle)), "right")
     least = f"The least busy: expert {data['experts'][-1]}, with {data['choices'][-1]} choices"
     write(ax, right, bottom - 118, f"{len(idle)} experts get none:" if idle else least, "right", size=13)
-    write(ax, 14, 468, f"Each word chooses 8. The text: {data['num_tokens']:,} words of xmlrpc/client.py, from the library of "
+    write(ax, 14, 468,
+          f"Each word chooses 8. The text: {data['num_tokens']:,} words of xmlrpc/client.py, from the library of "
                        "Python 3.11.")
-    write(ax, 14, 486, "A rare word is none of the 8,192 that the model knows. A word that is there several times may go to "
+    write(ax, 14, 486,
+          "A rare word is none of the 8,192 that the model knows. A word that is there several times may go to "
                        "other experts each time.")
     return ax

@@ -5,7 +5,8 @@ import results
 
 
 def distinct(texts):
-    """The different texts in the order they come in, without empty ones and without what Markdown would take for its own."""
+    """The different texts in the order they come in, without empty ones and without what Markdown would take for its
+    own."""
     clean = ["".join(c if " " <= c <= "~" and c not in "`|<>" else "?" for c in text) for text in texts]
     return [text for text in dict.fromkeys(clean) if text]
 
@@ -42,8 +43,9 @@ def recorded(runs, only_first_command=False):
 
 
 def simulated(reports, any_program, only_first_command=False):
-    """The commands and the inputs of the simulator's reports, in Markdown: "`command`; the input: words."; with any_program NAME
-    stands for the program's own name. Programs have the folder that they have in the course, wherever they were built."""
+    """The commands and the inputs of the simulator's reports, in Markdown: "`command`; the input: words."; with
+    any_program NAME stands for the program's own name. Programs have the folder that they have in the course,
+    wherever they were built."""
     program = r"build/cpu/NAME" if any_program else r"build/cpu/\1"
     commands = [re.sub(r"^(?:.*cpu/)?(\S*)", program, report["command"]) for report in reports]
     inputs = distinct(report["input"] for report in reports)

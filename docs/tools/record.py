@@ -4,8 +4,9 @@
     python3 docs/tools/record.py [FILE...]
 
 In the repository's root. The JSON is what `--bench --format json`, tests/peers/pytorch_gate.py --format json,
-tests/gpu/count_on_gpu.sh and, on GPUs, chapter 12 with --format json print, any number one after the other. A run takes the place of
-one with the same command or of the same problem. The folder is named for the GPU: h200. record_all.py runs and records everything.
+tests/gpu/count_on_gpu.sh and, on GPUs, chapter 12 with --format json print, any number one after the other. A run takes
+the place of one with the same command or of the same problem. The folder is named for the GPU: h200. record_all.py runs
+and records everything.
 """
 import json
 import pathlib
@@ -24,7 +25,8 @@ def gpu_of(run):
 
 def _problem(run):
     """What a run measures, whatever its command looks like."""
-    fields = [results.program_of(run)] + [results.field(run, name) for name in ("problem", "distribution", "seed", "cache")]
+    fields = [results.program_of(run)] + [results.field(run, name)
+                                          for name in ("problem", "distribution", "seed", "cache")]
     return fields, [row["num_tokens"] for row in run.get("rows", [])]
 
 

@@ -5,10 +5,11 @@
     ninja gpu && python3 docs/tools/record_all.py --gpus [--only WORD] [--list] [--results DIR]
     sh common/variants.sh build/gpu && python3 docs/tools/record_all.py --claims [--only WORD] [--list] [--results DIR]
 
-In the repository's root. --counters also has Nsight Compute count, which needs ncu and leave to read the GPU's counters. Instead of
-all this, --layer runs the layer's chapters and who they are compared with, which needs 40 GB of GPU memory; --gpus the layer on one
-GPU and on two, which needs NCCL; --claims what docs/pages/claims.md compares and no chapter's page does, ncu among it. --only runs the
-commands that contain the word; --list prints them; --results is docs/results. What fails is named, and the rest goes on; exits 1 then.
+In the repository's root. --counters also has Nsight Compute count, which needs ncu and leave to read the GPU's
+counters. Instead of all this, --layer runs the layer's chapters and who they are compared with, which needs 40 GB of
+GPU memory; --gpus the layer on one GPU and on two, which needs NCCL; --claims what docs/pages/claims.md compares and no
+chapter's page does, ncu among it. --only runs the commands that contain the word; --list prints them; --results is
+docs/results. What fails is named, and the rest goes on; exits 1 then.
 """
 import subprocess
 import sys
@@ -25,16 +26,20 @@ FEW_TOKENS = [f"--num-tokens {tokens} --num-experts 64 --topk 8 --dist uniform -
 DTYPES = ("--dtype f32", "--dtype f16", "--dtype bf16")
 F32_ONLY = ("02_warp_per_group", "03_divergence_free", "04_bitonic_sort")
 BUILT_OTHERWISE = ("08_align_blelloch_plain_tree", "10_align_parallel_fill_packed_offsets")
-AT_THE_LIMIT = ("13_gate_at_the_limit", "14_align_at_the_limit")  # no page has a GPU's counters of these, or their small kernel by itself
+# no page has a GPU's counters of these, or their small kernel by itself
+AT_THE_LIMIT = ("13_gate_at_the_limit", "14_align_at_the_limit")
 ONE_KERNEL = ("13_gate_at_the_limit_few", "13_gate_at_the_limit_many")
 SUMS = [f"--num-tokens 1 --num-experts {experts} --dist uniform --kernel large" for experts in (128, 256, 512, 1024)]
 FEW_PLACES = [f"--num-tokens {tokens} --capacity {tokens * 8 * 64}" for tokens in (1, 4, 16)]
 LAYER = ("--dist router", "--dist balanced")  # 22.5 GB of weights: DeepSeek-V3's shape
-SPLITS = ("--gpus 1", *(f"--gpus 2 --ep {parts} --dispatch {path}" for parts in (2, 1) for path in ("broadcast", "all-to-all")),
+SPLITS = ("--gpus 1",
+          *(f"--gpus 2 --ep {parts} --dispatch {path}" for parts in (2, 1) for path in ("broadcast", "all-to-all")),
           "--gpus 2 --tp 2")
-OTHERS = ("sh tests/gpu/figures.sh cycles", "sh tests/gpu/figures.sh store_rate", "python3 tests/peers/pytorch_launches.py",
+OTHERS = ("sh tests/gpu/figures.sh cycles", "sh tests/gpu/figures.sh store_rate",
+          "python3 tests/peers/pytorch_launches.py",
           *(f"sh tests/gpu/count_on_gpu.sh {waiting}" for waiting in (
-              "05_fused_gate 1", "05_fused_gate 24", "07_align_vector_pad 65536", "08_align_blelloch 1", "09_align_warp_scan 1")))
+              "05_fused_gate 1", "05_fused_gate 24", "07_align_vector_pad 65536", "08_align_blelloch 1",
+              "09_align_warp_scan 1")))
 
 
 def bench(programs, every_options):
@@ -43,7 +48,8 @@ def bench(programs, every_options):
 
 def claims():
     """Every command whose run docs/pages/claims.md compares and no chapter's page does."""
-    gate, align = ([f"variants/{name}" for name in results.variants(kernel=kernel)] for kernel in ("gate.cu", "align.cu"))
+    gate, align = ([f"variants/{name}" for name in results.variants(kernel=kernel)]
+                   for kernel in ("gate.cu", "align.cu"))
     pads = [program for program in align if "/07" in program]
     exact = ["06_align_serial", "07_align_vector_pad", "cub_align", *pads]
     return [*bench(gate, ["--dtype f32"]), *bench(pads, BLOCK_SIZES),
@@ -70,7 +76,8 @@ def commands(counters):
     """Every command whose run is recorded."""
     gate, align = results.chapters(kernel="gate.cu"), results.chapters(kernel="align.cu")
     return [*(line for name in gate for line in bench([name], DTYPES[:1] if name in F32_ONLY else DTYPES)),
-            *bench(results.chapters(kernel="routing.cu"), DTYPES), *bench(ONE_KERNEL, DTYPES[:1]), *bench([*align, "cub_align"], [*BLOCK_SIZES, UNIFORM]), *bench(BUILT_OTHERWISE, [BLOCK_SIZES[1], UNIFORM]),
+            *bench(results.chapters(kernel="routing.cu"), DTYPES), *bench(ONE_KERNEL, DTYPES[:1]),
+            *bench([*align, "cub_align"], [*BLOCK_SIZES, UNIFORM]), *bench(BUILT_OTHERWISE, [BLOCK_SIZES[1], UNIFORM]),
             *bench([name for name in align if name not in AT_THE_LIMIT], FEW_TOKENS),
             *(f"python3 tests/peers/pytorch_gate.py {dtype} --format json" for dtype in DTYPES),
             *(f"sh tests/gpu/count_on_gpu.sh {chapter} 2048" for chapter in [*gate, *align]
@@ -90,7 +97,8 @@ def run(command, folder):
 
 @files.errors_in_one_line("record_all")
 def main():
-    arguments = files.parser(__doc__, "counters", "claims", "layer", "gpus", "list", only="", results=results.FOLDER.parent).parse_args()
+    arguments = files.parser(__doc__, "counters", "claims", "layer", "gpus", "list", only="",
+                             results=results.FOLDER.parent).parse_args()
     every = (claims() if arguments.claims else layer() if arguments.layer else gpus() if arguments.gpus else
              commands(arguments.counters))
     wanted = [command for command in every if arguments.only in command]

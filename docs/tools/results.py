@@ -1,9 +1,10 @@
-"""Recorded runs: docs/results/GPU/NAME.json is a list of those of a chapter and its variants, or of a program of no chapter.
+"""Recorded runs: docs/results/GPU/NAME.json is a list of those of a chapter and its variants, or of a program of no
+chapter.
 
 A run of times is the object that `build/gpu/PROGRAM --bench --format json` prints, with "rows". What
-tests/gpu/count_on_gpu.sh prints has "counters" instead, tests/gpu/figures.sh "figures", and a layer on several ranks "stages". A
-run says itself what it is of; one is found by its fields. Paths are relative to the repository's root, in which the tools run. What is wrong is a ValueError with
-one line, or an OSError.
+tests/gpu/count_on_gpu.sh prints has "counters" instead, tests/gpu/figures.sh "figures", and a layer on several ranks
+"stages". A run says itself what it is of; one is found by its fields. Paths are relative to the repository's root, in
+which the tools run. What is wrong is a ValueError with one line, or an OSError.
 """
 import functools
 import hashlib
@@ -20,7 +21,8 @@ PEERS = {"cub_align": "tests/peers/cub_align.cu", "moe_peers": "tests/peers/moe_
          "pytorch_gate": "chapters/01_cpu_baseline/grouped_topk.py",
          "pytorch_launches": "chapters/01_cpu_baseline/grouped_topk.py",
          "cycles": "tests/gpu/cycles.cu", "store_rate": "tests/gpu/store_rate.cu"}
-KINDS = {"rows": "num_tokens", "counters": "counter", "figures": "figure", "stages": "stage"}  # what a run has a list of, and each of these has
+# what a run has a list of, and each of these has
+KINDS = {"rows": "num_tokens", "counters": "counter", "figures": "figure", "stages": "stage"}
 COMMON = pathlib.Path(__file__).resolve().parents[2] / "common"
 
 
@@ -49,17 +51,18 @@ def chapters(number="[0-9][0-9]*", kernel="*"):
 
 
 def variants(number="[0-9][0-9]", kernel="*"):
-    """The names of the programs whose kernel is such a chapter's with a change, and the changes' paths. A file WHAT_N.sed is
-    WHAT_1.sed and so on, see common/variants.sh."""
-    paths = [path for name in chapters(number, kernel) for path in sorted(pathlib.Path("chapters", name, "variants").glob("*"))]
+    """The names of the programs whose kernel is such a chapter's with a change, and the changes' paths. A file
+    WHAT_N.sed is WHAT_1.sed and so on, see common/variants.sh."""
+    paths = [path for name in chapters(number, kernel)
+             for path in sorted(pathlib.Path("chapters", name, "variants").glob("*"))]
     changes = [path.with_name(path.name.replace("_N.", f"_{value}.")) for path in paths
                for value in (path.read_text().split("\n")[0].split()[2:] if path.stem.endswith("_N") else [""])]
     return {f"{change.parts[1]}_{change.stem}": change for change in changes}
 
 
 def chapter_of(program):
-    """The chapter whose kernel the program runs: its own, or where that was built otherwise or changed, the one that its
-    name begins with, as 08_align_blelloch does for 08_align_blelloch_plain_tree. "" if there is none."""
+    """The chapter whose kernel the program runs: its own, or where that was built otherwise or changed, the one that
+    its name begins with, as 08_align_blelloch does for 08_align_blelloch_plain_tree. "" if there is none."""
     while program and not kernel_of(program):
         program = program.rpartition("_")[0]
     return program
@@ -100,7 +103,8 @@ def _is_run(run):
 def check_run(run, stem, where):
     """Raises ValueError, with `where` in front, if the run is none for the file of that name as it should be."""
     if not _is_run(run):
-        raise ValueError(f'{where}: a run needs "command", "date", "kernel_source_sha256", and "rows", "counters", "figures" or "stages"')
+        raise ValueError(f'{where}: a run needs "command", "date", "kernel_source_sha256", '
+                         'and "rows", "counters", "figures" or "stages"')
     program = program_of(run)
     if (chapter_of(program) or program) != stem:
         raise ValueError(f'{where}: a run of "{program}"; it must be of "{stem}"')

@@ -1,7 +1,7 @@
 """Runs of the chapters' programs that the documentation shows: reports, traces and arrays.
 
-Each is kept in BUILD/docs/runs and made again only when the program is newer. Paths are relative to the repository's root,
-in which the tools run. A run that fails is a ValueError with one line.
+Each is kept in BUILD/docs/runs and made again only when the program is newer. Paths are relative to the repository's
+root, in which the tools run. A run that fails is a ValueError with one line.
 """
 import hashlib
 import json
@@ -33,13 +33,14 @@ STEPPED = {  # the run of a chapter's program that a reader may step through
     "13_gate_at_the_limit": "--num-tokens 1",
     "14_align_at_the_limit": "--counts 6 --block-size 4 --kernel small",  # so that one block writes the whole list
     "15_one_launch": "--num-tokens 1",  # a block has one token
-    "16_layer_at_the_limit": "--num-tokens 1 --hidden-size 128 --intermediate-size 64 --num-experts 1 --topk 1 --dtype bf16",
+    "16_layer_at_the_limit": "--num-tokens 1 --hidden-size 128 --intermediate-size 64 --num-experts 1 --topk 1 "
+                             "--dtype bf16",
 }
 
 
 def _make(build, program, arguments, options, suffix):
-    """The file or folder of one run, made whole or not at all by the program with these options, where {} is its path. A
-    report's file holds what the program prints."""
+    """The file or folder of one run, made whole or not at all by the program with these options, where {} is its
+    path. A report's file holds what the program prints."""
     binary, name = pathlib.Path(build) / "cpu" / program, program
     if arguments:
         name += "_" + hashlib.sha256(f"{program} {arguments}".encode()).hexdigest()[:8]

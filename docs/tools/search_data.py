@@ -29,7 +29,8 @@ def _sections(page):
 
 
 def write(folder, course):
-    """Writes search_data.js for the pages in the site's folder; `course` names those that are not about source files."""
+    """Writes search_data.js for the pages in the site's folder; `course` names those that are not about source
+    files."""
     pages, sections = [], []
     for path in sorted(folder.glob("*.html")):
         text = path.read_text()

@@ -1,4 +1,5 @@
-"""Draws what the stages of a layer take on several ranks, as parts of what it takes on one. Data come from stages.py."""
+"""Draws what the stages of a layer take on several ranks, as parts of what it takes on one. Data come from
+stages.py."""
 from figure_style import boxes, canvas, lines, write
 
 COLOURS = ("orange", "grey", "sky", "pale", "vermillion", "purple")  # a stage's, in the order of stages.COLUMNS
@@ -14,7 +15,8 @@ def draw_scaling(data, title):
     for group in data["groups"]:
         write(ax, 14, y + 14, group["label"], size=13, bold=True)
         y += 22
-        lines(ax, [(x, y, x, y + pitch * len(group["rows"])) for x in (left + (right - left) * part / 4 for part in range(5))], "grid")
+        lines(ax, [(x, y, x, y + pitch * len(group["rows"]))
+                   for x in (left + (right - left) * part / 4 for part in range(5))], "grid")
         for row in group["rows"]:
             x = left
             for part, colour in zip(row["parts"], COLOURS):

@@ -17,14 +17,16 @@ COLUMNS = {"to the experts": ("broadcast", "dispatch"), "align": ("align",), "ex
 
 
 def parse(words, recorded):
-    """Reads what is wanted: .what, and the .sizes with the .runs of each, one rank first, then in the order of the labels."""
+    """Reads what is wanted: .what, and the .sizes with the .runs of each, one rank first, then in the order of the
+    labels."""
     what, chapter, *sizes = [*words.split(), "", ""]
     sizes = [int(size) for size in sizes if size.isdigit()]
     if what not in ("times", "traffic") or not sizes or not results.kernel_of(chapter):
         raise ValueError(f"stages of '{words}'; 'times CHAPTER 64' and 'traffic CHAPTER 64' are some")
     runs = [run for run in recorded.get(chapter, []) if "stages" in run]
     found = {size: sorted((run for run in runs if results.field(run, "num_tokens") == size),
-                          key=lambda run: (run["ranks"], run["tp"], -run["ep"], run["dispatch"] != "broadcast")) for size in sizes}
+                          key=lambda run: (run["ranks"], run["tp"], -run["ep"], run["dispatch"] != "broadcast"))
+             for size in sizes}
     return types.SimpleNamespace(what=what, runs=found)
 
 
@@ -77,15 +79,18 @@ def table(request):
 
 
 def scaling(words, recorded):
-    """What each stage takes as a part of one rank's time, for each number of tokens and way to divide the layer: a figure's data."""
+    """What each stage takes as a part of one rank's time, for each number of tokens and way to divide the layer: a
+    figure's data."""
     request = parse(words, recorded)
     groups = []
     for size, runs in request.runs.items():
         alone = _alone(runs)
         if not alone:
             raise ValueError(f"stages of '{words}': no run of {size} tokens on one GPU is recorded")
-        rows = [{"label": label(run) + " (older kernel)" * results.is_old(run), "parts": [round(us / alone, 4) for us in _columns(run)],
+        rows = [{"label": label(run) + " (older kernel)" * results.is_old(run),
+                 "parts": [round(us / alone, 4) for us in _columns(run)],
                  "text": f"{times.format_us(sum(_columns(run)))} us"} for run in runs]
         groups.append({"label": f"{size:,} tokens", "rows": rows})
     used = [run for runs in request.runs.values() for run in runs]
-    return {"stages": list(COLUMNS), "groups": groups, "source": f"{provenance.machines(used)}. Medians of each stage, of the slowest GPU."}
+    return {"stages": list(COLUMNS), "groups": groups,
+            "source": f"{provenance.machines(used)}. Medians of each stage, of the slowest GPU."}

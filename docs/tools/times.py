@@ -7,10 +7,12 @@ What times are wanted is said in words, as in a table's marker:
                                         with as many places as these need
     moe [balanced] [CHAPTER...]         the layer of DeepSeek-V3's shape, the router's choices or ids so generated
     ceilings [balanced] CHAPTER...      of the same layers, what part of reading's and of cuBLAS's rate they reach
-    routing f32 CHAPTER...              gate and align together (f32, f16 or bf16), beside what the chapter is compared with
+    routing f32 CHAPTER...              gate and align together (f32, f16 or bf16), beside what the chapter is compared
+                                        with
     small 64 CHAPTER...                 align with 64 experts and few tokens: a chapter's small and large kernel
 
-Without chapters it is all that is recorded. A chapter's kernel may be one built otherwise: 08_align_blelloch_plain_tree.
+Without chapters it is all that is recorded. A chapter's kernel may be one built otherwise:
+08_align_blelloch_plain_tree.
 """
 import datetime
 import re
@@ -64,10 +66,12 @@ def parse(words, recorded):
     elif first == "small" and number and rest:
         request.fields = {"block_size": 64, "num_experts": number, "distribution": "uniform"}
     else:
-        raise ValueError(WITHOUT_NUMBER.get(first, f"times of '{first}'; it must be f32, f16, bf16, align, moe, routing or small"))
+        raise ValueError(
+            WITHOUT_NUMBER.get(first, f"times of '{first}'; it must be f32, f16, bf16, align, moe, routing or small"))
     for name in rest:
         if _operator_of(name) != request.operator:
-            raise ValueError(f"'{name}' is no chapter with a{'n' * (request.operator[0] in 'aeiou')} {request.operator}")
+            raise ValueError(
+                f"'{name}' is no chapter with a{'n' * (request.operator[0] in 'aeiou')} {request.operator}")
     request.chapters = sorted(rest, key=results.number_of)
     request.fields["cache"] = "warm"
     return request
@@ -127,7 +131,8 @@ def _chapter_label(run, name):
 
 
 def _compared_with(request, chapters):
-    """Where there is no library, and the last chapter is compared with what is no chapter: label, run and column of that."""
+    """Where there is no library, and the last chapter is compared with what is no chapter: label, run and column of
+    that."""
     if OPERATORS[request.operator].library or not chapters:
         return []
     _, run, _ = chapters[-1]
@@ -208,7 +213,8 @@ def roofline(words, recorded):
     .points, (operations a byte, operations a second) that ascend; and where they come from, in words."""
     request = parse(words, recorded)
     rows, best = _layers(request, recorded)
-    products = [row["cublas_operations_per_second"] for row in (best or {}).get("rows", []) if "cublas_operations_per_second" in row]
+    products = [row["cublas_operations_per_second"]
+                for row in (best or {}).get("rows", []) if "cublas_operations_per_second" in row]
     if not products or None in [run for _, run, _ in rows]:
         raise ValueError(f"times of '{words}' have no roofline: a run or its ceilings are not recorded")
     made = [types.SimpleNamespace(
@@ -242,8 +248,9 @@ def _points(run, label, column):
 
 
 def lines(words, recorded):
-    """A plot's lines, of the chapters that the words must name: of each .kind ("library", "host", "chapter" or "floor"),
-    .label, .old and .points, pairs of tokens and microseconds that ascend; and where they come from, in words."""
+    """A plot's lines, of the chapters that the words must name: of each .kind ("library", "host", "chapter" or
+    "floor"), .label, .old and .points, pairs of tokens and microseconds that ascend; and where they come from, in
+    words."""
     request = parse(words, recorded)
     if request.small or not request.chapters:
         raise ValueError(f"times of '{words}' have no lines; 'align 64 CHAPTER...' has")
@@ -265,7 +272,7 @@ def few_and_many(chapter):
 
 
 def chapter_run(recorded, chapter):
-    """The run that stands for a chapter, f32, blocks of 64 or DeepSeek-V3's layer, router data; None if it is not recorded. Its rows have
-    "here" and, of the chapter before, "before": see results.row_of(), median() and is_old()."""
+    """The run that stands for a chapter, f32, blocks of 64 or DeepSeek-V3's layer, router data; None if it is not
+    recorded. Its rows have "here" and, of the chapter before, "before": see results.row_of(), median() and is_old()."""
     operator = OPERATORS.get(_operator_of(chapter))
     return results.find(recorded, chapter, **parse(operator.standard, recorded).fields) if operator else None

@@ -5,14 +5,16 @@ import pathlib
 import struct
 
 LANES = range(32)
-KINDS = ("shuffle", "vote", "warp_barrier", "block_barrier", "shared_load", "shared_store", "global_load", "global_store",
+KINDS = ("shuffle", "vote", "warp_barrier", "block_barrier", "shared_load", "shared_store", "global_load",
+         "global_store",
          "atomic", "copy_from", "copy_to", "matrix_memory", "mma", "return")
 WORDS, NUMBERS = ("value", "in", "out"), ("from", "allocation", "offset")
 WORD_BYTES = 4
 
 
 def _cell(column, cell):
-    """What a column says of a lane that takes part: a whole number; of a word its bits, None where nobody knows them."""
+    """What a column says of a lane that takes part: a whole number; of a word its bits, None where nobody knows
+    them."""
     if column in NUMBERS:
         if not isinstance(cell, int) or not -1 <= cell < (32 if column == "from" else 10**15):
             raise ValueError(cell)
@@ -25,7 +27,8 @@ def _cell(column, cell):
 
 
 def _check_event(event):
-    """Turns the event's columns into lists of whole numbers, None for lanes that take no part; ValueError if it is none."""
+    """Turns the event's columns into lists of whole numbers, None for lanes that take no part; ValueError if it is
+    none."""
     mask = event["lanes"]
     if event["kind"] not in KINDS or not 1 <= mask < 1 << 32 or not 0 <= event["warp"] < 32:
         raise ValueError(event["kind"])
@@ -39,8 +42,8 @@ def _check_event(event):
 
 
 def read(path):
-    """The trace in the file, as written but that columns hold whole numbers (a value's bits as one), each event has its lanes
-    in a list, "active", and the file that it stands in, "file", and "warps" says how many there are.
+    """The trace in the file, as written but that columns hold whole numbers (a value's bits as one), each event has its
+    lanes in a list, "active", and the file that it stands in, "file", and "warps" says how many there are.
 
     ValueError, with one line that names the file, if it is no trace of a whole kernel; OSError if it cannot be read.
     """
@@ -90,8 +93,8 @@ def as_int(word):
 
 
 def number_text(word):
-    """32 bits as what they are most likely to be: a float of a usual size, infinity, or a whole number. The trace does not
-    know types; small whole numbers have no exponent bits and floats of a usual size have."""
+    """32 bits as what they are most likely to be: a float of a usual size, infinity, or a whole number. The trace
+    does not know types; small whole numbers have no exponent bits and floats of a usual size have."""
     value = as_float(word)
     return f"{value:.4g}" if 1e-9 <= abs(value) < 1e9 or math.isinf(value) else str(as_int(word))
 

@@ -31,7 +31,8 @@ def _arrows(ax, left, right, pairs, colour, width, head):
 
 
 def _fills(data, step):
-    """The cells' grounds: the bluer the larger in a sort; else blue for the best of those that exchange with each other."""
+    """The cells' grounds: the bluer the larger in a sort; else blue for the best of those that exchange with each
+    other."""
     values, ids, together = [as_float(word) for word in data["values"][step]], data["ids"], data["lanes_together"]
     if data["sorts"]:
         return [f"rank_{sum(other < value for other in values) * 6 // 32}" for value in values]
@@ -52,7 +53,9 @@ def _draw_step(ax, data, step, left, right):
 def draw_exchange(data, title):
     """A butterfly or a sort: lanes in rows, steps from left to right."""
     sorts, together, width = data["sorts"], data["lanes_together"], 31 if data["sorts"] else 42
-    gaps = {1: 13, 2: 15, 4: 17, 8: 22, 16: 34} if sorts else dict.fromkeys((1, 2, 4, 8, 16), 90 if together == 32 else 110)
+    gaps = {1: 13, 2: 15, 4: 17, 8: 22, 16: 34}
+    if not sorts:
+        gaps = dict.fromkeys(gaps, 90 if together == 32 else 110)
     left = 90 if together == 32 else 154
     columns = [left + 8]
     for distance in data["distances"]:
@@ -73,8 +76,10 @@ def draw_exchange(data, title):
     for lane in LANES[::together] if together < 32 else ():
         write(ax, 14, _middle(lane) + ROW * (together // 2) - 4, f"token {lane // together}", bold=True)
         lines(ax, [(14, TOP + ROW * lane - 1, end + 46, TOP + ROW * lane - 1)] if lane else [], "ink", 1.5)
-    takes = "Thick red line: the lane takes what it reads. Grey line: it keeps its own. The bluer a cell, the larger its value."
-    better = "Thick red line: what the lane reads is better. Thin grey line: it reads, and keeps its own. Blue: the best."
+    takes = "Thick red line: the lane takes what it reads. Grey line: it keeps its own. " \
+            "The bluer a cell, the larger its value."
+    better = "Thick red line: what the lane reads is better. Thin grey line: it reads, and keeps its own. " \
+             "Blue: the best."
     write(ax, 14, BOTTOM + 18, takes if sorts else better)
     return ax
 
@@ -91,7 +96,8 @@ def draw_split(data, title):
             write(ax, x + 35, TOP - 7, f"{sum(runs)} run", "center")
             _lane_cells(ax, x, 70, ["new" if taken[lane] else "own" if runs[lane] else "" for lane in LANES],
                         ["light_blue" if runs[lane] else "ground" for lane in LANES])
-    write(ax, 14, BOTTOM + 18, "Blue: the lane runs the assignment, and ends with a new candidate or its own. Empty: it waits.")
+    write(ax, 14, BOTTOM + 18,
+          "Blue: the lane runs the assignment, and ends with a new candidate or its own. Empty: it waits.")
     write(ax, 14, BOTTOM + 35, "Which is which follows from what each lane reads and keeps.")
     return ax
 
@@ -123,7 +129,8 @@ def draw_scan(data, title):
     write(ax, 14, BOTTOM + 19, "A barrier; then warp 0 adds up the sums of the warps the same way:")
     lines(ax, [(538, BOTTOM + 15, 632, BOTTOM + 15)], "vermillion", 0.9, 5)
     write(ax, 730, BOTTOM + 19, "before each warp")
-    write(ax, 14, BOTTOM + 42, "A barrier; then every lane adds what lies before its warp to what lies before it in the warp: "
+    write(ax, 14, BOTTOM + 42,
+          "A barrier; then every lane adds what lies before its warp to what lies before it in the warp: "
                                "the last column.")
     return ax
 
@@ -159,15 +166,18 @@ def draw_tree(data, title):
             write(ax, 14, y + gap + 28, "one barrier")
         else:
             write(ax, 14, y + gap + 28, f"one barrier; {step['aside']} put aside")
-            lines(ax, [(middle[word], y + 1, middle[-1] + (word - count + 1) * 2, y + gap - 2) for word in step["aside_of"]],
+            lines(ax, [(middle[word], y + 1, middle[-1] + (word - count + 1) * 2, y + gap - 2)
+                       for word in step["aside_of"]],
                   "vermillion", 1.6, 8)
-    write(ax, 14, height - 14, "Two red arrows meet in the sum of two words; the last sum up is put aside, and its word gets "
+    write(ax, 14, height - 14,
+          "Two red arrows meet in the sum of two words; the last sum up is put aside, and its word gets "
                                "0. A blue arrow is a copy.")
     return ax
 
 
 def _draw_warps(ax, y, intervals, begins, unit, longest, colours):
-    """What the warps of one row do: operations as wide as they are many, as high as lanes take part; and how they wait."""
+    """What the warps of one row do: operations as wide as they are many, as high as lanes take part; and how they
+    wait."""
     for i, runs in enumerate(intervals):
         x = begins[i] + 4
         for snippet, active, count in runs:
@@ -199,7 +209,8 @@ def draw_timeline(data, title):
         boxes(ax, [(x, bottom + 18, 14, 12)], colour)
         write(ax, x + 20, bottom + 28, name)
         x += 44 + 8 * len(name)
-    write(ax, 14, bottom + 50, "A bar is a run of shared or global accesses, atomics or shuffles. Its height: how many of the 32 "
+    write(ax, 14, bottom + 50,
+          "A bar is a run of shared or global accesses, atomics or shuffles. Its height: how many of the 32 "
                                "lanes take part.")
     write(ax, 14, bottom + 67, "Its length counts instructions. This is no measurement of time.")
     return ax
@@ -216,10 +227,12 @@ def draw_stores(data, title):
             write(ax, 14, y + 13, f"warp {request['warp']}")
             boxes(ax, [(left + width * sector, y, width, 18) for sector in range(sectors)], "ground", "edge")
             for first, fill in ((0, "blue"), (1, "light_blue")):
-                boxes(ax, [(left + at * width / 32, y + 2, size * width / 32, 14) for at in request["offsets"][first::2]], fill)
+                boxes(ax, [(left + at * width / 32, y + 2, size * width / 32, 14)
+                           for at in request["offsets"][first::2]], fill)
             y += pitch
         y += 28
-    write(ax, 14, y - 6, "A row is one request of a warp, a cell a sector of 32 bytes. A stripe, dark or light, is what one lane "
+    write(ax, 14, y - 6,
+          "A row is one request of a warp, a cell a sector of 32 bytes. A stripe, dark or light, is what one lane "
                          "writes.")
     return ax
 
@@ -248,20 +261,23 @@ def draw_blocks(data, title):
     lefts = [144 + pitch * place for place in range(len(sorted_ids))]
     first, colours = 144 + pitch * (len(sorted_ids) - len(experts)) / 2, ("blue", "orange", "green", "vermillion")
     ax = canvas(lefts[-1] + pitch + 12, places + row + 92, title)
-    for y, name in ((top - 6, "position in topk_ids"), (top + 18, "topk_ids: the expert"), (places + 18, "sorted_token_ids"),
+    for y, name in ((top - 6, "position in topk_ids"), (top + 18, "topk_ids: the expert"),
+                    (places + 18, "sorted_token_ids"),
                     (places + row + 30, "expert_ids"),
                     (places + row + 80, f"White: a pad. It holds {len(experts)}, one more than the last position.")):
         write(ax, 14, y, name)
     for position, expert in enumerate(experts):
         x, colour = first + pitch * position, colours[expert]
         write(ax, x + width / 2, top - 6, position, "center")
-        lines(ax, [(x + width / 2, top + row + 2, lefts[sorted_ids.index(position)] + width / 2, places - 3)], colour, 1.8)
+        lines(ax, [(x + width / 2, top + row + 2, lefts[sorted_ids.index(position)] + width / 2, places - 3)], colour,
+              1.8)
         cell(ax, x, top, width, row, [expert], f"light_{colour}", colour)
     for x, position in zip(lefts, sorted_ids):
         colour = colours[experts[position]] if position < len(experts) else ""
         cell(ax, x, places, width, row, [position], f"light_{colour}" if colour else "ground", colour or "pale")
     for block, expert in enumerate(data["expert_ids"]):
-        x, end, y, used = lefts[block * size], lefts[(block + 1) * size - 1] + width, places + row + 9, block * size < padded
+        x, end, y, used = lefts[block * size], lefts[
+            (block + 1) * size - 1] + width, places + row + 9, block * size < padded
         lines(ax, [(x, y - 5, x, y), (x, y, end, y), (end, y, end, y - 5)], "ink")
         write(ax, (x + end) / 2, y + 21, expert if used else f"{expert} (not used)", "center", bold=used)
     end = lefts[padded - 1] + (pitch + width) / 2
@@ -274,9 +290,11 @@ def _draw_groups(ax, data, left, pitch, width, base, top):
     """The groups' bars on the line `base`, and their boxes at `top`. Returns where each expert's bar is."""
     chosen, groups = [choice["expert"] for choice in data["chosen"]], data["groups"]
     at = [left + pitch * (expert // 32) + (expert % 32 + 0.5) * width / 32 for expert in range(256)]
-    looks = ["vermillion" if expert in chosen else "sky" if groups[expert // 32]["stays"] else "pale" for expert in range(256)]
+    looks = ["vermillion" if expert in chosen else "sky" if groups[expert // 32]["stays"] else "pale"
+             for expert in range(256)]
     for look in ("pale", "sky", "vermillion"):
-        heights = [110 * choice / max(data["choice"]) if look == of_bar else 0 for choice, of_bar in zip(data["choice"], looks)]
+        heights = [110 * choice / max(data["choice"]) if look == of_bar else 0
+                   for choice, of_bar in zip(data["choice"], looks)]
         boxes(ax, [(x - 1.3, base - height, 2.6, height) for x, height in zip(at, heights) if height], look)
     for number, group in enumerate(groups):
         x, stays = left + pitch * number, group["stays"]
@@ -297,8 +315,10 @@ def draw_flow(data, title):
     for place, choice in enumerate(data["chosen"]):
         x = left + pitch * place
         lines(ax, [(at[choice["expert"]], groups + 58, x + width / 2, top - 3)], "vermillion", 1.4)
-        cell(ax, x, top, width, 56, [f"expert {choice['expert']}", f"score {choice['score']}", f"weight {choice['weight']}"],
+        cell(ax, x, top, width, 56,
+             [f"expert {choice['expert']}", f"score {choice['score']}", f"weight {choice['weight']}"],
              "light_vermillion", "vermillion", bold=True)
-    write(ax, left, top + 80, "Of the experts in groups that stay, the 8 best, in order. A weight is the score (without the bias) "
+    write(ax, left, top + 80,
+          "Of the experts in groups that stay, the 8 best, in order. A weight is the score (without the bias) "
                               "/ the 8 scores' sum * 2.5.")
     return ax

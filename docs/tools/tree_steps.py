@@ -30,7 +30,8 @@ def steps(path, words):
     trace = traces.read(path)
     size = trace["dynamic_shared"]["bytes"] // traces.WORD_BYTES
     if words.stop > size:
-        raise ValueError(f"{path}: the kernel has {size} words of dynamic shared memory; {words.start} to {words.stop - 1} "
+        raise ValueError(
+            f"{path}: the kernel has {size} words of dynamic shared memory; {words.start} to {words.stop - 1} "
                          "are wanted")
     try:
         before, *moments = kernel_steps.words_at_barriers(trace, words.start, len(words))

@@ -2,8 +2,8 @@
  * @file exercise.cu
  * @brief 00_own_element: every weight times a factor, by a thread of its own.
  *
- * There is no loop over the elements: the grid has a thread for each. What you write is between // TODO and // END; leave
- * the rest as it is.
+ * There is no loop over the elements: the grid has a thread for each. What you write is between // TODO and // END;
+ * leave the rest as it is.
  */
 #include "exercise.h"
 

@@ -2,8 +2,9 @@
  * @file exercise.cu
  * @brief 02_warp_maximum: the largest of a warp's scores, and whose it is.
  *
- * A warp has a token's scores, one in each lane. Lanes cannot see each other's registers; __shfl_xor_sync lets two lanes
- * trade. Five trades are enough for 32 lanes. What you write is between // TODO and // END; leave the rest as it is.
+ * A warp has a token's scores, one in each lane. Lanes cannot see each other's registers; __shfl_xor_sync lets two
+ * lanes trade. Five trades are enough for 32 lanes. What you write is between // TODO and // END; leave the rest as it
+ * is.
  */
 #include "exercise.h"
 
@@ -30,9 +31,9 @@ static __global__ void warp_maximum_kernel(const float *scores, int num_tokens, 
 
     // TODO kernel
     // Give each lane its candidate, call warp_best(), and let every lane write what it got to
-    // best[token * WARP_SIZE + lane]. Mind two things. The last block may have warps without a token. With fewer than 32
-    // experts some lanes have none; such a lane must lose, even to a score of -INFINITY: NOBODY is an id above all others.
-    // END kernel
+    // best[token * WARP_SIZE + lane]. Mind two things. The last block may have warps without a token. With fewer than
+    // 32 experts some lanes have none; such a lane must lose, even to a score of -INFINITY: NOBODY is an id above all
+    // others. END kernel
 }
 
 cudaError_t warp_maximum_launch(const float *scores, int num_tokens, int num_experts, candidate *best)

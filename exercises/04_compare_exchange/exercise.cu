@@ -2,8 +2,8 @@
  * @file exercise.cu
  * @brief 04_compare_exchange: the step that a bitonic network is made of.
  *
- * The network is there: warp_sort() says who compares with whom, and which of the two keeps the better candidate. What is
- * missing is what happens between two lanes. What you write is between // TODO and // END; leave the rest as it is.
+ * The network is there: warp_sort() says who compares with whom, and which of the two keeps the better candidate. What
+ * is missing is what happens between two lanes. What you write is between // TODO and // END; leave the rest as it is.
  */
 #include "exercise.h"
 

@@ -3,8 +3,8 @@
  * @brief 05_another_router: chapter 05's gate, made for one router, is to serve a second one.
  *
  * It serves 256 experts in 8 groups of 32, of which 8 are chosen from the best 4 groups. This is chapter 05's kernel
- * without what that router does not need: logits and bias are f32, the score is a sigmoid, weights are divided by their sum.
- * What you write is between // TODO and // END; leave the rest as it is.
+ * without what that router does not need: logits and bias are f32, the score is a sigmoid, weights are divided by their
+ * sum. What you write is between // TODO and // END; leave the rest as it is.
  */
 #include "harness/gate/gate.h"
 #include "kernels/candidate.cuh"
@@ -96,7 +96,10 @@ static __device__ __forceinline__ candidate own_largest(const experts<ROOM> &own
     return best_of(best);
 }
 
-/** The group's best expert as an id. One whose choice is NaN is numbered behind all others: its number + 8 groups' experts. */
+/**
+ * The group's best expert as an id. One whose choice is NaN is numbered behind all others: its number + 8 groups'
+ * experts.
+ */
 template <int ROOM>
 static __device__ __forceinline__ candidate own_best(const experts<ROOM> &own, int first_id)
 {
@@ -145,8 +148,8 @@ static __device__ __forceinline__ float score_of_group(const experts<ROOM> &own)
 /* --- the kernel --------------------------------------------------------------------------------------------------- */
 
 /**
- * Grid: enough blocks of 6 warps for 4 tokens a warp. Lanes past the last token work on it once more and write nothing, so
- * that all lanes that a shuffle's mask names are there.
+ * Grid: enough blocks of 6 warps for 4 tokens a warp. Lanes past the last token work on it once more and write nothing,
+ * so that all lanes that a shuffle's mask names are there.
  */
 template <int ROOM>
 static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)

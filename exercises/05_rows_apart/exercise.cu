@@ -2,8 +2,8 @@
  * @file exercise.cu
  * @brief 05_rows_apart: where the rows of a warp's tokens lie in shared memory.
  *
- * The kernel is right as it comes. But its four rows share their banks. What you write is between // TODO and // END; leave
- * the rest as it is.
+ * The kernel is right as it comes. But its four rows share their banks. What you write is between // TODO and // END;
+ * leave the rest as it is.
  */
 #include "exercise.h"
 
@@ -11,8 +11,8 @@
 static __device__ int row_of(int token_of_warp)
 {
     // TODO row
-    // Word w lies in bank w % 32. In a round, one lane of each token writes word k of its row. Afterwards, the token's eight lanes
-    // read eight words in a row. No two lanes may want different words of one bank.
+    // Word w lies in bank w % 32. In a round, one lane of each token writes word k of its row. Afterwards, the token's
+    // eight lanes read eight words in a row. No two lanes may want different words of one bank.
     return token_of_warp * MAX_TOPK;
     // END row
 }

@@ -2,8 +2,8 @@
  * @file exercise.cu
  * @brief 06_count_without_races: how many ids name each expert.
  *
- * One block counts in shared memory, as in chapter 06. It does so wrongly. Mend what is between // TODO and // END; leave the
- * rest as it is.
+ * One block counts in shared memory, as in chapter 06. It does so wrongly. Mend what is between // TODO and // END;
+ * leave the rest as it is.
  */
 #include "exercise.h"
 

@@ -1,4 +1,7 @@
-/** @file grader.c  07_tail_of_the_fill: a pad at every place of a list that begins and ends anywhere, and nowhere else. */
+/**
+ * @file grader.c
+ * @brief 07_tail_of_the_fill: a pad at every place of a list that begins and ends anywhere, and nowhere else.
+ */
 #include "exercise.h"
 #include "../grade/grade.h"
 

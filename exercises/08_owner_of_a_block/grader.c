@@ -58,7 +58,8 @@ static int spread_all_to_last(struct random *random, int expert, int num_experts
 }
 
 /** Groups of that spread, and `blocks_after` blocks past the last. */
-static struct groups *make_groups(struct grade *grade, int num_experts, int block_size, spread *blocks_of, int blocks_after)
+static struct groups *make_groups(struct grade *grade, int num_experts, int block_size, spread *blocks_of,
+                                  int blocks_after)
 {
     struct groups *const groups = grade_host(grade, sizeof *groups);
     int blocks = 0;

@@ -115,7 +115,10 @@ static void store_requests(struct grade *grade)
     }
 }
 
-/** A tree needs no more: each pair is read once, the leaves are filled from `counts`, and the words are written to `sums`. */
+/**
+ * A tree needs no more: each pair is read once, the leaves are filled from `counts`, and the words are written to
+ * `sums`.
+ */
 static void load_requests(struct grade *grade)
 {
     static const char why[] = "sums come up the tree in shared memory";

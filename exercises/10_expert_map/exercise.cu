@@ -68,7 +68,9 @@ static __device__ int warp_exclusive_scan(int value)
     return sum - value;
 }
 
-/** The expert whose group holds the place: the last one that begins no later. Empty groups before it begin there too. */
+/**
+ * The expert whose group holds the place: the last one that begins no later. Empty groups before it begin there too.
+ */
 static __device__ int expert_of(const int *begins, int num_experts, int place)
 {
     int first = 0, end = num_experts;

@@ -12,12 +12,15 @@
 enum { WARP_SIZE = 32, WARPS = 2, MMA_ROWS = 16, MMA_K = 16 };
 enum { PIECE = 8, PIECES = LENGTH / PIECE }; /* a piece: 8 elements, 16 bytes; a line has 8 pieces */
 
-/** Which of the PIECES places of its line a piece stands in. The kernel asks for every piece, to write it and to read it. */
+/**
+ * Which of the PIECES places of its line a piece stands in. The kernel asks for every piece, to write it and to read
+ * it.
+ */
 static __device__ int place_of(int line, int piece)
 {
     // TODO place
-    // Each piece stands in its own place: right, and dear. ldmatrix reads the same piece of 8 neighbouring lines at once.
-    // Lines are 128 bytes, so those 8 pieces are in the same 4 banks, and are read one after another.
+    // Each piece stands in its own place: right, and dear. ldmatrix reads the same piece of 8 neighbouring lines at
+    // once. Lines are 128 bytes, so those 8 pieces are in the same 4 banks, and are read one after another.
     (void)line;
     return piece;
     // END place

@@ -32,9 +32,9 @@ static __global__ void __launch_bounds__(WARP_SIZE)
         int rank = -1;
 
         // TODO rank
-        // Which lanes have this lane's expert? __ballot_sync(FULL_MASK, condition) has a bit for each lane for which the
-        // condition holds, and __match_any_sync(FULL_MASK, value) one for each lane with the same value.
-        // Who has to add to counts, how much, and when may others read it?
+        // Which lanes have this lane's expert? __ballot_sync(FULL_MASK, condition) has a bit for each lane for which
+        // the condition holds, and __match_any_sync(FULL_MASK, value) one for each lane with the same value. Who has to
+        // add to counts, how much, and when may others read it?
         if (valid)
             rank = atomicAdd(&counts[id], 1);
         // END rank

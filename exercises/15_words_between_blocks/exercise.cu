@@ -2,8 +2,8 @@
  * @file exercise.cu
  * @brief 15_words_between_blocks: blocks of one launch that tell each other a number.
  *
- * A block knows its own id only. Have it know those of all. What you write is between // TODO and // END; leave the rest as
- * it is.
+ * A block knows its own id only. Have it know those of all. What you write is between // TODO and // END; leave the
+ * rest as it is.
  */
 #include "exercise.h"
 #include "kernels/launch_together.cuh"
@@ -24,9 +24,9 @@ static __global__ void __launch_bounds__(WARP_SIZE)
         return;
 
     // TODO exchange
-    // Publish the id as one word, by one atomic: what is a word that says something, and cannot be the zero that was there?
-    // The lanes below num_blocks look at a word each, by a volatile load, until it is there or they have looked MAX_POLLS
-    // times. __nanosleep(20) between two looks lets others go on.
+    // Publish the id as one word, by one atomic: what is a word that says something, and cannot be the zero that was
+    // there? The lanes below num_blocks look at a word each, by a volatile load, until it is there or they have looked
+    // MAX_POLLS times. __nanosleep(20) between two looks lets others go on.
     if (lane == 0)
         words[own] = id;
     if (lane < num_blocks)

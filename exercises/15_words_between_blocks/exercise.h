@@ -12,8 +12,8 @@ extern "C" {
 enum { MAX_BLOCKS = 12, NOBODY_ABSENT = -1 };
 
 /**
- * Tells each block how many blocks have the same id, and how many of those come before it. A block of one warp has one id;
- * all blocks are on the device at the same time.
+ * Tells each block how many blocks have the same id, and how many of those come before it. A block of one warp has one
+ * id; all blocks are on the device at the same time.
  *
  * @param ids         [num_blocks], at least 0
  * @param num_blocks  1 to MAX_BLOCKS

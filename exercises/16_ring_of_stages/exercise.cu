@@ -2,8 +2,8 @@
  * @file exercise.cu
  * @brief 16_ring_of_stages: one warp copies, two add; a ring of three stages is between them.
  *
- * As it comes it is right for the first round of the ring. What you write is between // TODO and // END; leave the rest as
- * it is.
+ * As it comes it is right for the first round of the ring. What you write is between // TODO and // END; leave the rest
+ * as it is.
  */
 #include "exercise.h"
 #include "kernels/bulk_copy.cuh"
@@ -32,8 +32,8 @@ static __global__ void add_kernel(const float *rows, int steps, float *sums)
 
         if (warp == CONSUMERS && lane == 0) {
             // TODO copy
-            // Nobody asks whether the stage's last row is still needed. mbarrier_wait(&barrier, parity) waits for the end of
-            // a phase: 0 names the first, 1 the second, 0 the third. A wait for 1 returns at once in the first.
+            // Nobody asks whether the stage's last row is still needed. mbarrier_wait(&barrier, parity) waits for the
+            // end of a phase: 0 names the first, 1 the second, 0 the third. A wait for 1 returns at once in the first.
             (void)round;
             mbarrier_arrive_expect(&filled[stage], LENGTH * sizeof(float));
             bulk_copy(ring[stage], rows + step * LENGTH, LENGTH * sizeof(float), &filled[stage]);

@@ -1,4 +1,7 @@
-/** @file grader.c  16_ring_of_stages: sums are right however often the ring goes round, and rows come by bulk copies. */
+/**
+ * @file grader.c
+ * @brief 16_ring_of_stages: sums are right however often the ring goes round, and rows come by bulk copies.
+ */
 #include "exercise.h"
 #include "../grade/grade.h"
 

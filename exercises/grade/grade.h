@@ -2,10 +2,10 @@
  * @file grade.h
  * @brief What an exercise's grader is written with.
  *
- * A grader.c defines `grade_cases`. Each case makes its input, launches the learner's kernel, looks at what came out, and says
- * what is wrong in the learner's terms. A case that returns has passed. A case ends at its first failure: grade_fail()
- * does not return, nor does anything else here that finds something wrong (but see each function). Memory from this header is
- * freed when the case ends, however it ends.
+ * A grader.c defines `grade_cases`. Each case makes its input, launches the learner's kernel, looks at what came out,
+ * and says what is wrong in the learner's terms. A case that returns has passed. A case ends at its first failure:
+ * grade_fail() does not return, nor does anything else here that finds something wrong (but see each function). Memory
+ * from this header is freed when the case ends, however it ends.
  */
 #ifndef GRADE_H
 #define GRADE_H
@@ -46,7 +46,10 @@ __attribute__((format(printf, 2, 3))) void grade_given(struct grade *grade, cons
 
 /* --- a small operator of the exercise's own ----------------------------------------------------------------------- */
 
-/** A copy in device memory, between guard bands, that must still be the same after the launch. `name` is the parameter's. */
+/**
+ * A copy in device memory, between guard bands, that must still be the same after the launch. `name` is the
+ * parameter's.
+ */
 void *grade_input(struct grade *grade, const char *name, const void *host, size_t bytes);
 
 /** Device memory between guard bands that is poisoned: every byte is GRADE_POISON. */
@@ -59,21 +62,24 @@ void *grade_inout(struct grade *grade, const char *name, const void *host, size_
 enum { GRADE_POISON = 0xa5 };
 
 /**
- * Launches, and takes the status: grade_ran(grade, warp_maximum_launch(...)). On the simulator the learner's code runs in a
- * process of its own, and only what it does to the device's memory comes back. Waits for the kernel, then fails the case with
- * its fault, a guard band written to or an input changed. Afterwards grade_counter() is about this launch.
+ * Launches, and takes the status: grade_ran(grade, warp_maximum_launch(...)). On the simulator the learner's code runs
+ * in a process of its own, and only what it does to the device's memory comes back. Waits for the kernel, then fails
+ * the case with its fault, a guard band written to or an input changed. Afterwards grade_counter() is about this
+ * launch.
  */
 #define grade_ran(grade, launch) (grade_launch(grade, launch), grade_launched(grade))
 void grade_launched(struct grade *grade);
 
-/** The first half of grade_ran() only: the launch's status, for who wants to look at it before grade_launched() does. */
+/**
+ * The first half of grade_ran() only: the launch's status, for who wants to look at it before grade_launched() does.
+ */
 #define grade_launch(grade, launch) \
     (grade_apart_begins(grade) ? grade_apart_ends(grade, (launch)) : (void)0, grade_apart_status(grade))
 cudaError_t grade_apart_status(struct grade *grade);
 
 /**
- * Calls what is the learner's and gives numbers instead of a launch: GRADE_ASK(grade, &forecast, forecast_of(capacity)). The
- * result has no pointers and at most GRADE_ASKED_BYTES.
+ * Calls what is the learner's and gives numbers instead of a launch: GRADE_ASK(grade, &forecast,
+ * forecast_of(capacity)). The result has no pointers and at most GRADE_ASKED_BYTES.
  */
 #define GRADE_ASK(grade, result, call)                                                                        \
     (grade_apart_begins(grade) ? (*(result) = (call), grade_apart_returns(grade, (result), sizeof *(result))) \
@@ -93,7 +99,9 @@ const void *grade_result(struct grade *grade, const void *device);
 /** Whether the bytes are all poison still: say "never written" rather than a strange number. */
 bool grade_is_unwritten(const void *element, size_t bytes);
 
-/** Fails at the first element that differs: "expert 17: offsets: expected 42, got 41". `of` is what the index counts. */
+/**
+ * Fails at the first element that differs: "expert 17: offsets: expected 42, got 41". `of` is what the index counts.
+ */
 void grade_equal_int(struct grade *grade, const char *name, const char *of, const int32_t *expected, const void *device,
                      size_t count);
 
@@ -108,8 +116,8 @@ typedef cudaError_t grade_gate_launch(const struct gate_problem *problem, const 
                                       cudaStream_t stream);
 
 /**
- * Generates logits (and a bias) of the distribution, launches, and fails the case with the course's checker's line: token,
- * group, expert, expected, got. Then the counters are this launch's.
+ * Generates logits (and a bias) of the distribution, launches, and fails the case with the course's checker's line:
+ * token, group, expert, expected, got. Then the counters are this launch's.
  */
 void grade_gate(struct grade *grade, grade_gate_launch *launch, const struct gate_problem *problem,
                 enum gate_dist dist);
@@ -144,8 +152,8 @@ void grade_measure(struct grade *grade, const char *name, double value);
 void grade_budget(struct grade *grade, const char *name, uint64_t measured, uint64_t limit);
 
 /**
- * The same for each of `count` warps, or whatever `of` says ("warp"): the figure is one's. "shuffles: 60 by 4 warps, 15 each; at
- * most 10 each are allowed".
+ * The same for each of `count` warps, or whatever `of` says ("warp"): the figure is one's. "shuffles: 60 by 4 warps, 15
+ * each; at most 10 each are allowed".
  */
 void grade_budget_each(struct grade *grade, const char *name, uint64_t measured, uint64_t limit, int count,
                        const char *of);
@@ -157,12 +165,16 @@ void grade_at_least(struct grade *grade, const char *name, uint64_t measured, ui
 void grade_unused(struct grade *grade, const char *name, const char *why);
 
 /**
- * What is asked where lanes are to learn from each other by shuffles: each of `warps` warps loads its input in one request, takes
- * `least` to `most` shuffles, and has no other way from lane to lane: no votes, no shared memory, no atomics.
+ * What is asked where lanes are to learn from each other by shuffles: each of `warps` warps loads its input in one
+ * request, takes `least` to `most` shuffles, and has no other way from lane to lane: no votes, no shared memory, no
+ * atomics.
  */
 void grade_by_shuffles(struct grade *grade, int warps, int least, int most);
 
-/** Reports the figure if it was foreseen, else fails without naming it: "shuffles: you predicted 5; fewer were measured". */
+/**
+ * Reports the figure if it was foreseen, else fails without naming it: "shuffles: you predicted 5; fewer were
+ * measured".
+ */
 void grade_prediction(struct grade *grade, const char *name, int64_t predicted, uint64_t measured);
 
 /* --- failing ------------------------------------------------------------------------------------------------------ */

@@ -2,9 +2,9 @@
  * @file grade_apart.c
  * @brief The learner's code, in a process of its own: forked for each launch, confined, and gone after it.
  *
- * It shares the device's memory and a page for what it returns with the grader, has not the records, and may make no system calls
- * but those of a kernel that prints. Its address space is its own: the simulator that counts is in there, so counters are as
- * honest as answer_object.c and answer_rules.c make them.
+ * It shares the device's memory and a page for what it returns with the grader, has not the records, and may make no
+ * system calls but those of a kernel that prints. Its address space is its own: the simulator that counts is in there,
+ * so counters are as honest as answer_object.c and answer_rules.c make them.
  */
 #include "grade.h"
 #include "grade_confine.h"

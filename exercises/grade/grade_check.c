@@ -1,4 +1,7 @@
-/** @file grade_check.c  What graders compare: elements with what was expected, counters with a budget or a prediction. */
+/**
+ * @file grade_check.c
+ * @brief What graders compare: elements with what was expected, counters with a budget or a prediction.
+ */
 #include "grade.h"
 #include "grade_state.h"
 

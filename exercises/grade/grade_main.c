@@ -1,6 +1,7 @@
 /**
  * @file grade_main.c
- * @brief The main function of a graded program: tries every case and reports on descriptor 3, as learn/verdict.h describes.
+ * @brief The main function of a graded program: tries every case and reports on descriptor 3, as learn/verdict.h
+ * describes.
  *
  *     PROGRAM [--seed S] [--only CASE] [--until-failure]
  *     PROGRAM [--seed S] [--only CASE] --trace FILE
@@ -8,8 +9,8 @@
  * With --until-failure no case is tried after the first that does not pass.
  * With --trace nothing is reported or judged: the first case that launches something writes the trace of that.
  *
- * Started by hand, with nothing on descriptor 4, it reports on standard output. Exits with 0 if every case passed, 1 if not, 2
- * for a bad command line, 3 without a device.
+ * Started by hand, with nothing on descriptor 4, it reports on standard output. Exits with 0 if every case passed, 1 if
+ * not, 2 for a bad command line, 3 without a device.
  */
 #include "grade.h"
 #include "grade_state.h"
@@ -86,7 +87,9 @@ static void report_case(const struct grade_case *grade_case, struct grade *grade
     report("case\t%s\t%s\t%s", grade_case->name, results[grade->result], grade->message);
 }
 
-/** Whether there is a device for the next case: a fault may have taken it, and an endless launch would be endless again. */
+/**
+ * Whether there is a device for the next case: a fault may have taken it, and an endless launch would be endless again.
+ */
 static bool can_go_on(const struct grade *grade)
 {
     return grade->status != cudaErrorLaunchTimeout && (cudaGetLastError(), cudaDeviceSynchronize() == cudaSuccess);

@@ -15,7 +15,9 @@ static cudaError_t (*align_launch_now)(const struct align_problem *problem, cons
 static cudaError_t status_now;
 static struct grade *grade_now;
 
-/** What the learner's process left. A process that died ends the case in settle(), when the run owns nothing any more. */
+/**
+ * What the learner's process left. A process that died ends the case in settle(), when the run owns nothing any more.
+ */
 static cudaError_t launched(void)
 {
     return status_now = grade_now->apart_death[0] ? cudaErrorLaunchFailure : grade_now->apart_status;

@@ -1,4 +1,7 @@
-/** @file grade_scan.h  What graders of sums share: lists of counts, and a look at every offset of exclusive scans of them. */
+/**
+ * @file grade_scan.h
+ * @brief What graders of sums share: lists of counts, and a look at every offset of exclusive scans of them.
+ */
 #ifndef GRADE_SCAN_H
 #define GRADE_SCAN_H
 
@@ -13,7 +16,10 @@ grade_fill grade_fill_equal;  /**< the same for all, 1 to 1,000 */
 grade_fill grade_fill_zero;
 grade_fill grade_fill_one; /**< everything goes to one expert, 1 to 999 */
 
-/** Finds where groups begin: `counts` [num_lists, num_experts], `offsets` [num_lists, num_experts + 1], each list's total last. */
+/**
+ * Finds where groups begin: `counts` [num_lists, num_experts], `offsets` [num_lists, num_experts + 1], each list's
+ * total last.
+ */
 typedef cudaError_t grade_scan_launch(const int32_t *counts, int num_lists, int num_experts, int32_t *offsets);
 
 /** Launches on lists filled so, and fails at the first offset that is not the sum of the counts before it. */

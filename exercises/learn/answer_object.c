@@ -96,7 +96,10 @@ static bool is_declared(const char *header, const char *name)
     return false;
 }
 
-/** Names for others are C++'s mangled ones, a chapter's launch, and what exercise.h declares. No function of C's is among them. */
+/**
+ * Names for others are C++'s mangled ones, a chapter's launch, and what exercise.h declares. No function of C's is
+ * among them.
+ */
 static bool may_define(const struct object *object, const char *name)
 {
     static const char *const mangled[] = {"_Z", "DW.ref.", "simt_constant", "__start_", "__stop_", NULL};

@@ -7,9 +7,9 @@
 #include <stdbool.h>
 
 /**
- * Looks into an object file (64-bit ELF). An answer brings nothing that runs before main() or after it, and of names that C
- * programs go by only those of the functions that `header`, the text of exercise.h, declares; and it asks for nothing but what
- * CUDA's headers and the mathematics library offer. False with one line.
+ * Looks into an object file (64-bit ELF). An answer brings nothing that runs before main() or after it, and of names
+ * that C programs go by only those of the functions that `header`, the text of exercise.h, declares; and it asks for
+ * nothing but what CUDA's headers and the mathematics library offer. False with one line.
  */
 bool answer_object_check(const char *path, const char *header, struct error *error);
 

@@ -167,7 +167,9 @@ static bool make_folder(struct built_answer *built, struct error *error)
     return true;
 }
 
-/** Writes the text behind a #line directive with its path. Returns what was written, for the caller to free; else NULL. */
+/**
+ * Writes the text behind a #line directive with its path. Returns what was written, for the caller to free; else NULL.
+ */
 static char *write_source(const struct text *text, const char *path, struct error *error)
 {
     FILE *const file = fopen(path, "w");

@@ -34,14 +34,17 @@ struct child_end {
 };
 
 /**
- * Runs arguments[0] with `nonce` and a newline to be read from descriptor 4, descriptor 3 for records, an empty standard input,
- * and the limits; waits until it ends or is stopped. Every process of its group is gone afterwards. False with one line if it
- * could not be started; else child_end_free().
+ * Runs arguments[0] with `nonce` and a newline to be read from descriptor 4, descriptor 3 for records, an empty
+ * standard input, and the limits; waits until it ends or is stopped. Every process of its group is gone afterwards.
+ * False with one line if it could not be started; else child_end_free().
  */
 bool child_run(const char *const arguments[], const char *nonce, const struct verdict_limits *limits,
                struct child_end *end, struct error *error);
 
-/** From now on, whoever runs a child asks this some fifty times a second, and ends the child once it is not 0. NULL: never. */
+/**
+ * From now on, whoever runs a child asks this some fifty times a second, and ends the child once it is not 0. NULL:
+ * never.
+ */
 void child_stop_when(int (*asked)(void));
 
 void child_end_free(struct child_end *end);

@@ -41,7 +41,9 @@ static void keep_one_of_all(const struct learn *learn, struct saved *saved)
     saved->files[current - exercise_list] = true;
 }
 
-/** Makes the copy of the exercise that the learner is at, and shows where that is. False if there is nothing to watch. */
+/**
+ * Makes the copy of the exercise that the learner is at, and shows where that is. False if there is nothing to watch.
+ */
 static bool show_start(struct learn *learn, const struct exercise **current, struct error *error)
 {
     if (!learn_begin(learn, error))
@@ -101,7 +103,10 @@ static const struct exercise *grade(struct learn *learn, const struct exercise *
 
 /* --- keys --------------------------------------------------------------------------------------------------------- */
 
-/** Obeys a key. `shown` is the exercise that was graded last, or NULL: the one that the learner is at. False: that was all. */
+/**
+ * Obeys a key. `shown` is the exercise that was graded last, or NULL: the one that the learner is at. False: that was
+ * all.
+ */
 static bool press(struct learn *learn, char key, const struct exercise **shown)
 {
     const struct exercise *const exercise = *shown ? *shown : learn_current(learn);

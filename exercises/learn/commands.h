@@ -13,13 +13,13 @@ struct grading {
     bool gpu;
     bool show_output;
     bool watching; /**< whoever asked says what comes after a pass */
-    const char *
-        trace; /**< a file for the trace of one launch, or NULL; then nothing is judged or shown but what does not compile */
+    /** A file for the trace of one launch: nothing is judged or shown but what does not compile; or NULL. */
+    const char *trace;
 };
 
 /**
- * Makes the learner's copy if it was never made, compiles it, runs its grader, notes the outcome and shows it. Returns an
- * exit code. What Ctrl-C ended early is neither noted nor shown.
+ * Makes the learner's copy if it was never made, compiles it, runs its grader, notes the outcome and shows it. Returns
+ * an exit code. What Ctrl-C ended early is neither noted nor shown.
  */
 int grade_file(struct learn *learn, const struct exercise *exercise, const struct grading *grading);
 

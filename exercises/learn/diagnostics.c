@@ -9,7 +9,9 @@ static bool has(const char *line, size_t size, const char *words)
     return memmem(line, size, words, strlen(words));
 }
 
-/** What the line begins. "In function ..." and the like come before an error or a warning, and say no more than it does. */
+/**
+ * What the line begins. "In function ..." and the like come before an error or a warning, and say no more than it does.
+ */
 static enum kind kind_of(const char *line, size_t size)
 {
     if (has(line, size, ": error: ") || has(line, size, ": fatal error: ") ||

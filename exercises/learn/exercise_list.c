@@ -22,7 +22,9 @@ const char *exercise_stars(const struct exercise *exercise)
 
 enum { MAX_WANTED = 64, MAX_SHOWN = 4 };
 
-/** The word a person meant, small letters, without folders in front and ".cu" behind. False if it is too long or empty. */
+/**
+ * The word a person meant, small letters, without folders in front and ".cu" behind. False if it is too long or empty.
+ */
 static bool plain_word(const char *wanted, char word[MAX_WANTED])
 {
     size_t length = strlen(wanted);

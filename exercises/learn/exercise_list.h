@@ -29,8 +29,9 @@ const char *exercise_kind_word(enum exercise_kind kind);
 const char *exercise_stars(const struct exercise *exercise);
 
 /**
- * Finds the exercise whose name is `wanted`, or has it as a part; capitals do not matter, and neither do a path in front and
- * ".cu" behind, so that a file's name from the shell will do. NULL with one line: those that it may mean, or the nearest.
+ * Finds the exercise whose name is `wanted`, or has it as a part; capitals do not matter, and neither do a path in
+ * front and ".cu" behind, so that a file's name from the shell will do. NULL with one line: those that it may mean, or
+ * the nearest.
  */
 const struct exercise *exercise_find(const char *wanted, struct error *error);
 

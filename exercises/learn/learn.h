@@ -37,8 +37,8 @@ int learn_refuse(const struct error *error);
 bool learn_look(struct learn *learn, struct error *error);
 
 /**
- * Makes exercises/mine if need be, waits until no other `learn` is at work there, and reads the record, now ours to change.
- * False with one line; also if Ctrl-C ended the wait.
+ * Makes exercises/mine if need be, waits until no other `learn` is at work there, and reads the record, now ours to
+ * change. False with one line; also if Ctrl-C ended the wait.
  */
 bool learn_begin(struct learn *learn, struct error *error);
 
@@ -49,8 +49,8 @@ bool learn_end(struct learn *learn, struct error *error);
 void learn_drop(struct learn *learn);
 
 /**
- * Makes sure that the learner's copy is there, and that the record has it: made the first time, but not when the learner
- * deleted it. False with one line. Between learn_begin() and learn_end().
+ * Makes sure that the learner's copy is there, and that the record has it: made the first time, but not when the
+ * learner deleted it. False with one line. Between learn_begin() and learn_end().
  */
 bool learn_begin_exercise(struct learn *learn, const struct exercise *exercise, struct error *error);
 

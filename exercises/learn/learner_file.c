@@ -126,8 +126,8 @@ static bool make_in_place(const char *path, const char *text)
 }
 
 /**
- * Makes the whole file at once, by a link to a temporary beside it, which never replaces anything; and whoever waits for
- * files to be saved does not take it for the learner's doing.
+ * Makes the whole file at once, by a link to a temporary beside it, which never replaces anything; and whoever waits
+ * for files to be saved does not take it for the learner's doing.
  */
 static bool make_by_link(const char *path, const char *text)
 {

@@ -11,8 +11,8 @@
 enum { LEARNER_FILE_MAX_BYTES = 1 << 20 };
 
 /**
- * Reads a file of text: at least one character that is no blank, no NUL, at most LEARNER_FILE_MAX_BYTES. The caller frees
- * the text, which ends with a NUL. False with one line that begins with `path`.
+ * Reads a file of text: at least one character that is no blank, no NUL, at most LEARNER_FILE_MAX_BYTES. The caller
+ * frees the text, which ends with a NUL. False with one line that begins with `path`.
  */
 bool learner_file_read(const char *path, char **text, struct error *error);
 
@@ -20,8 +20,8 @@ bool learner_file_read(const char *path, char **text, struct error *error);
 bool learner_file_make(const char *exercise, const char *path, struct error *error);
 
 /**
- * Renames what is at `path`, be it a file or not, to the first free of PATH.1, PATH.2, ..., and puts that name into `kept`,
- * or "" if nothing was there. False with one line.
+ * Renames what is at `path`, be it a file or not, to the first free of PATH.1, PATH.2, ..., and puts that name into
+ * `kept`, or "" if nothing was there. False with one line.
  */
 bool learner_file_set_aside(const char *path, char *kept, size_t size, struct error *error);
 

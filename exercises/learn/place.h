@@ -13,8 +13,8 @@ struct place {
 };
 
 /**
- * Finds the root, which lies above this program's own file and holds build.ninja and exercises/, and makes it the working
- * directory. False with one line.
+ * Finds the root, which lies above this program's own file and holds build.ninja and exercises/, and makes it the
+ * working directory. False with one line.
  */
 bool place_find(struct place *place, struct error *error);
 

@@ -17,7 +17,8 @@
  *     NAME LAST PASSED REFUSED HINTS                 for each exercise begun
  *     end
  *
- * LAST is ungraded, failed or passed; PASSED and REFUSED are yes or no; HINTS is a number. Lines with # in front are remarks.
+ * LAST is ungraded, failed or passed; PASSED and REFUSED are yes or no; HINTS is a number. Lines with # in front are
+ * remarks.
  */
 
 static const char *const last_words[] = {"ungraded", "failed", "passed"};

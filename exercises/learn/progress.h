@@ -28,10 +28,10 @@ struct progress {
 };
 
 /**
- * Reads the file; one that is missing is an empty record. One that cannot be read or understood is an empty record too, and
- * `notice` gets one line about it, else "". With `set_aside`, it is renamed to PATH.damaged, and an older one of that name to
- * PATH.damaged.1, ...: only who may write the record may do so. False with a reason if there is no memory. The caller frees
- * with progress_free() after true.
+ * Reads the file; one that is missing is an empty record. One that cannot be read or understood is an empty record too,
+ * and `notice` gets one line about it, else "". With `set_aside`, it is renamed to PATH.damaged, and an older one of
+ * that name to PATH.damaged.1, ...: only who may write the record may do so. False with a reason if there is no memory.
+ * The caller frees with progress_free() after true.
  */
 bool progress_read(const char *path, bool set_aside, struct progress *progress, struct error *notice,
                    struct error *error);

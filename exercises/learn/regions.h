@@ -42,9 +42,9 @@ bool regions_find(const struct text *text, struct regions *regions, struct error
 
 /**
  * Puts the texts of the answers' regions in place of the exercise's. Answers hold regions, blank lines and lines that
- * begin with // between them, nothing else; each is one of the exercise's. A region that `answers` does not have is taken from
- * `rest`; with no `rest` (NULL) it is an error. `#line` directives make compilers and the simulator name the file that a
- * line comes from. On success *filled is the text, ending with a 0, for the caller to free().
+ * begin with // between them, nothing else; each is one of the exercise's. A region that `answers` does not have is
+ * taken from `rest`; with no `rest` (NULL) it is an error. `#line` directives make compilers and the simulator name the
+ * file that a line comes from. On success *filled is the text, ending with a 0, for the caller to free().
  */
 bool regions_fill(const struct text *exercise, const struct text *answers, const struct text *rest, char **filled,
                   struct error *error);

@@ -281,7 +281,9 @@ static int count_case_passed(const struct verdict *verdict)
     return passed;
 }
 
-/** Copies a text in which files have their whole paths, as the simulator has them, and calls them as the learner would. */
+/**
+ * Copies a text in which files have their whole paths, as the simulator has them, and calls them as the learner would.
+ */
 static void shorten_paths(const struct learn *learn, const char *text, char *shorter, size_t size)
 {
     const char *const root = learn->place.root;

@@ -22,8 +22,8 @@ struct terminal terminal_open(FILE *stream);
 void terminal_measure(struct terminal *terminal);
 
 /**
- * Whether people sit at standard input and at the terminal, this program in front. Then keys come one by one, unseen, until
- * terminal_end_keys(). Again after a stop, since the shell has changed that.
+ * Whether people sit at standard input and at the terminal, this program in front. Then keys come one by one, unseen,
+ * until terminal_end_keys(). Again after a stop, since the shell has changed that.
  */
 bool terminal_begin_keys(const struct terminal *terminal);
 void terminal_end_keys(void);
@@ -33,9 +33,9 @@ __attribute__((format(printf, 3, 4))) void terminal_print(const struct terminal 
                                                           const char *format, ...);
 
 /**
- * Prints text of any origin in lines that fit the width, broken between words where there are any, the first indented by
- * `first` columns and those after it by `rest`. The text's own line breaks stay; tabs become spaces; control characters
- * and bytes that are no UTF-8 become `?`. Ends with a line break.
+ * Prints text of any origin in lines that fit the width, broken between words where there are any, the first indented
+ * by `first` columns and those after it by `rest`. The text's own line breaks stay; tabs become spaces; control
+ * characters and bytes that are no UTF-8 become `?`. Ends with a line break.
  */
 void terminal_wrap(const struct terminal *terminal, enum style style, int first, int rest, const char *text);
 

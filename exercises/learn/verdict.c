@@ -181,8 +181,8 @@ static bool read_record(const struct record *record, struct verdict *verdict, st
 }
 
 /**
- * Reads the lines into verdict->planned, cases and measures, up to the first that does not belong. A last line without an
- * end is none.
+ * Reads the lines into verdict->planned, cases and measures, up to the first that does not belong. A last line without
+ * an end is none.
  */
 static void records_read(const char *text, size_t size, const char *nonce, struct verdict *verdict,
                          struct records *records)

@@ -2,9 +2,9 @@
  * @file verdict.h
  * @brief Runs a graded program where it can do no harm, and judges it by what it reported and how it ended.
  *
- * The program runs as a child: `PROGRAM --seed S [--until-failure] [--only CASE]`, in a process group of its own, with limits on time, memory and
- * output. It reports on descriptor 3, a line per record, tab-separated, each behind a nonce that it reads from descriptor 4 and
- * that nobody else knows:
+ * The program runs as a child: `PROGRAM --seed S [--until-failure] [--only CASE]`, in a process group of its own, with
+ * limits on time, memory and output. It reports on descriptor 3, a line per record, tab-separated, each behind a nonce
+ * that it reads from descriptor 4 and that nobody else knows:
  *
  *     NONCE plan N                              how many cases there are; first
  *     NONCE try NAME                            before each
@@ -12,9 +12,9 @@
  *     NONCE case NAME pass|fail|fault MESSAGE   after each
  *     NONCE done                                last
  *
- * It has passed if all N cases were reported once and passed, `done` came last, every line had the nonce, the exit code is
- * 0, and it kept within its limits and left no process behind. Whatever it prints counts for nothing. The program keeps the
- * nonce from the learner's code, which it runs in processes of their own (grade/grade_apart.c).
+ * It has passed if all N cases were reported once and passed, `done` came last, every line had the nonce, the exit code
+ * is 0, and it kept within its limits and left no process behind. Whatever it prints counts for nothing. The program
+ * keeps the nonce from the learner's code, which it runs in processes of their own (grade/grade_apart.c).
  */
 #ifndef VERDICT_H
 #define VERDICT_H
@@ -46,8 +46,8 @@ struct verdict_measure {
 /** What a program may use. Zeros stand for the defaults. */
 struct verdict_limits {
     double seconds; /**< wall time without a record, so of a case; 10 */
-    size_t
-        memory_bytes; /**< address space, of which the simulator reserves 1.3 GiB; 2 GiB. SIZE_MAX: no limit, for a GPU */
+    /** Address space; 2 GiB, of which the simulator reserves 1.3. SIZE_MAX: no limit, for a GPU. */
+    size_t memory_bytes;
     size_t output_bytes; /**< on standard output and error, and of records; 4 MiB each */
     size_t file_bytes;   /**< of a file that it writes; 1 MiB */
     uint64_t events;     /**< of one launch on the simulator, before it counts as endless */

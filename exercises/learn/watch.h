@@ -20,8 +20,8 @@ enum watch_result {
 bool watch_open(struct watch *watch, const char *folder, struct error *error);
 
 /**
- * Waits for a save, then until nothing was saved for a moment, so that one save of an editor, however many steps it takes,
- * is one answer. A save is a file that was closed after writing, or that got its name by a rename.
+ * Waits for a save, then until nothing was saved for a moment, so that one save of an editor, however many steps it
+ * takes, is one answer. A save is a file that was closed after writing, or that got its name by a rename.
  *
  * @param stop   a descriptor that becomes readable when the wait must end
  * @param keys   one that becomes readable when a key was pressed; -1: there are no keys

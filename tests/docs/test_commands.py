@@ -22,7 +22,8 @@ class Commands(unittest.TestCase):
         pages = [ROOT / "README.md", *(page for folder in ("chapters", "common", "docs", "exercises")
                                        for page in (ROOT / folder).rglob("*.md"))]
         for page in pages:
-            named = {word for piece in code(page.read_text()) for words in WORDS.findall(piece) for word in words.split()
+            named = {word for piece in code(page.read_text()) for words in WORDS.findall(piece)
+                     for word in words.split()
                      if not word.startswith("-") and not re.search(r"name|^\d+$", word, re.IGNORECASE)}
             with self.subTest(page.relative_to(ROOT)):
                 self.assertEqual(named - targets, set())

@@ -1,5 +1,6 @@
 # run: $b
-"""Tables of counters: those of the course are what the programs' CSV says; what simulator and GPU counted, and what is refused."""
+"""Tables of counters: those of the course are what the programs' CSV says; what simulator and GPU counted, and what
+is refused."""
 import csv
 import io
 import json
@@ -21,7 +22,8 @@ class TheCourse(unittest.TestCase):
     """Figures from the programs' CSV, which the tables are not made from."""
 
     def csv(self, chapter, name):
-        done = subprocess.run([f"{BUILD}/cpu/{chapter}", "--format", "csv"], cwd=ROOT, capture_output=True, text=True, check=True)
+        done = subprocess.run([f"{BUILD}/cpu/{chapter}", "--format", "csv"], cwd=ROOT, capture_output=True, text=True,
+                              check=True)
         return float(next(csv.DictReader(io.StringIO(done.stdout)))[name])
 
     def cell(self, chapter, label, column):
@@ -55,9 +57,11 @@ class TheCourse(unittest.TestCase):
 
 
 def report(chapter, shuffles, barriers):
-    return {"chapter": chapter, "command": f"elsewhere/cpu/{chapter} --num-tokens 8", "input": "the logits", "verified": True,
+    return {"chapter": chapter, "command": f"elsewhere/cpu/{chapter} --num-tokens 8", "input": "the logits",
+            "verified": True,
             "problem": {"num_tokens": 8, "num_experts": 2048},
-            "counters": {"launches": 2, "shuffles": shuffles, "block_barriers": barriers, "shared_load_wavefronts": 1000,
+            "counters": {"launches": 2, "shuffles": shuffles, "block_barriers": barriers,
+                         "shared_load_wavefronts": 1000,
                          "shared_store_wavefronts": 234},
             "kernels": [{"name": "first_kernel", "counters": {"shuffles": 1, "block_barriers": 2}},
                         {"name": "last_kernel", "counters": {"shuffles": 3, "block_barriers": 4}}]}
@@ -82,9 +86,12 @@ class Tables(course.Course):
         run = {"chapter": "04_fourth", "gpu": "GPU", "cuda": "1.2", "date": "2026-01-02",
                "kernel_source_sha256": results.source_hash(pathlib.Path("chapters/04_fourth/gate.cu")),
                "command": "sh tests/gpu/count_on_gpu.sh 04_fourth 4",
-               "counters": [{"counter": "shuffles", "simulator": 1234567, "gpu": 7654321, "metric": "SHFL instructions"},
-                            {"counter": "branches", "simulator": None, "gpu": 282, "metric": "smsp__sass_branch_targets.sum"},
-                            {"counter": "block_barriers", "simulator": 3, "gpu": 96, "metric": "BAR instructions"}], **more}
+               "counters": [{"counter": "shuffles", "simulator": 1234567, "gpu": 7654321,
+                             "metric": "SHFL instructions"},
+                            {"counter": "branches", "simulator": None, "gpu": 282,
+                             "metric": "smsp__sass_branch_targets.sum"},
+                            {"counter": "block_barriers", "simulator": 3, "gpu": 96, "metric": "BAR instructions"}],
+               **more}
         write(RESULTS / "04_fourth.json", json.dumps([{key: value for key, value in run.items() if value is not None}]))
 
     def test_two_chapters(self):
@@ -108,7 +115,8 @@ class Tables(course.Course):
     def test_per_token(self):
         self.assertEqual(self.writes("<!-- counters: per token, 03 04 -->", "<!-- row: launches -->", ROW,
                                      "<!-- row: block_barriers -->"), [
-            "| counter | 03 | 04 |", "|---|---:|---:|", "| launches | 2 in all | 2 in all |", "| shuffles | 154,321 | 14.6 |",
+            "| counter | 03 | 04 |", "|---|---:|---:|", "| launches | 2 in all | 2 in all |",
+                                         "| shuffles | 154,321 | 14.6 |",
             "| block barriers | 1.50 | 0 |", FROM.replace("simulator:", "simulator, per token:")])
 
     def test_kernels(self):
@@ -138,7 +146,8 @@ class Tables(course.Course):
     def test_the_simulator_and_a_gpu(self):
         self.assertEqual(self.writes("<!-- counters: 04 machine:04 -->", ROW, "<!-- row: branches -->"), [
             "| counter | source, 04 | machine, 04 |", "|---|---:|---:|", "| shuffles | 117 | 7,654,321 |",
-            "| branch instructions | | 282 |", FROM.replace("Counted", "Source: counted").replace("NAME", "04_fourth"), MACHINE])
+            "| branch instructions | | 282 |", FROM.replace("Counted", "Source: counted").replace("NAME", "04_fourth"),
+            MACHINE])
         self.assertEqual(self.writes("<!-- counters: per token, machine:04 -->", "<!-- row: branches -->"), [
             "| counter | machine, 04 |", "|---|---:|", "| branch instructions | 70.5 |", MACHINE])
         write("chapters/04_fourth/gate.cu", "int changed;\n")
@@ -151,8 +160,10 @@ class Tables(course.Course):
                 ("a.md:2: 'shufles' is no counter", "<!-- counters: 03 -->", "<!-- row: shufles: 8 -->"),
                 ('a.md:1: 03_third: it has no counter "votes"', "<!-- counters: 03 -->", "<!-- row: votes -->"),
                 ("a.md:2: '05' is no chapter with a kernel", "", "<!-- counters: 03 05 -->", ROW),
-                ("a.md:1: 03_third: it has no counters of the kernel 'sort_kernel'", "<!-- counters: 03:sort_kernel -->", ROW),
-                ("a.md:1: what Nsight Compute counts of 03_third is not recorded", "<!-- counters: machine:03 -->", ROW),
+                ("a.md:1: 03_third: it has no counters of the kernel 'sort_kernel'",
+                 "<!-- counters: 03:sort_kernel -->", ROW),
+                ("a.md:1: what Nsight Compute counts of 03_third is not recorded", "<!-- counters: machine:03 -->",
+                 ROW),
                 ("a.md:1: '05' is no chapter with a kernel", "<!-- counters: machine:05 -->", ROW),
                 ('a.md:1: the GPU\'s counters of 04_fourth: it has no counter "votes"', "<!-- counters: machine:04 -->",
                  "<!-- row: votes -->"),
@@ -162,12 +173,15 @@ class Tables(course.Course):
                  "<!-- counters: of last_kernel, machine:04 -->", ROW),
                 ("a.md:1: counters without rows; <!-- row: shuffles --> is one", "<!-- counters: 03 -->"),
                 ("a.md:1: a row must follow <!-- counters: ... --> or another row", ROW),
-                ("a.md:4: a row must follow <!-- counters: ... --> or another row", "<!-- counters: 03 -->", ROW, "", ROW),
+                ("a.md:4: a row must follow <!-- counters: ... --> or another row", "<!-- counters: 03 -->", ROW, "",
+                 ROW),
                 ("a.md:1: counters of nothing; 'counters: 03 04' is of two chapters", "<!-- counters: per token, -->"),
                 ("a.md:1: counters 'per expert'; 'per token', 'of KERNEL' and 'by NUMBER' are known",
                  "<!-- counters: per expert, 03 -->", ROW),
-                ("a.md:1: a column '../03'; 03, 06:fill_kernel and machine:03 are some", "<!-- counters: ../03 -->", ROW),
-                ("a.md:1: a column '03:a/b'; 03, 06:fill_kernel and machine:03 are some", "<!-- counters: 03:a/b -->", ROW),
+                ("a.md:1: a column '../03'; 03, 06:fill_kernel and machine:03 are some", "<!-- counters: ../03 -->",
+                 ROW),
+                ("a.md:1: a column '03:a/b'; 03, 06:fill_kernel and machine:03 are some", "<!-- counters: 03:a/b -->",
+                 ROW),
                 ("a.md:2: a remark with a '|', which would end the table's cell", "<!-- counters: 03 -->",
                  "<!-- row: shuffles: a | b -->")):
             self.refuses(message, *lines, end)

@@ -78,7 +78,8 @@ class Committed(unittest.TestCase):
         self.assertEqual({path.stem for path in FOLDER.iterdir()}, set(figures.FIGURES))
 
     def test_what_every_one_must_be(self):
-        """XML, with words for those who do not see it, on a card of its own, readable, small, and nothing from elsewhere."""
+        """XML, with words for those who do not see it, on a card of its own, readable, small, and nothing from
+        elsewhere."""
         for path in FOLDER.iterdir():
             with self.subTest(path.name):
                 text = path.read_text()
@@ -91,7 +92,8 @@ class Committed(unittest.TestCase):
                 self.assertGreaterEqual(min(float(size) for size in re.findall(r"([\d.]+)px", text)), 12)
                 self.assertLessEqual(max(float(svg.getAttribute("width")), 400), 910)
                 self.assertLess(path.stat().st_size, 60000)
-                self.assertEqual([link for link in re.findall(r"""(?:href|src)=["']([^"']*)""", text) if link[0] != "#"], [])
+                self.assertEqual(
+                    [link for link in re.findall(r"""(?:href|src)=["']([^"']*)""", text) if link[0] != "#"], [])
                 self.assertIsNone(re.search(r"<script|<image|<foreignObject|@import|url\(", text))
                 self.assertTrue(all("px system-ui," in font for font in re.findall(r"font: [^;}]*", text)))
 
@@ -99,10 +101,13 @@ class Committed(unittest.TestCase):
     def test_text_stays_on_its_card(self):
         """In DejaVu Sans, the widest of the fonts."""
         svgs = [(path.name, xml.dom.minidom.parseString(path.read_text()).documentElement) for path in FOLDER.iterdir()]
-        characters = sorted({letter for _, svg in svgs for text in svg.getElementsByTagName("text") for letter in text.firstChild.data})
-        widths = dict(zip(characters, json.loads(subprocess.check_output([*WITH_MATPLOTLIB, "-c", WIDTHS, "".join(characters)]))))
+        characters = sorted(
+            {letter for _, svg in svgs for text in svg.getElementsByTagName("text") for letter in text.firstChild.data})
+        widths = dict(
+            zip(characters, json.loads(subprocess.check_output([*WITH_MATPLOTLIB, "-c", WIDTHS, "".join(characters)]))))
         for name, svg in svgs:
-            looks = dict(re.findall(r"\.(\w+)\{([^}]*)\}", svg.getElementsByTagName("style")[0].firstChild.data.split("@media")[0]))
+            looks = dict(re.findall(r"\.(\w+)\{([^}]*)\}", svg.getElementsByTagName("style")[0].firstChild.data.split(
+                "@media")[0]))
             beyond = []
             for text in svg.getElementsByTagName("text"):
                 look, words = looks[text.parentNode.getAttribute("class")], text.firstChild.data
@@ -116,7 +121,8 @@ class Committed(unittest.TestCase):
     def test_every_colour_has_one_for_dark_pages(self):
         for path in FOLDER.iterdir():
             with self.subTest(path.name):
-                sheets = re.search(r"<style>(.*)\n@media \(prefers-color-scheme:dark\)\{(.*)\}</style>", path.read_text()).groups()
+                sheets = re.search(r"<style>(.*)\n@media \(prefers-color-scheme:dark\)\{(.*)\}</style>",
+                                   path.read_text()).groups()
                 colours = [{name: re.findall(r"(fill|stroke): ?(#\w{6})", style)
                             for name, style in re.findall(r"\.(\w+)\{([^}]*)\}", sheet)} for sheet in sheets]
                 for name, of_class in colours[0].items():
@@ -151,7 +157,8 @@ class Committed(unittest.TestCase):
         found = numbers("08_tree")
         self.assertEqual((found[:8], found[-8:]), ([3, 1, 7, 0, 4, 1, 6, 3], [0, 3, 4, 11, 11, 15, 16, 22]))
         self.assertIn("one barrier; 25 put aside", texts("08_tree"))
-        self.assertEqual([step["aside_of"] for step in figures.read_data("08_tree", BUILD)["steps"]], [[], [], [3, 7], [], [], []])
+        self.assertEqual([step["aside_of"] for step in figures.read_data("08_tree", BUILD)["steps"]],
+                         [[], [], [3, 7], [], [], []])
 
     def test_the_scan_ends_with_the_sums_of_its_counts(self):
         counts = [int(count) for count in runs.COUNTS_64.split(" ")[1].split(",")]
@@ -236,7 +243,8 @@ class Plots(unittest.TestCase):
             shown = figures.read_data(f"{operator}_times", BUILD)["lines"]
             self.assertEqual({line["label"]: line["points"] for line in shown}, lines)
             self.assertTrue(set(lines) <= set(texts(f"{operator}_times")))
-        expected["moe"] = {"floor": self.rows(MOE[0], "floor_us"), **{name.replace("_", " "): self.rows(name, "here") for name in MOE}}
+        expected["moe"] = {"floor": self.rows(MOE[0], "floor_us"),
+                           **{name.replace("_", " "): self.rows(name, "here") for name in MOE}}
         expected["routing"] = {"a plain pair of 13 and 14": self.rows(ROUTING, "before", dtype="f32"),
                                "floor": self.rows(ROUTING, "floor_us", dtype="f32"),
                                ROUTING.replace("_", " "): self.rows(ROUTING, "here", dtype="f32")}
@@ -257,7 +265,8 @@ class Plots(unittest.TestCase):
                 "global_sectors": ("global_load_sectors", "global_store_sectors")}
         reports = {}
         for name in (*GATE, *ALIGN):
-            done = subprocess.run([f"{BUILD}/cpu/{name}", "--format", "csv"], capture_output=True, text=True, check=True)
+            done = subprocess.run([f"{BUILD}/cpu/{name}", "--format", "csv"], capture_output=True, text=True,
+                                  check=True)
             reports[name.partition("_")[0]] = next(csv.DictReader(io.StringIO(done.stdout)))
         for operator, names in (("gate", GATE), ("align", ALIGN)):
             data = figures.read_data(f"{operator}_counters", BUILD)
@@ -362,7 +371,8 @@ class Spoiled(unittest.TestCase):
 
     @NEEDS_MATPLOTLIB
     def test_words_are_text_to_xml(self):
-        self.data.update(source="a 'card' & a <b>", old="Recorded from an older kernel: 04_bitonic_sort, CUB radix sort")
+        self.data.update(source="a 'card' & a <b>",
+                         old="Recorded from an older kernel: 04_bitonic_sort, CUB radix sort")
         script = "import figures, json, pathlib, sys; figures.draw(pathlib.Path(sys.argv[1]), 'results', json.load(sys.stdin))"
         subprocess.run([*WITH_MATPLOTLIB, "-c", script, self.path], input=json.dumps(self.data), text=True, check=True,
                        env={**os.environ, "PYTHONPATH": "docs/tools"})
@@ -397,7 +407,8 @@ class Recorded(unittest.TestCase):
         with self.assertRaisesRegex(ValueError, "03_divergence_free.*ascend"):
             plot_data.time_lines("gate", self.recorded)
         for program, operator, label in (("03_divergence_free", "gate", "03_divergence_free"),
-                                         ("pytorch_gate", "gate", "PyTorch eager"), ("cub_align", "align", "CUB radix sort")):
+                                         ("pytorch_gate", "gate", "PyTorch eager"),
+                                         ("cub_align", "align", "CUB radix sort")):
             with self.subTest(program), self.assertRaisesRegex(ValueError, f"{label}: nothing is recorded"):
                 plot_data.time_lines(operator, {**self.recorded, program: []})
         self.of("02_warp_per_group", dtype="f32")["rows"].pop(0)
@@ -471,7 +482,8 @@ class Refused(unittest.TestCase):
 
     def test_exchanges(self):
         of_05 = self.read("05_fused_gate", "--num-tokens 4")
-        self.refuses(r"no exchange over 16 lanes in snippet \[warp_best]", kernel_steps.exchange, of_05, "warp_best", 16, 5)
+        self.refuses(r"no exchange over 16 lanes in snippet \[warp_best]", kernel_steps.exchange, of_05, "warp_best",
+                     16, 5)
         self.refuses(r"6 exchanges are wanted in snippet \[warp_best]; there are 5", kernel_steps.exchange,
                      trace.read(self.gate()), "warp_best", 16, 6)
 

@@ -77,7 +77,8 @@ class Lines(TinyCourse):
 
     def test_pictures(self):
         self.becomes('@htmlonly<figure class="picture"><a href="figures/a.svg"><img src="figures/a.svg" '
-                     'alt="A &quot;b&quot;" loading="lazy"/></a></figure>@endhtmlonly', '![A "b"](../../docs/figures/a.svg)')
+                     'alt="A &quot;b&quot;" loading="lazy"/></a></figure>@endhtmlonly',
+                     '![A "b"](../../docs/figures/a.svg)')
 
     def test_snippets_say_where_they_come_from_once(self):
         self.becomes(r"\snippet chapters/01_first/gate.c sum", "[sum in gate.c](gate.c)",
@@ -168,7 +169,8 @@ class Refusals(TinyCourse):
 
     def test_a_list_by_accident(self):
         for start in ("256.", "-", "#"):
-            self.refuses(f"{FIRST}:6: '{start}' begins a list or a heading amid a paragraph", "multiples of", f"{start} b")
+            self.refuses(f"{FIRST}:6: '{start}' begins a list or a heading amid a paragraph", "multiples of",
+                         f"{start} b")
         self.becomes("2. b", "- a", "  c", "2. b")
 
     def test_bold_text(self):

@@ -58,8 +58,10 @@ class Primer(unittest.TestCase):
             self.assertEqual(pathlib.Path(path).read_text().splitlines()[int(number) - 1], line)
 
     def test_the_readers_file_is_what_the_build_reads(self):
-        self.assertIn("\n${EDITOR:-nano} exercises/mine/first.cu\nninja build/cpu/first && build/cpu/first\n", PAGE.read_text())
-        self.assertIn("\nbuild $o/obj/first.o: kernel exercises/mine/first.cu ", pathlib.Path("build.ninja").read_text())
+        self.assertIn("\n${EDITOR:-nano} exercises/mine/first.cu\nninja build/cpu/first && build/cpu/first\n",
+                      PAGE.read_text())
+        self.assertIn("\nbuild $o/obj/first.o: kernel exercises/mine/first.cu ",
+                      pathlib.Path("build.ninja").read_text())
 
 
 if __name__ == "__main__":

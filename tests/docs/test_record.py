@@ -15,7 +15,8 @@ import results
 
 def run(program="02_first", tokens=(1,), **more):
     rows = [{"num_tokens": number, "here": {"median_us": 1.5}} for number in tokens]
-    return {"chapter": "02_first", "device": "NVIDIA H200", "command": f"build/gpu/{program} --bench", "date": "2026-01-02",
+    return {"chapter": "02_first", "device": "NVIDIA H200", "command": f"build/gpu/{program} --bench",
+            "date": "2026-01-02",
             "kernel_source_sha256": "0" * 64, "distribution": "router", "cache": "warm", "problem": {"dtype": "f32"},
             **more, "rows": rows}
 
@@ -24,8 +25,10 @@ def other(size, **more):
     return run(command=f"build/gpu/02_first --block-size {size} --bench", problem={"block_size": size}, **more)
 
 
-COUNTED = {"chapter": "02_first", "gpu": "NVIDIA H200", "cuda": "1.2", "date": "2026-01-02", "kernel_source_sha256": "0" * 64,
-           "command": "sh tests/gpu/count_on_gpu.sh 02_first 2048", "counters": [{"counter": "votes", "simulator": 1, "gpu": 1}]}
+COUNTED = {"chapter": "02_first", "gpu": "NVIDIA H200", "cuda": "1.2", "date": "2026-01-02",
+           "kernel_source_sha256": "0" * 64,
+           "command": "sh tests/gpu/count_on_gpu.sh 02_first 2048",
+           "counters": [{"counter": "votes", "simulator": 1, "gpu": 1}]}
 
 
 class Record(course.Course):
@@ -87,19 +90,22 @@ class Record(course.Course):
 """ % ("0" * 64))
 
     def test_a_run_of_several_ranks_keeps_no_counters(self):
-        stages = {name: value for name, value in run().items() if name != "rows"} | {"stages": [{"stage": "experts", "us": 1.5}]}
+        stages = {name: value
+                  for name, value in run().items() if name != "rows"} | {"stages": [{"stage": "experts", "us": 1.5}]}
         self.record({**stages, "counters": {}, "kernels": []})
         self.assertEqual(self.recorded(), [stages])
         self.assertIsNone(results.find(results.load(), "02_first"), "it is no run of times over sizes")
 
     def test_folders_are_named_for_gpus(self):
-        for name, folder in (("NVIDIA H200", "h200"), ("NVIDIA GeForce RTX 4090", "geforce_rtx_4090"), ("a/../b", "a_b")):
+        for name, folder in (("NVIDIA H200", "h200"), ("NVIDIA GeForce RTX 4090", "geforce_rtx_4090"),
+                             ("a/../b", "a_b")):
             self.assertEqual(record.gpu_of({"device": name}), folder)
         self.assertEqual(record.gpu_of(COUNTED), "h200")
 
     def test_what_is_refused(self):
         needs = 'a run needs "command", "date", "kernel_source_sha256", and "rows", "counters", "figures" or "stages"'
-        for text, message in (("", "there is no run in it"), ("[1", "Expecting ',' delimiter: line 1 column 3 (char 2)"), ("3", f"the text: {needs}"),
+        for text, message in (("", "there is no run in it"),
+                              ("[1", "Expecting ',' delimiter: line 1 column 3 (char 2)"), ("3", f"the text: {needs}"),
                               ("{}", f"the text: {needs}"),
                               (json.dumps(run("03_none")), "03_none: chapters/03_none, which it measured, is gone")):
             self.assertEqual(course.call(record.main, stdin=text), (1, f"record: /dev/stdin: {message}"))
@@ -120,7 +126,8 @@ class Record(course.Course):
 class TheCourse(unittest.TestCase):
     def test_every_recorded_run_has_its_command(self):
         def listed(option):
-            return subprocess.run([sys.executable, "docs/tools/record_all.py", "--list", option], cwd=ROOT, capture_output=True,
+            return subprocess.run([sys.executable, "docs/tools/record_all.py", "--list", option], cwd=ROOT,
+                                  capture_output=True,
                                   text=True, check=True).stdout.splitlines()
 
         kept = os.getcwd()

@@ -1,5 +1,5 @@
-"""Each line of a chapter's kernel file is in a snippet on the chapter's page, or unchanged from the chapter before, whose
-page shows it. Comments, braces, blank lines and includes aside.
+"""Each line of a chapter's kernel file is in a snippet on the chapter's page, or unchanged from the chapter before,
+whose page shows it. Comments, braces, blank lines and includes aside.
 
     python3 tests/docs/test_shown_code.py [CHAPTER...]     prints what is shown nowhere, of these chapters or of all
 """
@@ -20,8 +20,10 @@ NOT_SHOWN = {}
 
 
 def kernel_file(chapter):
-    """The path of a chapter's gate.c, gate.cu or align.cu: of its kernels, or where it has none, of what computes on the host."""
-    sources = [path for path in (CHAPTERS / chapter).iterdir() if path.suffix in (".c", ".cu") and path.name != "main.c"]
+    """The path of a chapter's gate.c, gate.cu or align.cu: of its kernels, or where it has none, of what computes on
+    the host."""
+    sources = [path
+               for path in (CHAPTERS / chapter).iterdir() if path.suffix in (".c", ".cu") and path.name != "main.c"]
     files = [path for path in sources if path.suffix == ".cu"] or sources
     assert len(files) == 1, f"{chapter} has {len(files)} kernel files"
     return files[0]

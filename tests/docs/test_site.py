@@ -164,8 +164,8 @@ class InABrowser(Site):
         return self.browser.run(script, *arguments)
 
     def test_every_page_wide_and_narrow_light_and_dark(self):
-        """No scrolling sideways, no error, enough contrast. Pages that Doxygen makes of files, folders and structures are all
-        alike: of each kind every fourth, of the listings of source files every twentieth."""
+        """No scrolling sideways, no error, enough contrast. Pages that Doxygen makes of files, folders and
+        structures are all alike: of each kind every fourth, of the listings of source files every twentieth."""
         names = sorted(path.name for path in self.html.glob("*.html"))
         listings = [name for name in names if name.endswith("_source.html")]
         reference = [name for name in names if REFERENCE.search(name) and name not in listings]
@@ -272,7 +272,8 @@ class InABrowser(Site):
         commands = self.run_script("return [...document.querySelectorAll('code.command')].map(code => code.innerHTML)")
         self.assertIn('build/cpu/06_align_serial <span class="option">--num-experts</span> 64 <span', "".join(commands))
         self.open("router_data.html")
-        others = self.run_script("return [...document.querySelectorAll('code:not(.command)')].map(code => code.innerHTML)")
+        others = self.run_script(
+            "return [...document.querySelectorAll('code:not(.command)')].map(code => code.innerHTML)")
         self.assertIn("ninja figures", others)
 
     def test_the_main_page_has_no_hole_beside_its_picture(self):
@@ -310,7 +311,8 @@ class InABrowser(Site):
         self.browser.devtools("Emulation.setEmulatedMedia", media="print")
         self.addCleanup(self.browser.devtools, "Emulation.setEmulatedMedia", media="")
         self.assertEqual(self.run_script(look + "return printed.slice(2)"), [False, False, False, False, True])
-        self.assertEqual(self.run_script("const root = document.documentElement; return root.scrollWidth - root.clientWidth"), 0)
+        self.assertEqual(
+            self.run_script("const root = document.documentElement; return root.scrollWidth - root.clientWidth"), 0)
 
     def test_the_course_as_one_pdf(self):
         status, said = course.call(pdf.main, "--build", "build")

@@ -158,7 +158,8 @@ class Text(Pages):
     def test_shared_arrays_have_the_names_that_the_kernel_gives_them(self):
         for chapter, _, text in self.each():
             source = "".join(path.read_text() for path in pathlib.Path("chapters").glob(f"{chapter}_*/*.cu*"))
-            own = set(re.findall(r"__shared__ \w+ (\w+)\[|int \*const (\w+) = |\*const (next)|__shared__ int (\w+);", source))
+            own = set(
+                re.findall(r"__shared__ \w+ (\w+)\[|int \*const (\w+) = |\*const (next)|__shared__ int (\w+);", source))
             own |= {tuple(re.findall(r"(\w+)(?:\[[\w:]*\])?[,;]", names))
                     for names in re.findall(r"__shared__ (?:__align__\(\d+\) )?[\w<>]+ (.*;)", source)}
             names = {name for space, name, *_ in json.loads(re.search(r'stepper-regions">(.*?)<', text)[1])
@@ -214,7 +215,8 @@ class InABrowser(Pages):
             self.browser.emulate(width=1280, scheme="light", motion="reduce")  # colours at once
             self.open(name)
             for look in (self.reads_the_trace, self.ends_with_what_the_program_wrote, self.hears_keys,
-                         self.says_something_and_marks_its_line_in_every_step_of_every_warp, self.has_the_line_of_a_step_in_view,
+                         self.says_something_and_marks_its_line_in_every_step_of_every_warp,
+                         self.has_the_line_of_a_step_in_view,
                          self.has_contrast_and_does_not_scroll_sideways, self.shows_all_lanes_and_every_value_whole):
                 with self.subTest(name, look=look.__name__):
                     self.browser.resize(1280)

@@ -1,5 +1,6 @@
 # run: $b
-"""Tables in Markdown: those of the course are what is recorded and printed; tables of times, trees, and what is refused."""
+"""Tables in Markdown: those of the course are what is recorded and printed; tables of times, trees, and what is
+refused."""
 import json
 import os
 import pathlib
@@ -133,7 +134,8 @@ class Gate(course.Course):
             file.write("int changed;\n")
         self.assertEqual(self.tables("--check", "a.md")[0], 1)
         lines = self.writes(PAGE[0])
-        self.assertEqual(self.row("| 02_"), "| 02_first (*recorded from an older kernel*) | 5.60 | 99.9 | 100 | - | - | - | - |")
+        self.assertEqual(self.row("| 02_"),
+                         "| 02_first (*recorded from an older kernel*) | 5.60 | 99.9 | 100 | - | - | - | - |")
         self.assertEqual(sum("older" in line for line in lines), 1)
 
     def test_the_pytorch_function_has_changed(self):
@@ -145,7 +147,8 @@ class Gate(course.Course):
         for marker in ("<!-- tmes: f32 -->", "<!-- counts: f32 -->", "<!-- times: f32 --> a"):
             self.refuses(f"a.md:2: '{marker}' is no marker; {course.ANY_MARKER}", "", marker, PAGE[1])
         for words in ("f64", ""):
-            self.refuses(f"a.md:1: times of '{words}'; it must be f32, f16, bf16, align, moe, routing or small", f"<!-- times: {words} -->")
+            self.refuses(f"a.md:1: times of '{words}'; it must be f32, f16, bf16, align, moe, routing or small",
+                         f"<!-- times: {words} -->")
         for name in ("05_none", "../02_first", "64"):
             self.refuses(f"a.md:1: '{name}' is no chapter with a gate", f"<!-- times: f32 {name} -->", PAGE[1])
         self.refuses("a.md:2: the table has no <!-- end -->", "", PAGE[0], "", "")
@@ -204,20 +207,24 @@ class Gate(course.Course):
         self.first["rows"][1]["here"] = us("x")
         self.save()
         self.writes("<!-- times: f32 02_first -->")
-        self.assertEqual(self.row("a?b"), "a?b??c???, CUDA 1.2 and GPU, CUDA 1.2, recorded on 2026-01-02 by `gpu/NAME --bench` "
+        self.assertEqual(self.row("a?b"),
+                         "a?b??c???, CUDA 1.2 and GPU, CUDA 1.2, recorded on 2026-01-02 by `gpu/NAME --bench` "
                          "and `python3 gate.py`.")
         self.assertEqual(self.row("| 02_"), "| 02_first | - | - | 100 | - | - | - | - |")
 
     def test_lines_of_a_plot(self):
         self.first["rows"][1]["floor_us"] = 0.75
         self.first["rows"][1]["before"] = us(20.5)
-        self.pytorch["rows"] = [{"num_tokens": tokens, "eager_graph": us(50.0), "compiled_graph": us(40.0)} for tokens in (1, 16)]
+        self.pytorch["rows"] = [{"num_tokens": tokens, "eager_graph": us(50.0), "compiled_graph": us(40.0)}
+                                for tokens in (1, 16)]
         self.save()
         lines, source = times.lines("f32 02_first 01_cpu_baseline", results.load())
         self.assertEqual([(line.kind, line.label, line.points) for line in lines], [
-            ("library", "PyTorch eager", [(1, 50.0), (16, 50.0)]), ("library", "PyTorch compiled", [(1, 40.0), (16, 40.0)]),
+            ("library", "PyTorch eager", [(1, 50.0), (16, 50.0)]),
+            ("library", "PyTorch compiled", [(1, 40.0), (16, 40.0)]),
             ("host", "01_cpu_baseline", [(1, 12345.6), (16, 20.5)]),
-            ("chapter", "02_first", [(1, 5.6032), (16, 99.94), (64, 99.96)]), ("floor", "floor", [(1, 0.5), (16, 0.75)])])
+            ("chapter", "02_first", [(1, 5.6032), (16, 99.94), (64, 99.96)]),
+            ("floor", "floor", [(1, 0.5), (16, 0.75)])])
         self.assertEqual(source, "GPU, CUDA 1.2, recorded on 2026-01-02")
         self.assertEqual(times.chapter_run(results.load(), "03_second"), self.second)
         self.assertIsNone(times.chapter_run(results.load(), "04_third"))
@@ -235,7 +242,8 @@ def align_run(name, rows, program=None, **more):
     problem = {key: more.pop(key, value) for key, value in fields.items()}
     return {"chapter": name, "before": "", "device": "GPU", "toolkit": "CUDA 1.2",
             "command": f"gpu/{program or name} --block-size 64 --bench", "date": "2026-02-03T01:02:03Z",
-            "kernel_source_sha256": hash_of(source), "distribution": "router", "cache": "warm", "problem": problem, **more,
+            "kernel_source_sha256": hash_of(source), "distribution": "router", "cache": "warm", "problem": problem,
+            **more,
             "rows": rows}
 
 
@@ -244,7 +252,8 @@ ALIGNED = HEAD + ["| CUB radix sort | 17.0 | - | - | - | - | - | - |", "| 02_fir
                   "GPU, CUDA 1.2, recorded on 2026-02-03 by `gpu/NAME --block-size 64 --bench` and "
                   "`gpu/cub_align --block-size 64 --bench`."]
 BARE = "| 02_first_bare | 7.25 | - | - | - | - | - | - |"
-SMALL = ["| tokens | 1 | 16 | 64 | 120 |", "|---|---:|---:|---:|---:|", "| 02_first, small kernel | 1.50 | - | - | 12.0 |",
+SMALL = ["| tokens | 1 | 16 | 64 | 120 |", "|---|---:|---:|---:|---:|",
+         "| 02_first, small kernel | 1.50 | - | - | 12.0 |",
          "| 02_first, large kernel | 2.50 | - | - | - |", "| 03_second, small kernel | - | - | - | - |",
          "| 03_second, large kernel | - | - | - | - |",
          "GPU, CUDA 1.2, recorded on 2026-02-03 by `gpu/NAME --block-size 64 --bench --kernel small 1`, and so on."]
@@ -260,12 +269,15 @@ class Align(course.Course):
             "02_first": [align_run("02_first", [{"num_tokens": 1, "here": us(7.5), "floor_us": 0.75}])],
             "03_second": [
                 align_run("03_second", [{"num_tokens": 1, "here": us(6.5), "before": us(7.25), "floor_us": 0.5}]),
-                align_run("03_second", [{"num_tokens": 16, "here": us(8.5), "floor_us": 0.625}], distribution="uniform")],
+                align_run("03_second", [{"num_tokens": 16, "here": us(8.5), "floor_us": 0.625}],
+                          distribution="uniform")],
             "cub_align": [align_run("cub_align", [{"num_tokens": 1, "here": us(17)}])],
-            "02_first_bare": [align_run("02_first", [{"num_tokens": 1, "here": us(7.25), "before": us(9), "floor_us": 0.25}],
+            "02_first_bare": [align_run("02_first", [
+                {"num_tokens": 1, "here": us(7.25), "before": us(9), "floor_us": 0.25}],
                                         program="02_first_bare")]}
         for tokens, kernel, time in ((1, "small", 1.5), (120, "small", 12), (1, "large", 2.5)):
-            run = align_run("02_first", [{"num_tokens": tokens, "here": us(time), "floor_us": 0.5}], distribution="uniform",
+            run = align_run("02_first", [{"num_tokens": tokens, "here": us(time), "floor_us": 0.5}],
+                            distribution="uniform",
                             num_experts=8, kernel=kernel)
             run["command"] += f" --kernel {kernel} {tokens}"
             self.runs["02_first"].append(run)
@@ -303,10 +315,12 @@ class Align(course.Course):
 
     def test_a_kernel_built_otherwise(self):
         self.assertEqual(self.writes("<!-- times: align 64 03_second 02_first_bare 02_first -->"),
-                         [*ALIGNED[:3], BARE, *ALIGNED[3:]], "in the order of chapters, then as named; one command for all")
+                         [*ALIGNED[:3], BARE, *ALIGNED[3:]],
+                         "in the order of chapters, then as named; one command for all")
         self.writes("<!-- times: align 64 02_first 02_first_bare -->")
         self.assertIn("| 0.250 |", self.row("| floor"))
-        self.assertFalse([line for line in self.writes("<!-- times: align 64 -->") if "bare" in line], "no names and it is not there")
+        self.assertFalse([line for line in self.writes("<!-- times: align 64 -->") if "bare" in line],
+                         "no names and it is not there")
         self.change("chapters/02_first/align.cu")
         self.writes("<!-- times: align 64 02_first_bare -->")
         self.assertEqual(self.row("| 02_first_bare"), BARE.replace("bare", "bare (*recorded from an older kernel*)"))
@@ -351,7 +365,8 @@ class Align(course.Course):
         self.runs["cub_align"][0]["chapter"] = "cub_align"
         self.runs["02_first"].append({**self.runs["02_first"][1], "command": "gpu/02_first again"})
         self.save()
-        self.refuses("a.md:1: 02_first: 2 runs are recorded of block_size 64, num_experts 8, distribution uniform, cache warm, "
+        self.refuses(
+            "a.md:1: 02_first: 2 runs are recorded of block_size 64, num_experts 8, distribution uniform, cache warm, "
                      "kernel small, num_tokens 1", "<!-- times: small 8 02_first -->", PAGE[1])
 
 
@@ -363,9 +378,11 @@ TRACE = course.trace([store(3, 1, 7, 0), *course.barrier(0), store(0, 3, 4, 11)]
 
 
 def layer_run(program, rows, day=2, **more):
-    """A run of the layer; the ceilings are 1e12 bytes and, of 4,096 tokens and more, 2e14 and 4e14 operations a second."""
+    """A run of the layer; the ceilings are 1e12 bytes and, of 4,096 tokens and more, 2e14 and 4e14 operations a
+    second."""
     kernel = f"chapters/{program}/moe.cu" if program[0] == "1" else "tests/peers/moe_layers.py"
-    return {"device": "GPU", "toolkit": "CUDA 1.2", "command": f"gpu/{program} --bench", "date": f"2026-01-0{day}T01:02:03Z",
+    return {"device": "GPU", "toolkit": "CUDA 1.2", "command": f"gpu/{program} --bench",
+            "date": f"2026-01-0{day}T01:02:03Z",
             "kernel_source_sha256": hash_of(kernel), "distribution": "router", "cache": "warm",
             "problem": {"hidden_size": 7168, "intermediate_size": 2048, "dtype": "bf16"},
             "floor": {"read_bytes_per_second": 1e12}, **more,
@@ -382,7 +399,8 @@ class Layer(course.Course):
             {"num_tokens": 4096, "here": us(1000.0), "cublas_operations_per_second": 2e14},
             {"num_tokens": 16384, "here": us(500.0), "cublas_operations_per_second": 4e14}])
         self.others = layer_run("moe_peers", [
-            {"num_tokens": 1, "loop_stream": us(1000.0), "grouped_graph": None, "triton_graph": us(250.0), "bytes": 5e7},
+            {"num_tokens": 1, "loop_stream": us(1000.0), "grouped_graph": None, "triton_graph": us(250.0),
+             "bytes": 5e7},
             {"num_tokens": 4096, "loop_stream": us(5000.0), "grouped_graph": us(2000.0), "triton_graph": us(1250.0)}],
             peer="moe_peers")
         self.save()
@@ -458,16 +476,20 @@ def ranks_run(tokens, ranks, split, path, **took):
             "command": f"gpu/12_ranks --gpus {ranks} --tp {tp} --ep {ep} --dispatch {path} --num-tokens {tokens}",
             "kernel_source_sha256": hash_of("chapters/12_ranks/parallel.cu"), "problem": {"num_tokens": tokens},
             "ranks": ranks, "dp": dp, "tp": tp, "ep": ep, "dispatch": path, "stages": [
-                {"stage": name.replace("_", " "), "ranks": 0 if name in ("align", "experts", "add") else ranks, "bytes": 2000,
-                 "bytes_over_the_bus": 1000, "us": us, "algorithm_gb_per_s": 3.25, "bus_gb_per_s": 1.5} for name, us in took.items()]}
+                {"stage": name.replace("_", " "), "ranks": 0 if name in ("align", "experts", "add") else ranks,
+                 "bytes": 2000,
+                 "bytes_over_the_bus": 1000, "us": us, "algorithm_gb_per_s": 3.25, "bus_gb_per_s": 1.5}
+                for name, us in took.items()]}
 
 
 class Stages(course.Course):
     def make_course(self):
         write("chapters/12_ranks/parallel.cu", "int ranks;\n")
         self.save(ranks_run(64, 1, (1, 1, 1), "broadcast", broadcast=5.0, align=5.0, experts=190.0),
-                  ranks_run(64, 2, (2, 1, 1), "all-to-all", dispatch=50.0, align=5.0, experts=95.0, combine=20.0, add=2.5, gather_TP=2.5),
-                  ranks_run(64, 2, (2, 1, 2), "broadcast", broadcast=30.0, align=5.0, experts=100.0, reduce_DP=4.0, reduce_TP=1.0),
+                  ranks_run(64, 2, (2, 1, 1), "all-to-all", dispatch=50.0, align=5.0, experts=95.0, combine=20.0,
+                            add=2.5, gather_TP=2.5),
+                  ranks_run(64, 2, (2, 1, 2), "broadcast", broadcast=30.0, align=5.0, experts=100.0, reduce_DP=4.0,
+                            reduce_TP=1.0),
                   ranks_run(9, 2, (1, 2, 2), "broadcast", broadcast=1.0, align=1.0, experts=100.0))
 
     def save(self, *runs):
@@ -549,7 +571,8 @@ after
         self.assertEqual(self.tables("--check", "a.md"), (0, ""))
 
     def test_what_is_refused(self):
-        self.refuses("a.md:2: a tree of nothing; 'tree: 0-7 PROGRAM' has words and a program", "", "<!-- tree:  -->", PAGE[1])
+        self.refuses("a.md:2: a tree of nothing; 'tree: 0-7 PROGRAM' has words and a program", "", "<!-- tree:  -->",
+                     PAGE[1])
         for words, command in (("0-7", ""), ("0-7 ../sh 1", "../sh 1")):
             self.refuses(f"a.md:2: '{command}' is no program and its arguments", "", f"<!-- tree: {words} -->", PAGE[1])
         self.refuses("a.md:2: words '7-0'; 0-7 are some, and 64 the most", "", "<!-- tree: 7-0 tree 1 -->", PAGE[1])
@@ -557,7 +580,8 @@ after
         self.page("<!-- tree: 0-7 fails -->", PAGE[1])
         self.assertRegex(self.tables()[1], r"^tables: a.md:1: build/cpu/fails --trace \S+: exit status 3$")
         self.page("<!-- tree: 0-7 tree -->", PAGE[1])
-        self.assertRegex(self.tables()[1], r"^tables: a.md:1: \S+: the kernel has 4 words of dynamic shared memory; 0 to 7 are wanted$")
+        self.assertRegex(self.tables()[1],
+                         r"^tables: a.md:1: \S+: the kernel has 4 words of dynamic shared memory; 0 to 7 are wanted$")
 
 
 if __name__ == "__main__":

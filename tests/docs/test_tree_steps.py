@@ -34,7 +34,8 @@ class Steps(course.Course):
             self.assertEqual(self.steps(words), (2, f"tree_steps: {message}"))
 
     def run_chapter(self, counts):
-        subprocess.run([ROOT / BUILD / "cpu" / "08_align_blelloch", "--counts", counts, "--block-size", "1", "--kernel", "large",
+        subprocess.run(
+            [ROOT / BUILD / "cpu" / "08_align_blelloch", "--counts", counts, "--block-size", "1", "--kernel", "large",
                         "--trace", "t.json"], stdout=subprocess.DEVNULL, check=True)
 
     def test_a_chapters_tree(self):
@@ -57,7 +58,8 @@ class Steps(course.Course):
     def test_unwritten_words_negative_ones_and_the_end(self):
         self.trace(access("shared_store", 4, [60, 64, None, 72, 128],
                           ["0x00000007", "0xffffffff", None, "0x000186a0", "0x00000009"]), barrier(0),
-                   store(4, 64, "0xffffffff"), barrier(1), store(4, 68, "0x00000002"), barrier(2), store(4, 64, "0x00000001"))
+                   store(4, 64, "0xffffffff"), barrier(1), store(4, 68, "0x00000002"), barrier(2),
+                   store(4, 64, "0x00000001"))
         self.shows("0-2", "word             0       1       2", "barrier 1       -1       -  100000",
                    "barrier 3       -1       2  100000", "end              1       2  100000")
         self.shows("14-15", "word   14  15")
@@ -109,8 +111,10 @@ class Steps(course.Course):
         self.assertEqual(course.call(tree_steps.main), (2, "tree_steps: usage: tree_steps.py FIRST-LAST TRACE.json"))
         self.trace()
         with open("/dev/full", "w") as full:
-            done = subprocess.run([sys.executable, TOOL, "0-1", "t.json"], stdout=full, stderr=subprocess.PIPE, text=True, check=False)
-        self.assertEqual((done.returncode, done.stderr.splitlines()[0]), (2, "tree_steps: standard output: No space left on device"))
+            done = subprocess.run([sys.executable, TOOL, "0-1", "t.json"], stdout=full, stderr=subprocess.PIPE,
+                                  text=True, check=False)
+        self.assertEqual((done.returncode, done.stderr.splitlines()[0]),
+                         (2, "tree_steps: standard output: No space left on device"))
 
 
 if __name__ == "__main__":

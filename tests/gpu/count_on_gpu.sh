@@ -3,16 +3,18 @@
 #
 #   sh tests/gpu/count_on_gpu.sh 02_warp_per_group [NUM_TOKENS]      (after ninja and ninja gpu)
 #
-# Needs ncu, and leave to read the GPU's counters. Prints JSON, as docs/results has it: what was run on what, and "counters": of
-# each its name, the simulator's figure, the GPU's (null: not counted), and the GPU's name for it. Of several launches these
-# are the sums; align's input, which chapter 05's gate makes on the same GPU, is not counted. "kernels" has, for each launch, what
-# a warp waits for: the cycles between two of its instructions, by reason ("selected" is the one in which it issues), and their sum.
+# Needs ncu, and leave to read the GPU's counters. Prints JSON, as docs/results has it: what was run on what, and
+# "counters": of each its name, the simulator's figure, the GPU's (null: not counted), and the GPU's name for it. Of
+# several launches these are the sums; align's input, which chapter 05's gate makes on the same GPU, is not counted.
+# "kernels" has, for each launch, what a warp waits for: the cycles between two of its instructions, by reason
+# ("selected" is the one in which it issues), and their sum.
 set -eu
 . "$(dirname "$0")/head.sh"
 chapter=$1
 num_tokens=${2:-2048}
 source=$(echo "chapters/$chapter"/*.cu)
-kernels=$("build/cpu/$chapter" --num-tokens "$num_tokens" --format json | sed -n 's/^ *{"name": "\([^"]*\)".*/\1/p' | paste -sd '|')
+kernels=$("build/cpu/$chapter" --num-tokens "$num_tokens" --format json | sed -n 's/^ *{"name": "\([^"]*\)".*/\1/p' |
+    paste -sd '|')
 kernels="^($kernels)\$"
 
 sectors() { echo "l1tex__t_${2}_pipe_lsu_mem_global_op_$1.sum"; }
@@ -25,7 +27,8 @@ metrics="$metrics,smsp__sass_branch_targets_threads_divergent.sum,smsp__sass_bra
 metrics="$metrics,smsp__thread_inst_executed.sum,smsp__inst_executed.sum,sass__inst_executed_per_opcode"
 metrics="$metrics,gpu__time_duration.sum,sm__cycles_active.max,smsp__issue_active.avg.per_cycle_active"
 metrics="$metrics,smsp__average_warp_latency_per_inst_issued.ratio"
-for reason in barrier branch_resolving dispatch_stall drain imc_miss lg_throttle long_scoreboard math_pipe_throttle membar \
+for reason in barrier branch_resolving dispatch_stall drain imc_miss lg_throttle long_scoreboard math_pipe_throttle \
+    membar \
     mio_throttle misc no_instruction not_selected selected short_scoreboard sleeping wait; do
     metrics="$metrics,smsp__average_warps_issue_stalled_${reason}_per_issue_active.ratio"
 done
@@ -37,8 +40,9 @@ simulator() {
         NR == 2 { print at ? $at : "null" }'
 }
 
-measured=$(ncu --clock-control none --kernel-name "regex:$kernels" --launch-count "$(simulator launches)" --metrics "$metrics" \
-    --print-metric-instances details --print-units base --csv "build/gpu/$chapter" --num-tokens "$num_tokens" 2>/dev/null)
+measured=$(ncu --clock-control none --kernel-name "regex:$kernels" --launch-count "$(simulator launches)" \
+    --metrics "$metrics" --print-metric-instances details --print-units base \
+    --csv "build/gpu/$chapter" --num-tokens "$num_tokens" 2>/dev/null)
 # values METRIC: the GPU's figures, one for each launch
 values() { echo "$measured" | grep -F "\"$1\"" | sed 's/.*,"\([^"]*\)"$/\1/' | tr -d ','; }
 gpu() { values "$1" | awk '{ sum += $1 } END { if (NR) printf "%.15g", sum; else printf "null" }'; }
@@ -66,7 +70,8 @@ for pair in global_load_requests:$(sectors ld requests) global_load_sectors:$(se
     counter "${pair%%:*}" "$(simulator "${pair%%:*}")" "$(gpu "${pair#*:}")" "${pair#*:}"
 done
 for pair in shuffles:SHFL votes:VOTE block_barriers:BAR warp_barriers:WARPSYNC; do
-    counter "${pair%%:*}" "$(simulator "${pair%%:*}")" "$(executed "${pair#*:}")" "${pair#*:} instructions, one per warp"
+    counter "${pair%%:*}" "$(simulator "${pair%%:*}")" "$(executed "${pair#*:}")" \
+        "${pair#*:} instructions, one per warp"
 done
 printf '\n  ],\n  "kernels": ['
 echo "$measured" | awk -F '","' '

@@ -1,6 +1,7 @@
 /**
  * @file cycles.cu
- * @brief What claims about instructions and small sorts come to, in a GPU's clock cycles. A line for each figure: its name,
+ * @brief What claims about instructions and small sorts come to, in a GPU's clock cycles. A line for each figure: its
+ * name,
  *        the number, the unit. Exits 1 where a result is wrong.
  *
  *   sh tests/gpu/figures.sh cycles
@@ -301,7 +302,9 @@ static void report_choice(const char *name, int count, int *ids, long long *took
 
 /* --- lanes of one warp wait for each other ------------------------------------------------------------------------ */
 
-/** Lanes 0 and 1 hand a number to and fro, each in a loop of its own. A warp in lock step would never leave the first. */
+/**
+ * Lanes 0 and 1 hand a number to and fro, each in a loop of its own. A warp in lock step would never leave the first.
+ */
 static __global__ void to_and_fro(int *rounds)
 {
     __shared__ volatile int ball;

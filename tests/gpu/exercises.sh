@@ -3,8 +3,8 @@
 #
 #   sh tests/gpu/exercises.sh GRADE_ANSWER      (after ninja learn-gpu)
 #
-# A budget and a prediction need the simulator's counters: such an exercise is right on a GPU before it is solved. So is a
-# kernel whose fault a GPU lets pass; these are only run, so that neither a crash nor a hang gets out of the grader.
+# A budget and a prediction need the simulator's counters: such an exercise is right on a GPU before it is solved. So is
+# a kernel whose fault a GPU lets pass; these are only run, so that neither a crash nor a hang gets out of the grader.
 . tests/tap.sh
 grade_answer=$1
 

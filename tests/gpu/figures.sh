@@ -15,5 +15,6 @@ sh common/nvcc.sh compile "$scratch/arch" -std=c++17 -O3 -Icommon "$source" -o "
 "$scratch/program" >"$scratch/figures"
 print_head peer "$1" "$source" "sh tests/gpu/figures.sh $1"
 printf '  "figures": ['
-awk '{ printf "%s\n    {\"figure\": \"%s\", \"value\": %s, \"unit\": \"%s\"}", (NR > 1 ? "," : ""), $1, $2, $3 }' "$scratch/figures"
+awk '{ printf "%s\n    {\"figure\": \"%s\", \"value\": %s, \"unit\": \"%s\"}", (NR > 1 ? "," : ""), $1, $2, $3 }' \
+    "$scratch/figures"
 printf '\n  ]\n}\n'

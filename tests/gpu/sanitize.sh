@@ -1,6 +1,6 @@
 #!/bin/sh
-# Runs chapter programs under compute-sanitizer's four tools. A test passes if the program verified its results and the tool
-# counted no error, no hazard and no warning.
+# Runs chapter programs under compute-sanitizer's four tools. A test passes if the program verified its results and the
+# tool counted no error, no hazard and no warning.
 #
 #   sh tests/gpu/sanitize.sh build/gpu/02_warp_per_group...     (without a program: only says whether it could)
 #
@@ -50,7 +50,8 @@ runs_of() {
         done
         ;;
     routing)
-        printf '%s\n' '--num-tokens 1' '--num-tokens 64 --dtype bf16 --expert-map random' '--num-tokens 256' '--num-tokens 300'
+        printf '%s\n' '--num-tokens 1' '--num-tokens 64 --dtype bf16 --expert-map random' '--num-tokens 256' \
+            '--num-tokens 300'
         ;;
     moe | parallel)
         layer='--hidden-size 128 --intermediate-size 64 --num-experts 16 --topk 4 --dist zipf'

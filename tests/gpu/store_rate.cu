@@ -1,6 +1,7 @@
 /**
  * @file store_rate.cu
- * @brief How fast one multiprocessor stores: one thread block of 1,024 fills a list, 4 or 16 bytes a store; then several do.
+ * @brief How fast one multiprocessor stores: one thread block of 1,024 fills a list, 4 or 16 bytes a store; then
+ * several do.
  *
  *   sh tests/gpu/figures.sh store_rate
  */

@@ -28,7 +28,7 @@ void json_free(struct json_file *file)
     memset(file, 0, sizeof *file);
 }
 
-/* --- errors ----------------------------------------------------------------------------------------------------------- */
+/* --- errors ------------------------------------------------------------------------------------------------------- */
 
 static bool fail(struct cursor *cursor, const char *what)
 {
@@ -48,7 +48,7 @@ static bool fail_expected(struct cursor *cursor, const char *expected)
     return fail(cursor, what);
 }
 
-/* --- strings ---------------------------------------------------------------------------------------------------------- */
+/* --- strings ------------------------------------------------------------------------------------------------------ */
 
 static void skip_space(struct cursor *cursor)
 {
@@ -160,7 +160,7 @@ static bool take_string(struct cursor *cursor, const char *expected, const char 
     return true;
 }
 
-/* --- values ----------------------------------------------------------------------------------------------------------- */
+/* --- values ------------------------------------------------------------------------------------------------------- */
 
 static bool take_value(struct cursor *cursor, struct json *value);
 
@@ -225,8 +225,8 @@ static bool take_word(struct cursor *cursor, struct json *value)
 }
 
 /**
- * How many values so many bytes can hold, up to the first mistake: each has a byte of its own, and behind it a comma or a
- * closing bracket that no other value has there, but for those still open at the mistake and the one it is in.
+ * How many values so many bytes can hold, up to the first mistake: each has a byte of its own, and behind it a comma or
+ * a closing bracket that no other value has there, but for those still open at the mistake and the one it is in.
  */
 static size_t most_values(size_t bytes)
 {
@@ -294,7 +294,7 @@ static bool take_value(struct cursor *cursor, struct json *value)
     return first == '-' || isdigit((unsigned char)first) ? take_number(cursor, value) : take_word(cursor, value);
 }
 
-/* --- files ------------------------------------------------------------------------------------------------------------ */
+/* --- files -------------------------------------------------------------------------------------------------------- */
 
 /** Reads the whole file; `*size` counts its bytes, behind which a NUL is put. */
 static bool read_text(int file, const char *path, char **text, size_t *size, struct error *error)
@@ -356,7 +356,7 @@ bool json_read(const char *path, struct json_file *file, struct error *error)
     return good;
 }
 
-/* --- looking things up ------------------------------------------------------------------------------------------------ */
+/* --- looking things up -------------------------------------------------------------------------------------------- */
 
 const struct json *json_member(const struct json *object, const char *name)
 {

@@ -1,4 +1,7 @@
-/** @file exercises.c  The exercises that tests of build/learn have: each is a copy of the first one, and of no other's business. */
+/**
+ * @file exercises.c
+ * @brief The exercises that tests of build/learn have: each is a copy of the first one, and of no other's business.
+ */
 #include "../../exercises/learn/exercise_list.h"
 
 const struct exercise exercise_list[] = {

@@ -4,8 +4,8 @@
 
     python3 tests/numpy/test_moe.py PROGRAM... [--count N] [--seed S]
 
-NumPy computes in f64. In f32 an output may differ by a hundred-thousandth of the largest, in bf16 by a fiftieth: what is computed
-wrongly differs by more.
+NumPy computes in f64. In f32 an output may differ by a hundred-thousandth of the largest, in bf16 by a fiftieth: what
+is computed wrongly differs by more.
 """
 import argparse
 import pathlib

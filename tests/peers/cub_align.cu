@@ -2,8 +2,8 @@
  * @file cub_align.cu
  * @brief Align with CUB, the CUDA Toolkit's library: a radix sort of (expert, position), and a scan over the experts.
  *
- * The row that a library takes in the tables of times. CUB's sort keeps the order of equal keys, so positions ascend in every
- * group, which none of chapters 06 to 10 promises.
+ * The row that a library takes in the tables of times. CUB's sort keeps the order of equal keys, so positions ascend in
+ * every group, which none of chapters 06 to 10 promises.
  */
 #include "harness/align/align.h"
 

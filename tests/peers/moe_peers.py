@@ -3,10 +3,11 @@
     python3 tests/peers/moe_peers.py --dist router --format json | python3 docs/tools/record.py
 
 PyTorch, a loop over the experts, in a stream; PyTorch's grouped product and a kernel of Triton, from CUDA graphs: see
-moe_layers.py. Of Triton's configurations the fastest counts, for each size. Tokens and weights are random; experts are what
-the router chooses, or as --dist says. All outputs are compared with each other, and a few of their rows with f32. A graph
-has 20 calls, or one that takes more than 5 ms, and is replayed for as long as --seconds, like the chapters'. What fails is null
-in the JSON, with the reason. --device cpu and small sizes try the script out: calls are timed, graphs and Triton are not there.
+moe_layers.py. Of Triton's configurations the fastest counts, for each size. Tokens and weights are random; experts are
+what the router chooses, or as --dist says. All outputs are compared with each other, and a few of their rows with f32.
+A graph has 20 calls, or one that takes more than 5 ms, and is replayed for as long as --seconds, like the chapters'.
+What fails is null in the JSON, with the reason. --device cpu and small sizes try the script out: calls are timed,
+graphs and Triton are not there.
 """
 import argparse
 import datetime
@@ -29,7 +30,8 @@ DEFAULTS = {"device": "cuda", "dist": "router", "num_tokens": SIZES, "hidden_siz
 NUM_EXPERTS, TOPK, SEED = 256, 8, 1
 SLOW_US = 5000
 WAYS = ("loop_stream", "grouped_graph", "triton_graph")
-# bf16 rounds by 2^-9 at most: between the products, each expert's output and, one expert after the other, the sum of eight.
+# bf16 rounds by 2^-9 at most: between the products, each expert's output and, one expert after the other, the sum of
+# eight.
 TOLERANCE = 2.0**-6
 SWIGLU_MEAN_SQUARE = 0.36
 
@@ -67,7 +69,8 @@ def make_weights(options):
     """w13 and w2: for every layer's output to be about as large as its input."""
     hidden_size, intermediate_size = options.hidden_size, options.intermediate_size
     return (random_array((NUM_EXPERTS, 2 * intermediate_size, hidden_size), 1 / hidden_size, options),
-            random_array((NUM_EXPERTS, hidden_size, intermediate_size), 1 / (SWIGLU_MEAN_SQUARE * intermediate_size), options))
+            random_array((NUM_EXPERTS, hidden_size, intermediate_size), 1 / (SWIGLU_MEAN_SQUARE * intermediate_size),
+                         options))
 
 
 def make_layer(num_tokens, weights, options):
@@ -226,7 +229,8 @@ def print_table(report):
     for row in report["rows"]:
         times = "".join(f"{row[way]['median_us']:17.2f}" if row[way] else f"{'-':>17}" for way in WAYS)
         print(f"{row['num_tokens']:8}{times}  {row.get('triton_configuration', '')}")
-    for reason, way in {reason: way for row in report["rows"] for way, reason in row.get("reasons", {}).items()}.items():
+    for reason, way in {reason: way for row in report["rows"]
+                        for way, reason in row.get("reasons", {}).items()}.items():
         print(f"no {way}: {reason}")
 
 

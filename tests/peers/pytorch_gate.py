@@ -2,10 +2,10 @@
 
     python3 tests/peers/pytorch_gate.py --dtype f32 --format json | python3 docs/tools/record.py
 
-Four ways: eager or torch.compile'd for the one size, launched in a stream or replayed from a CUDA graph. A sample is 20 calls,
-as a graph of the chapters' programs is 20 launches. Every output is compared with the eager function's before and after it is
-timed. Counts what one call launches. A way that fails is null in the JSON, with the reason; the others go on.
---device cpu tries the script out: eager calls are timed, graphs and launches are not there.
+Four ways: eager or torch.compile'd for the one size, launched in a stream or replayed from a CUDA graph. A sample is 20
+calls, as a graph of the chapters' programs is 20 launches. Every output is compared with the eager function's before
+and after it is timed. Counts what one call launches. A way that fails is null in the JSON, with the reason; the others
+go on. --device cpu tries the script out: eager calls are timed, graphs and launches are not there.
 """
 import argparse
 import ctypes
@@ -21,7 +21,8 @@ import sys
 import tempfile
 import time
 
-os.environ.setdefault("TORCHINDUCTOR_FORCE_DISABLE_CACHES", "1")  # compiling is timed, not finding what was compiled before
+# compiling is timed, not finding what was compiled before
+os.environ.setdefault("TORCHINDUCTOR_FORCE_DISABLE_CACHES", "1")
 import numpy
 import torch
 
@@ -77,8 +78,8 @@ def rows_alike(found, expected, tolerance):
 
 
 class Check:
-    """What the answer must be: the eager function's. Compiled code need not round each tensor in between to f16 or bf16,
-    so the answer to the same logits in f32 is right too; and one row in twenty may fall between the two."""
+    """What the answer must be: the eager function's. Compiled code need not round each tensor in between to f16 or
+    bf16, so the answer to the same logits in f32 is right too; and one row in twenty may fall between the two."""
 
     def __init__(self, logits, bias, options):
         self.tolerance = WEIGHT_TOLERANCE[options.dtype]
@@ -173,7 +174,8 @@ def compile_gate(problem, options):
 
 
 def trace_call(function, problem):
-    """The events of one call, from the profiler's own file: its Python lists name what is launched in other ways too."""
+    """The events of one call, from the profiler's own file: its Python lists name what is launched in other ways
+    too."""
     with torch.profiler.profile(activities=[torch.profiler.ProfilerActivity.CPU,
                                             torch.profiler.ProfilerActivity.CUDA]) as profile:
         function(*problem)
@@ -198,7 +200,8 @@ def count_launches(function, problem, options):
 
 
 def sum_up_launches(counts):
-    """Over all sizes: the least and the most launches of a call, and what the most were; None if nothing was counted."""
+    """Over all sizes: the least and the most launches of a call, and what the most were; None if nothing was
+    counted."""
     if not counts:
         return None
     most = max(counts, key=lambda count: sum(count.values()))

@@ -1,10 +1,12 @@
-"""What each operator of the PyTorch function takes, by number of tokens and of experts; and what masked_fill's kernel does.
+"""What each operator of the PyTorch function takes, by number of tokens and of experts; and what masked_fill's kernel
+does.
 
     python3 tests/peers/pytorch_launches.py | python3 docs/tools/record.py
 
-Prints JSON, as docs/results has it. A row has microseconds a call, the sum over an operator's launches, by PyTorch's profiler: the
-mean of 20 calls. "masked_fill" is what Nsight Compute counts of the kernel that fills, for 4,096 tokens and 256 experts; null,
-with the reason, where ncu is missing. --device cpu tries the script out: times are the CPU's then.
+Prints JSON, as docs/results has it. A row has microseconds a call, the sum over an operator's launches, by PyTorch's
+profiler: the mean of 20 calls. "masked_fill" is what Nsight Compute counts of the kernel that fills, for 4,096 tokens
+and 256 experts; null, with the reason, where ncu is missing. --device cpu tries the script out: times are the CPU's
+then.
 """
 import argparse
 import csv
@@ -21,7 +23,8 @@ import pytorch_gate
 CALLS = 20
 GROUPS = 8
 SHAPES = [(num_tokens, num_experts) for num_tokens in (1, 4096) for num_experts in (256, 1024, 4096)]
-METRICS = {"branches": "smsp__sass_branch_targets.sum", "divergent_branches": "smsp__sass_branch_targets_threads_divergent.sum",
+METRICS = {"branches": "smsp__sass_branch_targets.sum",
+           "divergent_branches": "smsp__sass_branch_targets_threads_divergent.sum",
            "instructions": "smsp__inst_executed.sum", "thread_instructions": "smsp__thread_inst_executed.sum",
            "global_load_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_ld.sum",
            "global_store_requests": "l1tex__t_requests_pipe_lsu_mem_global_op_st.sum",
@@ -68,8 +71,10 @@ def fill_once(device):
 
 def count_masked_fill():
     """METRICS of the second fill, and the kernel's name."""
-    command = ["ncu", "--clock-control", "none", "--kernel-name-base", "demangled", "--kernel-name", "regex:masked_fill",
-               "--launch-skip", "1", "--launch-count", "1", "--metrics", ",".join(METRICS.values()), "--print-units", "base",
+    command = ["ncu", "--clock-control", "none", "--kernel-name-base", "demangled", "--kernel-name",
+               "regex:masked_fill",
+               "--launch-skip", "1", "--launch-count", "1", "--metrics", ",".join(METRICS.values()), "--print-units",
+               "base",
                "--csv", sys.executable, __file__, "--fill-once"]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     lines = [line for line in done.stdout.splitlines() if line.startswith('"')]
@@ -110,7 +115,8 @@ def main():
     except (OSError, RuntimeError) as error:
         report["reason"] = f"{type(error).__name__}: {error}"
     report["rows"] = [{"num_tokens": num_tokens, "num_experts": num_experts,
-                       "us": operator_times(num_tokens, num_experts, options.device)} for num_tokens, num_experts in SHAPES]
+                       "us": operator_times(num_tokens, num_experts, options.device)}
+                      for num_tokens, num_experts in SHAPES]
     print(json.dumps(report, indent=1))
     return 0
 

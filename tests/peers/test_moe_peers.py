@@ -13,8 +13,10 @@ import moe_layers
 import moe_peers
 
 SCRIPT = pathlib.Path(moe_peers.__file__)
-OPTIONS = argparse.Namespace(device="cpu", dist="uniform", hidden_size=128, intermediate_size=64, replays=3, seconds=0.01)
-FEW = ("--device", "cpu", "--num-tokens", "1", "5", "--hidden-size", "128", "--intermediate-size", "64", "--replays", "3",
+OPTIONS = argparse.Namespace(device="cpu", dist="uniform", hidden_size=128, intermediate_size=64, replays=3,
+                             seconds=0.01)
+FEW = ("--device", "cpu", "--num-tokens", "1", "5", "--hidden-size", "128", "--intermediate-size", "64", "--replays",
+       "3",
        "--seconds", "0.01")
 
 

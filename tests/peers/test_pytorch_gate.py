@@ -188,7 +188,8 @@ def counts_launches():
     assert counts == {"kernels": 1, "memcpy": 0, "memset": 1}
 
 
-TESTS = [reports_as_json, reports_as_a_table, refuses_bad_arguments, needs_a_gpu_or_says_so, repeats_the_routers_rows, checks_outputs,
+TESTS = [reports_as_json, reports_as_a_table, refuses_bad_arguments, needs_a_gpu_or_says_so, repeats_the_routers_rows,
+         checks_outputs,
          checks_what_is_not_rounded, lets_one_row_in_twenty_differ, sums_up_times, takes_fewer_samples_of_long_ones,
          times_what_is_compiled, goes_on_when_compiling_fails, goes_on_when_compiled_code_is_wrong,
          goes_on_when_the_eager_function_fails, counts_launches]

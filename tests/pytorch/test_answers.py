@@ -4,8 +4,8 @@
 
     python3 tests/pytorch/test_answers.py PROGRAM CHECK_ANSWER [--count N] [--seed S] [--device cpu|cuda]
 
-Each answer must pass the checker on its own. Beyond that, wherever PyTorch's own choices are all distinct the ids must be
-the same, except where two choices are closer than a score's rounding; and the weights must agree to that rounding.
+Each answer must pass the checker on its own. Beyond that, wherever PyTorch's own choices are all distinct the ids must
+be the same, except where two choices are closer than a score's rounding; and the weights must agree to that rounding.
 """
 import argparse
 import pathlib
@@ -104,8 +104,8 @@ def run(command, may_refuse=False):
 
 
 def compare(problem, ids, weights, their_ids, their_weights, choices):
-    """Rows with the same ids must have the same weights; few rows may differ, and only in 16 bits may there be more. Experts
-    whose choices are next to equal may stand for each other."""
+    """Rows with the same ids must have the same weights; few rows may differ, and only in 16 bits may there be more.
+    Experts whose choices are next to equal may stand for each other."""
     same = (ids == their_ids).all(axis=1)
     last_bits = 0 if problem["bias"] == "none" else 1e-7  # of the sum, which may be next to 0
     chosen = (numpy.take_along_axis(choices, row[:, :problem["topk"]], 1) for row in (ids, their_ids))

@@ -1,4 +1,7 @@
-/** @file print_counts.c  Prints every counter of four kernels, one a line: the same in every run, whatever the addresses. */
+/**
+ * @file print_counts.c
+ * @brief Prints every counter of four kernels, one a line: the same in every run, whatever the addresses.
+ */
 #include "bench_kernels.h"
 #include "simt.h"
 

@@ -342,7 +342,7 @@ static void dynamic_arrays_in_templates(void **)
         assert_int_equal(got[i], i + 1);
 }
 
-/* --- the rest of the kernel language -------------------------------------------------------------------------------- */
+/* --- the rest of the kernel language ------------------------------------------------------------------------------ */
 
 static __constant__ int table[4];
 static __device__ int total;

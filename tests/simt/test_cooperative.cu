@@ -1,4 +1,7 @@
-/** @file test_cooperative.cu  Blocks that live together: each keeps its own shared memory, and they can wait for each other. */
+/**
+ * @file test_cooperative.cu
+ * @brief Blocks that live together: each keeps its own shared memory, and they can wait for each other.
+ */
 #include "simt_test.h"
 
 #include <cooperative_groups.h>

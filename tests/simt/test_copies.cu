@@ -1,13 +1,14 @@
 /**
  * @file test_copies.cu
- * @brief Random programs with asynchronous copies: one is refused where, and only where, a list of its events has a conflict.
+ * @brief Random programs with asynchronous copies: one is refused where, and only where, a list of its events has a
+ * conflict.
  *
  *     test_copies [PROGRAMS [FIRST_SEED]]
  *
- * A program is for each thread a few loads and stores of words, copies, commits, waits and barriers. The kernel notes each event
- * before it happens. From that list alone the oracle works out what is ordered: by each thread's order and by barriers. A copy
- * goes on from its issue to its wait. It conflicts with whoever touches what it writes, or writes what it reads, unless that
- * is ordered before the issue or after the wait.
+ * A program is for each thread a few loads and stores of words, copies, commits, waits and barriers. The kernel notes
+ * each event before it happens. From that list alone the oracle works out what is ordered: by each thread's order and
+ * by barriers. A copy goes on from its issue to its wait. It conflicts with whoever touches what it writes, or writes
+ * what it reads, unless that is ordered before the issue or after the wait.
  */
 #include "simt_test.h"
 
@@ -60,7 +61,7 @@ static HOST_ONLY void note(const struct op *op, unsigned kind)
     event->wait = -1;
 }
 
-/* --- the kernel ----------------------------------------------------------------------------------------------------- */
+/* --- the kernel --------------------------------------------------------------------------------------------------- */
 
 static __global__ void run_kernel(int *global, int *out)
 {
@@ -99,7 +100,7 @@ static __global__ void run_kernel(int *global, int *out)
     out[thread] = sum;
 }
 
-/* --- the oracle ----------------------------------------------------------------------------------------------------- */
+/* --- the oracle --------------------------------------------------------------------------------------------------- */
 
 static HOST_ONLY bool is_before(int first, int second)
 {
@@ -200,7 +201,7 @@ static HOST_ONLY bool has_conflict(void)
     return false;
 }
 
-/* --- programs ------------------------------------------------------------------------------------------------------- */
+/* --- programs ----------------------------------------------------------------------------------------------------- */
 
 static uint64_t random_state;
 

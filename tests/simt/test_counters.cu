@@ -686,7 +686,7 @@ static void launches_that_fail(void **)
     cudaFree(y);
 }
 
-/* --- asynchronous copies and tensor cores ----------------------------------------------------------------------------- */
+/* --- asynchronous copies and tensor cores ------------------------------------------------------------------------- */
 
 /** 8 bytes a lane, to places so many words apart; some lanes take less, or nothing, from global memory. */
 static __global__ void copies_kernel(const int *x, int stride)

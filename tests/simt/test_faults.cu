@@ -1,6 +1,7 @@
 /**
  * @file test_faults.cu
- * @brief Faulty kernels, some for each class of fault: each is refused, says what it should at its line, and harms nothing.
+ * @brief Faulty kernels, some for each class of fault: each is refused, says what it should at its line, and harms
+ * nothing.
  *
  * FAULT(class, name, what the refusal says) and the kernel; the line that is at fault has the mark [name]. Those that
  * need a launch of their own have it in a function. Each ends with a launch of a good kernel, which must still run.
@@ -60,7 +61,7 @@ static int *device_y; /* zeros */
     }                                                  \
     static __global__ void name([[maybe_unused]] const int *x, [[maybe_unused]] int *y)
 
-/* --- atomics and plain accesses ------------------------------------------------------------------------------------- */
+/* --- atomics and plain accesses ----------------------------------------------------------------------------------- */
 
 FAULT("atomics", set_then_add, 1, 64, "that thread (0,0,0) wrote")
 {
@@ -132,7 +133,7 @@ FAULT("atomics", atomics_of_two_sizes, 1, 32, "updates atomically 4 bytes")
         atomicAdd((unsigned *)y + 1, 1u); // [atomics_of_two_sizes]
 }
 
-/* --- elements of fewer than 4 bytes --------------------------------------------------------------------------------- */
+/* --- elements of fewer than 4 bytes ------------------------------------------------------------------------------- */
 
 FAULT("small", bool_flags, 1, 64, "writes 1 byte")
 {
@@ -200,7 +201,7 @@ FAULT("small", pair_read_whole, 1, 32, "wrote")
         y[0] = *(const int *)&words[16]; // [pair_read_whole]
 }
 
-/* --- scopes and fences ---------------------------------------------------------------------------------------------- */
+/* --- scopes and fences -------------------------------------------------------------------------------------------- */
 
 FAULT("scopes", no_fence_of_writer, 2, 32, "wrote")
 {
@@ -406,7 +407,7 @@ FAULT("scopes", add_beside_plain_add, 2, 32, "wrote")
         atomicAdd(&y[0], x[1]); // [add_beside_plain_add]
 }
 
-/* --- memory --------------------------------------------------------------------------------------------------------- */
+/* --- memory ------------------------------------------------------------------------------------------------------- */
 
 static int host_words[64];
 int host_scale = 3;
@@ -513,7 +514,7 @@ FAULT("memory", another_stack, 1, 32, "local memory of another thread")
     __syncthreads();
 }
 
-/* --- barriers of one line ------------------------------------------------------------------------------------------- */
+/* --- barriers of one line ----------------------------------------------------------------------------------------- */
 
 #define BARRIER_OF_EITHER(first) (first ? __syncthreads() : __syncthreads())
 
@@ -530,7 +531,7 @@ FAULT("barriers", two_counts_in_a_line, 1, 64, "is at one __syncthreads of this 
     // clang-format on
 }
 
-/* --- the kernels' heap ---------------------------------------------------------------------------------------------- */
+/* --- the kernels' heap -------------------------------------------------------------------------------------------- */
 
 FAULT("heap", heap_past_end, 1, 32, "right behind the end of an allocation of 12 bytes")
 {
@@ -587,7 +588,7 @@ FAULT("heap", heap_when_it_is_full, 1, 1, "null pointer")
     *(int *)malloc(100000000) = 1; // [heap_when_it_is_full]
 }
 
-/* --- indices outside an array --------------------------------------------------------------------------------------- */
+/* --- indices outside an array ------------------------------------------------------------------------------------- */
 
 struct top4 {
     int count;
@@ -1066,7 +1067,7 @@ HOST_FAULT(host_constant_variable, "the host reads device memory, the variable '
     seen = constant_words[1]; // [host_constant_variable]
 }
 
-/* --- convergence ---------------------------------------------------------------------------------------------------- */
+/* --- convergence -------------------------------------------------------------------------------------------------- */
 
 FAULT("convergence", two_shuffles_meet, 1, 32, "divergent collective")
 {
@@ -1261,7 +1262,7 @@ FAULT("convergence", tile_sync_in_branches, 1, 32, "divergent collective")
         y[threadIdx.x] = tile.shfl(x[threadIdx.x], 1); // [tile_sync_in_branches]
 }
 
-/* --- asynchronous copies -------------------------------------------------------------------------------------------- */
+/* --- asynchronous copies ------------------------------------------------------------------------------------------ */
 
 FAULT("copies", read_before_wait, 1, 32, "that it copies asynchronously")
 {
@@ -1551,7 +1552,7 @@ FAULT("copies", shared_to_shared, 1, 32, "from memory that is not global")
     __pipeline_memcpy_async(&words[threadIdx.x + 32], &words[threadIdx.x], 4); // [shared_to_shared]
 }
 
-/* --- tensor cores --------------------------------------------------------------------------------------------------- */
+/* --- tensor cores ------------------------------------------------------------------------------------------------- */
 
 FAULT("tensor cores", lane_returned_before_mma, 1, 32, "without lane 7, which has returned")
 {
@@ -1736,7 +1737,7 @@ FAULT("tensor cores", matrices_without_a_lane, 1, 32, "without lane 0, which has
     wmma::store_matrix_sync((float *)y, sum, 16, wmma::mem_row_major); // [matrices_without_a_lane]
 }
 
-/* --- launches that no GPU takes ------------------------------------------------------------------------------------- */
+/* --- launches that no GPU takes ----------------------------------------------------------------------------------- */
 
 static __global__ void static_kernel(int *y)
 {
@@ -2282,7 +2283,7 @@ STREAM_FAULT(event_for_a_stream, "the stream was destroyed, or never made")
     cudaStreamSynchronize((cudaStream_t)events[0]); // [event_for_a_stream]
 }
 
-/* --- all of them ---------------------------------------------------------------------------------------------------- */
+/* --- all of them -------------------------------------------------------------------------------------------------- */
 
 /** What a process of its own says where it dies of what the test does. */
 static void last_words(const struct fault *fault, char *text, size_t size)

@@ -4,9 +4,9 @@
  *
  *     test_races [PROGRAMS [FIRST_SEED]]
  *
- * A program is for each thread a few accesses of 1 to 8 bytes to shared and global memory, atomics, fences and barriers. The
- * kernel that runs it notes each event before it happens. From that list alone the oracle works out what is ordered before
- * what, as a graph, by the rules at the top of happens_before.h, and compares every two events.
+ * A program is for each thread a few accesses of 1 to 8 bytes to shared and global memory, atomics, fences and
+ * barriers. The kernel that runs it notes each event before it happens. From that list alone the oracle works out what
+ * is ordered before what, as a graph, by the rules at the top of happens_before.h, and compares every two events.
  *
  * A program of the second kind is for the host a few launches, copies and memsets in four streams, events, and waits;
  * the rules are those at the top of streams.h.
@@ -88,7 +88,7 @@ static HOST_ONLY void note(const struct op *op, unsigned kind)
     event->block = (uint8_t)blockIdx.x;
 }
 
-/* --- the kernel ----------------------------------------------------------------------------------------------------- */
+/* --- the kernel --------------------------------------------------------------------------------------------------- */
 
 template <class T>
 static inline __device__ void access(T *place, const struct op *op, unsigned long long *sum)
@@ -173,7 +173,7 @@ static __global__ void run_kernel(unsigned char *global, unsigned long long *out
     out[thread] = sum;
 }
 
-/* --- the oracle ----------------------------------------------------------------------------------------------------- */
+/* --- the oracle --------------------------------------------------------------------------------------------------- */
 
 static HOST_ONLY bool has(const uint64_t *set, unsigned i)
 {
@@ -262,7 +262,10 @@ static HOST_ONLY void see(unsigned i)
     }
 }
 
-/** Whoever is ordered after an atomic is so after what that covers: what it sees, or is ordered before it, at the same place. */
+/**
+ * Whoever is ordered after an atomic is so after what that covers: what it sees, or is ordered before it, at the same
+ * place.
+ */
 static HOST_ONLY void cover(unsigned i)
 {
     struct event *event = &events[i];
@@ -278,7 +281,9 @@ static HOST_ONLY void cover(unsigned i)
     }
 }
 
-/** Adds to `before` what fences order for somebody who is at event number `i`: a fence of `thread`, or a volatile load. */
+/**
+ * Adds to `before` what fences order for somebody who is at event number `i`: a fence of `thread`, or a volatile load.
+ */
 static HOST_ONLY void order_by_fences(unsigned i, bool in_block, uint64_t *before)
 {
     const struct event *event = &events[i];
@@ -321,8 +326,8 @@ static HOST_ONLY bool saw(unsigned first, unsigned second, const uint64_t *befor
 }
 
 /**
- * An atomic for one block that follows wider ones of others must have seen the latest of them, not only one of its own block that
- * had: the last that has seen the atomic number `first`.
+ * An atomic for one block that follows wider ones of others must have seen the latest of them, not only one of its own
+ * block that had: the last that has seen the atomic number `first`.
  */
 static HOST_ONLY unsigned last_wide_atomic(unsigned first, unsigned second)
 {
@@ -336,7 +341,9 @@ static HOST_ONLY unsigned last_wide_atomic(unsigned first, unsigned second)
     return first;
 }
 
-/** Whether event number `i` is a load whose thread next loads there by a compare-and-swap, without a barrier between. */
+/**
+ * Whether event number `i` is a load whose thread next loads there by a compare-and-swap, without a barrier between.
+ */
 static HOST_ONLY bool is_forgiven(unsigned i)
 {
     for (unsigned j = i + 1; j < event_count && events[i].op.kind == LOAD; j++) {
@@ -367,9 +374,9 @@ static HOST_ONLY bool stored_over(unsigned first, unsigned second, const uint64_
 }
 
 /**
- * The event that was last compared is no race only since an atomic that it has seen covers what it would race with (not by CUDA's
- * model, which does not count that as an order), or since what it would race with is a load before one that is forgiven. The simulator
- * may report it or not.
+ * The event that was last compared is no race only since an atomic that it has seen covers what it would race with (not
+ * by CUDA's model, which does not count that as an order), or since what it would race with is a load before one that
+ * is forgiven. The simulator may report it or not.
  */
 static bool either;
 
@@ -431,7 +438,7 @@ static HOST_ONLY unsigned first_race(void)
     return event_count;
 }
 
-/* --- programs ------------------------------------------------------------------------------------------------------- */
+/* --- programs ----------------------------------------------------------------------------------------------------- */
 
 static uint64_t random_state;
 

@@ -1,4 +1,7 @@
-/** @file test_refusals.cu  Every refusal, by a kernel that deserves it: the error, the line of the source, the thread. */
+/**
+ * @file test_refusals.cu
+ * @brief Every refusal, by a kernel that deserves it: the error, the line of the source, the thread.
+ */
 #include "simt_test.h"
 
 #include <assert.h>
@@ -21,7 +24,7 @@ static int free_buffers(void **)
     return cudaFree(device_x) != cudaSuccess || cudaFree(device_y) != cudaSuccess;
 }
 
-/* --- races in shared memory ----------------------------------------------------------------------------------------- */
+/* --- races in shared memory --------------------------------------------------------------------------------------- */
 
 static __global__ void no_barrier_kernel(const int *x, int *y)
 {
@@ -187,7 +190,7 @@ static void the_first_of_several_bytes(void **)
                  "shared memory race: thread (1,0,0) of block (0,0,0) reads 1 byte that thread (0,0,0) wrote");
 }
 
-/* --- races in global memory ----------------------------------------------------------------------------------------- */
+/* --- races in global memory --------------------------------------------------------------------------------------- */
 
 static __global__ void blocks_race_kernel(int *y)
 {
@@ -563,7 +566,7 @@ static void the_last_element_of_a_shared_array(void **)
     expect_good();
 }
 
-/* --- barriers and collectives --------------------------------------------------------------------------------------- */
+/* --- barriers and collectives ------------------------------------------------------------------------------------- */
 
 static __global__ void leave_before_barrier_kernel(int *y)
 {
@@ -615,7 +618,10 @@ static __global__ void two_kinds_of_warps_kernel(int *y)
     __syncthreads(); // [barrier_of_others]
 }
 
-/* A GPU would let these meet: it counts arrivals. CUDA does not promise it, and the next change to either side breaks it. */
+/*
+ * A GPU would let these meet: it counts arrivals. CUDA does not promise it, and the next change to either side breaks
+ * it.
+ */
 static void warps_at_different_barriers(void **)
 {
     char where[64];

@@ -38,6 +38,7 @@ else
 fi
 for header in cuda_fp16.h cuda_bf16.h vector_types.h; do
     printf '#include "%s"\nint unused;\n' "$header" >"$scratch/a.c"
-    succeeds "$header in C" gcc -std=c11 -Wall -Wextra -Wpedantic -Werror -Icommon/simt -Icommon -fsyntax-only "$scratch/a.c"
+    succeeds "$header in C" gcc -std=c11 -Wall -Wextra -Wpedantic -Werror -Icommon/simt -Icommon -fsyntax-only \
+        "$scratch/a.c"
 done
 finish

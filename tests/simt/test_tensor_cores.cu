@@ -1,9 +1,10 @@
 /**
  * @file test_tensor_cores.cu
- * @brief Fragments lie where tensor_core.cuh says, products are what scalar ones add up to, and asynchronous copies arrive.
+ * @brief Fragments lie where tensor_core.cuh says, products are what scalar ones add up to, and asynchronous copies
+ * arrive.
  *
- * Runs on the simulator and, by "ninja test-gpu", on a GPU: nothing here knows which. The numbers are small integers, of
- * which every sum is exact, so that the order of summation does not matter; but for one test.
+ * Runs on the simulator and, by "ninja test-gpu", on a GPU: nothing here knows which. The numbers are small integers,
+ * of which every sum is exact, so that the order of summation does not matter; but for one test.
  */
 #include <cuda_bf16.h>
 #include <cuda_fp16.h>
@@ -71,7 +72,7 @@ static void fill_with_reals(T *numbers, int count)
         to_number(&numbers[i], (float)random_bits() / (float)(1 << 23) - 1);
 }
 
-/* --- fragments by hand ---------------------------------------------------------------------------------------------- */
+/* --- fragments by hand -------------------------------------------------------------------------------------------- */
 
 enum { M = 16, N = 8, K = 16 };
 
@@ -145,7 +146,7 @@ static bool mma_is_right(void (*fill)(T *numbers, int count), float tolerance)
     return is_product(a, b, before, after, tolerance);
 }
 
-/* --- ldmatrix ------------------------------------------------------------------------------------------------------- */
+/* --- ldmatrix ----------------------------------------------------------------------------------------------------- */
 
 enum { LOADS = 4, WORDS_OF_LOAD = 4 * 32 };
 
@@ -196,7 +197,7 @@ static void ldmatrix_is_right(void)
     }
 }
 
-/* --- wmma ----------------------------------------------------------------------------------------------------------- */
+/* --- wmma --------------------------------------------------------------------------------------------------------- */
 
 enum { SIDE = 16, PITCH = 24 };
 
@@ -262,7 +263,7 @@ static void wmma_is_right(const char *name, bool rows_of_a, bool rows_of_b)
     ok(good, name);
 }
 
-/* --- asynchronous copies -------------------------------------------------------------------------------------------- */
+/* --- asynchronous copies ------------------------------------------------------------------------------------------ */
 
 /** 4, 8 and 16 bytes a thread, of which the last are zeros; and copies of nothing but zeros, from nowhere. */
 static __global__ void copies_kernel(const int *from, int *to)
@@ -313,7 +314,7 @@ static bool copies_are_right(void)
     return true;
 }
 
-/* --- all together --------------------------------------------------------------------------------------------------- */
+/* --- all together ------------------------------------------------------------------------------------------------- */
 
 enum { TILE_M = 64, TILE_N = 16, LONG_K = 256, STEP = 32, STAGES = 3, THREADS = 128 };
 
@@ -398,7 +399,7 @@ static bool ring_is_right(void)
     return true;
 }
 
-/* --- vectors -------------------------------------------------------------------------------------------------------- */
+/* --- vectors ------------------------------------------------------------------------------------------------------ */
 
 /** Each thread copies one vector; of four bf16, through uint2. */
 template <class Vector>

@@ -74,7 +74,9 @@ static void expect_events(int count)
     assert_int_equal(found, count);
 }
 
-/** "name": [a, b, ...] with 32 elements: `first` + lane * `step` in the first `lanes`, in `format`; `none` in the rest. */
+/**
+ * "name": [a, b, ...] with 32 elements: `first` + lane * `step` in the first `lanes`, in `format`; `none` in the rest.
+ */
 static const char *column(char *text, const char *name, int lanes, int first, int step, int flip, const char *none)
 {
     const bool hexadecimal = strcmp(name, "offset") != 0 && strcmp(name, "from") != 0 &&

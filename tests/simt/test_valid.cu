@@ -1,4 +1,7 @@
-/** @file test_valid.cu  Kernels as course readers write them, all of them right: each runs, and gives what it should. */
+/**
+ * @file test_valid.cu
+ * @brief Kernels as course readers write them, all of them right: each runs, and gives what it should.
+ */
 #include "simt_test.h"
 
 #include <algorithm>
@@ -47,7 +50,7 @@ static const int *result(void)
         assert_int_equal(result()[index], expected); \
     }
 
-/* --- locks, tickets, flags ------------------------------------------------------------------------------------------ */
+/* --- locks, tickets, flags ---------------------------------------------------------------------------------------- */
 
 static __global__ void lock_kernel(int *lock, int *count)
 {
@@ -129,7 +132,7 @@ static void a_volatile_flag(void **)
     assert_int_equal(result()[2], 42);
 }
 
-/* --- across blocks -------------------------------------------------------------------------------------------------- */
+/* --- across blocks ------------------------------------------------------------------------------------------------ */
 
 static __device__ unsigned blocks_done = 0;
 
@@ -250,7 +253,7 @@ static void look_back_in_one_word(void **)
     assert_int_equal(result()[58] >> 2, 435);
 }
 
-/* --- atomics -------------------------------------------------------------------------------------------------------- */
+/* --- atomics ------------------------------------------------------------------------------------------------------ */
 
 static __device__ double guide_atomic_add(double *address, double value)
 {
@@ -355,7 +358,7 @@ static void the_last_one_resets_the_counter(void **)
     assert_int_equal(result()[1], 7);
 }
 
-/* --- shared memory -------------------------------------------------------------------------------------------------- */
+/* --- shared memory ------------------------------------------------------------------------------------------------ */
 
 struct padded {
     char tag;
@@ -2191,7 +2194,7 @@ static __global__ void vectors_kernel(const float4 *x, float4 *y)
 }
 RIGHT(vectors, (vectors_kernel<<<1, 32>>>((const float4 *)device_x, (float4 *)device_y)), 4 * 32 + 4 * 3, 3)
 
-/* --- asynchronous copies -------------------------------------------------------------------------------------------- */
+/* --- asynchronous copies ------------------------------------------------------------------------------------------ */
 
 static __global__ void unwaited_copies_kernel(const int *x, int *y)
 {
@@ -2331,7 +2334,7 @@ static void copies_of_a_grid(void **)
     assert_int_equal(result()[127], 127);
 }
 
-/* --- tensor cores --------------------------------------------------------------------------------------------------- */
+/* --- tensor cores ------------------------------------------------------------------------------------------------- */
 
 /** Warps of a block multiply by themselves, and in branches that whole warps take. */
 static __global__ void warps_that_multiply_kernel(const int *x, int *y)

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The copy of a short vector is one access, the 16-bit types add no branch, and shared memory of either has no hidden guard:
-# read off the hooks that the compilers call in tests/simt/vector_accesses.cc.
+# The copy of a short vector is one access, the 16-bit types add no branch, and shared memory of either has no hidden
+# guard: read off the hooks that the compilers call in tests/simt/vector_accesses.cc.
 . tests/tap.sh
 fixture=tests/simt/vector_accesses.cc
 as_written=$(sed -n 's/^as_written = //p' build.ninja)
@@ -21,7 +21,8 @@ check_compiler() {
         return
     fi
     succeeds "$compiler compiles without a warning" "$@" -std=c++17 -Wall -Wextra -Wpedantic -Werror \
-        -Wno-return-type-c-linkage -fno-exceptions -fno-rtti -Icommon/simt -Icommon -S "$fixture" -o "$assembly" || return
+        -Wno-return-type-c-linkage -fno-exceptions -fno-rtti -Icommon/simt -Icommon -S "$fixture" -o "$assembly" ||
+            return
     sed -nE 's|^[a-z_][^(]* \*?([a-z0-9_]+)\(.*// ?(.*)$|\1 \2|p' "$fixture" >"$scratch/expected"
     while read -r name expected; do
         blocks=1
@@ -33,5 +34,6 @@ check_compiler() {
 
 # shellcheck disable=SC2086 # flags are words
 check_compiler g++ $as_written -fsanitize=thread -fsanitize-coverage=trace-pc
-check_compiler clang++ -O1 -fsanitize=thread -fsanitize-coverage=trace-pc,no-prune -mllvm -tsan-instrument-read-before-write=1
+check_compiler clang++ -O1 -fsanitize=thread -fsanitize-coverage=trace-pc,no-prune -mllvm \
+    -tsan-instrument-read-before-write=1
 finish

@@ -68,7 +68,10 @@ void backend_read_counters(struct run_counters *counters);
  */
 bool backend_share(void);
 
-/** The caller touches device memory by calls of the runtime only, until it says `false`: nobody needs to watch it. Calls nest. */
+/**
+ * The caller touches device memory by calls of the runtime only, until it says `false`: nobody needs to watch it. Calls
+ * nest.
+ */
 void backend_keep_open(bool open);
 
 /** Makes device memory off limits to kernels, if the backend can: guard bands. */

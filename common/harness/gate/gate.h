@@ -36,7 +36,9 @@ struct gate_problem {
     bool renormalize;            /**< divide a token's weights by their sum */
     float routed_scaling_factor; /**< what every weight is multiplied with at the end... */
     bool scale_later;            /**< ... unless whoever adds up the experts' outputs does it */
-    /** Experts that every token has, behind those chosen: ids from num_experts on, weight sum / routed_scaling_factor. */
+    /**
+     * Experts that every token has, behind those chosen: ids from num_experts on, weight sum / routed_scaling_factor.
+     */
     int num_fused_shared_experts;
 };
 

@@ -24,10 +24,10 @@ extern const char *const gate_dist_names[];
 void gate_generate_logits(const struct gate_problem *problem, enum gate_dist dist, uint64_t seed, void *gating_output);
 
 /**
- * Fills correction_bias with values of the size a trained router has; few levels when the logits are full of ties; so low
- * that scores of 0 to 1 become choices below 0 when the logits are uniform; for extreme logits larger ones of both signs, and
- * -infinity for every third group, which excludes it as a whole; for nan every fourth group has an infinity and else
- * -infinity, which exclude it as well.
+ * Fills correction_bias with values of the size a trained router has; few levels when the logits are full of ties; so
+ * low that scores of 0 to 1 become choices below 0 when the logits are uniform; for extreme logits larger ones of both
+ * signs, and -infinity for every third group, which excludes it as a whole; for nan every fourth group has an infinity
+ * and else -infinity, which exclude it as well.
  */
 void gate_generate_bias(const struct gate_problem *problem, enum gate_dist dist, uint64_t seed, void *correction_bias);
 

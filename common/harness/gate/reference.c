@@ -444,8 +444,8 @@ static struct interval interval_over(struct interval a, struct interval b)
 }
 
 /**
- * (sum / factor) / sum for a sum between two of one sign, neither 0: 1 / factor, but for the first quotient's rounding to
- * the type, by half of its last place or of its smallest number, and 2 units of both.
+ * (sum / factor) / sum for a sum between two of one sign, neither 0: 1 / factor, but for the first quotient's rounding
+ * to the type, by half of its last place or of its smallest number, and 2 units of both.
  */
 static struct interval inverse_of_factor(enum dtype dtype, double factor, double low, double high)
 {
@@ -458,7 +458,9 @@ static struct interval inverse_of_factor(enum dtype dtype, double factor, double
                          quotient_interval(dtype, 1.0 / factor + error, 1.0));
 }
 
-/** A shared expert's weight before it is scaled: the sum over the factor, divided by the sum as the other weights are. */
+/**
+ * A shared expert's weight before it is scaled: the sum over the factor, divided by the sum as the other weights are.
+ */
 static struct interval shared_weight(const struct gate_problem *problem, const struct weight_sum *sum)
 {
     const enum dtype dtype = problem->dtype;

@@ -2,8 +2,8 @@
  * @file gpu/read.cu
  * @brief Reads memory and does nothing with it: the rate that no kernel that reads its input once can pass.
  *
- * From compute capability 9.0 on a thread of each block has bulk copies bring pieces into shared memory, several of them
- * under way; before, threads load 16 bytes at a time, eight loads under way.
+ * From compute capability 9.0 on a thread of each block has bulk copies bring pieces into shared memory, several of
+ * them under way; before, threads load 16 bytes at a time, eight loads under way.
  */
 #include "harness/gpu/read.h"
 
@@ -44,7 +44,9 @@ static __global__ void bulk_kernel(const char *from, int64_t pieces)
 #endif
 }
 
-/** Reads a piece of 16 bytes a thread and step. What is read decides about a store that never happens, so it is read. */
+/**
+ * Reads a piece of 16 bytes a thread and step. What is read decides about a store that never happens, so it is read.
+ */
 static __global__ void load_kernel(const uint4 *from, int64_t words)
 {
     uint4 all = make_uint4(0, 0, 0, 0);

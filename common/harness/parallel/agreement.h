@@ -1,4 +1,7 @@
-/** @file parallel/agreement.h  Whether all ranks were asked the same: each reads a command line, and files, of its own. */
+/**
+ * @file parallel/agreement.h
+ * @brief Whether all ranks were asked the same: each reads a command line, and files, of its own.
+ */
 #ifndef PARALLEL_AGREEMENT_H
 #define PARALLEL_AGREEMENT_H
 

@@ -37,7 +37,9 @@ static const struct option_row table[] = {
     {.rest = moe_option_rows},
 };
 
-/** The layer's options that are not of several ranks; before them what the CPU's program, and the GPUs', has none of. */
+/**
+ * The layer's options that are not of several ranks; before them what the CPU's program, and the GPUs', has none of.
+ */
 static const char *const refused_on_cpu[] = {"gpus", "bench", "flush-l2", "check-all", NULL};
 static const char *const refused_on_gpus[] = {"trace", "trace-kernel", "bench", "flush-l2", "check-all", NULL};
 

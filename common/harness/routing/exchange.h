@@ -1,4 +1,7 @@
-/** @file routing/exchange.h  Chapter 15's workspace: its own, and behind it chapter 14's, for what takes two launches. */
+/**
+ * @file routing/exchange.h
+ * @brief Chapter 15's workspace: its own, and behind it chapter 14's, for what takes two launches.
+ */
 #ifndef ROUTING_EXCHANGE_H
 #define ROUTING_EXCHANGE_H
 

@@ -1,4 +1,7 @@
-/** @file common/simt/kernels/transpose.cuh  The simulator's own transpose.cuh, found before the one in common/kernels. */
+/**
+ * @file common/simt/kernels/transpose.cuh
+ * @brief The simulator's own transpose.cuh, found before the one in common/kernels.
+ */
 #ifndef SIMT_TRANSPOSE_CUH
 #define SIMT_TRANSPOSE_CUH
 

@@ -7,22 +7,24 @@
  *     rewrite_launch FILE.cu > FILE.cc
  *
  *     kernel<T><<<grid, block>>>(args)   ->   simt_launch(SIMT_KERNEL((kernel<T>)), "kernel<T>", grid, block)(args)
- *     extern __shared__ T name[];        ->   T *const name = (decltype(+name))simt_dynamic_shared;            in a function
- *     extern __shared__ T name[];        ->   extern __thread T name[] __asm__("simt_dynamic_shared");         elsewhere
- *     __shared__ T name[size];           ->   __shared__ T name[size]; SIMT_SHARED_GAP
- *     __device__ T name;                 ->   SIMT_DEVICE_VARIABLE T name; SIMT_DEVICE_GAP
- *     __launch_bounds__(n) name(T x) {   ->   __launch_bounds__(n) name(T x) { SIMT_LAUNCH_BOUNDS(n)
- *     __constant__ T name[size];         ->   __constant__ T name[size]; SIMT_CONSTANT_GAP
+ *     extern __shared__ T name[];        ->   T *const name = (decltype(+name))simt_dynamic_shared;            in a
+ *     function extern __shared__ T name[];        ->   extern __thread T name[] __asm__("simt_dynamic_shared");
+ *     elsewhere __shared__ T name[size];           ->   __shared__ T name[size]; SIMT_SHARED_GAP __device__ T name;
+ *     ->   SIMT_DEVICE_VARIABLE T name; SIMT_DEVICE_GAP __launch_bounds__(n) name(T x) {   ->   __launch_bounds__(n)
+ *     name(T x) { SIMT_LAUNCH_BOUNDS(n) __constant__ T name[size];         ->   __constant__ T name[size];
+ *     SIMT_CONSTANT_GAP
  *
  *     cudaLaunchKernel((void *)kernel,   ->   cudaLaunchKernel(kernel,
- *     #include <math_constants.h>        ->   #include <cuda_runtime.h>                        and other headers of CUDA's
+ *     #include <math_constants.h>        ->   #include <cuda_runtime.h>                        and other headers of
+ *     CUDA's
  *
  * In functions of the device, what C++ leaves open and a GPU does not:
  *
  *     a << b   a >> b                    ->   a << simt_count * b         a >> simt_count * b
- *     (int)x   static_cast<int>(x)       ->   simt_to<int>()->* x         simt_cast<int>(x)        and other integers of 4 or 8 bytes
- *     a[i]   &a.b[i]                     ->   a[simt_within<decltype(a)>() |= i]   &a.b[simt_up_to<decltype(a.b)>() |= i]
- *     #if __CUDA_ARCH__                  ->   #if SIMT_CUDA_ARCH          unless one of the branches has inline assembly or #include
+ *     (int)x   static_cast<int>(x)       ->   simt_to<int>()->* x         simt_cast<int>(x)        and other integers
+ *     of 4 or 8 bytes a[i]   &a.b[i]                     ->   a[simt_within<decltype(a)>() |= i]
+ *     &a.b[simt_up_to<decltype(a.b)>() |= i] #if __CUDA_ARCH__                  ->   #if SIMT_CUDA_ARCH          unless
+ *     one of the branches has inline assembly or #include
  *
  * Anything it cannot rewrite is an error, one line: FILE:LINE: what is wrong. Exit 1.
  */
@@ -81,7 +83,7 @@ static bool starts_with(const char *text, const char *prefix)
     return *text == *prefix && strncmp(text, prefix, strlen(prefix)) == 0;
 }
 
-/* --- what is code, what is not -------------------------------------------------------------------------------------- */
+/* --- what is code, what is not ------------------------------------------------------------------------------------ */
 
 /** The end of the comment that starts at `at`; NOWHERE if it has none. */
 static size_t comment_end(const char *text, size_t at)
@@ -106,7 +108,9 @@ static size_t raw_string_end(const char *text, size_t at)
     return end ? (size_t)(end - text) + strlen(close) : NOWHERE;
 }
 
-/** The end of the string or character at `at`. One left open ends with its line; the compiler will have a word on it. */
+/**
+ * The end of the string or character at `at`. One left open ends with its line; the compiler will have a word on it.
+ */
 static size_t literal_end(const char *text, size_t at)
 {
     const char quote = text[at++];
@@ -181,7 +185,7 @@ static bool find_code(struct source *source)
     return true;
 }
 
-/* --- walking through code ------------------------------------------------------------------------------------------- */
+/* --- walking through code ----------------------------------------------------------------------------------------- */
 
 static size_t skip_space(const char *code, size_t at)
 {
@@ -248,7 +252,7 @@ static size_t find_before(const char *code, size_t at, const char *word)
     return NOWHERE;
 }
 
-/* --- launches ------------------------------------------------------------------------------------------------------- */
+/* --- launches ----------------------------------------------------------------------------------------------------- */
 
 /** `at`, the start of a whole expression; NOWHERE if a call's function, an object or a pointer stands before it. */
 static size_t whole(const char *code, size_t at)
@@ -287,8 +291,8 @@ static size_t kernel_begin(const char *code, size_t at)
 
 /**
  * The `>>>` in [at, limit) that ends the launch configuration that `at` is in: the first outside brackets with a `(`
- * after it. A `<` is tried as the start of template arguments, and taken for "less than" if that leaves no end, the last
- * one first.
+ * after it. A `<` is tried as the start of template arguments, and taken for "less than" if that leaves no end, the
+ * last one first.
  */
 static size_t configuration_end(const char *code, size_t at, size_t limit)
 {
@@ -425,7 +429,7 @@ static void rewrite_launch_call(struct source *source, size_t end)
     replace(source, cast, close + 1, "");
 }
 
-/* --- dynamic shared memory ------------------------------------------------------------------------------------------ */
+/* --- dynamic shared memory ---------------------------------------------------------------------------------------- */
 
 /** One `extern __shared__ T name[]`, or name[][N]: where its parts are in the code. */
 struct dynamic_array {
@@ -436,7 +440,10 @@ struct dynamic_array {
     size_t semicolon;
 };
 
-/** Finds the brackets without a size and the `;` of the declaration that `at` is in; false for anything but one such array. */
+/**
+ * Finds the brackets without a size and the `;` of the declaration that `at` is in; false for anything but one such
+ * array.
+ */
 static bool find_unsized_array(const char *code, size_t at, struct dynamic_array *array)
 {
     array->open = NOWHERE;
@@ -541,7 +548,7 @@ static bool rewrite_shared(struct source *source, size_t at)
     return true;
 }
 
-/* --- variables in global and constant memory ------------------------------------------------------------------------ */
+/* --- variables in global and constant memory ---------------------------------------------------------------------- */
 
 /** Whether the parenthesis at `at` is an attribute's and no function's. */
 static bool is_attribute(const char *code, size_t at)
@@ -931,8 +938,8 @@ static bool begins_declaration(const char *code, size_t at)
 }
 
 /**
- * Whether the name at `at` is certainly used and not declared. Before it there may be a type, or operators: `b * a[i]` has the
- * words of a declaration.
+ * Whether the name at `at` is certainly used and not declared. Before it there may be a type, or operators: `b * a[i]`
+ * has the words of a declaration.
  */
 static bool is_used(const char *code, size_t at)
 {
@@ -1057,7 +1064,7 @@ static void rewrite_architecture(struct source *source, size_t at, size_t end)
     replace(source, at, end, "SIMT_CUDA_ARCH");
 }
 
-/* --- the file ------------------------------------------------------------------------------------------------------- */
+/* --- the file ----------------------------------------------------------------------------------------------------- */
 
 /** Rewrites what begins with the word in [at, end). */
 static bool rewrite_word(struct source *source, size_t at, size_t end)

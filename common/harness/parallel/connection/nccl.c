@@ -53,7 +53,9 @@ static bool call_is_done(const struct group *group, ncclComm_t comm, ncclResult_
 
 static bool is_grouped; /* between connection_begin() and connection_end(); NCCL's groups are the thread's, too */
 
-/** Waits for a collective that was called: first for the call, then for the stream. In a group it is not under way yet. */
+/**
+ * Waits for a collective that was called: first for the call, then for the stream. In a group it is not under way yet.
+ */
 static bool await(const struct group *group, ncclResult_t result, struct error *error)
 {
     const double begin = seconds_now();
