@@ -44,6 +44,9 @@ array no_number 256, "nan"
 array zeros "1, 256" "0"
 array low "1, 256" "-68 - e / 64"
 array lone_nan "4, 256" "nan if e == 3 else 9 if e % 32 in (4, 5) else -9" # noticed by a single lane of a warp
+# The only number of a row is the sum of its scores, so its weight is the scale: also where the score is nearly too small.
+array lone_number "64, 256" "e / 4096 if e % 256 == 3 else nan"
+array lone_tiny_number "64, 256" "-87.3 + e / 16384 if e % 256 == 3 else nan"
 # Choices of 1 in three groups, 0.75 in the fourth, and a little more in the fifth: its score is the next float.
 fifth="(0.5 if e < 96 else 0.25 + (e == 128) * 2 ** -23) if e % 32 < 2 and e < 160 else -4"
 array next_float 256, "$fifth"
@@ -61,8 +64,12 @@ for kernel in few many; do
     done
     succeeds "$kernel tokens, low logits" \
         "$programs/13_gate_at_the_limit_$kernel" --num-tokens 6 --logits "$scratch/low.npy" --bias none --renormalize 0
-    succeeds "$kernel tokens, one NaN" "$programs/13_gate_at_the_limit_$kernel" --num-tokens 4 --bias none --logits \
-        "$scratch/lone_nan.npy"
+    succeeds "$kernel tokens, one NaN" \
+        "$programs/13_gate_at_the_limit_$kernel" --num-tokens 4 --bias none --logits "$scratch/lone_nan.npy"
+    for name in lone_number lone_tiny_number; do
+        succeeds "$kernel tokens, $name" \
+            "$programs/13_gate_at_the_limit_$kernel" --num-tokens 64 --bias none --logits "$scratch/$name.npy"
+    done
 done
 # shellcheck disable=SC2086
 for router in "$four_groups" "$sixteen_groups" "--num-expert-group 16"; do # main.c names them, as gate.cu does

@@ -105,26 +105,40 @@ static inline weighting weighting_of(const gate_problem *problem)
 }
 
 /**
- * `sum` is finite, and not below the normal floats unless it is 0: so the quick division is off by at most two units in
- * the last place.
+ * dividend / divisor, the latter from 2^-126 to 2^126: exact where the quotient is a float. A quick quotient is off by
+ * up to two units in the last place; what it leaves of the dividend tells by how much.
  */
+static __device__ __forceinline__ float quotient(float dividend, float divisor)
+{
+    const float reciprocal = __fdividef(1.0f, divisor), quick = dividend * reciprocal;
+
+    return fmaf(fmaf(-quick, divisor, dividend), reciprocal, quick);
+}
+
+/** `sum` is at most TOPK, and not below the normal floats unless it is 0. */
 template <typename T>
 static __device__ __forceinline__ float weight_of(weighting how, float score, float sum)
 {
-    const float weight = how.renormalize && sum != 0.0f ? round_to<T>(__fdividef(score, sum)) : score;
+    const float weight = how.renormalize && sum != 0.0f ? round_to<T>(quotient(score, sum)) : score;
 
     return weight * how.scale;
 }
 // [weight_of]
 
 // [shared_experts]
-/** Writes a token's shared experts behind its TOPK: `lanes` lanes share them out. */
+/**
+ * Writes a token's shared experts behind its TOPK: `lanes` lanes share them out. Their score may be any number, as
+ * `factor` may be.
+ */
 template <typename Router, typename T>
 static __device__ __forceinline__ void store_shared_experts(weighting how, float sum, int lane, int lanes,
                                                             float *topk_weights, int *topk_ids)
 {
     for (int i = lane; i < how.shared; i += lanes) {
-        topk_weights[Router::TOPK + i] = weight_of<T>(how, round_to<T>(__fdividef(sum, how.factor)), sum);
+        const float score = round_to<T>(__fdividef(sum, how.factor));
+        const float weight = how.renormalize && sum != 0.0f ? round_to<T>(__fdividef(score, sum)) : score;
+
+        topk_weights[Router::TOPK + i] = weight * how.scale;
         topk_ids[Router::TOPK + i] = Router::EXPERTS + i;
     }
 }

@@ -583,9 +583,12 @@ SIMT_DEVICE float normcdff(float x)
 {
     return (float)(0.5 * erfc(-(double)x * M_SQRT1_2));
 }
+/* Two roundings, as on a GPU, so a number by itself need not be 1; a reciprocal below the normal floats is 0. */
 SIMT_DEVICE float __fdividef(float x, float y)
 {
-    return x / y;
+    const float reciprocal = 1.0f / y;
+
+    return x * (fabsf(reciprocal) < 0x1p-126f ? copysignf(0.0f, reciprocal) : reciprocal);
 }
 SIMT_DEVICE float __saturatef(float x)
 {
