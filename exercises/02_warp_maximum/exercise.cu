@@ -33,7 +33,8 @@ static __global__ void warp_maximum_kernel(const float *scores, int num_tokens, 
     // Give each lane its candidate, call warp_best(), and let every lane write what it got to
     // best[token * WARP_SIZE + lane]. Mind two things. The last block may have warps without a token. With fewer than
     // 32 experts some lanes have none; such a lane must lose, even to a score of -INFINITY: NOBODY is an id above all
-    // others. END kernel
+    // others.
+    // END kernel
 }
 
 cudaError_t warp_maximum_launch(const float *scores, int num_tokens, int num_experts, candidate *best)

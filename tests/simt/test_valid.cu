@@ -2251,7 +2251,7 @@ static void groups_of_copies(void **)
     assert_int_equal(result()[128], 64 + 63);
 }
 
-static __device__ int copied_variable[4] = {5, 6, 7, 8};
+static __device__ __align__(16) int copied_variable[4] = {5, 6, 7, 8};
 
 /** The source may be a variable, or may end where the zeros begin; and the same for every thread. */
 static __global__ void sources_kernel(const int *x, int *y)
