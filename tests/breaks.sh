@@ -31,8 +31,7 @@ breaks_start() {
     breaks_kernel=$(basename "$2" .cu)
     breaks_object=$(dirname "$1")/obj/$(basename "$1")/$breaks_kernel.o
     ninja -t commands "$1" | grep -F "$breaks_object" |
-        sed \
-            "s|$2|$scratch/$breaks_kernel.cu|; s|$breaks_object|$scratch/$breaks_kernel.o|g; s|-o $1 |-o $scratch/program |" \
+        sed "s|$2|$scratch/$breaks_kernel.cu|; s|$breaks_object|$scratch/$breaks_kernel.o|g; s|-o $1 |-o $scratch/program |" \
             >"$scratch/build.sh"
 }
 

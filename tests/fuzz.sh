@@ -22,8 +22,7 @@ usage() {
 compile() {
     # shellcheck disable=SC2046 # sources are words
     clang -std=c11 -D_GNU_SOURCE -g -O2 -fsanitize=fuzzer,address,undefined -fno-sanitize-recover=all \
-        -Wno-unknown-pragmas \
-        -Icommon -Icommon/simt -DFUZZ="$1" -o "build/fuzz/$1/fuzz" tests/test_fuzz.c \
+        -Wno-unknown-pragmas -Icommon -Icommon/simt -DFUZZ="$1" -o "build/fuzz/$1/fuzz" tests/test_fuzz.c \
         $(ls common/base/*.c common/harness/core/*.c common/harness/gate/*.c common/harness/align/*.c \
             common/harness/simt/*.c |
             grep -v align/load.c) \

@@ -9,8 +9,7 @@
 set -eu
 b=build/sanitize
 mkdir -p $b
-sed \
-    "s|^b = .*|b = $b|; s|^host_flags =.*|host_flags = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer|" \
+sed "s|^b = .*|b = $b|; s|^host_flags =.*|host_flags = -fsanitize=address,undefined -fno-sanitize-recover=undefined -fno-omit-frame-pointer|" \
     build.ninja >$b/build.ninja
 ninja build/tests/programs.a
 ninja -f $b/build.ninja cpu $b/tests/programs.a $b/tests/simt.a

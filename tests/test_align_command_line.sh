@@ -37,8 +37,8 @@ refuses "tokens times topk overflow" \
     "--num-tokens: 9000000000000000000 tokens of 8 ids; there can be 2147483647 ids in all" \
     --num-tokens 9000000000000000000
 refuses "no experts" "--num-experts: 0; it must be 1 to 2147483647" --num-experts 0 --dist one
-refuses "more experts than anybody has" "--num-experts: 1048577; it must be 1 to 1048576" --num-experts 1048577 --dist \
-    one
+refuses "more experts than anybody has" "--num-experts: 1048577; it must be 1 to 1048576" --num-experts 1048577 \
+    --dist one
 refuses "no chosen experts" "--topk: 0; it must be 1 to 2147483647" --topk 0
 refuses "more chosen experts than the gate has room for" \
     "--topk: 33; the gate that makes the input, 05_fused_gate, chooses at most 32 (more need --dist)" --topk 33
@@ -46,8 +46,8 @@ refuses "an unknown type of ids" "--ids: 'u8'; it must be one of i32, i64" --ids
 refuses "a capacity too small" "--capacity: 128; these ids need at least 26368 places" --capacity 128
 refuses "a capacity a block too small" "--capacity: 26304; these ids need at least 26368 places" --capacity 26304
 refuses "no capacity" "--capacity: 0; these ids need at least 3 places" --counts 1,1,1 --block-size 1 --capacity 0
-refuses "a capacity with a part of a block" "--capacity: 32513; it must be a multiple of --block-size 64" --capacity \
-    32513
+refuses "a capacity with a part of a block" "--capacity: 32513; it must be a multiple of --block-size 64" \
+    --capacity 32513
 refuses "a negative capacity" "--capacity: -64; it must be 0 to 2147483647" --capacity -64
 refuses "a capacity beyond int" "--capacity: 2147483648; it must be 0 to 2147483647" --capacity 2147483648
 refuses "an offset past the next 16 bytes" "--misalign: 4; it must be 0 to 3" --misalign 4
@@ -96,8 +96,8 @@ refuses "three dimensions" "$scratch/deep.npy: has 3 dimensions; 1 or 2 are need
 npy point "{'descr': '<i4', 'fortran_order': False, 'shape': (), }" 4
 refuses "no dimension" "$scratch/point.npy: has 0 dimensions; 1 or 2 are needed" --topk-ids "$scratch/point.npy"
 npy narrow "{'descr': '<i4', 'fortran_order': False, 'shape': (2, 0), }" 0
-refuses "rows of nothing" "$scratch/narrow.npy: 0 ids in a row; there must be 1 to 2147483647" --topk-ids \
-    "$scratch/narrow.npy"
+refuses "rows of nothing" "$scratch/narrow.npy: 0 ids in a row; there must be 1 to 2147483647" \
+    --topk-ids "$scratch/narrow.npy"
 npy none "{'descr': '<i4', 'fortran_order': False, 'shape': (0, 4), }" 0
 refuses "no rows to repeat" "$scratch/none.npy: has no rows to repeat for 3 tokens" --topk-ids "$scratch/none.npy" \
     --num-tokens 3
@@ -119,8 +119,8 @@ bad_map() {
     bad_map_type=$3
     shift 3
     integers map "$bad_map_type" "($#,)" "$@"
-    refuses "$bad_map_name" "--expert-map: $bad_map_line" --num-experts 4 --dist uniform --topk 2 --expert-map \
-        "$scratch/map.npy"
+    refuses "$bad_map_name" "--expert-map: $bad_map_line" --num-experts 4 --dist uniform --topk 2 \
+        --expert-map "$scratch/map.npy"
 }
 
 bad_map "a map too short" "3 values for 4 experts" i4 0 1 2
@@ -158,8 +158,8 @@ no_trace() {
 
 no_trace "no times on the simulator" "--bench: the CPU simulator has no times; use the program in build/gpu" --bench
 no_trace "a trace of a benchmark" "--trace: traces one launch; leave out --bench" --trace "$scratch/trace.json" --bench
-no_trace "a trace for a folder" "--trace: $scratch: a directory is there; only a regular file is replaced" --trace \
-    "$scratch"
+no_trace "a trace for a folder" "--trace: $scratch: a directory is there; only a regular file is replaced" \
+    --trace "$scratch"
 no_trace "a kernel to trace and no trace" "--trace-kernel: says what --trace traces; add --trace FILE.json" \
     --trace-kernel align_kernel
 no_trace "a trace of a kernel that is not launched" \
@@ -195,8 +195,8 @@ equal "an --out that is a file is bad usage" "2 $name: --out: $scratch/file: not
 "$program" --num-tokens 3 --out "$scratch/no/such" >/dev/null 2>"$scratch/err"
 equal "an --out that cannot be made is bad usage" "2 $name: --out: $scratch/no/such: No such file or directory" \
     "$? $(cat "$scratch/err")"
-succeeds "outputs are written" "$program" --topk-ids "$scratch/ids.npy" --num-experts 4 --block-size 3 --out \
-    "$scratch/good"
+succeeds "outputs are written" "$program" --topk-ids "$scratch/ids.npy" --num-experts 4 --block-size 3 \
+    --out "$scratch/good"
 equal "all three and nothing else" "expert_ids.npy num_tokens_post_padded.npy sorted_token_ids.npy" \
     "$(cd "$scratch/good" && echo *)"
 
@@ -209,23 +209,19 @@ equal "expert 1's block, in any order" "1 2 4" \
     "$(echo "$places" | cut -d ' ' -f 4-6 | tr ' ' '\n' | sort | tr '\n' ' ' | sed 's/ $//')"
 equal "expert 3's block, and pads to the end" "3 6 6 6 6 6 6 6 6" "$(echo "$places" | cut -d ' ' -f 7-15)"
 integers map i8 '(4,)' 1 -1 2 0
-succeeds "with a map" "$program" --topk-ids "$scratch/ids.npy" --num-experts 4 --block-size 3 --expert-map \
-    "$scratch/map.npy" \
-    --out "$scratch/mapped"
+succeeds "with a map" "$program" --topk-ids "$scratch/ids.npy" --num-experts 4 --block-size 3 \
+    --expert-map "$scratch/map.npy" --out "$scratch/mapped"
 equal "the blocks' local experts" "1 -1 0 -1 -1" "$(numbers "$scratch/mapped/expert_ids.npy" | cut -d ' ' -f 1-5)"
 succeeds "the map moves nothing" cmp "$scratch/good/sorted_token_ids.npy" "$scratch/mapped/sorted_token_ids.npy"
 integers wide i8 '(6,)' 0 1 1 3 1 4294967297
-succeeds "i64 ids in a row, one beyond 32 bits" "$program" --topk-ids "$scratch/wide.npy" --num-experts 4 --block-size \
-    3 \
-    --out "$scratch/wide"
+succeeds "i64 ids in a row, one beyond 32 bits" "$program" --topk-ids "$scratch/wide.npy" --num-experts 4 \
+    --block-size 3 --out "$scratch/wide"
 succeeds "come to the same" cmp "$scratch/good/sorted_token_ids.npy" "$scratch/wide/sorted_token_ids.npy"
-succeeds "more tokens than rows" "$program" --topk-ids "$scratch/ids.npy" --num-experts 4 --num-tokens 7 --block-size \
-    1 \
-    --out "$scratch/more"
+succeeds "more tokens than rows" "$program" --topk-ids "$scratch/ids.npy" --num-experts 4 --num-tokens 7 \
+    --block-size 1 --out "$scratch/more"
 equal "repeat them" 12 "$(numbers "$scratch/more/num_tokens_post_padded.npy")"
-succeeds "fewer tokens than rows" "$program" --topk-ids "$scratch/ids.npy" --num-experts 4 --num-tokens 1 --block-size \
-    1 \
-    --out "$scratch/less"
+succeeds "fewer tokens than rows" "$program" --topk-ids "$scratch/ids.npy" --num-experts 4 --num-tokens 1 \
+    --block-size 1 --out "$scratch/less"
 equal "leave some out" "0 1" "$(numbers "$scratch/less/expert_ids.npy" | cut -d ' ' -f 1-2)"
 (
     ulimit -f 1
@@ -260,8 +256,8 @@ hostile "$program" <<'END'
 END
 
 # --- reports ---
-report=$("$program" --topk-ids "$scratch/ids.npy" --num-experts 4 --block-size 3 --capacity 15 --expert-map \
-    "$scratch/map.npy" |
+report=$("$program" --topk-ids "$scratch/ids.npy" --num-experts 4 --block-size 3 --capacity 15 \
+    --expert-map "$scratch/map.npy" |
     sed -n '2,8p')
 equal "the report" "problem    3 tokens, top 2: 6 i32 ids of 4 experts in blocks of 3, 15 places
 input      $scratch/ids.npy

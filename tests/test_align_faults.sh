@@ -24,11 +24,9 @@ chapter 06_align_serial
 # --- ids outside [0, E) used as an index ---
 unchecked='s/if (is_expert(.*num_experts))/if (true)/'
 breaks "06: any id counts" "$(between '^    \/\/ \[count\]' '^    \/\/ \[scan\]' "$unchecked")" "out-of-bounds" \
-    "*counts*" \
-    --dist invalid
+    "*counts*" --dist invalid
 breaks "06: any id is scattered" 's/i < problem.numel && is_expert(.*))/i < problem.numel)/' "out-of-bounds" \
-    "*offsets*" \
-    --dist invalid
+    "*offsets*" --dist invalid
 breaks "06: any id counts in the small kernel" "$(between '^static __global__ void align_small' '^}' "$unchecked")" \
     "shared memory" "*next*" --dist invalid --num-experts 32 --num-tokens 8
 

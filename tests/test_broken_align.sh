@@ -16,18 +16,15 @@ breaks "no barrier after the count" \
     '/^    \/\/ \[scan\]/{x;s/^/x/;x};/atomicAdd(&counts/,/\[scan\]/{/__syncthreads/d}' \
     "shared memory race" "*counts*"
 breaks "no barrier after the sum" '/num_tokens_post_padded = offset;/,/\[scan\]/{/__syncthreads/d}' "race" "*offset*"
-breaks "an id that is not looked at" 's/if (is_expert(id, num_experts))/if (true)/' "out-of-bounds" "*counts*" --dist \
-    invalid
+breaks "an id that is not looked at" 's/if (is_expert(id, num_experts))/if (true)/' "out-of-bounds" "*counts*" \
+    --dist invalid
 breaks "an i64 of which the low word is looked at" \
     's/return (id >= 0) & (id < num_experts);/return ((int)id >= 0) \& ((int)id < num_experts);/' "illegal address" \
-        "*counts*" \
-    --dist invalid --ids i64
+        "*counts*" --dist invalid --ids i64
 breaks "16 bytes at a time from wherever it begins" 's/unaligned = .*; \/\* words/unaligned = 0; \/* words/' \
-    "misaligned" \
-    "*aligned*" --misalign 1
+    "misaligned" "*aligned*" --misalign 1
 breaks "a piece past the end" 's/pieces = (capacity - head) \/ 4/pieces = (capacity - head + 3) \/ 4/' "guard band" \
-    "*aligned*" \
-    --block-size 3 --counts 4
+    "*aligned*" --block-size 3 --counts 4
 breaks "a block past the end" 's/block < num_blocks/block <= num_blocks/' "guard band" "*expert_ids*"
 breaks "a table of counters one too small" \
     's/problem->num_experts \* sizeof(int), stream/(problem->num_experts - 1) * sizeof(int), stream/' \
@@ -43,8 +40,7 @@ breaks "pads that are -1" 's/pad = (int)problem.numel/pad = -1/' "sorted_token_i
 breaks "blocks past the last unwritten" '/for (int block = /,/-1;/d' "expert_ids" ""
 breaks "owners of others' blocks" 's/local_id(expert_map, e)/local_id(expert_map, e ^ 1)/' "expert_ids" ""
 breaks "owners by their global ids" 's/return expert_map ? expert_map\[expert\] : expert;/return expert;/' \
-    "expert_ids" "" \
-    --expert-map random
+    "expert_ids" "" --expert-map random
 breaks "a total of ids, not of places" \
     's/\*num_tokens_post_padded = offset;/*num_tokens_post_padded = (int)problem.numel;/' \
     "num_tokens_post_padded" ""

@@ -59,8 +59,8 @@ for kernel in few many; do
     done
     for name in next_float next_float_below_zero sum_of_zero; do
         succeeds "$kernel tokens, bias $name" \
-            "$programs/13_gate_at_the_limit_$kernel" --num-tokens 6 --logits "$scratch/zeros.npy" --bias \
-                "$scratch/$name.npy"
+            "$programs/13_gate_at_the_limit_$kernel" --num-tokens 6 --logits "$scratch/zeros.npy" \
+                --bias "$scratch/$name.npy"
     done
     succeeds "$kernel tokens, low logits" \
         "$programs/13_gate_at_the_limit_$kernel" --num-tokens 6 --logits "$scratch/low.npy" --bias none --renormalize 0
@@ -96,8 +96,7 @@ few="--num-tokens 9 --dist"
 # shellcheck disable=SC2086
 {
     breaks "no barrier before the scores of groups are read" '/\[few_groups\]/,/\[few_groups\]/s/__syncthreads();//' \
-        "race" "" \
-        $few normal
+        "race" "" $few normal
     breaks "no barrier before the candidates are counted" \
         '/\[few_candidates\]/,/\[few_candidates\]/s/__syncthreads();//' "race" "" \
         $few normal
@@ -131,14 +130,12 @@ many="--num-tokens 33 --dist"
     breaks "no barrier behind the wait" '/__pipeline_wait_prior(0);/{n;d}' "" "" $many normal
     breaks "the last warp begins where it would" 's/min(first_token, num_tokens - TOKENS)/first_token/' \
         "out-of-bounds" "" $many normal
-    breaks "rows of the warp before stored again" 's/!by_rounds & (token >= first_token)/!by_rounds/' "race" "" $many \
-        normal
-    breaks "rows without room for shared experts" 's/token \* (TOPK + how.shared)/token * TOPK/' "race" "" $many \
-        normal \
-        --num-fused-shared-experts 1
+    breaks "rows of the warp before stored again" 's/!by_rounds & (token >= first_token)/!by_rounds/' "race" "" \
+        $many normal
+    breaks "rows without room for shared experts" 's/token \* (TOPK + how.shared)/token * TOPK/' "race" "" \
+        $many normal --num-fused-shared-experts 1
     breaks "a row chosen by rounds without room for shared experts" 's/+ t) \* (TOPK + how.shared)/+ t) * TOPK/' "" "" \
-        $many nan \
-        --num-fused-shared-experts 1
+        $many nan --num-fused-shared-experts 1
     breaks "the least best for the least second best" \
         's/stays ? best.second : INFINITY/stays ? best.first : INFINITY/' "" "" \
         $many normal
@@ -147,15 +144,13 @@ many="--num-tokens 33 --dist"
     breaks "NaN is not noticed" 's/!(best.first + best.second < INFINITY)/(best.first + best.second == INFINITY)/' "" \
         "" $many nan
     breaks "NaN that the first lane alone has noticed" 's/if (unsure_lanes == 0)/if (unsure_lanes == 1)/' "" "" \
-        --num-tokens 4 \
-        --bias none --logits "$scratch/lone_nan.npy"
+        --num-tokens 4 --bias none --logits "$scratch/lone_nan.npy"
     breaks "infinity is not noticed" 's/!(best.first + best.second < INFINITY)/isnan(best.first + best.second)/' "" "" \
         $many normal --bias "$scratch/all_infinite.npy"
     breaks "more candidates than there is room for" 's/ | (count > ROOM)//' "" "" $many equal
     breaks "an infinite bound" 's/ | (bound == -INFINITY)//' "" "" $many normal --bias "$scratch/one_each.npy"
     breaks "candidates of all tokens in one list" 's/own_tile.ids\[token_of_warp\] + end/own_tile.ids[0] + end/' \
-        "race" "" \
-        $many normal
+        "race" "" $many normal
     breaks "the higher of two equal groups stays" 's/? group_score : above/? above : group_score/' "" "" \
         $many ties
     zeros="--num-tokens 6 --logits $scratch/zeros.npy --bias $scratch"

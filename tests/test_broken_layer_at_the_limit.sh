@@ -20,8 +20,8 @@ small="--hidden-size 128 --intermediate-size 64"
         --num-experts 3 --topk 1 --block-size 192 --expert-map random
     succeeds "40 blocks of an expert" "$program" $small --num-tokens 640 --num-experts 2 --topk 1 --dist one \
         --block-size 16
-    succeeds "blocks too large for its kernel" "$program" $small --num-tokens 20 --num-experts 2 --topk 1 --block-size \
-        256
+    succeeds "blocks too large for its kernel" "$program" $small --num-tokens 20 --num-experts 2 --topk 1 \
+        --block-size 256
     succeeds "rows that are no multiple of 128" "$program" --num-tokens 20 --hidden-size 192 --num-experts 2 --topk 1
 }
 

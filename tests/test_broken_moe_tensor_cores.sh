@@ -18,8 +18,7 @@ done
 # One, two, ... six pairs of tokens a warp, each a tile of its own, and a token less.
 for tokens in 32 64 96 128 160 192; do
     succeeds "$tokens tokens of an expert" "$programs/11c_moe_tensor_cores" --num-tokens $tokens --num-experts 1 \
-        --topk 1 \
-        --block-size 192
+        --topk 1 --block-size 192
     succeeds "$((tokens - 1)) tokens of an expert" "$programs/11c_moe_tensor_cores" --num-tokens $((tokens - 1)) \
         --num-experts 1 --topk 1 --block-size 192
 done
@@ -62,6 +61,6 @@ breaks_start "$programs/11c_moe_tensor_cores" chapters/11c_moe_tensor_cores/moe.
 breaks "a tile with too little room" 's/count <= Tile::narrower::TOKENS/count <= Tile::TOKENS/' "" "" --block-size 192 \
     --num-tokens 100 --num-experts 2 --topk 1
 breaks "rows past the last" 's/i \* Tile::LINES_AT_ONCE < rows ? 0 : 16/0/' "out-of-bounds" "" --block-size 192
-breaks "results past the last row" 's/if (at.first_output + output < width)/if (output < OUTPUTS)/' "" "" --block-size \
-    192
+breaks "results past the last row" 's/if (at.first_output + output < width)/if (output < OUTPUTS)/' "" "" \
+    --block-size 192
 finish

@@ -64,9 +64,8 @@ run_routing() {
         set -- "$1" $shape
         for block_size in 1 48 1000; do
             succeeds "$1 verifies $2 experts in $3 groups, blocks of $block_size" "$1" --num-tokens 40 --dist normal \
-                --num-experts "$2" --num-expert-group "$3" --topk-group "$4" --topk \
-                    "$([ "$3" = 4 ] && echo 4 || echo 8)" \
-                --block-size "$block_size" --dtype bf16
+                --num-experts "$2" --num-expert-group "$3" --topk-group "$4" \
+                    --topk "$([ "$3" = 4 ] && echo 4 || echo 8)" --block-size "$block_size" --dtype bf16
         done
     done
     succeeds "$1 verifies the real data with softmax" "$1" --num-tokens 30 --score softmax

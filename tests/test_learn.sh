@@ -250,8 +250,8 @@ sed '/END kernel/d' "$scratch/solved.cu" >"$first"
 refuses 'a marker is gone' 'exercises/mine/02_warp_maximum.cu:*' run 02
 rm "$first"
 refuses 'a file that was deleted' \
-    "exercises/mine/02_warp_maximum.cu is gone; '$b/learn reset 02_warp_maximum' makes it from the original again" run \
-        02
+    "exercises/mine/02_warp_maximum.cu is gone; '$b/learn reset 02_warp_maximum' makes it from the original again" \
+        run 02
 refuses 'a hint for a file that was deleted' '*is gone; *' hint 02
 equal 'it is not made unasked' no "$([ -e "$first" ] && echo yes || echo no)"
 learn reset 02
@@ -833,8 +833,7 @@ without_times() {
 }
 without_times exercises/README.md >"$scratch/expected"
 without_times "$scratch/readme" >"$scratch/got"
-succeeds \
-    'exercises/README.md has the catalogue'"'"'s list, and what learn says now (tests/record_session.sh writes both)' \
+succeeds 'exercises/README.md has the catalogue'"'"'s list, and what learn says now (tests/record_session.sh writes both)' \
     diff -u "$scratch/expected" "$scratch/got"
 equal 'the session passes in the end' 'PASSED  all' "$(grep -o '^PASSED  all' "$scratch/readme")"
 equal 'a file of a learner was not touched' "$mine_before" "$(ls -la exercises/mine 2>/dev/null)"

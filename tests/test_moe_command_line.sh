@@ -80,14 +80,12 @@ refuses "another hidden size than the file's" "--hidden-size: 16; $scratch/hidde
     --hidden "$scratch/hidden.npy"
 refuses "no rows to repeat" "$scratch/none.npy: has no rows to repeat for 3 tokens" --hidden "$scratch/none.npy" \
     --num-tokens 3
-refuses "an id that names no expert" "$scratch/far.npy: 2 at [1][1]; an expert is 0 to 1" --topk-ids \
-    "$scratch/far.npy" \
-    --num-experts 2
-refuses "an id below every expert" "$scratch/below.npy: -1 at [1][1]; an expert is 0 to 1" --topk-ids \
-    "$scratch/below.npy" \
-    --num-experts 2
-refuses "a map of other experts" "--expert-map: 3 values for 2 experts" --w13 "$scratch/w13.npy" --expert-map \
-    "$scratch/map.npy"
+refuses "an id that names no expert" "$scratch/far.npy: 2 at [1][1]; an expert is 0 to 1" \
+    --topk-ids "$scratch/far.npy" --num-experts 2
+refuses "an id below every expert" "$scratch/below.npy: -1 at [1][1]; an expert is 0 to 1" \
+    --topk-ids "$scratch/below.npy" --num-experts 2
+refuses "a map of other experts" "--expert-map: 3 values for 2 experts" --w13 "$scratch/w13.npy" \
+    --expert-map "$scratch/map.npy"
 printf '\000\000\200\177' | dd of="$scratch/hidden.npy" bs=1 seek=$((128 + 4 * 9)) conv=notrunc 2>/dev/null
 refuses "infinity" "$scratch/hidden.npy: element 9 is inf in bf16; it must be finite" --hidden "$scratch/hidden.npy"
 floats hidden "(3, 8)" 24

@@ -121,8 +121,7 @@ END
     for arch in sm_90 sm_90a; do
         GPU_ARCH=$arch sh common/nvcc.sh arch "$stamp"
         output=$(sh common/nvcc.sh compile "$stamp" -std=c++17 -O3 -lineinfo -Xcompiler -Wall,-Wextra -c \
-            "$scratch/a.cu" \
-            -o "$scratch/a.o" 2>&1)
+            "$scratch/a.cu" -o "$scratch/a.o" 2>&1)
         equal "the real nvcc compiles for $arch without a warning" '0 ' "$? $output"
     done
 else

@@ -52,9 +52,7 @@ one_by_one=8
 survives 'align' "$folder/cpu/10_align_parallel_fill" --num-tokens 3 --expert-map random --format csv
 survives 'align of counts' "$folder/cpu/06_align_serial" --counts 4,1,5,3 --block-size 3 --out "$scratch/made"
 survives 'a layer' "$folder/cpu/11a_moe_naive" --num-tokens 3 --hidden-size 8 --intermediate-size 8 --num-experts 2 \
-    --topk 1 \
-    --expert-map random --out "$scratch/made"
+    --topk 1 --expert-map random --out "$scratch/made"
 survives 'a layer of the router'\''s choices' "$folder/cpu/11a_moe_naive" --num-tokens 2 --hidden-size 8 \
-    --intermediate-size 8 \
-    --num-experts 256 --format csv
+    --intermediate-size 8 --num-experts 256 --format csv
 finish

@@ -62,8 +62,7 @@ start() {
     mkdir "$scratch/tmp$runs"
     start_ranks=$1
     shift
-    echo \
-        "TMPDIR=$scratch/tmp$runs EXPERT_PARALLEL_STOP='$stop' timeout -k 5 60 mpirun -n $start_ranks $run_program $shape $*" \
+    echo "TMPDIR=$scratch/tmp$runs EXPERT_PARALLEL_STOP='$stop' timeout -k 5 60 mpirun -n $start_ranks $run_program $shape $*" \
         >"$scratch/run$runs"
 }
 
@@ -208,8 +207,7 @@ ended_so "verified, weights from files:" $((files + 1)) "$scratch/parts" "exit 0
 printf '%s\n' alone broadcast all-to-all >"$scratch/writers"
 ended_so "verified, output written:" $((outputs + 1)) "$scratch/writers" "exit 0"
 for dispatch in broadcast all-to-all; do
-    succeeds \
-        "two ranks write what one does, byte for byte: another order of f32 sums shows in no element of these, $dispatch" \
+    succeeds "two ranks write what one does, byte for byte: another order of f32 sums shows in no element of these, $dispatch" \
         cmp "$scratch/alone/output.npy" "$scratch/$dispatch/output.npy"
 done
 

@@ -28,8 +28,7 @@ metrics="$metrics,smsp__thread_inst_executed.sum,smsp__inst_executed.sum,sass__i
 metrics="$metrics,gpu__time_duration.sum,sm__cycles_active.max,smsp__issue_active.avg.per_cycle_active"
 metrics="$metrics,smsp__average_warp_latency_per_inst_issued.ratio"
 for reason in barrier branch_resolving dispatch_stall drain imc_miss lg_throttle long_scoreboard math_pipe_throttle \
-    membar \
-    mio_throttle misc no_instruction not_selected selected short_scoreboard sleeping wait; do
+    membar mio_throttle misc no_instruction not_selected selected short_scoreboard sleeping wait; do
     metrics="$metrics,smsp__average_warps_issue_stalled_${reason}_per_issue_active.ratio"
 done
 

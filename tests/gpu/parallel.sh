@@ -32,9 +32,8 @@ END
 # stops HOW STAGE DISPATCH: rank 1 dies or hangs there; both must end, with messages in $said
 stops() {
     # shellcheck disable=SC2086 # words
-    EXPERT_PARALLEL_STOP=1:$2:$1 timeout -k 5 120 "$program" --gpus 2 $shape --num-tokens 9 --timeout 5 --dispatch \
-        "$3" \
-        >"$scratch/out" 2>"$scratch/err"
+    EXPERT_PARALLEL_STOP=1:$2:$1 timeout -k 5 120 "$program" --gpus 2 $shape --num-tokens 9 --timeout 5 \
+        --dispatch "$3" >"$scratch/out" 2>"$scratch/err"
     ended=$?
     said=$(grep "^$name" "$scratch/err" | sort)
 }
