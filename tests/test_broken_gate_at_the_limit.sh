@@ -52,7 +52,15 @@ fifth="(0.5 if e < 96 else 0.25 + (e == 128) * 2 ** -23) if e % 32 < 2 and e < 1
 array next_float 256, "$fifth"
 array next_float_below_zero 256, "($fifth) - 2 + (e == 128) * 2 ** -23"
 array sum_of_zero 256, "1.5 if e == 96 else -2.5 if e == 97 else $fifth" # of 2 and -2, in the fourth group
+# Sums of two choices that f16 has no number for: infinite, though the choices are not; of both signs.
+array large 256, "(40000 if e < 128 else 20000) - 16 * e"
+array large_below_zero 256, "-40000 + e if e >= 96 else 100 + e"
 for kernel in few many; do
+    for name in large large_below_zero; do
+        succeeds "$kernel tokens in f16, bias $name" \
+            "$programs/13_gate_at_the_limit_$kernel" --num-tokens 9 --dtype f16 --bias-dtype same --dist normal \
+            --bias "$scratch/$name.npy"
+    done
     for name in one_each all_infinite no_number; do
         succeeds "$kernel tokens, bias $name" \
             "$programs/13_gate_at_the_limit_$kernel" --num-tokens 6 --dist normal --bias "$scratch/$name.npy"
@@ -141,11 +149,11 @@ many="--num-tokens 33 --dist"
         $many normal
     breaks "an equal second best is lost" 's/fminf(first\[i\], first\[i + step\])/fminf(second[i], first[i + step])/' \
         "" "" $many ties
-    breaks "NaN is not noticed" 's/!(best.first + best.second < INFINITY)/(best.first + best.second == INFINITY)/' "" \
+    breaks "NaN is not noticed" 's/!(sum_of_two < INFINITY)/(sum_of_two == INFINITY)/' "" \
         "" $many nan
     breaks "NaN that the first lane alone has noticed" 's/if (unsure_lanes == 0)/if (unsure_lanes == 1)/' "" "" \
         --num-tokens 4 --bias none --logits "$scratch/lone_nan.npy"
-    breaks "infinity is not noticed" 's/!(best.first + best.second < INFINITY)/isnan(best.first + best.second)/' "" "" \
+    breaks "infinity is not noticed" 's/!(sum_of_two < INFINITY)/isnan(sum_of_two)/' "" "" \
         $many normal --bias "$scratch/all_infinite.npy"
     breaks "more candidates than there is room for" 's/ | (count > ROOM)//' "" "" $many equal
     breaks "an infinite bound" 's/ | (bound == -INFINITY)//' "" "" $many normal --bias "$scratch/one_each.npy"

@@ -279,7 +279,8 @@ static __global__ void __launch_bounds__(WARP_SIZE, 32)
 
     // [many_bound]
     const two_choices best = two_largest(choice);
-    const float group_score = correction_bias ? round_to<Choice>(best.first + best.second) : best.first;
+    const float sum_of_two = round_to<Choice>(best.first + best.second);
+    const float group_score = correction_bias ? sum_of_two : best.first;
     /* The next float. */
     const float above = __int_as_float(__float_as_int(group_score) + (group_score < 0.0f ? -1 : 1));
     unsigned rank = GROUPS - 1; /* how many groups rank before this one */
@@ -325,7 +326,7 @@ static __global__ void __launch_bounds__(WARP_SIZE, 32)
     // [many_candidates]
 
     // [many_unsure]
-    const bool unsure = !(best.first + best.second < INFINITY) | (bound == -INFINITY) | (count > ROOM);
+    const bool unsure = !(sum_of_two < INFINITY) | (bound == -INFINITY) | (count > ROOM);
     const unsigned unsure_lanes = __ballot_sync(FULL_MASK, unsure);
     const bool by_rounds = (unsure_lanes & FULL_MASK >> (WARP_SIZE - GROUPS) << token_of_warp * GROUPS) != 0;
 
