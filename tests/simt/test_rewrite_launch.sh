@@ -264,16 +264,16 @@ refused 'two arrays at once' 'extern __shared__ int s[], t[];' 1 "$not_dynamic"
 refused 'a macro that stops short' '#define S extern __shared__
 S int s[];' 1 "$not_dynamic"
 
-# in_device NAME CODE EXPECTED: in a function of the device, one without marks; in one of the host, nothing changes
+# in_device NAME CODE EXPECTED: in a function of the device; in one of the host, nothing changes. Both are constexpr and
+# so have no marks
 in_device() {
     becomes "$1" "constexpr __device__ int f() { if (x) { $2 } }" "constexpr __device__ int f() { if (x) { $3 } }"
-    unchanged "$1, on the host" "__host__ int f() { if (x) { $2 } } __device__ int g();"
+    unchanged "$1, on the host" "constexpr __host__ int f() { if (x) { $2 } } __device__ int g();"
 }
 
-# marks NAME CODE EXPECTED: where blocks begin in a function of the device that has some; none in one of the host
+# marks NAME CODE EXPECTED: where blocks begin in a function that has some, whatever it is called by
 marks() {
     becomes "$1" "__device__ int f() { $2 }" "__device__ int f() { SIMT_CALL; $3 }"
-    unchanged "$1, on the host" "__host__ int f() { $2 } __device__ int g();"
 }
 
 unchanged 'a function without blocks' '__device__ int f(int x) { int y[] = {x, -x}; g(x ? 1 : x + 2); return *y & 1; }'
@@ -281,6 +281,9 @@ becomes 'a kernel' '__global__ void k() { }' '__global__ void k() { SIMT_BLOCK; 
 becomes 'a kernel with launch bounds' '__launch_bounds__(32) __global__ void k() { }' \
     '__launch_bounds__(32) __global__ void k() { SIMT_BLOCK; SIMT_LAUNCH_BOUNDS(32) }'
 unchanged 'a value of the device' '__device__ const int a[] = {1 && 2, 3};'
+becomes 'a function of a macro in a namespace' 'namespace a { DEVICE(f) { if (b) c; d; } }' \
+    'namespace a { DEVICE(f) { SIMT_CALL; if (b) { SIMT_BLOCK; c; } SIMT_BLOCK; d; } }'
+unchanged 'a structure' 'struct a { int b = c && d; int f() { return b || c; } };'
 marks 'a side' 'if (a) b; c;' 'if (a) { SIMT_BLOCK; b; } SIMT_BLOCK; c;'
 marks 'a side in braces' 'if (a) { b; } c;' 'if (a) { SIMT_BLOCK; b; } SIMT_BLOCK; c;'
 marks 'an if that comes last' 'if (a) b;' 'if (a) { SIMT_BLOCK; b; }'

@@ -1,6 +1,6 @@
 /**
  * @file mark_blocks.c
- * @brief Marks in a function of the device where the source's blocks begin, so that what is counted is the source's.
+ * @brief Marks in every function where the source's blocks begin, so that what is counted is the source's.
  *
  * A block is what all lanes that begin it run to its end together, as far as the source says. One begins with a kernel,
  * with each side of an `if`, each turn of a loop, each label of a `switch`, the right operand of && and ||, a side of a
@@ -14,7 +14,7 @@
  *     v = a ? b : -b;             ->   the same: it is a select, whatever a compiler makes of it
  *     __device__ int f() { ... }  ->   __device__ int f() { SIMT_CALL; ... }                 if it has blocks
  *
- * No mark is needed behind a statement with which an `if` or a function ends: the next one follows anyway. A function
+ * A function may be the device's without saying so, by a macro; in the host's, marks do nothing. No mark is needed behind a statement with which an `if` or a function ends: the next one follows anyway. A function
  * in which an #if stands inside a statement is left without marks, and so is a constexpr function.
  */
 #include "mark_blocks.h"
@@ -450,7 +450,7 @@ static size_t walk_function(struct walk *walk, size_t at, const char *first_mark
     bool parted;
     size_t end = walk_braces(walk, at, &parted);
 
-    if (end != body_end(walk->code, at)) { /* an #if stands in a statement */
+    if (end == NOWHERE || end != body_end(walk->code, at)) { /* an #if stands in a statement */
         walk->source->insertion_count = first;
         end = NOWHERE;
     }

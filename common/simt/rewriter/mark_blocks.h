@@ -1,4 +1,4 @@
-/** @file mark_blocks.h  Marks in a function of the device where the source's blocks begin. */
+/** @file mark_blocks.h  Marks in a function where the source's blocks begin. */
 #ifndef SIMT_REWRITER_MARK_BLOCKS_H
 #define SIMT_REWRITER_MARK_BLOCKS_H
 

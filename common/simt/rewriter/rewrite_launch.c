@@ -447,16 +447,19 @@ static bool count_brace(struct source *source, size_t at)
     const char *code = source->code;
 
     if (code[at] == '{') {
+        bool begins = source->function_braces == 0 && !opens_namespace(code, at);
+
         source->braces++;
-        if (source->function_braces == 0 && !opens_namespace(code, at))
+        if (begins)
             source->function_braces = source->braces;
         if (source->device_braces == 0 &&
             (find_before(code, at, "__global__") != NOWHERE || find_before(code, at, "__device__") != NOWHERE)) {
             source->device_braces = source->braces;
             source->device_begin = at;
             source->host_too = find_before(code, at, "__host__") != NOWHERE;
-            return mark_blocks(source, at);
+            begins = true;
         }
+        return !begins || mark_blocks(source, at);
     } else if (code[at] == '}' && source->braces > 0) {
         if (source->function_braces == source->braces)
             source->function_braces = 0;
