@@ -9,6 +9,8 @@ the three digits that count, and another number its thousands apart, or three di
     us("f32 05_fused_gate", 512)     recorded microseconds, in the words of times.py, of the one chapter that they name;
     us("f32", 1, "eager_graph")      or of the library's way
     figure("store_rate", "NAME")     a figure of a recorded run
+    nsight("05_fused_gate", 24, "gate_kernel", "not_selected")
+                                     what Nsight Compute counted of a kernel with so many tokens
     passed("simt/test_valid")        how many tests the program build/tests/simt/test_valid has, all of which pass
     round, min, max, sum             Python's own
 """
@@ -31,7 +33,8 @@ class Values:
 
     def __init__(self, build, recorded):
         self.build, self.recorded, self.used = build, recorded, []
-        own = (self.count, self.per_token, self.report, self.us, self.figure, self.passed)
+        own = (self.count, self.per_token, self.report, self.us, self.figure, self.nsight,
+               self.passed)
         self.names = {function.__name__: function for function in (*own, round, min, max, sum)}
 
     def count(self, run, counter, per_token=False):
@@ -60,12 +63,20 @@ class Values:
                     return entry["value"]
         raise ValueError(f"no figure '{name}' is recorded of '{program}'")
 
+    def nsight(self, chapter, num_tokens, kernel, name):
+        for run in self.recorded.get(chapter, []):
+            for entry in run.get("kernels", []) if run["command"].endswith(f" {num_tokens}") else []:
+                if entry["kernel"] == kernel and name in entry:
+                    self.used.append(run)
+                    return entry[name]
+        raise ValueError(f"no '{name}' of {kernel} with {num_tokens} tokens is recorded of '{chapter}'")
+
     def passed(self, test):
         return runs.passed(self.build, test)
 
     def text(self, words):
         """How the value of "EXPRESSION" or "EXPRESSION:FORMAT" is written; None if the program for it is not built."""
-        expression, _, form = re.fullmatch(r"(.*?)(:([,.\w%+]*))?", words, re.S).groups(default="")
+        expression, _, form = re.fullmatch(r"(.*?)(:([#,.\w%+]*))?", words, re.S).groups(default="")
         try:
             value = eval(expression.strip(), {"__builtins__": {}}, self.names)  # the pages are as trusted as the tools
             if form or value is None:
@@ -82,8 +93,8 @@ class Values:
         texts = [[PIECE.sub(lambda piece: self.text(piece[1]) or "-", cell.strip()) for cell in row.split("|")] for row in rows]
         if any(len(row) != len(cells) for row in texts):
             raise ValueError(f"a row of another number of cells than the head's {len(cells)}")
-        numbers = [all(re.match(r"[-+~]?\d|$", row[at]) for row in texts) for at in range(len(cells))]
-        rule = "|".join(["---", *("---:" if number else "---" for number in numbers[1:])])
-        lines = ["", f"| {' | '.join(cells)} |", f"|{rule}|", *("|" + "".join(f" {text} |" if text else " |" for text in row) for row in texts), ""]
+        numbers = [at > 0 and all(re.fullmatch(r"[-+~]?\d[^:]*|", row[at]) for row in texts) for at in range(len(cells))]
+        lines = ["|" + "".join(f" {text}".rstrip() + " |" for text in row) for row in [cells, *texts]]
+        lines[1:1] = ["|" + "".join("---:|" if number else "---|" for number in numbers)]
         old = any(run and results.is_old(run) for run in self.used)
-        return lines + (["*Some of it was recorded from an older kernel.*", ""] if old else [])
+        return ["", *lines, ""] + (["*Some of it was recorded from an older kernel.*", ""] if old else [])
