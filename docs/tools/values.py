@@ -11,11 +11,14 @@ the three digits that count, and another number its thousands apart, or three di
     figure("store_rate", "NAME")     a figure of a recorded run
     nsight("05_fused_gate", 24, "gate_kernel", "not_selected")
                                      what Nsight Compute counted of a kernel with so many tokens
+    candidates(0.9)                  how many of a token's experts pass chapter 13's bound at most, in this part of tokens
     passed("simt/test_valid")        how many tests the program build/tests/simt/test_valid has, all of which pass
     round, min, max, sum             Python's own
 """
+import math
 import re
 
+import choices
 import counters
 import results
 import runs
@@ -34,7 +37,7 @@ class Values:
     def __init__(self, build, recorded):
         self.build, self.recorded, self.used = build, recorded, []
         own = (self.count, self.per_token, self.report, self.us, self.figure, self.nsight,
-               self.passed)
+               self.candidates, self.passed)
         self.names = {function.__name__: function for function in (*own, round, min, max, sum)}
 
     def count(self, run, counter, per_token=False):
@@ -71,6 +74,11 @@ class Values:
                     return entry[name]
         raise ValueError(f"no '{name}' of {kernel} with {num_tokens} tokens is recorded of '{chapter}'")
 
+    @staticmethod
+    def candidates(part):
+        counts = choices.candidates()
+        return counts[math.ceil(part * len(counts)) - 1]
+
     def passed(self, test):
         return runs.passed(self.build, test)
 
@@ -78,7 +86,7 @@ class Values:
         """How the value of "EXPRESSION" or "EXPRESSION:FORMAT" is written; None if the program for it is not built."""
         expression, _, form = re.fullmatch(r"(.*?)(:([#,.\w%+]*))?", words, re.S).groups(default="")
         try:
-            value = eval(expression.strip(), {"__builtins__": {}}, self.names)  # the pages are as trusted as the tools
+            value = eval(expression.strip(), {**self.names, "__builtins__": {}})  # the pages are as trusted as the tools
             if form or value is None:
                 return None if value is None else format(value, form)
         except (ArithmeticError, LookupError, NameError, SyntaxError, TypeError, AttributeError) as error:
