@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import sys
 
+# A value within a line, as tables.py writes it; not an example of one, in backquotes.
+VALUE = re.compile(r"(?<!`)(<!-- value: (.*?) -->)(.*?)(<!-- end -->)")
 MARKER = re.compile(r"\s*// \[([a-z0-9_]+)\]")
 
 

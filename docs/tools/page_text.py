@@ -17,7 +17,6 @@ import files
 SOURCE_FOLDERS = ("chapters", "common", "docs/primer")
 SOURCE_SUFFIXES = (".c", ".h", ".cu", ".cuh", ".py")
 GLOSSARY = "docs/pages/glossary.md"
-VALUE = re.compile(r"<!-- value: .*? -->(.*?)<!-- end -->")  # see tables.py
 LIST_ITEM = re.compile(r"([0-9]+[.)]|[-+*]|#+) ")  # also by accident, where a paragraph is broken before "256. "
 NO_PROSE = re.compile(r"$|[ #<]|[0-9]+[.)] |[-+*] ")  # a line after which a list or a heading may begin
 Page = collections.namedtuple("Page", "path id title")  # a file that becomes a page, whose file the id names, too
@@ -223,7 +222,7 @@ def _line(writer, line, following):
         writer.fence = "" if is_end else writer.fence or fence
         writer.lines_of_code += not is_end
         return line
-    line = VALUE.sub(r"\1", line)
+    line = files.VALUE.sub(r"\3", line)
     if line.startswith("<!-- "):
         return _comment_line(writer, line)
     if line.startswith("!["):

@@ -40,7 +40,6 @@ import values
 
 TABLES = ("times", "stages", "counters", "tree", "prints", "values")
 OF_THE_SITE = r"(words|not|results|fold|run)"  # see page_text.py and pages.py
-VALUE = re.compile(r"(<!-- value: (.*?) -->)(.*?)(<!-- end -->)")
 
 
 def _parse_marker(line):
@@ -48,7 +47,7 @@ def _parse_marker(line):
     if line == "<!-- end -->":
         return "end", ""
     match = re.fullmatch(rf"<!-- ({'|'.join(TABLES)}|row): (.*?) ?-->", line)
-    if not match and re.match(rf"<!-- (?!{OF_THE_SITE}:)[^ :]*:", line) and not VALUE.match(line):
+    if not match and re.match(rf"<!-- (?!{OF_THE_SITE}:)[^ :]*:", line) and not files.VALUE.match(line):
         raise ValueError(f"'{line[:60]}' is no marker; <!-- times: f32 -->, <!-- counters: 03 04 --> and "
                          "<!-- tree: 0-7 PROGRAM --> are some")
     return match.groups() if match else (None, "")
@@ -109,8 +108,8 @@ def _check_place(kind, table):
 
 def _write_values(line, known):
     """The line with its values written anew."""
-    line, found = VALUE.subn(lambda value: value[1] + (known.text(value[2]) or value[3]) + value[4], line)
-    if line.count("<!-- value:") != found:
+    line, found = files.VALUE.subn(lambda value: value[1] + (known.text(value[2]) or value[3]) + value[4], line)
+    if len(re.findall("(?<!`)<!-- value:", line)) != found:
         raise ValueError("a value without its <!-- end --> in the same line")
     return line
 

@@ -152,6 +152,10 @@ class Values(course.Course):
             with self.subTest(words):
                 self.assertEqual(self.value(words), text)
 
+    def test_an_example_stays(self):
+        self.page("A marker, `<!-- value: X -->1<!-- end -->`.")
+        self.assertEqual(self.tables("--check", "a.md"), (0, ""))
+
     def test_what_is_not_built_stays(self):
         self.page('<!-- value: passed("simt/test_b") -->12<!-- end --> tests.')
         self.assertEqual(self.tables("--check", "a.md"), (0, ""))

@@ -169,6 +169,7 @@ class Refusals(TinyCourse):
         made = self.make()["chapter_01.md"]
         self.assertIn("\nIt is 2, and\n3 more.\n\n| a | 1 |\n|---|---|\n\nA [warp](@ref term_warp).\n", made)
         self.assertNotIn("<!--", made)
+        self.becomes("`<!-- value: 1 -->1<!-- end -->`", "`<!-- value: 1 -->1<!-- end -->`")
 
     def test_commands_and_comments(self):
         self.refuses(f"{FIRST}:5: 'exit 3' exits with 3; it must exit with 0", "<!-- run: exit 3 -->")
