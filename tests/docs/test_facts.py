@@ -1,4 +1,3 @@
-# run: $b
 """What pages say that programs print: values in their words and tables of a page's own, what commands print; no table
 of numbers is typed by hand without a reason; README's two commands."""
 import pathlib
