@@ -89,9 +89,7 @@ class Values:
             value = eval(expression.strip(), {**self.names, "__builtins__": {}})  # the pages are as trusted as the tools
             if form or value is None:
                 return None if value is None else format(value, form)
-        except (ArithmeticError, LookupError, NameError, SyntaxError, TypeError, AttributeError) as error:
-            raise ValueError(f"the value '{words}': {error}") from None
-        except ValueError as error:
+        except (ArithmeticError, AttributeError, LookupError, NameError, SyntaxError, TypeError, ValueError) as error:
             raise ValueError(f"the value '{words}': {error}") from None
         return times.format_us(value) if isinstance(value, _Time) else counters.format_number(value)
 
