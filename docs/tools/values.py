@@ -11,7 +11,7 @@ the three digits that count, and another number its thousands apart, or three di
     figure("store_rate", "NAME")     a figure of a recorded run
     nsight("05_fused_gate", 24, "gate_kernel", "not_selected")
                                      what Nsight Compute counted of a kernel with so many tokens
-    candidates(0.9)                  how many of a token's experts pass chapter 13's bound at most, in this part of tokens
+    candidates(0.9)                  of this part of tokens none has more experts that pass chapter 13's bound
     passed("simt/test_valid")        how many tests the program build/tests/simt/test_valid has, all of which pass
     round, min, max, sum             Python's own
 """
@@ -36,8 +36,7 @@ class Values:
 
     def __init__(self, build, recorded):
         self.build, self.recorded, self.used = build, recorded, []
-        own = (self.count, self.per_token, self.report, self.us, self.figure, self.nsight,
-               self.candidates, self.passed)
+        own = (self.count, self.per_token, self.report, self.us, self.figure, self.nsight, self.candidates, self.passed)
         self.names = {function.__name__: function for function in (*own, round, min, max, sum)}
 
     def count(self, run, counter, per_token=False):
@@ -86,7 +85,8 @@ class Values:
         """How the value of "EXPRESSION" or "EXPRESSION:FORMAT" is written; None if the program for it is not built."""
         expression, _, form = re.fullmatch(r"(.*?)(:([#,.\w%+]*))?", words, re.S).groups(default="")
         try:
-            value = eval(expression.strip(), {**self.names, "__builtins__": {}})  # the pages are as trusted as the tools
+            # Pages are trusted as much as the tools are.
+            value = eval(expression.strip(), {**self.names, "__builtins__": {}})
             if form or value is None:
                 return None if value is None else format(value, form)
         except (ArithmeticError, AttributeError, LookupError, NameError, SyntaxError, TypeError, ValueError) as error:
@@ -96,10 +96,12 @@ class Values:
     def table(self, head, rows):
         """A table's lines: cells of its head and its rows, divided by "|", where values are in braces."""
         cells = [cell.strip() for cell in head.split("|")]
-        texts = [[PIECE.sub(lambda piece: self.text(piece[1]) or "-", cell.strip()) for cell in row.split("|")] for row in rows]
+        texts = [[PIECE.sub(lambda piece: self.text(piece[1]) or "-", cell.strip()) for cell in row.split("|")]
+                 for row in rows]
         if any(len(row) != len(cells) for row in texts):
             raise ValueError(f"a row of another number of cells than the head's {len(cells)}")
-        numbers = [at > 0 and all(re.fullmatch(r"[-+~]?\d[^:]*|", row[at]) for row in texts) for at in range(len(cells))]
+        numbers = [at > 0 and all(re.fullmatch(r"[-+~]?\d[^:]*|", row[at]) for row in texts)
+                   for at in range(len(cells))]
         lines = ["|" + "".join(f" {text}".rstrip() + " |" for text in row) for row in [cells, *texts]]
         lines[1:1] = ["|" + "".join("---:|" if number else "---|" for number in numbers)]
         old = any(run and results.is_old(run) for run in self.used)

@@ -161,7 +161,8 @@ class Values(course.Course):
 
     def test_a_table(self):
         self.assertEqual(self.writes(
-            "<!-- values: us at tokens | 1 | why -->", '<!-- row: 03 | {us("f32 03_third", 1)} | in {1 + 1} launches -->',
+            "<!-- values: us at tokens | 1 | why -->",
+            '<!-- row: 03 | {us("f32 03_third", 1)} | in {1 + 1} launches -->',
             '<!-- row: less | -{100 - 100 * us("f32 04_fourth", 1) / us("f32 03_third", 1):.0f} % | -->'), [
             "| us at tokens | 1 | why |", "|---|---:|---|", "| 03 | 2.50 | in 2 launches |", "| less | -50 % | |"])
         write("chapters/04_fourth/gate.cu", "int changed;\n")
