@@ -233,9 +233,18 @@ static __device__ __forceinline__ void choose(tile<Router, T> &own_tile, int tok
 // [choose]
 
 // [many_kernel]
+// Blocks that a multiprocessor holds at a time, as far as their number goes; so many of them need few registers.
+#if defined __CUDA_ARCH__ && (__CUDA_ARCH__ < 800 || __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870)
+enum { RESIDENT_BLOCKS = 16 };
+#elif defined __CUDA_ARCH__ && (__CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1100)
+enum { RESIDENT_BLOCKS = 24 };
+#else
+enum { RESIDENT_BLOCKS = 32 };
+#endif
+
 /** Grid: a warp, which is a block, for each TOKENS tokens. */
 template <typename Router, typename T, typename Choice, typename Bias>
-static __global__ void __launch_bounds__(WARP_SIZE, 32)
+static __global__ void __launch_bounds__(WARP_SIZE, RESIDENT_BLOCKS)
     many_tokens_kernel(weighting how, int64_t num_tokens, const T *gating_output, const Bias *correction_bias,
                        float *topk_weights, int *topk_ids)
 {
