@@ -29,6 +29,18 @@ def reason(error):
     return f"{where}: {error.strerror}" if isinstance(error, OSError) else str(error)
 
 
+def _drop_output():
+    """Redirects a standard output that is full to /dev/null: Python flushes it again when it exits, and exits with
+    120 if that fails."""
+    try:
+        if sys.stdout:
+            sys.stdout.flush()
+    except OSError:
+        nowhere = os.open(os.devnull, os.O_WRONLY)
+        os.dup2(nowhere, sys.stdout.fileno())
+        os.close(nowhere)
+
+
 @contextlib.contextmanager
 def errors_in_one_line(tool, status=1):
     """Ends the tool with this status where something is wrong, and says what in one line, unless a program has."""
@@ -36,6 +48,7 @@ def errors_in_one_line(tool, status=1):
         if sys.stdout is None:
             raise ValueError("standard output: it is closed")
         yield
+        sys.stdout.flush()  # here a full disk is still reported as the tool's error
     except subprocess.CalledProcessError as error:
         sys.exit(error.returncode)
     except ImportError as error:
@@ -45,6 +58,7 @@ def errors_in_one_line(tool, status=1):
     else:
         return
     print(f"{tool}: {message}", file=sys.stderr)
+    _drop_output()
     sys.exit(status)
 
 

@@ -1,6 +1,7 @@
 # run: $b
 """Arrays in shared memory from barrier to barrier: a chapter's tree, steps by hand, and what is refused."""
 import json
+import os
 import subprocess
 import sys
 import unittest
@@ -110,11 +111,13 @@ class Steps(course.Course):
         self.refuses("t.json: No such file or directory")
         self.assertEqual(course.call(tree_steps.main), (2, "tree_steps: usage: tree_steps.py FIRST-LAST TRACE.json"))
         self.trace()
-        with open("/dev/full", "w") as full:
-            done = subprocess.run([sys.executable, TOOL, "0-1", "t.json"], stdout=full, stderr=subprocess.PIPE,
-                                  text=True, check=False)
-        self.assertEqual((done.returncode, done.stderr.splitlines()[0]),
-                         (2, "tree_steps: standard output: No space left on device"))
+        buffered = {name: value for name, value in os.environ.items() if name != "PYTHONUNBUFFERED"}
+        for environment in (buffered, {**buffered, "PYTHONUNBUFFERED": "1"}):
+            with open("/dev/full", "w") as full:
+                done = subprocess.run([sys.executable, TOOL, "0-1", "t.json"], stdout=full, stderr=subprocess.PIPE,
+                                      text=True, check=False, env=environment)
+            self.assertEqual((done.returncode, done.stderr),
+                             (2, "tree_steps: standard output: No space left on device\n"))
 
 
 if __name__ == "__main__":
