@@ -8,6 +8,8 @@
 #   npy NAME HEADER BYTES             writes $scratch/NAME.npy with this header and so many bytes of zeros
 #   integers NAME i4|i8 SHAPE NUMBER... writes $scratch/NAME.npy with these numbers
 #   numbers FILE                      the numbers of an i4 file that a program wrote, a space between two
+#   unprivileged COMMAND...           runs it bound by file modes and owners, as root usually is not; fails where root
+#                                     cannot give up these rights
 # shellcheck disable=SC2034 # used by whoever reads this
 
 # hostile PROGRAM...: every line of standard input is EXIT, what a program says (a shell's pattern), and a command,
@@ -74,4 +76,13 @@ integers() {
 numbers() {
     numbers_header=$(od -An -t u2 -j 8 -N 2 "$1")
     od -An -v -w4 -t d4 -j $((10 + numbers_header)) "$1" | tr -s ' \n' ' ' | sed 's/^ //; s/ $//'
+}
+
+# Root stays root, and loses its capabilities: another user may not enter the folder that holds the repository (/root).
+unprivileged() {
+    if [ "$(id -u)" -eq 0 ]; then
+        setpriv --bounding-set=-all --inh-caps=-all "$@"
+    else
+        "$@"
+    fi
 }

@@ -93,15 +93,6 @@ gone() {
     ! kill -0 "$1" 2>/dev/null || grep -q '^State:.Z' "/proc/$1/status" 2>/dev/null
 }
 
-# unprivileged COMMAND...: as somebody whom file modes bind
-unprivileged() {
-    if [ "$(id -u)" -eq 0 ]; then
-        setpriv --reuid=65534 --regid=65534 --clear-groups "$@"
-    else
-        "$@"
-    fi
-}
-
 # --- the command line ---
 learn --help
 equal 'help: exit' 0 "$code"
