@@ -37,6 +37,11 @@ header() {
     fi
 }
 
+# mpi_header: mpicc has it; there may be mpicc, of the package with mpirun, and no header
+mpi_header() {
+    echo '#include <mpi.h>' | mpicc -E -x c -
+}
+
 # python_module NAME: Python, this system's or the first in PATH, has it
 python_module() {
     look="import importlib.util, sys; sys.exit(importlib.util.find_spec('$1') is None)"
@@ -73,7 +78,7 @@ needs_of_checks() {
     need g++-aarch64-linux-gnu 'g++ for aarch64-linux-gnu' command -v aarch64-linux-gnu-g++
     need libc6-dev-arm64-cross "the C library for aarch64-linux-gnu" \
         aarch64-linux-gnu-gcc -E -include stdio.h -x c /dev/null
-    need libopenmpi-dev 'Open MPI, to build with' command -v mpicc
+    need libopenmpi-dev 'Open MPI, to build with' mpi_header
     need openmpi-bin 'Open MPI' command -v mpirun
     need python3-numpy 'NumPy for Python 3' python_module numpy
     need python3-torch 'PyTorch for Python 3' python_module torch
