@@ -3,10 +3,12 @@
 #
 #   sh common/nvcc.sh arch STAMP               writes the architecture into STAMP, if it is not there already
 #   sh common/nvcc.sh compile STAMP ARGS...    runs nvcc with ARGS for the architecture in STAMP
+#   sh common/nvcc.sh every ARGS...            runs nvcc with ARGS for every architecture that the course supports
 #
 # The architecture is $GPU_ARCH (sm_90, sm_90a), else the first GPU's, else sm_90; sm_90 is compiled as sm_90a. nvcc is
 # $CUDA_HOME's, else the one in PATH, else /usr/local/cuda's.
 set -u
+architectures='sm_75 sm_80 sm_86 sm_89 sm_90 sm_120'
 
 fail() {
     status=$1
@@ -48,11 +50,28 @@ write_arch() {
     echo "$arch" >"$1" || exit 1
 }
 
+# with_features ARCH: wgmma and its like are of no other generation, and need sm_90a
+with_features() {
+    case $1 in
+    sm_90) echo sm_90a ;;
+    *) echo "$1" ;;
+    esac
+}
+
+every() {
+    find_nvcc
+    for arch in $architectures; do
+        arch=$(with_features "$arch")
+        set -- "$@" -gencode "arch=compute_${arch#sm_},code=$arch"
+    done
+    exec "$nvcc" "$@"
+}
+
 compile() {
     find_nvcc
     arch=$(cat "$1") || exit 1
     shift
-    [ "$arch" != sm_90 ] || arch=sm_90a # wgmma and its like are of no other generation
+    arch=$(with_features "$arch")
     case $arch in
     *a) exec "$nvcc" -gencode "arch=compute_${arch#sm_},code=$arch" "$@" ;;
     *) exec "$nvcc" "-arch=$arch" "$@" ;;
@@ -62,11 +81,13 @@ compile() {
 case ${1:-} in
 arch) [ $# -eq 2 ] || fail 2 'usage: nvcc.sh arch STAMP' ;;
 compile) [ $# -ge 3 ] || fail 2 'usage: nvcc.sh compile STAMP ARGS...' ;;
-*) fail 2 'usage: nvcc.sh arch STAMP, or nvcc.sh compile STAMP ARGS...' ;;
+every) [ $# -ge 2 ] || fail 2 'usage: nvcc.sh every ARGS...' ;;
+*) fail 2 'usage: nvcc.sh arch STAMP, nvcc.sh compile STAMP ARGS..., or nvcc.sh every ARGS...' ;;
 esac
 command=$1
 shift
 case $command in
 arch) write_arch "$1" ;;
 compile) compile "$@" ;;
+every) every "$@" ;;
 esac

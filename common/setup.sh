@@ -42,6 +42,11 @@ mpi_header() {
     echo '#include <mpi.h>' | mpicc -E -x c -
 }
 
+# clang_header FILE: clang has it
+clang_header() {
+    echo "#include <$1>" | clang -fopenmp -E -x c -
+}
+
 # python_module NAME: Python, this system's or the first in PATH, has it
 python_module() {
     look="import importlib.util, sys; sys.exit(importlib.util.find_spec('$1') is None)"
@@ -72,6 +77,7 @@ needs_of_docs() {
 
 needs_of_checks() {
     need clang clang command -v clang++
+    need libomp-dev "OpenMP's header for clang" clang_header omp.h
     need clang-format clang-format command -v clang-format
     need qemu-user qemu-user command -v qemu-aarch64
     need gcc-aarch64-linux-gnu 'gcc for aarch64-linux-gnu' command -v aarch64-linux-gnu-gcc

@@ -21,3 +21,12 @@ dtypes_of() {
     *) echo f32 f16 bf16 ;;
     esac
 }
+
+# lacking PROGRAM: why the program needs another GPU, or a build for another; nothing if it can run
+lacking() {
+    lacking_said=$("$1" --num-tokens 0 2>&1 >/dev/null)
+    [ $? -eq 3 ] || return 0
+    case $lacking_said in
+    *': this program needs '*) echo "$lacking_said" ;;
+    esac
+}

@@ -8,19 +8,22 @@ set -u
 . "$(dirname "$0")/breaks.sh"
 programs=$1
 
-large="$programs/11c_moe_tensor_cores --num-tokens 300 --num-experts 3 --topk 2 --intermediate-size 192"
-# shellcheck disable=SC2086 # words
-for size in 192 256 384; do
-    succeeds "blocks of $size" $large --hidden-size 320 --block-size $size
-    succeeds "blocks of $size, experts elsewhere" $large --hidden-size 64 --block-size $size --expert-map random
-    succeeds "blocks of $size, one expert" $large --hidden-size 640 --block-size $size --dist one
-done
-# One, two, ... six pairs of tokens a warp, each a tile of its own, and a token less.
-for tokens in 32 64 96 128 160 192; do
-    succeeds "$tokens tokens of an expert" "$programs/11c_moe_tensor_cores" --num-tokens $tokens --num-experts 1 \
-        --topk 1 --block-size 192
-    succeeds "$((tokens - 1)) tokens of an expert" "$programs/11c_moe_tensor_cores" --num-tokens $((tokens - 1)) \
-        --num-experts 1 --topk 1 --block-size 192
+for name in 11c_moe_tensor_cores 11c_moe_tensor_cores_99_kb; do
+    large="$programs/$name --num-tokens 300 --num-experts 3 --topk 2 --intermediate-size 192"
+    # shellcheck disable=SC2086 # words
+    for size in 192 256 384; do
+        succeeds "$name: blocks of $size" $large --hidden-size 320 --block-size $size
+        succeeds "$name: blocks of $size, experts elsewhere" $large --hidden-size 64 --block-size $size \
+            --expert-map random
+        succeeds "$name: blocks of $size, one expert" $large --hidden-size 640 --block-size $size --dist one
+    done
+    # One, two, ... six pairs of tokens a warp, each a tile of its own, and a token less.
+    for tokens in 32 64 96 128 160 192; do
+        succeeds "$name: $tokens tokens of an expert" "$programs/$name" --num-tokens $tokens --num-experts 1 \
+            --topk 1 --block-size 192
+        succeeds "$name: $((tokens - 1)) tokens of an expert" "$programs/$name" --num-tokens $((tokens - 1)) \
+            --num-experts 1 --topk 1 --block-size 192
+    done
 done
 # More blocks of one expert than a warp looks at, so that they are dealt out in several parts.
 succeeds "40 blocks of an expert" "$programs/11c_moe_tensor_cores" --num-tokens 640 --num-experts 3 --topk 1 --dist one
@@ -57,7 +60,7 @@ breaks "weights past a row's end" 's/from.left > 0 ? from.rows : 0/from.rows/' "
 breaks "tokens past a row's end" 's/ \&\& from.left > 0//' "" ""
 
 breaks_start "$programs/11c_moe_tensor_cores" chapters/11c_moe_tensor_cores/moe.cu \
-    's/return launch<few_tokens>.*/return cudaErrorInvalidValue;/'
+    's/return launch_what_fits<few_tokens,.*/return cudaErrorInvalidValue;/'
 breaks "a tile with too little room" 's/count <= Tile::narrower::TOKENS/count <= Tile::TOKENS/' "" "" --block-size 192 \
     --num-tokens 100 --num-experts 2 --topk 1
 breaks "rows past the last" 's/i \* Tile::LINES_AT_ONCE < rows ? 0 : 16/0/' "out-of-bounds" "" --block-size 192

@@ -103,6 +103,11 @@ run_other() {
 }
 
 for program in "$@"; do
+    reason=$(lacking "$program")
+    if [ -n "$reason" ]; then
+        skip "$program" "$reason"
+        continue
+    fi
     operator=$(operator_of "$program")
     "run_$operator" "$program"
     [ "$operator" = parallel ] || succeeds "$program verifies every problem to try" "$program" --check-all

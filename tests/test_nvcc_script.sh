@@ -96,10 +96,19 @@ equal '/usr/local/cuda comes last' '0 13.1: -gencode arch=compute_90a,code=sm_90
 fake "$toolkit/bin/nvcc" 'case $1 in --version) echo "release 12.4," ;; *) exit 7 ;; esac'
 equal "nvcc's exit status" '7 ' "$(nvcc compile "$stamp" x.cu)"
 
-usage='nvcc.sh: usage: nvcc.sh arch STAMP, or nvcc.sh compile STAMP ARGS...'
+fake_nvcc "$bin/nvcc" 12.8
+all=
+for arch in 75 80 86 89 90a 120; do
+    all="$all -gencode arch=compute_$arch,code=sm_$arch"
+done
+equal 'every architecture' "0 12.8: -c x.cu$all" "$(nvcc every -c x.cu)"
+rm "$bin/nvcc"
+
+usage='nvcc.sh: usage: nvcc.sh arch STAMP, nvcc.sh compile STAMP ARGS..., or nvcc.sh every ARGS...'
 equal 'no command' "2 $usage" "$(nvcc)"
 equal 'another command' "2 $usage" "$(nvcc link)"
 equal 'no stamp' '2 nvcc.sh: usage: nvcc.sh arch STAMP' "$(nvcc arch)"
+equal 'nothing to compile for every architecture' '2 nvcc.sh: usage: nvcc.sh every ARGS...' "$(nvcc every)"
 equal 'nothing to compile' '2 nvcc.sh: usage: nvcc.sh compile STAMP ARGS...' "$(nvcc compile "$stamp")"
 
 unset -f nvcc

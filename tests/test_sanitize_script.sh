@@ -27,9 +27,10 @@ racecheck) echo "========= RACECHECK SUMMARY: 0 hazards displayed (0 errors, 0 w
 *) echo "========= ERROR SUMMARY: 0 errors" ;;
 esac'
 
-# program NAME STATUS OPTION: puts a chapter's program into PATH: whatever it is asked, it prints an option and exits
+# program NAME STATUS OPTION [REASON]: puts a chapter's program into PATH: whatever it is asked, it prints an option, the
+# reason on standard error, and exits
 program() {
-    printf '#!%s\necho %s\nexit %s\n' "$(command -v sh)" "$3" "$2" >"$bin/$1"
+    printf '#!%s\necho %s\necho "%s" >&2\nexit %s\n' "$(command -v sh)" "$3" "${4:-}" "$2" >"$bin/$1"
     chmod +x "$bin/$1"
 }
 program gate 0 --num-expert-group
@@ -37,6 +38,9 @@ program wrong 1 --num-expert-group
 program align 0 --block-size
 program parallel 0 --tokens-per-rank
 program other 0 --num-rows
+program older_build 3 --hidden-size 'layer: this program needs sm_90, and this build is for sm_80'
+program older_gpu 3 --hidden-size 'layer: this program needs compute capability 9.0: T4 has 7.5'
+program no_gpu 3 --num-expert-group 'gate: no GPU: none is visible'
 
 message='sanitize.sh: compute-sanitizer is missing: it comes with the CUDA Toolkit'
 mkdir "$scratch/tools"
@@ -71,6 +75,11 @@ equal 'a program with ranks: its two runs, no grid' '0 8 0' "$(sanitize parallel
 equal 'a program of another operator: as it comes' '0 6 0' "$(sanitize other)"
 equal 'two programs' '0 20 0' "$(sanitize gate gate)"
 equal 'a program that does not verify' '1 0 10' "$(sanitize wrong)"
+for lacking in older_build older_gpu; do
+    matches "$lacking: skipped, with the reason" "ok 1 - $lacking # SKIP layer: *" \
+        "$(PATH=$bin:$PATH sh tests/gpu/sanitize.sh $lacking 2>&1)"
+done
+equal 'no GPU at all is no reason to skip' '1 0 10' "$(sanitize no_gpu)"
 sanitizer 'echo "========= ERROR SUMMARY: 1 error"; exit 86'
 equal 'an error, told by the exit status too' '1 0 10' "$(sanitize gate)"
 sanitizer 'echo "========= ERROR SUMMARY: 1 error"'

@@ -1,15 +1,21 @@
 #!/bin/sh
-# Builds the simulator's tests and the chapters with another toolchain and runs them; each program is one test here. A
-# toolchain that is not installed is skipped. `ninja cpu build/tests/simt.a` comes first.
+# Builds the simulator's tests and the chapters with another toolchain and runs them; each program is one test here. What
+# is counted is the source's: to the last digit what the build's own compiler counts. A toolchain that is not installed
+# is skipped. `ninja cpu build/tests/simt.a` comes first.
 #
-# build.ninja is used as it is but for the variables at its top.
+#   sh tests/test_toolchains.sh gcc-14              every gcc and clang that is called so, by name or path
+#   sh tests/test_toolchains.sh gcc-14 exercises    and whether it passes and refuses the answers to every exercise
 #
-# run: clang
+# build.ninja is used as it is but for the variables at its top (tests/toolchains.sh).
+#
+# run: /usr/bin/gcc-[1-9][0-9]
+# run: /usr/bin/clang-[1-9][0-9]
 # run: aarch64
 # takes: long
 
 . tests/tap.sh
 . tests/operators.sh
+. tests/toolchains.sh
 
 chapters=$(cd chapters && ls -d [0-9]*)
 programs="simt/test_collectives simt/test_cooperative simt/test_counters simt/test_host_api simt/test_order simt/test_refusals simt/test_valid simt/test_faults"
@@ -21,65 +27,87 @@ builds() {
     ! grep -m 5 -A 3 'warning:' "$scratch/built"
 }
 
-# toolchain NAME SED-SCRIPT RUNNER: builds into build/NAME and runs each program by RUNNER
+# report: a program's report less what $not_compared names, a field a line
+report() {
+    awk -F, -v skipped="${not_compared:-^$}" '
+        NR == 1 { split($0, name) }
+        NR > 1 { for (i = 1; i <= NF; i++) if (name[i] !~ skipped) print name[i], $i }'
+}
+
+# try_chapter NAME CHAPTER ARGUMENTS RUNNER...: verified, and counted as the build's own compiler counts
+try_chapter() {
+    name=$1
+    chapter=$2
+    arguments=$3
+    shift 3
+    # shellcheck disable=SC2086 # words
+    equal "$name: $chapter $arguments: is right, and counts what is counted here" \
+        "$("build/cpu/$chapter" $arguments --format csv | report)" \
+        "$("$@" "build/$name/cpu/$chapter" $arguments --format csv | report)"
+}
+
+# toolchain NAME SED-SCRIPT TOKENS RUNNER...: builds into build/NAME and runs each program by RUNNER, a chapter with so
+# many tokens, or with the router's if that is empty
 toolchain() {
-    tap_ninja=build/$1.ninja
-    mkdir -p "build/$1"
-    sed -e "s|^b = .*|b = build/$1|" -e "$2" build.ninja > "$tap_ninja"
-    succeeds "$1: builds" builds "build/$1/tests/simt.a" || return
+    name=$1
+    edits=$2
+    tokens=$3
+    shift 3
+    tap_ninja=build/$name.ninja
+    mkdir -p "build/$name"
+    sed -e "s|^b = .*|b = build/$name|" -e "$edits" build.ninja >"$tap_ninja"
+    succeeds "$name: builds" builds "build/$name/tests/simt.a" || return
     for program in $programs; do
-        # shellcheck disable=SC2086 # the runner may have arguments or be empty
-        succeeds "$1: $program" $3 "build/$1/tests/$program"
+        succeeds "$name: $program" "$@" "build/$name/tests/$program"
     done
-    # shellcheck disable=SC2086
-    $3 "build/$1/tests/simt/print_counts" > "build/$1/counts.txt"
-    # shellcheck disable=SC2046,SC2086 # words
-    succeeds "$1: the chapters build" builds $(printf "build/$1/cpu/%s " $chapters) || return
+    equal "$name: what four kernels count" "$(build/tests/simt/print_counts)" \
+        "$("$@" "build/$name/tests/simt/print_counts")"
+    # shellcheck disable=SC2046 # words
+    succeeds "$name: the chapters build" builds $(printf "build/$name/cpu/%s " $chapters) || return
     for chapter in $chapters; do
-        size='--num-tokens 100'
         case $(operator_of "build/cpu/$chapter") in
-        align) types='--ids i32,--ids i64' ;;
-        gate) types="--dtype f32,--dtype $(dtypes_of "$chapter" | sed 's/.* //')" ;;
-        *) size='' types='--seed 1,' ;; # what every program has; the layer's have one type here
+        align)
+            try_chapter "$name" "$chapter" "$tokens --ids i32" "$@"
+            try_chapter "$name" "$chapter" '--num-tokens 100 --ids i64' "$@"
+            ;;
+        gate)
+            try_chapter "$name" "$chapter" "$tokens --dtype f32" "$@"
+            try_chapter "$name" "$chapter" "--num-tokens 100 --dtype $(dtypes_of "$chapter" | sed 's/.* //')" "$@"
+            ;;
+        *) try_chapter "$name" "$chapter" '--seed 1' "$@" ;; # what every program has; the layer's have one type here
         esac
-        # shellcheck disable=SC2086
-        report=$($3 "build/$1/cpu/$chapter" $size ${types%,*})
-        equal "$1: $chapter verifies ${size:+100 tokens, }${types%,*}" 0 $?
-        # shellcheck disable=SC2086
-        equal "$1: $chapter has gcc's shuffles and barriers" \
-            "$("build/cpu/$chapter" $size ${types%,*} | synchronisation)" "$(echo "$report" | synchronisation)"
-        [ "${types#*,}" ] || continue
-        # shellcheck disable=SC2086
-        succeeds "$1: $chapter verifies 100 tokens, ${types#*,}" $3 "build/$1/cpu/$chapter" $size ${types#*,}
     done
 }
 
-# The lines of a report that the source settles, whoever compiles it.
-synchronisation() {
-    grep -E '^(launches|shuffles|votes|warp barriers|block barriers) '
+# exercises NAME: every answer is passed or refused as it should be
+exercises() {
+    succeeds "$1: the exercises build" builds learn || return
+    for folder in exercises/[0-9][0-9]*_*; do
+        succeeds "$1: $folder" sh tests/test_exercises.sh "build/$1/cpu/grade_answer" "$folder"
+    done
 }
 
-# What the source says, whoever compiles it.
-collectives() {
-    grep -E ' (launches|blocks|shuffles|votes|warp_barriers|block_barriers|arrivals) '
-}
-
-# clang leaves branches and calls as they stand in the source only when told so, pass by pass. Loops stay rolled, as
-# with gcc, which does not know `#pragma unroll`: chapter 13 unrolled takes 150 s to compile, rolled 8.
-with_clang() {
-    if ! command -v clang++ >/dev/null; then
-        skip "clang: builds" "clang++ is not installed"
+# with_compiler PATH [exercises]
+with_compiler() {
+    compiler=${1##*/}
+    if [ "$("$1" --version)" = "$(gcc --version | sed "s/^gcc /$compiler /")" ]; then
+        skip "$compiler: builds" "it is what everything is built with"
         return
     fi
-    keep="-mllvm -simplifycfg-sink-common=false -mllvm -simplifycfg-hoist-common=false"
-    keep="$keep -mllvm -simplifycfg-merge-cond-stores=false -mllvm -enable-tail-merge=0"
-    keep="$keep -fno-unroll-loops -mllvm -pragma-unroll-threshold=1 -Wno-pass-failed"
-    toolchain clang "
-        s|^cc = .*|cc = clang|
-        s|^cxx = .*|cxx = clang++|
-        s|^as_written = .*|as_written = -O1 $keep|
-        s|^trace = .*|trace = -fsanitize=thread -fsanitize-coverage=trace-pc,no-prune -mllvm -tsan-instrument-read-before-write=1 -mllvm -tsan-distinguish-volatile=1|
-        s|-fopenmp|-fopenmp=libgomp|g" ""
+    if ! command -v "$(toolchain_variable "$compiler" cxx)" >/dev/null; then
+        skip "$compiler: builds" "$(toolchain_variable "$compiler" cxx) is not installed"
+        return
+    fi
+    case $compiler in
+    clang*)
+        if ! toolchain_edits "$compiler" | grep -q idirafter; then
+            skip "$compiler: builds" "clang's omp.h (libomp-dev) is not installed"
+            return
+        fi
+        ;;
+    esac
+    toolchain "$compiler" "$(toolchain_edits "$compiler")" ''
+    [ "${2:-}" != exercises ] || exercises "$compiler"
 }
 
 with_aarch64() {
@@ -99,23 +127,21 @@ with_aarch64() {
     cp /usr/include/cmocka.h $cross
     aarch64-linux-gnu-gcc -O2 -isystem $cross -c tests/cross/cmocka.c -o $cross/cmocka.o &&
         aarch64-linux-gnu-ar rcs $cross/libcmocka.a $cross/cmocka.o
+    # Here gcc aligns shared arrays to 8 bytes, so that it takes a structure of two words in one access.
+    not_compared='^shared_'
     # The rewriter runs here, not there.
-    succeeds "aarch64: the rewriter" cc -O2 common/simt/rewriter/rewrite_launch.c -o $cross/rewrite_launch || return
+    succeeds "aarch64: the rewriter" cc -O2 common/simt/rewriter/*.c -o $cross/rewrite_launch || return
     toolchain aarch64 "
         s|^cc = .*|cc = aarch64-linux-gnu-gcc|
         s|^cxx = .*|cxx = aarch64-linux-gnu-g++ -isystem $cross|
         s|^objcopy = .*|objcopy = aarch64-linux-gnu-objcopy|
         s|^host_flags =.*|host_flags = -isystem $cross -L$cross|
-        s|^rewriter = .*|rewriter = $cross/rewrite_launch|" "qemu-aarch64 -L /usr/aarch64-linux-gnu"
+        s|^rewriter = .*|rewriter = $cross/rewrite_launch|" '--num-tokens 100' qemu-aarch64 -L /usr/aarch64-linux-gnu
 }
 
-[ $# -gt 0 ] || set -- clang aarch64
-for name in "$@"; do
-    "with_$name"
-    if [ -s "build/$name/counts.txt" ]; then
-        equal "$name: collectives and barriers are counted as with gcc" \
-            "$(build/tests/simt/print_counts | collectives)" \
-            "$(collectives < "build/$name/counts.txt")"
-    fi
-done
+case ${1:-} in
+'') skip 'another toolchain' 'none was named' ;;
+aarch64) with_aarch64 ;;
+*) with_compiler "$@" ;;
+esac
 finish

@@ -163,8 +163,10 @@ static __global__ void __launch_bounds__(THREADS)
     // [offsets]
     for (int e = thread; e < num_experts; e += THREADS)
         offsets[e] = tree[padded_index(e)];
-    if (thread == 0)
-        *num_tokens_post_padded = offsets[num_experts] = total;
+    if (thread == 0) {
+        offsets[num_experts] = total;
+        *num_tokens_post_padded = total;
+    }
     // [offsets]
 
     // [expert_ids]

@@ -12,6 +12,7 @@
 #include "kernels/tensor_core.cuh"
 
 #include <cuda_pipeline.h>
+#include <limits.h>
 
 // [constants]
 typedef __nv_bfloat16 bf16;
@@ -20,6 +21,9 @@ enum { WARP_SIZE = 32, SUM_THREADS = 256 };
 enum { MMA_ROWS = 16, MMA_TOKENS = 8, MMA_K = 16 }; /* one instruction: 16 rows of weights by 8 tokens, 16 deep */
 enum { PAIR_TOKENS = 2 * MMA_TOKENS };              /* one ldmatrix brings two instructions' tokens */
 enum { PIECE = 16 / sizeof(bf16), SWAPPED = 8 };    /* a copy is a piece of 16 bytes; so many change places */
+#ifndef MOST_SHARED
+#define MOST_SHARED INT_MAX /* bytes of shared memory that a block may use, even if the device has more */
+#endif
 static const unsigned FULL_MASK = 0xffffffffu;
 // [constants]
 
@@ -47,6 +51,9 @@ struct tile {
 // [tiles]
 typedef tile<8, 1, 1, 1, 16, 108, 2> few_tokens; /* 128 by 16: small, so that two blocks fit, and copies never pause */
 typedef tile<4, 2, 4, 6, 8, 224, 1> many_tokens; /* 256 by 192: the most that fits into registers: 192 sums a thread */
+/* Two stages each, for GPUs on which a block has less shared memory, 99 KB on most: 128 by 16 and 256 by 96. */
+typedef tile<8, 1, 1, 1, 16, 72, 1> few_tokens_99;
+typedef tile<4, 2, 4, 3, 8, 88, 1> many_tokens_99;
 // [tiles]
 
 // [swizzle]
@@ -391,10 +398,27 @@ static cudaError_t launch(const moe_problem *problem, const moe_buffers *buffers
     return cudaGetLastError();
 }
 
+/** Launches with the tile that is meant, or with the smaller one if a block's shared memory has no room for its ring. */
+template <typename Tile, typename Smaller>
+static cudaError_t launch_what_fits(const moe_problem *problem, const moe_buffers *buffers, cudaStream_t stream)
+{
+    const int positions_bytes = Tile::TOKENS * (int)sizeof(int);
+    int device, bytes;
+    cudaError_t status = cudaGetDevice(&device);
+
+    if (status == cudaSuccess)
+        status = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    if (status != cudaSuccess)
+        return status;
+    return (bytes < MOST_SHARED ? bytes : MOST_SHARED) < Tile::RING_BYTES + positions_bytes
+               ? launch<Smaller>(problem, buffers, stream)
+               : launch<Tile>(problem, buffers, stream);
+}
+
 cudaError_t moe_launch(const moe_problem *problem, const moe_buffers *buffers, cudaStream_t stream)
 {
     if (problem->block_size % many_tokens::TOKENS == 0)
-        return launch<many_tokens>(problem, buffers, stream);
-    return launch<few_tokens>(problem, buffers, stream);
+        return launch_what_fits<many_tokens, many_tokens_99>(problem, buffers, stream);
+    return launch_what_fits<few_tokens, few_tokens_99>(problem, buffers, stream);
 }
 // [launch]

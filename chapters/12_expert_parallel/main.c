@@ -24,6 +24,7 @@ int main(int argc, char **argv)
         .aligned_by = "chapter 10",
         .most_experts = 12255, /* a counter each, in shared memory */
         .experts = {.name = "11c_moe_tensor_cores",
+                    .needs = {.capability = 80, .what = "products of bf16 on tensor cores, m16n8k16"},
                     .unsupported_reason = unsupported_reason,
                     .block_size = block_size,
                     .launch = moe_launch},

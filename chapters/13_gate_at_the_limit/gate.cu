@@ -1,6 +1,6 @@
 /**
  * @file gate.cu
- * @brief Chapter 13: the gate at the limit: a bound from the groups' second bests leaves about eleven candidates.
+ * @brief Chapter 13: the gate at the limit: a bound from the groups' second bests leaves about twelve candidates.
  *
  * Before: eight rounds, one after the other: a group's best, the token's best, take it out.
  * Now:    no rounds. What may be chosen is found by one comparison for each expert, and ranked all against all.

@@ -85,12 +85,6 @@ static __device__ __forceinline__ two_choices two_largest(const float (&choice)[
 // [two_choices]
 
 // [tile]
-/** An expert that a token may choose, and its score. */
-struct scored {
-    int id;
-    float score;
-};
-
 /** What a warp has in shared memory. Behind each group are 16 bytes of room, so that no two lanes meet in a bank. */
 template <typename Router, typename T>
 struct tile {
@@ -103,7 +97,7 @@ struct tile {
     /* 32 bytes of room behind each token's: the lanes of four tokens meet in no bank. */
     __align__(16) float choices[Router::TOKENS][ROOM + 8];
     int ids[Router::TOKENS][ROOM + 8];
-    scored chosen[Router::TOKENS][Router::TOPK];
+    int2 chosen[Router::TOKENS][Router::TOPK]; /* an expert and the bits of its score, in one access */
 };
 // [tile]
 
@@ -207,7 +201,7 @@ static __device__ __forceinline__ void choose(tile<Router, T> &own_tile, int tok
     const T *const scores = own_tile.logits + token_of_warp * GROUPS * STRIDE;
     float *const choices = own_tile.choices[token_of_warp];
     float own[OWN];
-    scored candidate[OWN];
+    int2 candidate[OWN];
     int place[OWN];
 
 #pragma unroll
@@ -215,9 +209,10 @@ static __device__ __forceinline__ void choose(tile<Router, T> &own_tile, int tok
         const int i = k * GROUPS + group;
         const unsigned id = i < count ? own_tile.ids[token_of_warp][i] : 0, of_group = id / COUNT, e = id % COUNT;
 
-        candidate[k] = {(int)id, to_float(scores[of_group * STRIDE + e])};
-        own[k] = i < count ? round_to<Choice>(candidate[k].score + own_tile.bias[of_group * BIAS_STRIDE + e])
-                           : -INFINITY;
+        const float score = to_float(scores[of_group * STRIDE + e]);
+
+        candidate[k] = make_int2((int)id, __float_as_int(score));
+        own[k] = i < count ? round_to<Choice>(score + own_tile.bias[of_group * BIAS_STRIDE + e]) : -INFINITY;
         choices[i] = own[k];
     }
     __syncwarp();
@@ -238,9 +233,18 @@ static __device__ __forceinline__ void choose(tile<Router, T> &own_tile, int tok
 // [choose]
 
 // [many_kernel]
+// Blocks that a multiprocessor holds at a time, as far as their number goes; so many of them need few registers.
+#if defined __CUDA_ARCH__ && (__CUDA_ARCH__ < 800 || __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870)
+enum { RESIDENT_BLOCKS = 16 };
+#elif defined __CUDA_ARCH__ && (__CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1100)
+enum { RESIDENT_BLOCKS = 24 };
+#else
+enum { RESIDENT_BLOCKS = 32 };
+#endif
+
 /** Grid: a warp, which is a block, for each TOKENS tokens. */
 template <typename Router, typename T, typename Choice, typename Bias>
-static __global__ void __launch_bounds__(WARP_SIZE, 32)
+static __global__ void __launch_bounds__(WARP_SIZE, RESIDENT_BLOCKS)
     many_tokens_kernel(weighting how, int64_t num_tokens, const T *gating_output, const Bias *correction_bias,
                        float *topk_weights, int *topk_ids)
 {
@@ -359,16 +363,16 @@ static __global__ void __launch_bounds__(WARP_SIZE, 32)
     // [many_weights]
     const int64_t token = first_row + token_of_warp;
     const bool chooses = !by_rounds & (group < TOPK);
-    const scored expert = chooses ? own_tile.chosen[token_of_warp][group] : scored{0, 0.0f};
-    const float sum = round_to<T>(token_sum(expert.score, GROUPS));
+    const int2 expert = chooses ? own_tile.chosen[token_of_warp][group] : int2{0, 0};
+    const float score = __int_as_float(expert.y), sum = round_to<T>(token_sum(score, GROUPS));
 
     if (!by_rounds & (token >= first_token)) {
         float *const weights = topk_weights + token * (TOPK + how.shared);
         int *const ids = topk_ids + token * (TOPK + how.shared);
 
         if (group < TOPK) {
-            weights[group] = weight_of<T>(how, expert.score, sum);
-            ids[group] = expert.id;
+            weights[group] = weight_of<T>(how, score, sum);
+            ids[group] = expert.x;
         }
         store_shared_experts<Router, T>(how, sum, group, GROUPS, weights, ids);
     }

@@ -17,6 +17,7 @@ int main(int argc, char **argv)
                  .unsupported_reason = unsupported_reason,
                  .capacity = align_capacity_of_few,
                  .workspace_bytes = align_exchange_bytes,
+                 .shared_bytes = align_tile_bytes,
                  .ascending = true,
                  .launch = align_launch},
         .before = {.name = "10_align_parallel_fill",

@@ -200,7 +200,8 @@ static __device__ int sum_words(const many_shared<EXPERTS, THREADS, IDS> &s, int
         s.bases[word * s.experts + e] = (unsigned short)sum;
         sum += __popc(s.marks[word * s.experts + e]);
     }
-    s.tile_counts[e] = s.tile_begins[e] = sum;
+    s.tile_counts[e] = sum;
+    s.tile_begins[e] = sum;
     return sum;
 }
 // [sum_words]

@@ -24,15 +24,23 @@ static size_t workspace_bytes(const struct routing_problem *problem)
     return EXCHANGE_BYTES + align_exchange_bytes(&problem->align);
 }
 
+/** What chapter 14's kernels need, to which larger problems fall back. */
+static size_t shared_bytes(const struct routing_problem *problem)
+{
+    return align_tile_bytes(&problem->align);
+}
+
 int main(int argc, char **argv)
 {
     static const struct routing_chapter chapter = {
         .step = {.name = "15_one_launch",
                  .unsupported_reason = unsupported_reason,
                  .workspace_bytes = workspace_bytes,
+                 .shared_bytes = shared_bytes,
                  .launch = routing_launch},
         .before = {.name = "a plain pair of 13 and 14",
                    .workspace_bytes = workspace_bytes,
+                   .shared_bytes = shared_bytes,
                    .launch = routing_launch_pair},
     };
     return routing_main(argc, argv, &chapter);

@@ -25,6 +25,7 @@ int main(int argc, char **argv)
 {
     static const struct moe_chapter chapter = {
         .step = {.name = "16_layer_at_the_limit",
+                 .needs = {.capability = 90, .only = true, .what = "bulk copies, and products of warpgroups (wgmma)"},
                  .unsupported_reason = unsupported_reason,
                  .block_size = block_size,
                  .bench_most_tokens = 16384,

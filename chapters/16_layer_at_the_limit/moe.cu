@@ -63,8 +63,12 @@ static __device__ void leave(const moe_problem &problem, const moe_buffers &buff
     __syncwarp();
     for (int i = lane; i < num_blocks; i += WARP_SIZE)
         counters->ready[i] = 0;
-    if (lane == 0)
-        counters->next = counters->finished = counters->failed = counters->left = 0;
+    if (lane == 0) {
+        counters->next = 0;
+        counters->finished = 0;
+        counters->failed = 0;
+        counters->left = 0;
+    }
 }
 // [sum]
 

@@ -31,10 +31,14 @@ static __device__ __forceinline__ float rough_reciprocal(float x)
 /** The larger; NaN if one of the two is NaN, where fmaxf() gives the other. */
 static __device__ __forceinline__ float max_or_nan(float a, float b)
 {
+#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
     float larger;
 
     asm("max.NaN.f32 %0, %1, %2;" : "=f"(larger) : "f"(a), "f"(b));
     return larger;
+#else /* without that instruction: NaN is the only number that differs from itself */
+    return a != a ? a : b != b ? b : fmaxf(a, b);
+#endif
 }
 // [rough]
 

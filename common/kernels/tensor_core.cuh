@@ -60,21 +60,28 @@ static __device__ __forceinline__ void ldmatrix_x2_transposed(uint32_t fragments
 // [ldmatrix]
 
 // [mma]
+// Ends the kernel on a GPU that has no such product.
+#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800
+#define ASM_80(...) asm volatile(__VA_ARGS__)
+#else
+#define ASM_80(...) __trap()
+#endif
+
 /** d += a b, summed in f32. Needs compute capability 8.0. */
 static __device__ __forceinline__ void mma_m16n8k16_bf16(float d[4], const uint32_t a[4], const uint32_t b[2])
 {
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
-                 "{%0, %1, %2, %3};"
-                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    ASM_80("mma.sync.aligned.m16n8k16.row.col.f32.bf16.bf16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, "
+           "{%0, %1, %2, %3};"
+           : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+           : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 
 static __device__ __forceinline__ void mma_m16n8k16_f16(float d[4], const uint32_t a[4], const uint32_t b[2])
 {
-    asm volatile("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, "
-                 "%1, %2, %3};"
-                 : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
-                 : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
+    ASM_80("mma.sync.aligned.m16n8k16.row.col.f32.f16.f16.f32 {%0, %1, %2, %3}, {%4, %5, %6, %7}, {%8, %9}, {%0, "
+           "%1, %2, %3};"
+           : "+f"(d[0]), "+f"(d[1]), "+f"(d[2]), "+f"(d[3])
+           : "r"(a[0]), "r"(a[1]), "r"(a[2]), "r"(a[3]), "r"(b[0]), "r"(b[1]));
 }
 // [mma]
 

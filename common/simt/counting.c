@@ -272,7 +272,7 @@ static void count_request(const struct request *request)
         counters->global_load_sectors += count_sectors(request);
         counters->async_copy_bytes += (uint64_t)request->bytes * request->count;
         break;
-    case EVENT_BASIC_BLOCK:
+    case EVENT_BLOCK:
         break;
     }
 }
@@ -284,7 +284,7 @@ static void count_blocks(unsigned count)
     counters->blocks += count;
 }
 
-static void count_basic_block(uint32_t lanes)
+static void count_block(uint32_t lanes)
 {
     counters->basic_blocks++;
     counters->lanes_active += (unsigned)__builtin_popcount(lanes);
@@ -319,7 +319,7 @@ static void count_barrier(const struct block *block)
 
 const struct observer simt_counting = {
     .blocks_ended = count_blocks,
-    .basic_block_issued = count_basic_block,
+    .block_issued = count_block,
     .warp_diverged = count_divergence,
     .request_issued = count_request,
     .bulk_copied = count_bulk_copy,

@@ -32,8 +32,9 @@ ALWAYS_INLINE void record(uintptr_t pc, uint64_t access)
     struct lane *lane = simt_now.lane;
     struct event *event = lane->cursor;
 
-    event->key = lane->depth | pc;
+    event->key = lane->key++;
     event->access = access;
+    event->pc = pc;
     lane->cursor = event + 1;
     if (SIMT_UNLIKELY(event + 1 == lane->limit))
         simt_lane_leave();
@@ -357,15 +358,11 @@ static void access_pieces(const void *pointer, size_t bytes, bool store, uintptr
     if (simt_memory.watched && !lane->in_pieces && (size_t)(lane->limit - lane->cursor) <= most_events + 1)
         simt_lane_leave();
     while (bytes > 0) {
-        if (bytes >= 4 && (uintptr_t)at % 4 == 0) {
-            touch_memory(at, 4, touch, pc);
-            at += 4;
-            bytes -= 4;
-        } else {
-            touch_memory(at, 1, touch, pc);
-            at += 1;
-            bytes -= 1;
-        }
+        const unsigned part = bytes >= 4 && (uintptr_t)at % 4 == 0 ? 4 : bytes >= 2 && (uintptr_t)at % 2 == 0 ? 2 : 1;
+
+        touch_memory(at, part, touch, pc);
+        at += part;
+        bytes -= part;
     }
     lane->in_pieces = false;
 }
@@ -482,10 +479,40 @@ void __tsan_func_exit(void)
         simt_now.lane->depth += EVENT_ONE_CALL;
 }
 
-void __sanitizer_cov_trace_pc(void)
+/* --- what the rewriter's marks call ------------------------------------------------------------------------------- */
+
+ALWAYS_INLINE void begin_block(struct lane *lane, unsigned number, uintptr_t pc)
+{
+    lane->key = (lane->key & EVENT_DEPTH_MASK) | (uint64_t)number << EVENT_PLACE_SHIFT;
+    record(pc, access_of(EVENT_BLOCK, 0, 0));
+}
+
+void simt_block(unsigned number)
 {
     if (simt_now.lane)
-        record(SIMT_CALLER(), access_of(EVENT_BASIC_BLOCK, 0, 0));
+        begin_block(simt_now.lane, number, SIMT_CALLER());
+}
+
+uint64_t simt_call_begins(unsigned number)
+{
+    struct lane *lane = simt_now.lane;
+
+    if (!lane)
+        return 0;
+    const uint64_t caller = lane->key;
+
+    if (caller == EVENT_DEPTH_NONE) { /* it is the kernel itself, by a macro's name */
+        begin_block(lane, number, SIMT_CALLER());
+        return lane->key;
+    }
+    lane->key = ((caller & EVENT_DEPTH_MASK) - EVENT_ONE_CALL) | (uint64_t)number << EVENT_PLACE_SHIFT;
+    return caller;
+}
+
+void simt_call_ends(uint64_t caller)
+{
+    if (simt_now.lane)
+        simt_now.lane->key = caller;
 }
 
 #define HOOKS(kind, bytes, access)                    \

@@ -18,7 +18,7 @@
 /* --- events ------------------------------------------------------------------------------------------------------- */
 
 enum event_kind {
-    EVENT_BASIC_BLOCK,
+    EVENT_BLOCK, /**< a block of the source begins */
     EVENT_GLOBAL_LOAD,
     EVENT_GLOBAL_STORE,
     EVENT_SHARED_LOAD,
@@ -30,27 +30,30 @@ enum event_kind {
 };
 
 /**
- * What one lane did. `key` is (most calls minus calls in progress, program counter), so of several lanes the one that
- * must go first, deepest call and then smallest address, has the smallest key. `access` is kind, bytes and offset.
+ * What one lane did. `key` is its place in the source: most calls minus calls in progress, the number of the block, the
+ * number of the event in that block. So of several lanes the one that must go first, deepest call and then earliest in
+ * the file, has the smallest key, whatever a compiler made of the source. `access` is kind, bytes and offset.
  */
 struct event {
     uint64_t key;
     uint64_t access;
+    uintptr_t pc;
 };
 
 enum {
-    LANE_EVENTS = 512, /**< room of one lane; that of 32 stays in the second-level cache */
+    LANE_EVENTS = 384, /**< room of one lane; that of 32 stays in the second-level cache */
     EVENT_KIND_SHIFT = 56,
     EVENT_BYTES_SHIFT = 48,
     EVENT_DEPTH_SHIFT = 48,
+    EVENT_PLACE_SHIFT = 28, /**< of a block's number in the file */
     EVENT_OUTSIDE_SHIFT = 46, /**< an offset in the program's data, where __device__ variables are, not in the arena */
     CALLS = 16,               /**< of a lane's calls in progress, so many are told apart by where they were made */
     MAX_PASSED = 64,
 };
 #define EVENT_OFFSET_MASK ((UINT64_C(1) << EVENT_BYTES_SHIFT) - 1)
 #define EVENT_OUTSIDE     (UINT64_C(1) << EVENT_OUTSIDE_SHIFT)
-#define EVENT_PC_MASK     ((UINT64_C(1) << EVENT_DEPTH_SHIFT) - 1)
-#define EVENT_DEPTH_NONE  (UINT64_C(0xffff) << EVENT_DEPTH_SHIFT)
+#define EVENT_DEPTH_MASK  (UINT64_C(0xffff) << EVENT_DEPTH_SHIFT)
+#define EVENT_DEPTH_NONE  EVENT_DEPTH_MASK
 #define EVENT_ONE_CALL    (UINT64_C(1) << EVENT_DEPTH_SHIFT)
 
 /* --- lanes, warps, a block ---------------------------------------------------------------------------------------- */
@@ -58,7 +61,8 @@ enum {
 struct lane {
     struct event *cursor; /**< where the next event goes */
     struct event *limit;
-    uint64_t depth;      /**< upper part of the key of every event now */
+    uint64_t key;        /**< of its next event */
+    uint64_t depth;      /**< calls in progress of functions that the compiler did not inline, as in a key */
     uintptr_t stack;     /**< lowest byte of this fiber's stack */
     void *stack_pointer; /**< while suspended */
     uint32_t thread;     /**< number in the block */
@@ -86,7 +90,7 @@ struct passed {
     const char *name;
 };
 
-/** A basic block issued for a warp whose lanes have not all been seen to go on. */
+/** A block issued for a warp whose lanes have not all been seen to go on. */
 struct open_step {
     uint32_t mask; /**< lanes that have not gone on yet */
     uint32_t diverged;

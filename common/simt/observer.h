@@ -42,8 +42,8 @@ struct observer {
     void (*lane_accesses)(const void *address, unsigned bytes, enum event_kind kind);
     void (*lanes_stopped)(const struct warp *warp); /**< what they wrote is in memory now */
     void (*lanes_returned)(uint32_t lanes);
-    void (*basic_block_issued)(uint32_t lanes);
-    void (*warp_diverged)(const struct warp *warp); /**< lanes have gone on from one basic block to different ones */
+    void (*block_issued)(uint32_t lanes);
+    void (*warp_diverged)(const struct warp *warp); /**< lanes have gone on from one block to different ones */
     void (*request_issued)(const struct request *request);
     void (*bulk_copied)(unsigned bytes); /**< a row or a tile, by one call of the running lane */
     void (*lanes_met)(const struct meeting *meeting);

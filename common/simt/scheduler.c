@@ -116,6 +116,7 @@ void simt_block_begin(struct block *block)
         warp->parked = false;
     }
     for (unsigned i = 0; i < block->threads; i++) {
+        block->lane[i].key = EVENT_DEPTH_NONE;
         block->lane[i].depth = EVENT_DEPTH_NONE;
         block->lane[i].in_pieces = false;
         block->lane[i].loaded = 0;

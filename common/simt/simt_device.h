@@ -250,6 +250,40 @@ SIMT_CONSTEXPR auto operator|=(simt_up_to<Array>, Index index)
     return simt_index_of<Array, 1>(index);
 }
 
+/*
+ * --- where blocks of the source begin -------------------------------------------------------------------------------
+ */
+
+/* The rewriter's marks. They are numbered in the order of the source; what the compiler computes has no blocks. */
+#define SIMT_BLOCK simt_block(__COUNTER__)
+#define SIMT_SIDE  simt_side(__COUNTER__)
+#define SIMT_AND   simt_operand(__COUNTER__)
+#define SIMT_OR    !simt_operand(__COUNTER__)
+#define SIMT_CALL  const simt_inside simt_inside_of(__COUNTER__)
+
+SIMT_CONSTEXPR void simt_side(unsigned number)
+{
+    if (!__builtin_is_constant_evaluated())
+        simt_block(number);
+}
+SIMT_CONSTEXPR bool simt_operand(unsigned number)
+{
+    simt_side(number);
+    return true;
+}
+class simt_inside {
+    uint64_t caller;
+
+public:
+    inline __attribute__((always_inline)) explicit simt_inside(unsigned number) : caller(simt_call_begins(number))
+    {
+    }
+    inline __attribute__((always_inline)) ~simt_inside()
+    {
+        simt_call_ends(caller);
+    }
+};
+
 /* --- bits --------------------------------------------------------------------------------------------------------- */
 
 #define SIMT_DEVICE static inline __attribute__((always_inline))

@@ -371,7 +371,7 @@ static void trace_return(uint32_t lanes)
     append((struct entry){.kind = ENTRY_RETURN,
                           .warp = warp_number(),
                           .lanes = lanes,
-                          .pc = has_event ? lane->head[-1].key & EVENT_PC_MASK : trace.queue[lane->thread].last_pc});
+                          .pc = has_event ? lane->head[-1].pc : trace.queue[lane->thread].last_pc});
 }
 
 const struct observer simt_tracing = {

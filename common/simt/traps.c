@@ -13,6 +13,12 @@
 #include <sys/time.h>
 #include <ucontext.h>
 
+/** What a call of a virtual function that is not defined comes to. */
+_Noreturn void __cxa_pure_virtual(void)
+{
+    simt_fault_here(cudaErrorLaunchFailure, SIMT_CALLER(), "call of a pure virtual function", "calls it");
+}
+
 /* --- signals ------------------------------------------------------------------------------------------------------ */
 
 enum { NUM_SIGNALS = 4 };

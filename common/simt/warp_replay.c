@@ -1,10 +1,10 @@
 /**
  * @file warp_replay.c
- * @brief From what each lane did to what the warp issued: basic blocks, memory requests, and where its lanes part.
+ * @brief From what each lane did to what the warp issued: blocks, memory requests, and where its lanes part.
  *
- * Of the lanes' next events the one with the deepest call, then the smallest address, is issued, for every lane that is
- * at it. Compilers lay out blocks so that lanes which part meet again at the join, as on the hardware; no control-flow
- * graph is needed.
+ * Of the lanes' next events the one with the deepest call, then the earliest in the source, is issued, for every lane
+ * that is at it. In the source a join stands behind what it joins, so lanes which part meet again there, as on the
+ * hardware; no control-flow graph is needed.
  */
 #include "blocks.h"
 
@@ -17,7 +17,7 @@
 
 uintptr_t simt_last_pc;
 
-/** Lanes of `group` went on to `successor`: settles the basic blocks they came from. */
+/** Lanes of `group` went on to `successor`: settles the blocks they came from. */
 static void steps_leave(struct warp *warp, uint32_t group, uint64_t successor)
 {
     for (int i = 0; i < warp->open_count;) {
@@ -40,9 +40,9 @@ static void steps_leave(struct warp *warp, uint32_t group, uint64_t successor)
     }
 }
 
-static void issue_basic_block(struct warp *warp, uint32_t group, uint64_t key)
+static void issue_block(struct warp *warp, uint32_t group, uint64_t key)
 {
-    OBSERVE(basic_block_issued, group);
+    OBSERVE(block_issued, group);
     if (warp->open_count == 1 && warp->open[0].mask == group) {
         struct open_step *step = &warp->open[0];
 
@@ -68,7 +68,7 @@ static void issue_memory(const struct lane *lanes, uint32_t group, size_t at)
 
         request.kind = (enum event_kind)(what >> (EVENT_KIND_SHIFT - EVENT_BYTES_SHIFT));
         request.bytes = what & 0xff;
-        request.pc = first->key & EVENT_PC_MASK;
+        request.pc = first->pc;
         request.lanes = group;
         FOR_EACH_LANE (i, group) {
             const uint64_t access = lanes[i].head[at].access;
@@ -119,14 +119,14 @@ static void issue_run(struct warp *warp, struct lane *lanes, uint32_t group, siz
     const struct event *lead = lanes[__builtin_ctz(group)].head;
 
     for (size_t i = 0; i < run; i++) {
-        if (lead[i].access >> EVENT_KIND_SHIFT == EVENT_BASIC_BLOCK)
-            issue_basic_block(warp, group, lead[i].key);
+        if (lead[i].access >> EVENT_KIND_SHIFT == EVENT_BLOCK)
+            issue_block(warp, group, lead[i].key);
         else
             issue_memory(lanes, group, i);
     }
     FOR_EACH_LANE (i, group)
         lanes[i].head += run;
-    simt_last_pc = lead[run - 1].key & EVENT_PC_MASK;
+    simt_last_pc = lead[run - 1].pc;
     simt_work.events += run * (unsigned)__builtin_popcount(group);
 }
 
@@ -148,7 +148,7 @@ static void note_passing(struct warp *warp, const struct lane *lanes, uint32_t g
     for (size_t i = 0; i < run && warp->passed_count < MAX_PASSED; i++) {
         struct passed *passed = find_passed(warp, lead[i].key);
 
-        if (lead[i].access >> EVENT_KIND_SHIFT == EVENT_BASIC_BLOCK)
+        if (lead[i].access >> EVENT_KIND_SHIFT == EVENT_BLOCK)
             continue;
         if (passed == warp->passed + warp->passed_count)
             warp->passed[warp->passed_count++] = (struct passed){.key = lead[i].key};
@@ -174,7 +174,7 @@ static void check_missed(struct warp *warp, const struct lane *lanes, uint32_t g
             "did this %s without lane %u, thread (%u,%u,%u), which it names, which has not come to it and "
             "has not returned before: both go on" SIMT_PLACE,
             passed->name, gone->thread % WARP_LANES, gone->index.x, gone->index.y, gone->index.z,
-            (uintptr_t)(lead[i].key & EVENT_PC_MASK));
+            lead[i].pc);
     }
 }
 

@@ -1,6 +1,7 @@
 """What the gate chooses and how align lines it up: the data of the figures drawn from arrays that programs write."""
 import ast
 import collections
+import functools
 import json
 import math
 import pathlib
@@ -43,6 +44,31 @@ def _read_words():
     return words
 
 
+def _scores(logits):
+    return [1 / (1 + math.exp(-logit)) for logit in logits]
+
+
+def _groups(scores, bias):
+    """A token's choices, for each group its two best choices, the better one first, and the groups that stay."""
+    choice = [value + of_expert for value, of_expert in zip(scores, bias)]
+    best = [sorted(choice[first:first + GROUP], reverse=True)[:2] for first in range(0, NUM_EXPERTS, GROUP)]
+    return choice, best, sorted(range(len(best)), key=lambda group: -sum(best[group]))[:KEPT]
+
+
+@functools.lru_cache(maxsize=None)
+def candidates():
+    """How many experts of a token of the router's data pass chapter 13's bound, of all tokens in ascending order: the
+    bound is the worst of the second best choices in the groups that stay."""
+    logits, bias = (_rows(ROUTER / f"layer2_{name}.npy", NUM_EXPERTS, float) for name in ("logits", "bias"))
+    counts = []
+    for row in logits:
+        choice, best, stay = _groups(_scores(row), bias[0])
+        bound = min(best[group][1] for group in stay)
+        counts.append(sum(choice[expert] >= bound for group in stay
+                          for expert in range(group * GROUP, (group + 1) * GROUP)))
+    return sorted(counts)
+
+
 def flow(directory):
     """The last token of a gate's answer, with what each step made of it, calculated once more: the answer must be
     the same."""
@@ -52,15 +78,14 @@ def flow(directory):
     words, row = _read_words(), len(ids) - 1
     if len(weights) != len(ids) or len(ids) > min(len(logits), len(words)):
         raise ValueError(f"{directory}: its arrays are not of as many tokens as the router's data has")
-    score = [1 / (1 + math.exp(-logit)) for logit in logits[row]]
-    choice = [value + of_expert for value, of_expert in zip(score, bias[0])]
+    score = _scores(logits[row])
+    choice, best_two, stay = _groups(score, bias[0])
 
     def best(experts, count):
         return sorted(experts, key=lambda expert: -choice[expert])[:count]
 
     groups = [best(range(first, first + GROUP), 2) for first in range(0, NUM_EXPERTS, GROUP)]
-    sums = [choice[first] + choice[second] for first, second in groups]
-    stay = sorted(range(len(groups)), key=lambda group: -sums[group])[:KEPT]
+    sums = list(map(sum, best_two))
     chosen = best([expert for expert in range(NUM_EXPERTS) if expert // GROUP in stay], TOPK)
     expected = [SCALE * score[expert] / sum(score[other] for other in chosen) for expert in chosen]
     if list(ids[row]) != chosen or any(abs(weight - other) > 1e-5 for weight, other in zip(weights[row], expected)):

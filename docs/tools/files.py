@@ -8,6 +8,8 @@ import shutil
 import subprocess
 import sys
 
+# A value within a line, as tables.py writes it; not an example of one, in backquotes.
+VALUE = re.compile(r"(?<!`)(<!-- value: (.*?) -->)(.*?)(<!-- end -->)")
 MARKER = re.compile(r"\s*// \[([a-z0-9_]+)\]")
 
 
@@ -74,9 +76,10 @@ def write_whole(path, text):
 
 
 def readmes():
-    """The Markdown files that hold tables and show figures: README.md, the chapters' and some pages beside them."""
-    return [path for pattern in ("README.md", "chapters/*/README.md", "docs/pages/claims.md", "docs/pages/peers.md")
-            for path in sorted(pathlib.Path().glob(pattern))]
+    """The Markdown files that hold tables and show figures: README.md and all pages, but for the list of exercises,
+    which tests/record_session.sh writes."""
+    return [path for pattern in ("README.md", "chapters/*/*.md", "docs/pages/*.md", "common/data/*/README.md",
+                                 "exercises/[0-9]*/README.md") for path in sorted(pathlib.Path().glob(pattern))]
 
 
 def snippets(path):

@@ -201,7 +201,7 @@ def _comment_line(writer, line):
     expanded = writer.expand_marker(text)
     if text == "end":
         writer.in_generated = False
-    elif expanded is None and ":" in text and not text.startswith(("words:", "not:")):
+    elif expanded is None and ":" in text and not text.startswith(("words:", "not:", "by hand:")):
         writer.in_generated = True
     return expanded
 
@@ -222,6 +222,7 @@ def _line(writer, line, following):
         writer.fence = "" if is_end else writer.fence or fence
         writer.lines_of_code += not is_end
         return line
+    line = files.VALUE.sub(r"\3", line)
     if line.startswith("<!-- "):
         return _comment_line(writer, line)
     if line.startswith("!["):

@@ -1,4 +1,4 @@
-"""Runs of the chapters' programs that the documentation shows: reports, traces and arrays.
+"""Runs of the programs that the documentation shows: reports, traces, arrays, and what tests say.
 
 Each is kept in BUILD/docs/runs and made again only when the program is newer. Paths are relative to the repository's
 root, in which the tools run. A run that fails is a ValueError with one line.
@@ -7,6 +7,7 @@ import hashlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 
@@ -38,10 +39,10 @@ STEPPED = {  # the run of a chapter's program that a reader may step through
 }
 
 
-def _make(build, program, arguments, options, suffix):
+def _make(build, program, arguments, options, suffix, folder="cpu"):
     """The file or folder of one run, made whole or not at all by the program with these options, where {} is its
     path. A report's file holds what the program prints."""
-    binary, name = pathlib.Path(build) / "cpu" / program, program
+    binary, name = pathlib.Path(build) / folder / program, pathlib.Path(program).name
     if arguments:
         name += "_" + hashlib.sha256(f"{program} {arguments}".encode()).hexdigest()[:8]
     kept = pathlib.Path(build) / "docs" / "runs" / (name + suffix)
@@ -51,10 +52,11 @@ def _make(build, program, arguments, options, suffix):
     unfinished = kept.with_name(f".{os.getpid()}_{kept.name}")
     (unfinished if suffix == ".arrays" else kept.parent).mkdir(parents=True, exist_ok=True)
     command = [str(binary), *arguments.split(), *(word.format(unfinished) for word in options.split())]
-    result = subprocess.run(command, capture_output=True, text=True, check=False)
+    environment = {**os.environ, "CMOCKA_MESSAGE_OUTPUT": "TAP"}
+    result = subprocess.run(command, env=environment, capture_output=True, text=True, check=False)
     if result.returncode != 0:
         raise ValueError(f"{' '.join(command)}: {result.stderr.strip() or f'exit status {result.returncode}'}")
-    if suffix == ".report.json":
+    if suffix.startswith(".report."):
         unfinished.write_text(result.stdout)
     os.utime(unfinished)
     try:
@@ -71,6 +73,19 @@ def report(build, program, arguments=""):
         return json.loads(path.read_text())
     except ValueError as error:
         raise ValueError(f"{program}: its report is no JSON: {error}") from None
+
+
+def csv_report(build, program):
+    """The path of what the program reports with --format csv."""
+    return _make(build, program, "", "--format csv", ".report.csv")
+
+
+def passed(build, test):
+    """How many tests a built test program has, all of which passed; None if it is not built."""
+    if not (pathlib.Path(build) / "tests" / test).exists():
+        return None
+    said = _make(build, test, "", "", ".report.tap", "tests").read_text()
+    return len(re.findall(r"^ok ", said, re.M))
 
 
 def trace(build, program, arguments=None):

@@ -2,8 +2,8 @@
 
     python3 docs/tools/tables.py [--check] [--build build] [--results docs/results/h200] [FILE.md...]
 
-In the repository's root; without files, in README.md and the chapters'. What it writes stands between a marker
-and the line <!-- end -->:
+In the repository's root; without files, in all pages. What it writes stands between a marker and the line
+<!-- end -->:
 
     <!-- times: f32 -->               recorded times, see times.py
     <!-- stages: times 12_a 64 -->    recorded times and traffic of several ranks, see stages.py
@@ -11,6 +11,12 @@ and the line <!-- end -->:
     <!-- row: shuffles: remark -->    with a counter and what there is to say about it
     <!-- tree: 0-7 PROGRAM ... -->    what words 0 to 7 of dynamic shared memory hold at each barrier, when the
                                       program runs with these arguments, see tree_steps.py
+    <!-- prints: COMMAND -->          what a command prints, in a shell; `ninja run` its tables, anew if need be
+    <!-- values: head | head -->      a table of values, see values.py; a row for each marker that follows, in which
+    <!-- row: label | {VALUE} -->     they are in braces
+
+Within a line stands <!-- value: VALUE -->14.5<!-- end -->; of a value whose program is not built, what stood there.
+Above a table of numbers that is none of these stands why: <!-- by hand: REASON -->.
 
 --check writes nothing. Exits 1 if it finds something that is not as it would write it, 2 if a file cannot be
 read or understood or a program fails.
@@ -19,6 +25,7 @@ import functools
 import os
 import pathlib
 import re
+import subprocess
 import sys
 import types
 
@@ -29,16 +36,18 @@ import runs
 import stages
 import times
 import tree_steps
+import values
 
-TABLES = ("times", "stages", "counters", "tree")
+TABLES = ("times", "stages", "counters", "tree", "prints", "values")
+OF_THE_SITE = r"(words|not|results|fold|run)"  # see page_text.py and pages.py
 
 
 def _parse_marker(line):
     """A line's marker and its words; (None, "") for another line. A comment that begins like one must be known."""
     if line == "<!-- end -->":
         return "end", ""
-    match = re.fullmatch(r"<!-- (times|stages|counters|row|tree): (.*?) ?-->", line)
-    if not match and re.match(r"<!-- [^ :]*:", line):
+    match = re.fullmatch(rf"<!-- ({'|'.join(TABLES)}|row): (.*?) ?-->", line)
+    if not match and re.match(rf"<!-- (?!{OF_THE_SITE}:)[^ :]*:", line) and not files.VALUE.match(line):
         raise ValueError(f"'{line[:60]}' is no marker; <!-- times: f32 -->, <!-- counters: 03 04 --> and "
                          "<!-- tree: 0-7 PROGRAM --> are some")
     return match.groups() if match else (None, "")
@@ -57,6 +66,18 @@ def _tree_lines(words, build):
     return ["", "```", *lines, "```", "", f"Printed by {by}.", ""]
 
 
+def _print_lines(command, build):
+    if command == "ninja run":
+        reports = [runs.csv_report(build, chapter) for chapter in results.chapters()]
+        words = [sys.executable, results.COMMON / "chapter_table.py", *reports]
+        done = subprocess.run(words, capture_output=True, text=True, check=False)
+    else:
+        done = subprocess.run(command, shell=True, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise ValueError(f"{command}: {done.stderr.strip() or f'exit status {done.returncode}'}")
+    return ["", "```", *done.stdout.rstrip("\n").split("\n"), "```", ""]
+
+
 def _parse_table(kind, words, line, build, recorded):
     """A table on its way: .make() returns its lines once its .rows are known."""
     rows = []
@@ -64,6 +85,10 @@ def _parse_table(kind, words, line, build, recorded):
         make = functools.partial(times.table, times.parse(words, recorded), recorded)
     elif kind == "stages":
         make = functools.partial(stages.table, stages.parse(words, recorded))
+    elif kind == "prints":
+        make = functools.partial(_print_lines, words, build)
+    elif kind == "values":
+        make = functools.partial(values.Values(build, recorded).table, words, rows)
     elif kind == "counters":
         make = functools.partial(counters.table, counters.parse(words), rows, build, recorded)
     else:
@@ -77,25 +102,33 @@ def _check_place(kind, table):
         raise ValueError("the table before has no <!-- end -->")
     if kind == "end" and not table:
         raise ValueError("<!-- end --> of no table")
-    if kind == "row" and (not table or table.kind != "counters" or table.written):
-        raise ValueError("a row must follow <!-- counters: ... --> or another row")
+    if kind == "row" and (not table or table.kind not in ("counters", "values") or table.written):
+        raise ValueError("a row must follow <!-- counters: ... -->, <!-- values: ... --> or another row")
+
+
+def _write_values(line, known):
+    """The line with its values written anew."""
+    line, found = files.VALUE.subn(lambda value: value[1] + (known.text(value[2]) or value[3]) + value[4], line)
+    if len(re.findall("(?<!`)<!-- value:", line)) != found:
+        raise ValueError("a value without its <!-- end --> in the same line")
+    return line
 
 
 def make_page(path, text, build, recorded):
     """The text that a page should have: its own, what stands in its tables written anew."""
-    made, table, at = [], None, 0
+    made, table, at, known = [], None, 0, values.Values(build, recorded)
     try:
         for at, line in enumerate(text.split("\n"), 1):
             kind, words = _parse_marker(line)
             _check_place(kind, table)
             if kind == "row":
-                table.rows.append(counters.parse_row(words))
+                table.rows.append(counters.parse_row(words) if table.kind == "counters" else words)
             elif table and not table.written:
                 line_here, at = at, table.line
                 made += table.make()
                 at, table.written = line_here, True
             if not table or kind in ("row", "end"):
-                made.append(line)
+                made.append(_write_values(line, known))
             if kind in TABLES:
                 table = _parse_table(kind, words, at, build, recorded)
             table = None if kind == "end" else table

@@ -266,6 +266,17 @@ def lines(words, recorded):
                 [run for run in (*(run for _, run, _ in chapters), library) if run])
 
 
+def median(words, num_tokens, recorded, column="here"):
+    """The run and the median microseconds of the one chapter that the words name, or, without one, of the library."""
+    request = parse(words, recorded)
+    library, chapters, _ = _read_runs(request, recorded)
+    run, column = chapters[0][1:] if request.chapters else (library, column)
+    us = results.median(results.row_of(run, num_tokens), column)
+    if us is None:
+        raise ValueError(f"no time of {num_tokens:,} tokens is recorded of '{words}'")
+    return run, us
+
+
 def few_and_many(chapter):
     """The numbers of tokens whose times stand in lists of chapters."""
     return OPERATORS[_operator_of(chapter)].few_and_many

@@ -12,6 +12,7 @@
 
 #include "base/random.h"
 #include "harness/align/input.h"
+#include "harness/core/gpu_needs.h"
 #include "harness/gate/input.h"
 
 #include <cuda_runtime.h>
@@ -32,6 +33,9 @@ struct grade_case {
 /** The grader's cases, the simplest first: the first that fails is what the learner sees. */
 extern const struct grade_case grade_cases[];
 extern const int num_grade_cases;
+
+/** What the exercise needs of a GPU. A grader that does not define it needs nothing. */
+extern const struct gpu_needs grade_needs;
 
 /* --- input -------------------------------------------------------------------------------------------------------- */
 

@@ -44,9 +44,9 @@ static bool is_for_kernels(const char *name)
 {
     static const char *const hooks[] = {"cuda", "__tsan_", NULL};
     static const char calls[] =
-        " __sanitizer_cov_trace_pc _GLOBAL_OFFSET_TABLE_ simt_activemask simt_all simt_any simt_atomic simt_atomic16"
-        " simt_atomic32 simt_atomic64 simt_ballot simt_block_dim simt_block_idx simt_bulk_copy"
-        " simt_bulk_copy_tile simt_clock simt_clock_or"
+        " _GLOBAL_OFFSET_TABLE_ simt_activemask simt_all simt_any simt_atomic simt_atomic16"
+        " simt_atomic32 simt_atomic64 simt_ballot simt_block simt_block_dim simt_block_idx simt_bulk_copy"
+        " simt_bulk_copy_tile simt_call_begins simt_call_ends simt_clock simt_clock_or"
         " simt_copies_commit simt_copies_wait simt_copy simt_copy_symbol simt_dynamic_shared simt_fence simt_free"
         " simt_gather_bits simt_grid_dim simt_grid_is_together simt_grid_sync simt_launch_kernel simt_ldmatrix"
         " simt_malloc simt_match_all simt_match_any simt_mbarrier_arrive simt_mbarrier_arrive_copies simt_mbarrier_init"

@@ -42,11 +42,6 @@ class TheCourse(unittest.TestCase):
         self.assertEqual(self.cell("07_align_vector_pad", "launches", 0), self.csv("06_align_serial", "launches"))
         self.assertEqual(self.cell("07_align_vector_pad", "launches", 3), self.csv("07_align_vector_pad", "launches"))
 
-    def test_no_table_is_typed_by_hand(self):
-        for page in sorted(ROOT.glob("chapters/*/README.md")):
-            outside = re.sub(r"^<!-- (times|tree|counters):.*?^<!-- end", "", page.read_text(), flags=re.M | re.S)
-            self.assertNotIn("\n| counter |", outside, page)
-
     def test_the_simulators_counters_have_names(self):
         listed = (ROOT / "common/simt/counter_list.h").read_text()
         self.assertEqual(len(counters.names()), listed.count("\nCOUNTER(") + listed.count("\nRARE_COUNTER("))
@@ -172,8 +167,8 @@ class Tables(course.Course):
                 ("a.md:1: a GPU's counters are of all kernels of one problem: no 'of' and no 'by'",
                  "<!-- counters: of last_kernel, machine:04 -->", ROW),
                 ("a.md:1: counters without rows; <!-- row: shuffles --> is one", "<!-- counters: 03 -->"),
-                ("a.md:1: a row must follow <!-- counters: ... --> or another row", ROW),
-                ("a.md:4: a row must follow <!-- counters: ... --> or another row", "<!-- counters: 03 -->", ROW, "",
+                ("a.md:1: a row must follow <!-- counters: ... -->, <!-- values: ... --> or another row", ROW),
+                ("a.md:4: a row must follow <!-- counters: ... -->, <!-- values: ... --> or another row", "<!-- counters: 03 -->", ROW, "",
                  ROW),
                 ("a.md:1: counters of nothing; 'counters: 03 04' is of two chapters", "<!-- counters: per token, -->"),
                 ("a.md:1: counters 'per expert'; 'per token', 'of KERNEL' and 'by NUMBER' are known",

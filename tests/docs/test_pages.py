@@ -162,6 +162,15 @@ class Refusals(TinyCourse):
         self.refuses(f"{FIRST}:7: it links to 'chapters/01_first/none.md': no such file", "`a", "b`", "[c](none.md)")
         self.refuses(f"{FIRST}:5: it links to '../../../a.md', which is outside the repository", "[c](../../../a.md)")
 
+    def test_values_and_reasons(self):
+        """A reader sees the value; what follows a reason is no generated text."""
+        self.first("It is <!-- value: 1 + 1 -->2<!-- end -->, and", "<!-- value: 3 -->3<!-- end --> more.", "",
+                   "<!-- by hand: an example -->", "| a | 1 |", "|---|---|", "", "A warp.")
+        made = self.make()["chapter_01.md"]
+        self.assertIn("\nIt is 2, and\n3 more.\n\n| a | 1 |\n|---|---|\n\nA [warp](@ref term_warp).\n", made)
+        self.assertNotIn("<!--", made)
+        self.becomes("`<!-- value: 1 -->1<!-- end -->`", "`<!-- value: 1 -->1<!-- end -->`")
+
     def test_commands_and_comments(self):
         self.refuses(f"{FIRST}:5: 'exit 3' exits with 3; it must exit with 0", "<!-- run: exit 3 -->")
         self.refuses(f"{FIRST}:5: 'true' exits with 0; it must exit with 1", "<!-- run 1: true -->")

@@ -4,12 +4,18 @@
 #   sh tests/run.sh "tests/gpu/parallel.sh build/gpu/12_expert_parallel"
 set -u
 . "$(dirname "$0")/../tap.sh"
+. "$(dirname "$0")/../operators.sh"
 program=$1
 name=$(basename "$program")
 shape="--hidden-size 256 --intermediate-size 128 --num-experts 16 --topk 4"
 
 if [ "$(nvidia-smi --list-gpus 2>/dev/null | wc -l)" -lt 2 ]; then
     echo "1..0 # SKIP there are not two GPUs"
+    exit
+fi
+reason=$(lacking "$program")
+if [ -n "$reason" ]; then
+    echo "1..0 # SKIP $reason"
     exit
 fi
 

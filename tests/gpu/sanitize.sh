@@ -62,6 +62,11 @@ runs_of() {
 }
 
 for program in "$@"; do
+    reason=$(lacking "$program")
+    if [ -n "$reason" ]; then
+        skip "$(basename "$program")" "$reason"
+        continue
+    fi
     runs_of "$program" >"$scratch/runs"
     for tool in memcheck racecheck synccheck initcheck; do
         while read -r arguments; do

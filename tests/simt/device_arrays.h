@@ -35,4 +35,17 @@ static void from_device(T *host, T *device, size_t count)
     check(cudaFree(device));
 }
 
+/** What a kernel of this program was compiled for, 80 for sm_80: it may be less than the GPU's capability. */
+static int compiled_for(const void *kernel)
+{
+#ifdef __CUDACC__
+    cudaFuncAttributes attributes;
+
+    check(cudaFuncGetAttributes(&attributes, kernel));
+    return attributes.ptxVersion;
+#else
+    return kernel ? 90 : 0; /* the simulator has what sm_90 has */
+#endif
+}
+
 #endif

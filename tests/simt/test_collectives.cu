@@ -1,4 +1,5 @@
 /** @file test_collectives.cu  Shuffles, votes, matches, reductions and barriers give what CUDA says they give. */
+#include "kernels/reductions.cuh"
 #include "simt_test.h"
 
 /* --- shuffles ----------------------------------------------------------------------------------------------------- */
@@ -217,6 +218,40 @@ static void votes_of_part_of_a_warp(void **)
         assert_int_equal(got[32 + lane], 1);
         assert_int_equal(got[64 + lane], 16);
         assert_int_equal(got[96 + lane], 0x00ffff00);
+    }
+}
+
+/** The lanes in `mask` reduce values by shuffles, as GPUs without the instruction do, and by the instruction. */
+static __global__ void reductions_kernel(unsigned mask, int *out)
+{
+    const int lane = threadIdx.x;
+    const unsigned bits = 2654435761u * (unsigned)(lane + 1);
+    const int value = (int)bits;
+
+    if (!(mask >> lane & 1))
+        return;
+    out[lane] = reduce_by_shuffles(mask, value, [](int a, int b) { return a + b; }) == __reduce_add_sync(mask, value);
+    out[32 + lane] = reduce_by_shuffles(mask, value, [](int a, int b) { return min(a, b); }) ==
+                     __reduce_min_sync(mask, value);
+    out[64 + lane] = reduce_by_shuffles(mask, bits, [](unsigned a, unsigned b) { return max(a, b); }) ==
+                     __reduce_max_sync(mask, bits);
+    out[96 + lane] = reduce_by_shuffles(mask, bits, [](unsigned a, unsigned b) { return a ^ b; }) ==
+                     __reduce_xor_sync(mask, bits);
+}
+
+static void reductions_by_shuffles(void **)
+{
+    static const unsigned masks[] = {~0u, 0x00ffff00u, 0x80000001u, 0x10u, 0x55555555u};
+
+    for (int m = 0; m < 5; m++) {
+        int *out = device_words(-1);
+
+        reductions_kernel<<<1, 32>>>(masks[m], out);
+        expect_good();
+        const int *got = take_words(out);
+
+        for (int i = 0; i < 128; i++)
+            assert_int_equal(got[i], masks[m] >> i % 32 & 1 ? 1 : -1);
     }
 }
 
@@ -453,12 +488,19 @@ static void bits_and_arithmetic(void **)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(shuffles_of_every_width),      cmocka_unit_test(shuffles_of_every_type),
-        cmocka_unit_test(groups_with_disjoint_masks),   cmocka_unit_test(lanes_that_returned_are_let_through),
-        cmocka_unit_test(masks_inside_nested_branches), cmocka_unit_test(votes_matches_and_reductions),
-        cmocka_unit_test(votes_of_part_of_a_warp),      cmocka_unit_test(a_warp_that_is_not_whole),
-        cmocka_unit_test(barriers_that_count),          cmocka_unit_test(a_block_in_three_dimensions),
-        cmocka_unit_test(dynamic_arrays_in_templates),  cmocka_unit_test(atomics_constants_and_device_variables),
+        cmocka_unit_test(shuffles_of_every_width),
+        cmocka_unit_test(shuffles_of_every_type),
+        cmocka_unit_test(groups_with_disjoint_masks),
+        cmocka_unit_test(lanes_that_returned_are_let_through),
+        cmocka_unit_test(masks_inside_nested_branches),
+        cmocka_unit_test(votes_matches_and_reductions),
+        cmocka_unit_test(votes_of_part_of_a_warp),
+        cmocka_unit_test(reductions_by_shuffles),
+        cmocka_unit_test(a_warp_that_is_not_whole),
+        cmocka_unit_test(barriers_that_count),
+        cmocka_unit_test(a_block_in_three_dimensions),
+        cmocka_unit_test(dynamic_arrays_in_templates),
+        cmocka_unit_test(atomics_constants_and_device_variables),
         cmocka_unit_test(bits_and_arithmetic),
     };
 

@@ -198,9 +198,9 @@ __global__ void k() {
 __global__ void k(int) {
 #endif
 } void f() { k<<<1, 2>>>(); }' '#if A
-__global__ void k() {
+__global__ void k() { SIMT_BLOCK;
 #else
-__global__ void k(int) {
+__global__ void k(int) { SIMT_BLOCK;
 #endif
 } void f() { simt_launch(SIMT_KERNEL((k)), "k", 1, 2)(); }'
 becomes 'a launch from both sides' '__host__ __device__ void f() { k<<<1, 2>>>(); }' \
@@ -217,7 +217,7 @@ becomes 'a variable in two memories, not declared to its end' 'static __constant
     'static __constant__ __shared__ int a['
 becomes 'launch bounds' '__global__ void __launch_bounds__(f(2), // two
   1) k(int (*a)[2]) { a[0] = 1; }' '__global__ void __launch_bounds__(f(2), // two
-  1) k(int (*a)[2]) { SIMT_LAUNCH_BOUNDS(f(2),          1) a[simt_within<decltype(a)>() |= 0] = 1; }'
+  1) k(int (*a)[2]) { SIMT_BLOCK; SIMT_LAUNCH_BOUNDS(f(2),          1) a[simt_within<decltype(a)>() |= 0] = 1; }'
 becomes 'launch bounds with a string over two lines' '__launch_bounds__(f("a\
 b")) void k() {' '__launch_bounds__(f("a\
 b")) void k() { SIMT_LAUNCH_BOUNDS(f("ab"))'
@@ -264,11 +264,93 @@ refused 'two arrays at once' 'extern __shared__ int s[], t[];' 1 "$not_dynamic"
 refused 'a macro that stops short' '#define S extern __shared__
 S int s[];' 1 "$not_dynamic"
 
-# in_device NAME CODE EXPECTED: in a function of the device; in one of the host, nothing changes
+# in_device NAME CODE EXPECTED: in a function of the device; in one of the host, nothing changes. Both are constexpr and
+# so have no marks
 in_device() {
-    becomes "$1" "__device__ int f() { if (x) { $2 } }" "__device__ int f() { if (x) { $3 } }"
-    unchanged "$1, on the host" "__host__ int f() { if (x) { $2 } } __device__ int g();"
+    becomes "$1" "constexpr __device__ int f() { if (x) { $2 } }" "constexpr __device__ int f() { if (x) { $3 } }"
+    unchanged "$1, on the host" "constexpr __host__ int f() { if (x) { $2 } } __device__ int g();"
 }
+
+# marks NAME CODE EXPECTED: where blocks begin in a function that has some, whatever it is called by
+marks() {
+    becomes "$1" "__device__ int f() { $2 }" "__device__ int f() { SIMT_CALL; $3 }"
+}
+
+unchanged 'a function without blocks' '__device__ int f(int x) { int y[] = {x, -x}; g(x ? 1 : x + 2); return *y & 1; }'
+becomes 'a kernel' '__global__ void k() { }' '__global__ void k() { SIMT_BLOCK; }'
+becomes 'a kernel with launch bounds' '__launch_bounds__(32) __global__ void k() { }' \
+    '__launch_bounds__(32) __global__ void k() { SIMT_BLOCK; SIMT_LAUNCH_BOUNDS(32) }'
+unchanged 'a value of the device' '__device__ const int a[] = {1 && 2, 3};'
+becomes 'a function of a macro in a namespace' 'namespace a { DEVICE(f) { if (b) c; d; } }' \
+    'namespace a { DEVICE(f) { SIMT_CALL; if (b) { SIMT_BLOCK; c; } SIMT_BLOCK; d; } }'
+unchanged 'a structure' 'struct a { int b = c && d; int f() { return b || c; } };'
+marks 'a side' 'if (a) b; c;' 'if (a) { SIMT_BLOCK; b; } SIMT_BLOCK; c;'
+marks 'a side in braces' 'if (a) { b; } c;' 'if (a) { SIMT_BLOCK; b; } SIMT_BLOCK; c;'
+marks 'an if that comes last' 'if (a) b;' 'if (a) { SIMT_BLOCK; b; }'
+marks 'two sides' 'if (a) b; else c; d;' 'if (a) { SIMT_BLOCK; b; } else { SIMT_BLOCK; c; } SIMT_BLOCK; d;'
+marks 'three sides' 'if (a) b; else if (c) d; else { e; } f;' \
+    'if (a) { SIMT_BLOCK; b; } else { SIMT_BLOCK; if (c) { SIMT_BLOCK; d; } else { SIMT_BLOCK; e; } } SIMT_BLOCK; f;'
+marks 'whose else it is' 'if (a) if (b) c; else d; e;' \
+    'if (a) { SIMT_BLOCK; if (b) { SIMT_BLOCK; c; } else { SIMT_BLOCK; d; } } SIMT_BLOCK; e;'
+marks 'a loop' 'for (int i = 0; i < n; i++) a; b;' 'for (int i = 0; i < n; i++) { SIMT_BLOCK; a; } SIMT_BLOCK; b;'
+marks 'an empty loop' 'while (a());' 'while (a()) { SIMT_BLOCK;; }'
+marks 'a loop with its condition at the end' 'do a; while (b); c;' 'do { SIMT_BLOCK; a; } while (b); SIMT_BLOCK; c;'
+marks 'lanes come together before the next turn' 'while (a) { if (b) c; }' \
+    'while (a) { SIMT_BLOCK; if (b) { SIMT_BLOCK; c; }  SIMT_BLOCK;}'
+marks 'a loop in a loop' 'while (a) for (;;) b;' 'while (a) { SIMT_BLOCK; for (;;) { SIMT_BLOCK; b; } SIMT_BLOCK; }'
+marks 'a block of its own' '{ if (a) b; } c;' '{ if (a) { SIMT_BLOCK; b; } } SIMT_BLOCK; c;'
+marks 'a switch' 'switch (a) { case 1: case f(2): b; break; case c::d: default: e; } g;' \
+    'switch (a) { case 1: case f(2): SIMT_BLOCK; b; break; case c::d: default: SIMT_BLOCK; e; } SIMT_BLOCK; g;'
+marks 'a label' 'if (a) goto b; c; b: d;' 'if (a) { SIMT_BLOCK; goto b; } SIMT_BLOCK; c; b: SIMT_BLOCK; d;'
+marks 'and' 'x = a && b; c;' 'x = a && SIMT_AND && b; SIMT_BLOCK; c;'
+marks 'or' 'f(a || (b && c)); d;' 'f(a || SIMT_OR || (b && SIMT_AND && c)); SIMT_BLOCK; d;'
+marks 'a condition with and' 'while (a && b) c;' 'while (a && SIMT_AND && b) { SIMT_BLOCK; c; }'
+marks 'what is returned' 'return a && b;' 'return a && SIMT_AND && b;'
+marks 'a side that calls' 'x = a ? f() : -1; b;' 'x = a ?(SIMT_SIDE,  f() ): -1; SIMT_BLOCK; b;'
+marks 'sides that touch memory' 'x = a ? b[i] : *p; y = c ? d->e : f<3>(g); h;' \
+    'x = a ?(SIMT_SIDE,  b[i] ):(SIMT_SIDE,  *p); SIMT_BLOCK; y = c ?(SIMT_SIDE,  d->e ):(SIMT_SIDE,  f<3>(g)); SIMT_BLOCK; h;'
+marks 'a choice in a choice' 'x = a ? b ? 1 : 2 : c ? d() : 4; e;' \
+    'x = a ? b ? 1 : 2 :(SIMT_SIDE,  c ?(SIMT_SIDE,  d() ): 4); SIMT_BLOCK; e;'
+unchanged 'selects' '__device__ int f() { x = a ? b * -c : d.e; y = f(a ? 1.0f : float(b), (c < d) ? 2 : 3); z = a ? (float)b : 0; }'
+marks 'a function without a name' 'g([&](int x) { return x || y; }); auto h = [=] { if (a) b; }; c;' \
+    'g([&](int x) { SIMT_CALL; return x || SIMT_OR || y; }); auto h = [=] { SIMT_CALL; if (a) { SIMT_BLOCK; b; } }; c;'
+unchanged 'what the compiler computes' '__device__ int f() { constexpr bool a = b && c; static_assert(a || d, "e"); sizeof(a && b); assert(a && b); if constexpr (a && b) c; else d; e; }'
+unchanged 'references' '__device__ int f() { auto &&a = b; g([](T &&x, U &&) { }); const auto &&c = d; }'
+unchanged 'a constexpr function' 'constexpr __device__ int f(int a) { if (a) return 1; return 2; }'
+marks 'directives between statements' 'a;
+#pragma unroll
+for (;;) b;
+#ifdef C
+if (c) d;
+#else
+if (e) f;
+#endif
+g;' 'a;
+#pragma unroll
+for (;;) { SIMT_BLOCK; b; } SIMT_BLOCK;
+#ifdef C
+if (c) { SIMT_BLOCK; d; } SIMT_BLOCK;
+#else
+if (e) { SIMT_BLOCK; f; } SIMT_BLOCK;
+#endif
+g;'
+unchanged 'a directive in a statement' '__device__ int f() { if (a)
+#ifdef B
+    b;
+#else
+    c;
+#endif
+}
+__device__ int g() { d; }'
+unchanged 'braces that an #if divides' '__device__ int f() {
+#if A
+if (a) {
+#else
+if (b) {
+#endif
+c; } }'
+marks 'attributes' 'switch (a) { case 1: b; [[fallthrough]]; case 2: c; }' \
+    'switch (a) { case 1: SIMT_BLOCK; b; [[fallthrough]]; case 2: SIMT_BLOCK; c; }'
 
 in_device 'a shift' 'a << b; a>>b * 2;' 'a << simt_count * b; a>> simt_count *b * 2;'
 in_device 'shifts in a row' '(a) << b << c[i];' '(a) << simt_count * b << simt_count * c[i];'

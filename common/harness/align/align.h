@@ -66,7 +66,9 @@ struct align_step {
     const char *(*unsupported_reason)(const struct align_problem *problem);
     int64_t (*capacity)(const struct align_problem *problem); /**< of sorted_token_ids, unless the user gives one */
     size_t (*workspace_bytes)(const struct align_problem *problem); /**< what the launch needs besides its operands */
-    bool ascending;                                                 /**< promises ascending positions in every group */
+    /** Shared memory that a block needs, if that is more than every GPU has; else 0. NULL: never. */
+    size_t (*shared_bytes)(const struct align_problem *problem);
+    bool ascending; /**< promises ascending positions in every group */
     /** Launches on `stream`, once or more. Returns the first error. Must not allocate or synchronise. */
     cudaError_t (*launch)(const struct align_problem *problem, const struct align_buffers *buffers,
                           cudaStream_t stream);
@@ -92,6 +94,22 @@ enum { ALIGN_SECTOR_WORDS = 8 };
 static inline size_t align_spread_offsets_bytes(const struct align_problem *problem)
 {
     return (size_t)problem->num_experts * ALIGN_SECTOR_WORDS * sizeof(int32_t);
+}
+
+/**
+ * Shared memory that a block of chapter 14's kernel for many ids needs, if that is more than 48 KB: nine words for each
+ * of more than 256 experts, or, from 524,289 ids on, tiles of 16,384 ids.
+ */
+static inline size_t align_tile_bytes(const struct align_problem *problem)
+{
+    const size_t experts = ((size_t)problem->num_experts + 255) / 256 * 256;
+    const size_t of_experts = (9 * experts + 256) * sizeof(int32_t);
+
+    if (problem->numel <= 4096 && problem->kernel != ALIGN_KERNEL_LARGE)
+        return 0;
+    if (problem->num_experts > 256)
+        return of_experts > 48 * 1024 ? of_experts : 0;
+    return problem->numel > 524288 ? 167 * 1024 : 0;
 }
 
 /** Every align.cu defines this one; the build gives the chapter before the name align_launch_before. */

@@ -168,7 +168,7 @@ static void run_before(struct program *program, const struct align_options *opti
 static void run(struct program *program, const struct align_chapter *chapter, struct align_options *options)
 {
     const struct align_problem *const problem = &options->problem;
-    const struct launch launch = align_launch_of(problem, &chapter->step);
+    struct launch launch = align_launch_of(problem, &chapter->step);
     struct operands operands;
     struct align_groups groups;
     const bool loaded = align_load(options, chapter, &operands, &groups, &program->error);
@@ -176,6 +176,7 @@ static void run(struct program *program, const struct align_chapter *chapter, st
     name_run(options, program);
     if (!loaded)
         return;
+    launch.shared_bytes = chapter->step.shared_bytes ? chapter->step.shared_bytes(problem) : 0;
     program_run(program, &launch, &operands);
     run_before(program, options, &chapter->before, &operands);
     report_problem(options, !program->asked.bench, program_report_head(program));

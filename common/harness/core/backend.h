@@ -10,6 +10,7 @@
 #include "base/error.h"
 #include "harness/core/dtype.h"
 #include "harness/core/generated.h"
+#include "harness/core/gpu_needs.h"
 
 #include <cuda_runtime.h>
 #include <stdbool.h>
@@ -22,12 +23,13 @@ struct backend {
     char device[256]; /**< "NVIDIA H200", "CPU simulator" */
     char driver[64];
     char toolkit[64];
+    struct gpu gpu;    /**< all zeros for the simulator */
     bool has_times;    /**< backend_time() works */
     bool has_counters; /**< backend_read_counters() finds any */
 };
 
-/** Finds the device. Returns false and the reason when there is none that can run the kernels. */
-bool backend_open(struct backend *backend, struct error *error);
+/** Finds the device. Returns false and the reason when there is none that can run kernels with these needs, or NULL. */
+bool backend_open(struct backend *backend, const struct gpu_needs *needs, struct error *error);
 
 /** A deterministic count of what the launches did. */
 struct counter {

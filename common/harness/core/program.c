@@ -88,7 +88,7 @@ bool program_open(struct program *program)
     program->asked = *program->options;
     atexit(end_early);
     return check_options(&program->asked, &program->error) && environment_check(&program->error) &&
-           (program->on_host || backend_open(&program->backend, &program->error));
+           (program->on_host || backend_open(&program->backend, program->needs, &program->error));
 }
 
 unsigned program_traits(const struct program *program)
@@ -155,8 +155,16 @@ static void run_once(struct program *program, const struct launch *launch, struc
         backend_read_counters(&program->counters);
 }
 
+/** False if a block of the launch needs more shared memory than the device has. */
+static bool has_room(const struct program *program, const struct launch *launch, struct error *error)
+{
+    return gpu_has_room(&program->backend.gpu, program->backend.device, launch->shared_bytes, error);
+}
+
 void program_run(struct program *program, const struct launch *launch, struct operands *operands)
 {
+    if (!has_room(program, launch, &program->error))
+        return;
     if (program->asked.bench)
         bench_step(program, launch, operands);
     else if (program->asked.check_all)
@@ -167,7 +175,9 @@ void program_run(struct program *program, const struct launch *launch, struct op
 
 void program_run_before(struct program *program, const struct launch *launch, struct operands *operands)
 {
-    if (program->asked.bench && program->error.result == RUN_VERIFIED)
+    struct error ignored = {0};
+
+    if (program->asked.bench && program->error.result == RUN_VERIFIED && has_room(program, launch, &ignored))
         bench_before(program, launch, operands);
 }
 

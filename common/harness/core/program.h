@@ -45,14 +45,15 @@ extern const char kernel_source_sha256[];
  * as zeros. A program runs its step once; with --check-all on many problems; with --bench for each of some sizes.
  */
 struct program {
-    const char *path;           /**< argv[0] */
-    const char *name;           /**< the chapter's */
-    const char *before;         /**< the chapter before it; NULL in the first */
-    bool on_host;               /**< it computes there and launches nothing */
-    const char *const *refused; /**< options of its table that it has none of, which NULL ends; NULL: it has all */
-    const char *source_hash;    /**< kernel_source_sha256 */
-    const int64_t *bench_sweep; /**< the sizes of a sweep, then 0, at most BENCH_MAX_ROWS; NULL: the usual ones */
-    int64_t bench_most_tokens;  /**< a sweep of sizes ends there; 0: it is not cut short */
+    const char *path;              /**< argv[0] */
+    const char *name;              /**< the chapter's */
+    const char *before;            /**< the chapter before it; NULL in the first */
+    bool on_host;                  /**< it computes there and launches nothing */
+    const char *const *refused;    /**< options of its table that it has none of, which NULL ends; NULL: it has all */
+    const struct gpu_needs *needs; /**< what it needs of a GPU; NULL: nothing */
+    const char *source_hash;       /**< kernel_source_sha256 */
+    const int64_t *bench_sweep;    /**< the sizes of a sweep, then 0, at most BENCH_MAX_ROWS; NULL: the usual ones */
+    int64_t bench_most_tokens;     /**< a sweep of sizes ends there; 0: it is not cut short */
 
     struct program_options *options; /**< those of the operator, of the run at hand: a benchmark sets num_tokens */
     struct program_options asked;    /**< what they were on the command line */

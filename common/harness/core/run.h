@@ -17,7 +17,8 @@ struct launch {
     bool (*verify)(const struct launch *launch, const struct operands *operands, struct error *error);
     const void *problem;
     const void *step;
-    double operations; /**< that it must do, where that is compared with what the device can; else 0 */
+    size_t shared_bytes; /**< of shared memory that a block needs, if that is more than every GPU has; else 0 */
+    double operations;   /**< that it must do, where that is compared with what the device can; else 0 */
     bool on_host;
 };
 

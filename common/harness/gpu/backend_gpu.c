@@ -28,7 +28,7 @@ static const double SLOW_US = 5000.0, ALL_REPLAYS_US = 2000000.0;
 /* A copy this large passes through every cache. */
 static const size_t COPY_BYTES = (size_t)1 << 30, READ_BYTES = (size_t)1 << 35;
 
-bool backend_open(struct backend *backend, struct error *error)
+bool backend_open(struct backend *backend, const struct gpu_needs *needs, struct error *error)
 {
     struct cudaDeviceProp properties;
     cudaError_t status;
@@ -44,11 +44,20 @@ bool backend_open(struct backend *backend, struct error *error)
     AND_THEN(cudaSetDevice(device));
     if (status != cudaSuccess)
         return device_error(error, "the GPU cannot be opened", status);
+    backend->gpu.capability = 10 * properties.major + properties.minor;
+    backend->gpu.shared_bytes = properties.sharedMemPerBlockOptin;
+    if (!gpu_suits(&backend->gpu, properties.name, needs, error))
+        return false;
     if (!floor_kernel_runs())
         return error_set_as(error, RUN_NO_DEVICE,
                             "%s has compute capability %d.%d; this program was compiled for another: set GPU_ARCH "
                             "to sm_%d%d and run ninja gpu",
                             properties.name, properties.major, properties.minor, properties.major, properties.minor);
+    status = floor_compiled_for(&backend->gpu.compiled_for);
+    if (status != cudaSuccess)
+        return device_error(error, "what the kernels were compiled for", status);
+    if (!build_suits(&backend->gpu, properties.name, needs, error))
+        return false;
 
     cudaDriverGetVersion(&driver);
     cudaRuntimeGetVersion(&toolkit);

@@ -20,3 +20,12 @@ bool floor_kernel_runs(void)
     cudaGetLastError(); /* the next call starts clean */
     return status == cudaSuccess;
 }
+
+cudaError_t floor_compiled_for(int *architecture)
+{
+    struct cudaFuncAttributes attributes = {};
+    const cudaError_t status = cudaFuncGetAttributes(&attributes, empty_kernel);
+
+    *architecture = attributes.ptxVersion; /* binaryVersion is the newer GPU's, for which the driver compiled the PTX */
+    return status;
+}

@@ -10,6 +10,7 @@
 #define MOE_H
 
 #include "harness/core/dtype.h"
+#include "harness/core/gpu_needs.h"
 
 #include <cuda_runtime.h>
 #include <stdbool.h>
@@ -65,6 +66,7 @@ static inline int64_t moe_positions(const struct moe_problem *problem)
  */
 struct moe_step {
     const char *name;
+    struct gpu_needs needs; /**< of the GPU; all zeros: nothing */
     const char *(*unsupported_reason)(const struct moe_problem *problem);
     /** The block_size it works best with, where --block-size does not say; capacity is not known yet. NULL: 16. */
     int (*block_size)(const struct moe_problem *problem);

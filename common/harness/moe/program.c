@@ -168,6 +168,7 @@ int moe_main(int argc, char **argv, const struct moe_chapter *chapter)
     struct program program = {.path = argv[0],
                               .name = chapter->step.name,
                               .before = chapter->before.name,
+                              .needs = &chapter->step.needs,
                               .source_hash = kernel_source_sha256,
                               .bench_sweep = sweep,
                               .bench_most_tokens = chapter->step.bench_most_tokens};

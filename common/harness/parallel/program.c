@@ -201,7 +201,8 @@ static int conclude(struct everything *all, struct program *program)
 int parallel_main(int argc, char **argv, const struct parallel_chapter *chapter)
 {
     struct everything all = {.chapter = chapter};
-    struct program program = {.path = argv[0], .name = chapter->name, .source_hash = kernel_source_sha256};
+    struct program program = {
+        .path = argv[0], .name = chapter->name, .needs = &chapter->experts.needs, .source_hash = kernel_source_sha256};
     struct error *const error = &program.error;
     int code = RUN_VERIFIED;
 

@@ -66,14 +66,16 @@ static void report_list(const struct routing_problem *problem, const struct oper
 static void run(struct program *program, const struct routing_chapter *chapter, struct routing_options *options)
 {
     struct routing_problem problem = {.gate = options->gate.problem, .align = options->align};
-    const struct launch launch = routing_launch_of(&problem, &chapter->step);
-    const struct launch before = routing_launch_of(&problem, &chapter->before);
+    struct launch launch = routing_launch_of(&problem, &chapter->step);
+    struct launch before = routing_launch_of(&problem, &chapter->before);
     struct operands operands;
     const bool loaded = routing_load(options, &chapter->step, &problem, &operands, &program->error);
 
     name_run(options, &problem, program);
     if (!loaded)
         return;
+    launch.shared_bytes = chapter->step.shared_bytes ? chapter->step.shared_bytes(&problem) : 0;
+    before.shared_bytes = chapter->before.shared_bytes ? chapter->before.shared_bytes(&problem) : 0;
     program_run(program, &launch, &operands);
     program_run_before(program, &before, &operands);
     report_problem(&problem, !program->asked.bench, program_report_head(program));

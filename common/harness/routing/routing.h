@@ -37,6 +37,8 @@ struct routing_step {
     const char *(*unsupported_reason)(const struct routing_problem *problem);
     /** What the launch needs besides its operands; zeros before the first launch, then what the last one left there. */
     size_t (*workspace_bytes)(const struct routing_problem *problem);
+    /** Shared memory that a block needs, if that is more than every GPU has; else 0. NULL: never. */
+    size_t (*shared_bytes)(const struct routing_problem *problem);
     /** Launches on `stream`. Returns the first error. Must not allocate or synchronise. */
     cudaError_t (*launch)(const struct routing_problem *problem, const struct routing_buffers *buffers,
                           cudaStream_t stream);

@@ -1,255 +1,48 @@
 /**
  * @file rewrite_launch.c
- * @brief Turns the two things in a kernel file that are not C++ into C++, and leaves every line where it was.
- *
- * And it puts a gap behind each variable of a kernel's, so that running over the variable's end is seen.
+ * @brief Turns what in a kernel file is not C++ into C++, marks what the simulator counts, and leaves every line where
+ * it was.
  *
  *     rewrite_launch FILE.cu > FILE.cc
  *
  *     kernel<T><<<grid, block>>>(args)   ->   simt_launch(SIMT_KERNEL((kernel<T>)), "kernel<T>", grid, block)(args)
- *     extern __shared__ T name[];        ->   T *const name = (decltype(+name))simt_dynamic_shared;            in a
- *     function extern __shared__ T name[];        ->   extern __thread T name[] __asm__("simt_dynamic_shared");
- *     elsewhere __shared__ T name[size];           ->   __shared__ T name[size]; SIMT_SHARED_GAP __device__ T name;
- *     ->   SIMT_DEVICE_VARIABLE T name; SIMT_DEVICE_GAP __launch_bounds__(n) name(T x) {   ->   __launch_bounds__(n)
- *     name(T x) { SIMT_LAUNCH_BOUNDS(n) __constant__ T name[size];         ->   __constant__ T name[size];
- *     SIMT_CONSTANT_GAP
- *
  *     cudaLaunchKernel((void *)kernel,   ->   cudaLaunchKernel(kernel,
- *     #include <math_constants.h>        ->   #include <cuda_runtime.h>                        and other headers of
- *     CUDA's
+ *     #include <math_constants.h>        ->   #include <cuda_runtime.h>                  and other headers of CUDA's
+ *     __launch_bounds__(n) name(T x) {   ->   __launch_bounds__(n) name(T x) { SIMT_LAUNCH_BOUNDS(n)
  *
- * In functions of the device, what C++ leaves open and a GPU does not:
+ * Variables; a gap behind each shows an access that runs over its end:
+ *
+ *     extern __shared__ T name[];        ->   T *const name = (decltype(+name))simt_dynamic_shared;      in a function
+ *     extern __shared__ T name[];        ->   extern __thread T name[] __asm__("simt_dynamic_shared");       elsewhere
+ *     __shared__ T name[size];           ->   __shared__ T name[size]; SIMT_SHARED_GAP
+ *     __device__ T name;                 ->   SIMT_DEVICE_VARIABLE T name; SIMT_DEVICE_GAP
+ *     __constant__ T name[size];         ->   __constant__ T name[size]; SIMT_CONSTANT_GAP
+ *
+ * In functions of the device, what C++ leaves open and a GPU does not, and where blocks begin (mark_blocks.c):
  *
  *     a << b   a >> b                    ->   a << simt_count * b         a >> simt_count * b
- *     (int)x   static_cast<int>(x)       ->   simt_to<int>()->* x         simt_cast<int>(x)        and other integers
- *     of 4 or 8 bytes a[i]   &a.b[i]                     ->   a[simt_within<decltype(a)>() |= i]
- *     &a.b[simt_up_to<decltype(a.b)>() |= i] #if __CUDA_ARCH__                  ->   #if SIMT_CUDA_ARCH          unless
- *     one of the branches has inline assembly or #include
+ *     (int)x   static_cast<int>(x)       ->   simt_to<int>()->* x         simt_cast<int>(x)
+ *                                             and other integers of 4 or 8 bytes
+ *     a[i]   &a.b[i]                     ->   a[simt_within<decltype(a)>() |= i]
+ *                                             &a.b[simt_up_to<decltype(a.b)>() |= i]
+ *     #if __CUDA_ARCH__                  ->   #if SIMT_CUDA_ARCH
+ *                                             unless one of the branches has inline assembly or #include
+ *     if (a) x;                          ->   if (a) { SIMT_BLOCK; x; } SIMT_BLOCK;
  *
  * Anything it cannot rewrite is an error, one line: FILE:LINE: what is wrong. Exit 1.
  */
+#include "mark_blocks.h"
+#include "source.h"
+
 #include <ctype.h>
 #include <errno.h>
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#define NOWHERE SIZE_MAX
-
-enum { MAX_CONDITIONALS = 64, MAX_DEPTH = 256 };
-
-struct source {
-    const char *path;
-    char *text;  /* a #line directive, then the file; ends with a 0 */
-    char *code;  /* the text with comments and white space as ' ', literals as '"'; '\n' only where a directive ends */
-    size_t size; /* characters, the same in both */
-    size_t copied; /* how many of them are in the output */
-
-    /*
-     * Where the rewriting is: in how many braces, from which on in a function, and in one of the device's, and in how
-     * many #if, begun in how many.
-     */
-    int braces, function_braces, device_braces;
-    size_t device_begin; /* where that function's body begins */
-    bool host_too;       /* the device function is the host's as well */
-    int conditionals, braces_before[MAX_CONDITIONALS];
-};
 
 /** Whether the rewriting is inside a function that is the device's, or the host's too. */
 static bool in_device_function(const struct source *source)
 {
     return source->device_braces > 0;
-}
-
-static bool fail(const struct source *source, size_t at, const char *what)
-{
-    size_t line = 0; /* the #line directive is not the file's */
-
-    for (size_t i = 0; i < at; i++)
-        line += source->text[i] == '\n';
-    fprintf(stderr, "%s:%zu: %s\n", source->path, line, what);
-    return false;
-}
-
-static bool is_word(char c)
-{
-    return isalnum((unsigned char)c) || c == '_' || c == '$';
-}
-
-static bool starts_with(const char *text, const char *prefix)
-{
-    return *text == *prefix && strncmp(text, prefix, strlen(prefix)) == 0;
-}
-
-/* --- what is code, what is not ------------------------------------------------------------------------------------ */
-
-/** The end of the comment that starts at `at`; NOWHERE if it has none. */
-static size_t comment_end(const char *text, size_t at)
-{
-    if (text[at + 1] == '*') {
-        const char *end = strstr(text + at + 2, "*/");
-        return end ? (size_t)(end - text) + 2 : NOWHERE;
-    }
-    while (text[at] && (text[at] != '\n' || text[at - 1] == '\\'))
-        at++;
-    return at;
-}
-
-/** The end of the raw string whose quote is at `at`; NOWHERE if it has none. */
-static size_t raw_string_end(const char *text, size_t at)
-{
-    const int delimiter = (int)strcspn(text + at + 1, "( \n");
-    char close[20]; /* a delimiter has at most 16 characters */
-
-    snprintf(close, sizeof(close), ")%.*s\"", delimiter, text + at + 1);
-    const char *end = delimiter > 16 ? NULL : strstr(text + at + 1 + delimiter, close);
-    return end ? (size_t)(end - text) + strlen(close) : NOWHERE;
-}
-
-/**
- * The end of the string or character at `at`. One left open ends with its line; the compiler will have a word on it.
- */
-static size_t literal_end(const char *text, size_t at)
-{
-    const char quote = text[at++];
-
-    while (text[at] && text[at] != quote && text[at] != '\n')
-        at += text[at] == '\\' && text[at + 1] ? 2 : 1;
-    return text[at] == quote ? at + 1 : at;
-}
-
-/** The end of the word or number at `at`; 1'000 is one number. */
-static size_t word_end(const char *text, size_t at)
-{
-    const bool number = isdigit((unsigned char)text[at]);
-
-    while (is_word(text[at]) || (number && text[at] == '\'' && is_word(text[at + 1])))
-        at++;
-    return at;
-}
-
-/** Whether the word of `length` characters and the quote after it start a raw string. */
-static bool starts_raw_string(const char *word, size_t length)
-{
-    static const char *const prefixes[] = {"R\"", "LR\"", "uR\"", "UR\"", "u8R\""};
-
-    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
-        if (strlen(prefixes[i]) == length + 1 && starts_with(word, prefixes[i]))
-            return true;
-    return false;
-}
-
-/** The end of the stretch of one kind that starts at `at`, NOWHERE if it has none; *fill is '\0' for code. */
-static size_t stretch_end(const char *text, size_t at, char *fill)
-{
-    *fill = ' ';
-    if (isspace((unsigned char)text[at]))
-        return at + 1;
-    if (starts_with(text + at, "\\\n"))
-        return at + 2;
-    if (starts_with(text + at, "//") || starts_with(text + at, "/*"))
-        return comment_end(text, at);
-    *fill = '"';
-    if (text[at] == '"' || text[at] == '\'')
-        return literal_end(text, at);
-    *fill = '\0';
-    if (!is_word(text[at]))
-        return at + 1;
-    const size_t end = word_end(text, at);
-    if (!starts_raw_string(text + at, end - at))
-        return end;
-    *fill = '"';
-    return raw_string_end(text, end);
-}
-
-static bool find_code(struct source *source)
-{
-    bool line_is_blank = true, directive = false;
-
-    for (size_t at = 0, end; at < source->size; at = end) {
-        const bool newline = source->text[at] == '\n';
-        char fill;
-
-        end = stretch_end(source->text, at, &fill);
-        if (end == NOWHERE)
-            return fail(source, at, "a comment or a raw string has no end");
-        memcpy(source->code + at, source->text + at, end - at);
-        if (fill)
-            memset(source->code + at, newline && directive ? '\n' : fill, end - at);
-        directive = !newline && (directive || (line_is_blank && source->text[at] == '#'));
-        line_is_blank = newline || (line_is_blank && fill == ' ');
-    }
-    source->code[source->size] = '\0';
-    return true;
-}
-
-/* --- walking through code ----------------------------------------------------------------------------------------- */
-
-static size_t skip_space(const char *code, size_t at)
-{
-    return at + strspn(code + at, " ");
-}
-
-static size_t skip_space_back(const char *code, size_t at)
-{
-    while (at > 0 && code[at - 1] == ' ')
-        at--;
-    return at;
-}
-
-/** Whether `c` is one of `characters`; the terminating 0 is not. */
-static bool is_one_of(char c, const char *characters)
-{
-    return c && strchr(characters, c);
-}
-
-/**
- * The partner of the bracket at `at`, looking forward (step 1) or back (step -1); NOWHERE if there is none in the same
- * statement or directive, or none in MAX_DEPTH brackets. < and > count as brackets only inside < and >, and not as part
- * of <<, or ->.
- */
-static size_t partner(const char *code, size_t at, int step)
-{
-    const char *openers = step > 0 ? "([{<" : ")]}>", *closers = step > 0 ? ")]}>" : "([{<";
-    char close[MAX_DEPTH] = {closers[strchr(openers, code[at]) - openers]};
-    int depth = 0;
-
-    for (at += step; code[at] && code[at] != '\n'; at += step) {
-        const bool angle = is_one_of(close[depth], "<>");
-        const char c = code[at];
-
-        if (is_one_of(c, "<>") && (!angle || (c == '>' && code[at - 1] == '-')))
-            continue;
-        if (c == '<' && code[at + step] == '<') {
-            at += step;
-        } else if (c == close[depth]) {
-            if (depth-- == 0)
-                return at;
-        } else if (is_one_of(c, closers) || (angle && c == ';')) {
-            return NOWHERE;
-        } else if (is_one_of(c, openers)) {
-            if (++depth == MAX_DEPTH)
-                return NOWHERE;
-            close[depth] = closers[strchr(openers, c) - openers];
-        }
-    }
-    return NOWHERE;
-}
-
-static bool is_word_at(const char *code, size_t at, const char *word)
-{
-    return starts_with(code + at, word) && !is_word(code[at + strlen(word)]) && (at == 0 || !is_word(code[at - 1]));
-}
-
-/** The word among those before `at` in the same declaration, or NOWHERE. */
-static size_t find_before(const char *code, size_t at, const char *word)
-{
-    while (at > 0 && !is_one_of(code[at - 1], ";{}\n"))
-        if (is_word_at(code, --at, word))
-            return at;
-    return NOWHERE;
 }
 
 /* --- launches ----------------------------------------------------------------------------------------------------- */
@@ -320,20 +113,6 @@ static size_t configuration_end(const char *code, size_t at, size_t limit)
         at = close;
     }
     return end;
-}
-
-static void copy_to(struct source *source, size_t end)
-{
-    fwrite(source->text + source->copied, 1, end - source->copied, stdout);
-    source->copied = end;
-}
-
-/** Copies up to `begin` and leaves out what lies between that and `end`, `text` instead. */
-static void replace(struct source *source, size_t begin, size_t end, const char *text)
-{
-    copy_to(source, begin);
-    fputs(text, stdout);
-    source->copied = end;
 }
 
 /** Writes [begin, end) as the inside of a string: one space for comments and white space, quotes escaped. */
@@ -663,20 +442,24 @@ static bool opens_namespace(const char *code, size_t at)
 }
 
 /** A function begins at the outermost `{` that is no namespace's; one of the device's, at that behind its qualifier. */
-static void count_brace(struct source *source, size_t at)
+static bool count_brace(struct source *source, size_t at)
 {
     const char *code = source->code;
 
     if (code[at] == '{') {
+        bool begins = source->function_braces == 0 && !opens_namespace(code, at);
+
         source->braces++;
-        if (source->function_braces == 0 && !opens_namespace(code, at))
+        if (begins)
             source->function_braces = source->braces;
         if (source->device_braces == 0 &&
             (find_before(code, at, "__global__") != NOWHERE || find_before(code, at, "__device__") != NOWHERE)) {
             source->device_braces = source->braces;
             source->device_begin = at;
             source->host_too = find_before(code, at, "__host__") != NOWHERE;
+            begins = true;
         }
+        return !begins || mark_blocks(source, at);
     } else if (code[at] == '}' && source->braces > 0) {
         if (source->function_braces == source->braces)
             source->function_braces = 0;
@@ -684,6 +467,7 @@ static void count_brace(struct source *source, size_t at)
             source->device_braces = 0;
         source->braces--;
     }
+    return true;
 }
 
 /** Both sides of an `#else` begin in as many braces. */
@@ -693,9 +477,11 @@ static void count_conditional(struct source *source, size_t at)
 
     if (starts_with(word, "if") && source->conditionals < MAX_CONDITIONALS)
         source->braces_before[source->conditionals++] = source->braces;
-    else if (starts_with(word, "el") && source->conditionals > 0)
+    else if (starts_with(word, "el") && source->conditionals > 0) {
         source->braces = source->braces_before[source->conditionals - 1];
-    else if (starts_with(word, "endif") && source->conditionals > 0)
+        if (source->device_braces > source->braces) /* the function began on the other side */
+            source->device_braces = 0;
+    } else if (starts_with(word, "endif") && source->conditionals > 0)
         source->conditionals--;
 }
 
@@ -707,7 +493,7 @@ static void count_conditional(struct source *source, size_t at)
  * Copies what stands in the parentheses behind `__launch_bounds__` to the beginning of the function's body, if that
  * follows.
  */
-static void rewrite_launch_bounds(struct source *source, size_t end)
+static bool rewrite_launch_bounds(struct source *source, size_t end)
 {
     const char *code = source->code;
     const size_t open = skip_space(code, end);
@@ -716,48 +502,21 @@ static void rewrite_launch_bounds(struct source *source, size_t end)
 
     for (; at != NOWHERE && !is_one_of(code[at], "{;}\n") && code[at]; at++) {
         if (code[at] == '(' && (at = partner(code, at, 1)) == NOWHERE)
-            return;
+            return true;
     }
     if (at == NOWHERE || code[at] != '{')
-        return;
-    count_brace(source, at);
+        return true;
+    if (!count_brace(source, at))
+        return false;
     copy_to(source, at + 1);
     fputs(" SIMT_LAUNCH_BOUNDS", stdout);
     write_line(source, open, close + 1);
+    return true;
 }
 
 /*
  * --- what device code computes --------------------------------------------------------------------------------------
  */
-
-/** Whether one of some words stands in [begin, end). */
-static bool has_word(const char *code, size_t begin, size_t end, const char *const *words)
-{
-    for (size_t at = begin; at < end; at++)
-        for (size_t i = 0; words[i]; i++)
-            if (is_word_at(code, at, words[i]))
-                return true;
-    return false;
-}
-
-/** Whether the word that ends at `end` is followed by a value, as a name or a number is not. */
-static bool is_keyword_before_value(const char *code, size_t end)
-{
-    static const char *const words[] = {"return", "case", "else", "do"};
-
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
-        if (end >= strlen(words[i]) && is_word_at(code, end - strlen(words[i]), words[i]))
-            return true;
-    return false;
-}
-
-/** Whether what ends at `end` is a value: what follows is an operator between two, or nothing of it. */
-static bool ends_value(const char *code, size_t end)
-{
-    end = skip_space_back(code, end);
-    return end > 0 &&
-           (is_one_of(code[end - 1], ")]\"") || (is_word(code[end - 1]) && !is_keyword_before_value(code, end)));
-}
 
 /** Whether what stands alone at `at` is a number that no operator binds more closely than a shift does. */
 static bool is_lone_number(const char *code, size_t at)
@@ -1071,12 +830,12 @@ static bool rewrite_word(struct source *source, size_t at, size_t end)
 {
     if (is_word_at(source->code, at, "__shared__"))
         return rewrite_shared(source, at);
+    if (is_word_at(source->code, at, "__launch_bounds__"))
+        return rewrite_launch_bounds(source, end);
     if (is_word_at(source->code, at, "__device__"))
         rewrite_variable(source, at, end, "SIMT_DEVICE_VARIABLE", " SIMT_DEVICE_GAP");
     else if (is_word_at(source->code, at, "__constant__"))
         rewrite_variable(source, at, end, "__constant__", " SIMT_CONSTANT_GAP");
-    else if (is_word_at(source->code, at, "__launch_bounds__"))
-        rewrite_launch_bounds(source, end);
     else if (is_word_at(source->code, at, "__CUDA_ARCH__"))
         rewrite_architecture(source, at, end);
     else if (is_word_at(source->code, at, "cudaLaunchKernel") ||
@@ -1101,8 +860,8 @@ static bool rewrite_sign(struct source *source, size_t at)
     if (starts_with(sign, "<<<"))
         return rewrite_launch(source, at);
     if (is_one_of(*sign, "{}"))
-        count_brace(source, at);
-    else if (starts_with(sign, "<<") || starts_with(sign, ">>"))
+        return count_brace(source, at);
+    if (starts_with(sign, "<<") || starts_with(sign, ">>"))
         rewrite_shift(source, at);
     else if (*sign == '(')
         rewrite_cast(source, at);
@@ -1126,28 +885,6 @@ static bool rewrite(struct source *source)
     return true;
 }
 
-/** Reads the file, behind a line directive. The buffers are the caller's to free, on failure too. */
-static bool read_source(struct source *source, FILE *file)
-{
-    size_t capacity = 1 << 12, header = strlen(source->path) + 16;
-
-    for (;;) {
-        char *larger = realloc(source->text, capacity + header);
-        if (!larger)
-            return false;
-        source->text = larger;
-        if (source->size == 0)
-            source->size = (size_t)sprintf(source->text, "#line 1 \"%s\"\n", source->path);
-        source->size += fread(source->text + source->size, 1, capacity + header - 1 - source->size, file);
-        if (source->size < capacity + header - 1)
-            break;
-        capacity *= 2;
-    }
-    source->text[source->size] = '\0';
-    source->code = malloc(source->size + 1);
-    return source->code && !ferror(file);
-}
-
 int main(int argc, char **argv)
 {
     struct source source = {.path = argv[argc - 1]};
@@ -1169,5 +906,6 @@ int main(int argc, char **argv)
         fclose(file);
     free(source.text);
     free(source.code);
+    free(source.insertions);
     return good ? EXIT_SUCCESS : EXIT_FAILURE;
 }

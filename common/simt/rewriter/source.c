@@ -1,0 +1,305 @@
+/**
+ * @file source.c
+ * @brief A kernel file as the rewriter reads it: what of it is code, how to walk through that, and what is written.
+ */
+#include "source.h"
+
+#include <ctype.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+bool fail(const struct source *source, size_t at, const char *what)
+{
+    size_t line = 0; /* the #line directive is not the file's */
+
+    for (size_t i = 0; i < at; i++)
+        line += source->text[i] == '\n';
+    fprintf(stderr, "%s:%zu: %s\n", source->path, line, what);
+    return false;
+}
+
+bool is_word(char c)
+{
+    return isalnum((unsigned char)c) || c == '_' || c == '$';
+}
+
+bool starts_with(const char *text, const char *prefix)
+{
+    return *text == *prefix && strncmp(text, prefix, strlen(prefix)) == 0;
+}
+
+/* --- what is code, what is not ------------------------------------------------------------------------------------ */
+
+/** The end of the comment that starts at `at`; NOWHERE if it has none. */
+static size_t comment_end(const char *text, size_t at)
+{
+    if (text[at + 1] == '*') {
+        const char *end = strstr(text + at + 2, "*/");
+        return end ? (size_t)(end - text) + 2 : NOWHERE;
+    }
+    while (text[at] && (text[at] != '\n' || text[at - 1] == '\\'))
+        at++;
+    return at;
+}
+
+/** The end of the raw string whose quote is at `at`; NOWHERE if it has none. */
+static size_t raw_string_end(const char *text, size_t at)
+{
+    const int delimiter = (int)strcspn(text + at + 1, "( \n");
+    char close[20]; /* a delimiter has at most 16 characters */
+
+    snprintf(close, sizeof(close), ")%.*s\"", delimiter, text + at + 1);
+    const char *end = delimiter > 16 ? NULL : strstr(text + at + 1 + delimiter, close);
+    return end ? (size_t)(end - text) + strlen(close) : NOWHERE;
+}
+
+/**
+ * The end of the string or character at `at`. One left open ends with its line; the compiler will have a word on it.
+ */
+static size_t literal_end(const char *text, size_t at)
+{
+    const char quote = text[at++];
+
+    while (text[at] && text[at] != quote && text[at] != '\n')
+        at += text[at] == '\\' && text[at + 1] ? 2 : 1;
+    return text[at] == quote ? at + 1 : at;
+}
+
+size_t word_end(const char *text, size_t at)
+{
+    const bool number = isdigit((unsigned char)text[at]);
+
+    while (is_word(text[at]) || (number && text[at] == '\'' && is_word(text[at + 1])))
+        at++;
+    return at;
+}
+
+/** Whether the word of `length` characters and the quote after it start a raw string. */
+static bool starts_raw_string(const char *word, size_t length)
+{
+    static const char *const prefixes[] = {"R\"", "LR\"", "uR\"", "UR\"", "u8R\""};
+
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (strlen(prefixes[i]) == length + 1 && starts_with(word, prefixes[i]))
+            return true;
+    return false;
+}
+
+/** The end of the stretch of one kind that starts at `at`, NOWHERE if it has none; *fill is '\0' for code. */
+static size_t stretch_end(const char *text, size_t at, char *fill)
+{
+    *fill = ' ';
+    if (isspace((unsigned char)text[at]))
+        return at + 1;
+    if (starts_with(text + at, "\\\n"))
+        return at + 2;
+    if (starts_with(text + at, "//") || starts_with(text + at, "/*"))
+        return comment_end(text, at);
+    *fill = '"';
+    if (text[at] == '"' || text[at] == '\'')
+        return literal_end(text, at);
+    *fill = '\0';
+    if (!is_word(text[at]))
+        return at + 1;
+    const size_t end = word_end(text, at);
+    if (!starts_raw_string(text + at, end - at))
+        return end;
+    *fill = '"';
+    return raw_string_end(text, end);
+}
+
+bool find_code(struct source *source)
+{
+    bool line_is_blank = true, directive = false;
+
+    for (size_t at = 0, end; at < source->size; at = end) {
+        const bool newline = source->text[at] == '\n';
+        char fill;
+
+        end = stretch_end(source->text, at, &fill);
+        if (end == NOWHERE)
+            return fail(source, at, "a comment or a raw string has no end");
+        memcpy(source->code + at, source->text + at, end - at);
+        if (fill)
+            memset(source->code + at, newline && directive ? '\n' : fill, end - at);
+        directive = !newline && (directive || (line_is_blank && source->text[at] == '#'));
+        line_is_blank = newline || (line_is_blank && fill == ' ');
+    }
+    source->code[source->size] = '\0';
+    return true;
+}
+
+/* --- walking through code ----------------------------------------------------------------------------------------- */
+
+size_t skip_space(const char *code, size_t at)
+{
+    return at + strspn(code + at, " ");
+}
+
+size_t skip_space_back(const char *code, size_t at)
+{
+    while (at > 0 && code[at - 1] == ' ')
+        at--;
+    return at;
+}
+
+bool is_one_of(char c, const char *characters)
+{
+    return c && strchr(characters, c);
+}
+
+size_t partner(const char *code, size_t at, int step)
+{
+    const char *openers = step > 0 ? "([{<" : ")]}>", *closers = step > 0 ? ")]}>" : "([{<";
+    char close[MAX_DEPTH] = {closers[strchr(openers, code[at]) - openers]};
+    int depth = 0;
+
+    for (at += step; code[at] && code[at] != '\n'; at += step) {
+        const bool angle = is_one_of(close[depth], "<>");
+        const char c = code[at];
+
+        if (is_one_of(c, "<>") && (!angle || (c == '>' && code[at - 1] == '-')))
+            continue;
+        if (c == '<' && code[at + step] == '<') {
+            at += step;
+        } else if (c == close[depth]) {
+            if (depth-- == 0)
+                return at;
+        } else if (is_one_of(c, closers) || (angle && c == ';')) {
+            return NOWHERE;
+        } else if (is_one_of(c, openers)) {
+            if (++depth == MAX_DEPTH)
+                return NOWHERE;
+            close[depth] = closers[strchr(openers, c) - openers];
+        }
+    }
+    return NOWHERE;
+}
+
+bool is_word_at(const char *code, size_t at, const char *word)
+{
+    return starts_with(code + at, word) && !is_word(code[at + strlen(word)]) && (at == 0 || !is_word(code[at - 1]));
+}
+
+size_t find_before(const char *code, size_t at, const char *word)
+{
+    while (at > 0 && !is_one_of(code[at - 1], ";{}\n"))
+        if (is_word_at(code, --at, word))
+            return at;
+    return NOWHERE;
+}
+
+bool has_word(const char *code, size_t begin, size_t end, const char *const *words)
+{
+    for (size_t at = begin; at < end; at++)
+        for (size_t i = 0; words[i]; i++)
+            if (is_word_at(code, at, words[i]))
+                return true;
+    return false;
+}
+
+bool is_keyword_before_value(const char *code, size_t end)
+{
+    static const char *const words[] = {"return", "case", "else", "do"};
+
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (end >= strlen(words[i]) && is_word_at(code, end - strlen(words[i]), words[i]))
+            return true;
+    return false;
+}
+
+bool ends_value(const char *code, size_t end)
+{
+    end = skip_space_back(code, end);
+    return end > 0 &&
+           (is_one_of(code[end - 1], ")]\"") || (is_word(code[end - 1]) && !is_keyword_before_value(code, end)));
+}
+
+/* --- output ----------------------------------------------------------------------------------------------------- */
+
+/** Orders insertions by where they go; those of one place in the order in which they were made. */
+static int compare_insertions(const void *left, const void *right)
+{
+    const struct insertion *a = left, *b = right;
+
+    if (a->at != b->at)
+        return a->at < b->at ? -1 : 1;
+    return a->number < b->number ? -1 : a->number > b->number;
+}
+
+bool insert(struct source *source, size_t at, const char *text)
+{
+    if (source->insertion_count == source->insertion_room) {
+        const size_t room = 2 * source->insertion_room + 64;
+        struct insertion *larger = realloc(source->insertions, room * sizeof *larger);
+
+        if (!larger)
+            return fail(source, at, "out of memory");
+        source->insertions = larger;
+        source->insertion_room = room;
+    }
+    source->insertions[source->insertion_count] = (struct insertion){at, source->insertion_count, text};
+    source->insertion_count++;
+    return true;
+}
+
+void sort_insertions(struct source *source)
+{
+    const size_t first = source->inserted;
+
+    if (source->insertion_count > first)
+        qsort(source->insertions + first, source->insertion_count - first, sizeof *source->insertions,
+              compare_insertions);
+}
+
+static void copy_text(struct source *source, size_t end)
+{
+    if (end <= source->copied)
+        return;
+    fwrite(source->text + source->copied, 1, end - source->copied, stdout);
+    source->copied = end;
+}
+
+void copy_to(struct source *source, size_t end)
+{
+    for (; source->inserted < source->insertion_count; source->inserted++) {
+        const struct insertion *next = &source->insertions[source->inserted];
+
+        if (next->at > end)
+            break;
+        copy_text(source, next->at);
+        fputs(next->text, stdout);
+    }
+    copy_text(source, end);
+}
+
+void replace(struct source *source, size_t begin, size_t end, const char *text)
+{
+    copy_to(source, begin);
+    fputs(text, stdout);
+    source->copied = end;
+}
+
+/* --- input ------------------------------------------------------------------------------------------------------ */
+
+bool read_source(struct source *source, FILE *file)
+{
+    size_t capacity = 1 << 12, header = strlen(source->path) + 16;
+
+    for (;;) {
+        char *larger = realloc(source->text, capacity + header);
+        if (!larger)
+            return false;
+        source->text = larger;
+        if (source->size == 0)
+            source->size = (size_t)sprintf(source->text, "#line 1 \"%s\"\n", source->path);
+        source->size += fread(source->text + source->size, 1, capacity + header - 1 - source->size, file);
+        if (source->size < capacity + header - 1)
+            break;
+        capacity *= 2;
+    }
+    source->text[source->size] = '\0';
+    source->code = malloc(source->size + 1);
+    return source->code && !ferror(file);
+}

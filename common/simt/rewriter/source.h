@@ -1,0 +1,100 @@
+/**
+ * @file source.h
+ * @brief A kernel file as the rewriter reads it: what of it is code, how to walk through that, and what is written.
+ */
+#ifndef SIMT_REWRITER_SOURCE_H
+#define SIMT_REWRITER_SOURCE_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#define NOWHERE SIZE_MAX
+
+enum { MAX_CONDITIONALS = 64, MAX_DEPTH = 256 };
+
+/** A text that is to be written before the character at `at`. */
+struct insertion {
+    size_t at, number;
+    const char *text;
+};
+
+struct source {
+    const char *path;
+    char *text;  /* a #line directive, then the file; ends with a 0 */
+    char *code;  /* the text with comments and white space as ' ', literals as '"'; '\n' only where a directive ends */
+    size_t size; /* characters, the same in both */
+    size_t copied; /* how many of them are in the output */
+    struct insertion *insertions;
+    size_t insertion_count, insertion_room, inserted; /* the first `inserted` are in the output */
+
+    /*
+     * Where the rewriting is: in how many braces, from which on in a function, and in one of the device's, and in how
+     * many #if, begun in how many.
+     */
+    int braces, function_braces, device_braces;
+    size_t device_begin; /* where that function's body begins */
+    bool host_too;       /* the device function is the host's as well */
+    int conditionals, braces_before[MAX_CONDITIONALS];
+};
+
+/** Reads the file, behind a line directive. The buffers are the caller's to free, on failure too. */
+bool read_source(struct source *source, FILE *file);
+
+/** Fills source->code. */
+bool find_code(struct source *source);
+
+/** Prints "FILE:LINE: what"; returns false. */
+bool fail(const struct source *source, size_t at, const char *what);
+
+/* --- walking through code ----------------------------------------------------------------------------------------- */
+
+bool is_word(char c);
+bool starts_with(const char *text, const char *prefix);
+
+/** Whether `c` is one of `characters`; the terminating 0 is not. */
+bool is_one_of(char c, const char *characters);
+
+size_t skip_space(const char *code, size_t at);
+size_t skip_space_back(const char *code, size_t at);
+
+/** The end of the word or number at `at`; 1'000 is one number. */
+size_t word_end(const char *text, size_t at);
+
+bool is_word_at(const char *code, size_t at, const char *word);
+
+/** Whether one of some words stands in [begin, end). */
+bool has_word(const char *code, size_t begin, size_t end, const char *const *words);
+
+/** The word among those before `at` in the same declaration, or NOWHERE. */
+size_t find_before(const char *code, size_t at, const char *word);
+
+/**
+ * The partner of the bracket at `at`, looking forward (step 1) or back (step -1); NOWHERE if there is none in the same
+ * statement or directive, or none in MAX_DEPTH brackets. < and > count as brackets only inside < and >, and not as part
+ * of <<, or ->.
+ */
+size_t partner(const char *code, size_t at, int step);
+
+/** Whether the word that ends at `end` is followed by a value, as a name or a number is not. */
+bool is_keyword_before_value(const char *code, size_t end);
+
+/** Whether what ends at `end` is a value: what follows is an operator between two, or nothing of it. */
+bool ends_value(const char *code, size_t end);
+
+/* --- output ------------------------------------------------------------------------------------------------------- */
+
+/** Writes the text up to `end`, with what is inserted up to there. */
+void copy_to(struct source *source, size_t end);
+
+/** Copies up to `begin` and leaves out what lies between that and `end`, `text` instead. */
+void replace(struct source *source, size_t begin, size_t end, const char *text);
+
+/** Notes that a text, which must outlive the source, is to be written before the character at `at`. */
+bool insert(struct source *source, size_t at, const char *text);
+
+/** Sorts the insertions that are not yet written; those of one place stay in the order in which they were made. */
+void sort_insertions(struct source *source);
+
+#endif

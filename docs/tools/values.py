@@ -1,0 +1,108 @@
+"""Values amid a page's words and in tables of a page's own: what programs print and what is recorded.
+
+A value is an expression of Python, and how it is written: per_token("05", "shuffles"):.1f. Without that a time has
+the three digits that count, and another number its thousands apart, or three digits, too. The expression may use:
+
+    count("06", "launches")          a counter of the chapter's run in all; "06:fill_kernel" is of one kernel, and what
+    per_token("05", "shuffles")      stands for a run is said in counters.py
+    report("13", "num_tokens")       a number that the chapter's program reports
+    us("f32 05_fused_gate", 512)     recorded microseconds, in the words of times.py, of the one chapter that they name;
+    us("f32", 1, "eager_graph")      or of the library's way
+    figure("store_rate", "NAME")     a figure of a recorded run
+    nsight("05_fused_gate", 24, "gate_kernel", "not_selected")
+                                     what Nsight Compute counted of a kernel with so many tokens
+    candidates(0.9)                  of this part of tokens none has more experts that pass chapter 13's bound
+    passed("simt/test_valid")        how many tests the program build/tests/simt/test_valid has, all of which pass
+    round, min, max, sum             Python's own
+"""
+import math
+import re
+
+import choices
+import counters
+import results
+import runs
+import times
+
+PIECE = re.compile(r"\{([^{}]*)\}")
+
+
+class _Time(float):
+    """Microseconds that are recorded, which are written as tables of times write them."""
+
+
+class Values:
+    """What expressions may use. What was read of recorded runs is in .used."""
+
+    def __init__(self, build, recorded):
+        self.build, self.recorded, self.used = build, recorded, []
+        own = (self.count, self.per_token, self.report, self.us, self.figure, self.nsight, self.candidates, self.passed)
+        self.names = {function.__name__: function for function in (*own, round, min, max, sum)}
+
+    def count(self, run, counter, per_token=False):
+        name, _, kernel = run.partition(":")
+        return counters.count(counters.report(self.build, name), counter, kernel, per_token)
+
+    def per_token(self, run, counter):
+        return self.count(run, counter, True)
+
+    def report(self, run, name):
+        value = results.field(counters.report(self.build, run), name)
+        if not isinstance(value, (int, float)):
+            raise ValueError(f"'{run}' reports no number '{name}'")
+        return value
+
+    def us(self, words, num_tokens, column="here"):
+        run, us = times.median(words, num_tokens, self.recorded, column)
+        self.used.append(run)
+        return _Time(us)
+
+    def figure(self, program, name):
+        for run in self.recorded.get(program, []):
+            for entry in run.get("figures", []):
+                if entry["figure"] == name:
+                    self.used.append(run)
+                    return entry["value"]
+        raise ValueError(f"no figure '{name}' is recorded of '{program}'")
+
+    def nsight(self, chapter, num_tokens, kernel, name):
+        for run in self.recorded.get(chapter, []):
+            for entry in run.get("kernels", []) if run["command"].endswith(f" {num_tokens}") else []:
+                if entry["kernel"] == kernel and name in entry:
+                    self.used.append(run)
+                    return entry[name]
+        raise ValueError(f"no '{name}' of {kernel} with {num_tokens} tokens is recorded of '{chapter}'")
+
+    @staticmethod
+    def candidates(part):
+        counts = choices.candidates()
+        return counts[math.ceil(part * len(counts)) - 1]
+
+    def passed(self, test):
+        return runs.passed(self.build, test)
+
+    def text(self, words):
+        """How the value of "EXPRESSION" or "EXPRESSION:FORMAT" is written; None if the program for it is not built."""
+        expression, _, form = re.fullmatch(r"(.*?)(:([#,.\w%+]*))?", words, re.S).groups(default="")
+        try:
+            # Pages are trusted as much as the tools are.
+            value = eval(expression.strip(), {**self.names, "__builtins__": {}})
+            if form or value is None:
+                return None if value is None else format(value, form)
+        except (ArithmeticError, AttributeError, LookupError, NameError, SyntaxError, TypeError, ValueError) as error:
+            raise ValueError(f"the value '{words}': {error}") from None
+        return times.format_us(value) if isinstance(value, _Time) else counters.format_number(value)
+
+    def table(self, head, rows):
+        """A table's lines: cells of its head and its rows, divided by "|", where values are in braces."""
+        cells = [cell.strip() for cell in head.split("|")]
+        texts = [[PIECE.sub(lambda piece: self.text(piece[1]) or "-", cell.strip()) for cell in row.split("|")]
+                 for row in rows]
+        if any(len(row) != len(cells) for row in texts):
+            raise ValueError(f"a row of another number of cells than the head's {len(cells)}")
+        numbers = [at > 0 and all(re.fullmatch(r"[-+~]?\d[^:]*|", row[at]) for row in texts)
+                   for at in range(len(cells))]
+        lines = ["|" + "".join(f" {text}".rstrip() + " |" for text in row) for row in [cells, *texts]]
+        lines[1:1] = ["|" + "".join("---:|" if number else "---|" for number in numbers)]
+        old = any(run and results.is_old(run) for run in self.used)
+        return ["", *lines, ""] + (["*Some of it was recorded from an older kernel.*", ""] if old else [])

@@ -1,0 +1,162 @@
+/**
+ * @file test_backend_gpu.c
+ * @brief What a program for a GPU says before it launches anything that the GPU, or the build, cannot run.
+ *
+ * The backend is the one for GPUs; its GPU is the simulator's, of compute capability 9.0, and what the program was
+ * compiled for is made up here.
+ */
+#include "harness/gpu/backend_gpu.c"
+
+#include <setjmp.h>
+#include <stdarg.h>
+
+#include <cmocka.h>
+
+static int compiled_for;
+static bool kernels_run;
+
+/* --- the kernels, which are not here ------------------------------------------------------------------------------ */
+
+cudaError_t floor_launch_empty(cudaStream_t stream)
+{
+    (void)stream;
+    return cudaErrorNotSupported;
+}
+
+bool floor_kernel_runs(void)
+{
+    return kernels_run;
+}
+
+cudaError_t floor_compiled_for(int *architecture)
+{
+    *architecture = compiled_for;
+    return cudaSuccess;
+}
+
+cudaError_t generate_launch(struct generated values, enum dtype dtype, int64_t first, int64_t count, void *to,
+                            unsigned long long *others)
+{
+    (void)values, (void)dtype, (void)first, (void)count, (void)to, (void)others;
+    return cudaErrorNotSupported;
+}
+
+cudaError_t read_launch(const void *from, size_t bytes, cudaStream_t stream)
+{
+    (void)from, (void)bytes, (void)stream;
+    return cudaErrorNotSupported;
+}
+
+bool cublas_open(struct cublas *cublas, cudaStream_t stream)
+{
+    (void)cublas, (void)stream;
+    return false;
+}
+
+cudaError_t cublas_multiply(const struct cublas *cublas, int size, const void *a, const void *b, void *c)
+{
+    (void)cublas, (void)size, (void)a, (void)b, (void)c;
+    return cudaErrorNotSupported;
+}
+
+void cublas_close(struct cublas *cublas)
+{
+    (void)cublas;
+}
+
+/* --- the tests ---------------------------------------------------------------------------------------------------- */
+
+/** Opens the backend in a build for `architecture`; returns the line, "" if it opens. A refusal must be exit 3. */
+static const char *opened(int architecture, const struct gpu_needs *needs)
+{
+    static struct error error;
+    struct backend backend;
+    bool good;
+
+    error = (struct error){0};
+    compiled_for = architecture;
+    kernels_run = true;
+    good = backend_open(&backend, needs, &error);
+    assert_int_equal(error.result, good ? RUN_VERIFIED : RUN_NO_DEVICE);
+    return error.text;
+}
+
+static const struct gpu_needs ring = {.capability = 90, .what = "bulk copies"};
+static const struct gpu_needs hopper = {.capability = 90, .only = true, .what = "wgmma"};
+static const struct gpu_needs later = {.capability = 100, .what = "something newer"};
+static const struct gpu_needs earlier = {.capability = 80, .only = true, .what = "something older"};
+
+static void what_is_there_opens(void **state)
+{
+    (void)state;
+    assert_string_equal(opened(75, NULL), "");
+    assert_string_equal(opened(75, &(struct gpu_needs){0}), "");
+    assert_string_equal(opened(90, &ring), "");
+    assert_string_equal(opened(90, &hopper), "");
+}
+
+static void a_build_for_an_older_gpu(void **state)
+{
+    static const char line[] = "this program needs sm_90 and no other, for wgmma, and this build is for sm_80: "
+                               "GPU_ARCH=sm_90 ninja gpu builds it for CPU simulator";
+
+    (void)state;
+    assert_string_equal(opened(80, &hopper), line);
+    assert_non_null(strstr(opened(89, &ring), "needs sm_90 or later, for bulk copies, and this build is for sm_89:"));
+}
+
+static void a_gpu_that_lacks_it(void **state)
+{
+    (void)state;
+    assert_string_equal(opened(90, &later),
+                        "this program needs compute capability 10.0 or later, for something newer: CPU "
+                        "simulator has 9.0");
+    assert_string_equal(opened(80, &earlier),
+                        "this program needs compute capability 8.0 and no other, for something older: "
+                        "CPU simulator has 9.0");
+}
+
+/** The reason is the GPU's even if the build could not run on it either: no other build would help. */
+static void the_gpu_comes_before_the_build(void **state)
+{
+    struct backend backend;
+    struct error error = {0};
+
+    (void)state;
+    kernels_run = false;
+    assert_false(backend_open(&backend, &later, &error));
+    assert_non_null(strstr(error.text, "this program needs compute capability 10.0 or later"));
+    assert_false(backend_open(&backend, &hopper, &error));
+    assert_string_equal(error.text, "CPU simulator has compute capability 9.0; this program was compiled for another: "
+                                    "set GPU_ARCH to sm_90 and run ninja gpu");
+    assert_int_equal(error.result, RUN_NO_DEVICE);
+}
+
+static void a_block_has_less_shared_memory(void **state)
+{
+    const struct gpu small = {.capability = 75, .shared_bytes = 65536}, none = {0};
+    struct error error = {0};
+
+    (void)state;
+    assert_true(gpu_has_room(&small, "T4", 65536, &error));
+    assert_true(gpu_has_room(&none, "CPU simulator", 1 << 20, &error));
+    assert_false(error.unsupported);
+    assert_false(gpu_has_room(&small, "T4", 65537, &error));
+    assert_string_equal(error.text,
+                        "a problem of this size needs 65537 bytes of shared memory in a thread block: T4 has 65536");
+    assert_int_equal(error.result, RUN_NO_DEVICE);
+    assert_true(error.unsupported); /* --check-all counts it and goes on */
+}
+
+int main(void)
+{
+    static const struct CMUnitTest tests[] = {
+        cmocka_unit_test(what_is_there_opens),
+        cmocka_unit_test(a_build_for_an_older_gpu),
+        cmocka_unit_test(a_gpu_that_lacks_it),
+        cmocka_unit_test(the_gpu_comes_before_the_build),
+        cmocka_unit_test(a_block_has_less_shared_memory),
+    };
+
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,29 @@
+# Other compilers, for the tests that build with them: . tests/toolchains.sh
+
+# toolchain_edits COMPILER: what sed changes in the variables at the top of build.ninja, so that gcc-14 or clang++-19 and
+# so on compile everything
+#
+# Clang has no options that leave loads and stores as the source has them, so it does not optimise kernels; and its
+# thread sanitizer leaves out a load before a store to the same address unless told not to.
+toolchain_edits() {
+    version=${1##*[a-z]}
+    omp_header=$(find /usr/lib/llvm-*/lib/clang/*/include/omp.h 2>/dev/null | tail -n 1) # of whichever version has it
+    case $1 in
+    clang*)
+        echo "s|^cc = .*|cc = clang$version|"
+        echo "s|^cxx = .*|cxx = clang++$version|"
+        echo "s|^as_written = .*|as_written = -O0|"
+        echo "s|^trace = .*|trace = -fsanitize=thread -mllvm -tsan-instrument-read-before-write=1 -mllvm -tsan-distinguish-volatile=1|"
+        echo "s|-fopenmp|-fopenmp=libgomp${omp_header:+ -idirafter ${omp_header%/*}}|g"
+        ;;
+    *)
+        echo "s|^cc = .*|cc = gcc$version|"
+        echo "s|^cxx = .*|cxx = g++$version|"
+        ;;
+    esac
+}
+
+# toolchain_variable COMPILER NAME: the value of a variable of build.ninja with that compiler
+toolchain_variable() {
+    toolchain_edits "$1" | sed -f - build.ninja | sed -n "s/^$2 = //p"
+}
