@@ -37,6 +37,11 @@ header() {
     fi
 }
 
+# mpi_header: mpicc has it; there may be mpicc, of the package with mpirun, and no header
+mpi_header() {
+    echo '#include <mpi.h>' | mpicc -E -x c -
+}
+
 # clang_header FILE: clang has it
 clang_header() {
     echo "#include <$1>" | clang -fopenmp -E -x c -
@@ -79,7 +84,7 @@ needs_of_checks() {
     need g++-aarch64-linux-gnu 'g++ for aarch64-linux-gnu' command -v aarch64-linux-gnu-g++
     need libc6-dev-arm64-cross "the C library for aarch64-linux-gnu" \
         aarch64-linux-gnu-gcc -E -include stdio.h -x c /dev/null
-    need libopenmpi-dev 'Open MPI, to build with' command -v mpicc
+    need libopenmpi-dev 'Open MPI, to build with' mpi_header
     need openmpi-bin 'Open MPI' command -v mpirun
     need python3-numpy 'NumPy for Python 3' python_module numpy
     need python3-torch 'PyTorch for Python 3' python_module torch

@@ -44,7 +44,13 @@ integers lonely i4 "(1, 8)" 0 1 2 3 -1 4 5 6
 refuses "an expert without an owner" "$scratch/lonely.npy: expert 4 has no owner: it is -1 in every row" \
     --expert-map "$scratch/lonely.npy"
 
-if ! command -v mpirun >/dev/null; then
+if ! "$program" --version | grep -q '^ranks by:.* MPI'; then
+    equal "started as one of two, it says what it was built without" "$name: rank 0, start: 2 ranks were started, but this \
+program was built without MPI, for one; sh common/setup.sh checks installs MPI; then build it again" \
+        "$(OMPI_COMM_WORLD_SIZE=2 "$program" 2>&1 >/dev/null)"
+    skip "several ranks" "$name was built without MPI: sh common/setup.sh checks installs it; then build it again"
+    finish
+elif ! command -v mpirun >/dev/null; then
     skip "several ranks" "no mpirun: sh common/setup.sh checks installs it"
     finish
 fi

@@ -91,6 +91,10 @@ equal 'docs' 'graphviz' "$(installs)"
 machine dot clang-format qemu-aarch64
 setup checks >"$scratch/said"
 equal 'checks' 'clang-format qemu-user' "$(installs)"
+machine
+fake mpicc 'exit 1'
+setup checks >"$scratch/said"
+equal 'an mpicc without headers' 'libopenmpi-dev' "$(installs)"
 machine dot clang-format qemu-aarch64 ninja
 setup checks docs >"$scratch/said"
 equal 'words combine' 'ninja-build clang-format qemu-user graphviz' "$(installs)"

@@ -4,7 +4,8 @@
 #
 #   sh common/ninja/mpi.sh compile mpi|nccl COMPILER...    prints flags for the compiler
 #   sh common/ninja/mpi.sh link mpi|nccl COMPILER...       prints libraries
-#   sh common/ninja/mpi.sh depends                         prints what changes when MPI is installed or removed
+#   sh common/ninja/mpi.sh depends mpi|nccl COMPILER...    prints, for a depfile, what changes when one of them is
+#                                                          installed or removed: files, and folders that do not have it
 set -eu
 
 # mpi_flags compile|link: of the flags that mpicc has those that matter
@@ -16,27 +17,70 @@ mpi_flags() {
     done
 }
 
-# mpi compile|link COMPILER...: flags, if the compiler can link with MPI: one for another processor cannot
-mpi() {
-    command -v mpicc >/dev/null || return 0
-    what=$1
-    shift
+# has_mpi COMPILER...: the compiler can link with MPI: one for another processor cannot, nor any where mpicc is and the
+# headers are not
+has_mpi() {
+    command -v mpicc >/dev/null || return 1
     # shellcheck disable=SC2046 # flags are words
     echo '#include <mpi.h>
 int main(void) { return MPI_Init(0, 0); }' |
-        "$@" -x c - -o /dev/null $(mpi_flags compile) $(mpi_flags link) 2>/dev/null || return 0
+        "$@" -x c - -o /dev/null $(mpi_flags compile) $(mpi_flags link) 2>/dev/null
+}
+
+# mpi compile|link COMPILER...: flags, if there are any
+mpi() {
+    what=$1
+    shift
+    has_mpi "$@" || return 0
     mpi_flags "$what"
     [ "$what" = link ] || printf '%s ' -DHAVE_MPI
 }
 
-# nccl compile|link: flags, if both header and library are found
-nccl() {
+# nearest PATH...: for each path its nearest folder that is there: it changes when the rest of the path is made
+nearest() {
+    for path in "$@"; do
+        while ! [ -d "$path" ]; do
+            path=$(dirname "$path")
+        done
+        echo "$path"
+    done
+}
+
+# mpi_depends COMPILER...: a line for each
+mpi_depends() {
+    if mpicc=$(command -v mpicc); then
+        echo "$mpicc"
+        # shellcheck disable=SC2046 # flags are words
+        has_mpi "$@" || nearest /usr/include "/usr/lib/$("$1" -print-multiarch 2>/dev/null)" \
+            $({ mpi_flags compile; mpi_flags link; } | tr ' ' '\n' | sed -n 's/^-[IL]//p')
+    else
+        echo "$PATH" | tr : '\n' | while read -r folder; do
+            case $folder in /*) nearest "$folder" ;; esac
+        done
+    fi
+}
+
+# first_in FOLDERS NAME: the first file of this name in folders, a line each
+first_in() {
+    echo "$1" | while read -r folder; do
+        [ ! -e "$folder/$2" ] || echo "$folder/$2"
+    done | head -n 1
+}
+
+# find_nccl: sets $folders to those that may have it, and $header and $library to what is found there
+find_nccl() {
+    header='' library='' folders=''
     nvcc=$(command -v "${CUDA_HOME:-/usr/local/cuda}/bin/nvcc" || command -v nvcc) || return 0
     cuda=$(dirname "$(dirname "$(readlink -f "$nvcc")")")
-    header=$(find -L "$cuda/include" "$cuda"/targets/*/include /usr/include -maxdepth 1 -name nccl.h 2>/dev/null |
-        head -n 1)
-    library=$(find -L "$cuda/lib64" "$cuda/lib" "$cuda"/targets/*/lib /usr/lib/*-linux-gnu /usr/lib64 -maxdepth 1 \
-        -name libnccl.so 2>/dev/null | head -n 1)
+    folders=$(find -L "$cuda/include" "$cuda"/targets/*/include /usr/include "$cuda/lib64" "$cuda/lib" \
+        "$cuda"/targets/*/lib /usr/lib/*-linux-gnu /usr/lib64 -maxdepth 0 2>/dev/null) || true
+    header=$(first_in "$folders" nccl.h)
+    library=$(first_in "$folders" libnccl.so)
+}
+
+# nccl compile|link: flags, if both header and library are found
+nccl() {
+    find_nccl
     [ "$header" ] && [ "$library" ] || return 0
     case $1 in
     compile) printf '%s ' -DHAVE_NCCL "-I$(dirname "$header")" ;;
@@ -44,13 +88,29 @@ nccl() {
     esac
 }
 
-case $1 in
-depends) command -v mpicc || echo /usr/bin ;;
+# nccl_depends: a line for each
+nccl_depends() {
+    find_nccl
+    if [ "$header" ] && [ "$library" ]; then
+        printf '%s\n' "$header" "$library"
+    elif [ "$nvcc" ]; then
+        echo "$folders"
+        nearest "$cuda/include" "$cuda/lib64"
+    fi
+}
+
+what=$1
+connection=$2
+shift 2
+[ "$connection" = mpi ] || set -- gcc # as nvcc does for C
+case $what in
+depends)
+    {
+        mpi_depends "$@"
+        [ "$connection" = mpi ] || nccl_depends
+    } | sort -u | sed -n 's/[ #]/\\&/g; s/\$/$$/g; /./p' | tr '\n' ' '
+    ;;
 *)
-    what=$1
-    connection=$2
-    shift 2
-    [ "$connection" = mpi ] || set -- gcc # as nvcc does for C
     mpi "$what" "$@"
     [ "$connection" = mpi ] || nccl "$what"
     ;;

@@ -9,7 +9,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-const char *argp_program_version = "MoE routing, kernel by kernel: 1.0";
+#ifdef __clang__
+#define COMPILER "clang " __clang_version__
+#else
+#define COMPILER "gcc " __VERSION__
+#endif
+
+const char *options_version_lines = "";
+
+/** Prints what --version asks for: the course, the compiler of the C files, and what else the program can tell. */
+static void show_version(FILE *stream, struct argp_state *state)
+{
+    (void)state;
+    fprintf(stream, "MoE routing, kernel by kernel: 1.0\ncompiler: %s\n%s", COMPILER, options_version_lines);
+}
+
+void (*argp_program_version_hook)(FILE *stream, struct argp_state *state) = show_version;
 
 /* --- values ------------------------------------------------------------------------------------------------------- */
 

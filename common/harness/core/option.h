@@ -47,6 +47,12 @@ struct option_row {
 enum { WITH_NO_RUN = 1 };
 
 /**
+ * Lines "NAME: VALUE\n" that --version adds to the course's name and the compiler; "" until a program sets it, before
+ * options_parse(). Tests read there what a build can do.
+ */
+extern const char *options_version_lines;
+
+/**
  * Parses the command line into `options`; --help and --version print and exit. `doc` is what --help says around the
  * options; of these it leaves out `refused`, a list that NULL ends, or NULL: the program parses them to say why it has
  * none. False with one line that names the argument, what was given and what is allowed.

@@ -61,6 +61,7 @@ static bool check_options(const struct parallel_options *options, struct error *
 bool parallel_options_parse(struct program *program, int argc, char **argv, struct parallel_options *options)
 {
     *options = (struct parallel_options){.moe = moe_options_default(), .timeout = 30, .repeats = 20};
+    options_version_lines = connection_version;
     program->refused = connection_forks ? refused_on_gpus : refused_on_cpu;
     return program_parse(program, table, "takes every token through its experts, which several ranks have", argc, argv,
                          options) &&

@@ -40,6 +40,9 @@ struct ranks {
     struct meeting_place *place; /**< of forked ranks */
 };
 
+/** A line for --version: the libraries that this program was built with to connect ranks, or "none". */
+extern const char connection_version[];
+
 /** Whether ranks_fork() may be called: each process gets a GPU. */
 extern const bool connection_forks;
 

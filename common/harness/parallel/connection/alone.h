@@ -6,6 +6,8 @@
 
 #include <stdlib.h>
 
+const char connection_version[] = "ranks by: none\n";
+
 /** Refuses to be one of several, each of which would take itself for all. */
 bool connection_open(struct ranks *ranks, struct error *error)
 {

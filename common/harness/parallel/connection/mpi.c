@@ -19,6 +19,8 @@ const bool connection_forks = false;
 #include <stdlib.h>
 #include <time.h>
 
+const char connection_version[] = "ranks by: MPI\n";
+
 /** So many ranks were started, as the environment says: that of Open MPI, of MPICH, of Slurm. */
 static int ranks_started(void)
 {

@@ -20,6 +20,10 @@
 
 #ifdef HAVE_MPI
 #include <mpi.h>
+
+const char connection_version[] = "ranks by: NCCL, MPI\n";
+#else
+const char connection_version[] = "ranks by: NCCL\n";
 #endif
 
 const bool connection_forks = true;
