@@ -94,6 +94,7 @@ class Lines(TinyCourse):
     def test_folded_text(self):
         self.becomes("@htmlonly<details><summary>An answer</summary>@endhtmlonly", "<!-- fold: An answer -->")
         self.becomes("@htmlonly</details>@endhtmlonly", "<!-- unfold -->")
+        self.becomes("<details><summary>Why a warp?</summary>", "<details><summary>Why a warp?</summary>")
 
     def test_terms_and_headings(self):
         self.first("A warp and a warp, in Warps.", "", "## A heading, too", "", "`warp` [warp](gate.c)")
