@@ -398,7 +398,7 @@ static cudaError_t launch(const moe_problem *problem, const moe_buffers *buffers
     return cudaGetLastError();
 }
 
-/** Launches with the tile that is meant, or with the smaller one if a block's shared memory has no room for its ring. */
+/** Launches with the tile that is meant, or the smaller one if a block's shared memory has no room for its ring. */
 template <typename Tile, typename Smaller>
 static cudaError_t launch_what_fits(const moe_problem *problem, const moe_buffers *buffers, cudaStream_t stream)
 {

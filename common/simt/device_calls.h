@@ -59,7 +59,7 @@ uint32_t simt_reduce(uint32_t mask, enum simt_reduction kind, uint32_t value);
 void simt_syncwarp(uint32_t mask);
 uint32_t simt_activemask(void);
 
-/* What the rewriter's marks call: a block of the source begins, a call of a function that has blocks begins and ends. */
+/* What the rewriter's marks call: a block of the source begins; a call of a function with blocks begins, and ends. */
 void simt_block(unsigned number);
 uint64_t simt_call_begins(unsigned number);
 void simt_call_ends(uint64_t caller);

@@ -45,7 +45,7 @@ enum {
     EVENT_KIND_SHIFT = 56,
     EVENT_BYTES_SHIFT = 48,
     EVENT_DEPTH_SHIFT = 48,
-    EVENT_PLACE_SHIFT = 28, /**< of a block's number in the file */
+    EVENT_PLACE_SHIFT = 28,   /**< of a block's number in the file */
     EVENT_OUTSIDE_SHIFT = 46, /**< an offset in the program's data, where __device__ variables are, not in the arena */
     CALLS = 16,               /**< of a lane's calls in progress, so many are told apart by where they were made */
     MAX_PASSED = 64,

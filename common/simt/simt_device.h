@@ -271,10 +271,11 @@ SIMT_CONSTEXPR bool simt_operand(unsigned number)
     simt_side(number);
     return true;
 }
-class simt_inside {
+class simt_inside
+{
     uint64_t caller;
 
-public:
+  public:
     inline __attribute__((always_inline)) explicit simt_inside(unsigned number) : caller(simt_call_begins(number))
     {
     }

@@ -173,8 +173,7 @@ static void check_missed(struct warp *warp, const struct lane *lanes, uint32_t g
             cudaErrorLaunchFailure, here->index, passed->site, "collective that some lanes miss",
             "did this %s without lane %u, thread (%u,%u,%u), which it names, which has not come to it and "
             "has not returned before: both go on" SIMT_PLACE,
-            passed->name, gone->thread % WARP_LANES, gone->index.x, gone->index.y, gone->index.z,
-            lead[i].pc);
+            passed->name, gone->thread % WARP_LANES, gone->index.x, gone->index.y, gone->index.z, lead[i].pc);
     }
 }
 

@@ -14,8 +14,9 @@
  *     v = a ? b : -b;             ->   the same: it is a select, whatever a compiler makes of it
  *     __device__ int f() { ... }  ->   __device__ int f() { SIMT_CALL; ... }                 if it has blocks
  *
- * A function may be the device's without saying so, by a macro; in the host's, marks do nothing. No mark is needed behind a statement with which an `if` or a function ends: the next one follows anyway. A function
- * in which an #if stands inside a statement is left without marks, and so is a constexpr function.
+ * A function may be the device's without saying so, by a macro; in the host's, marks do nothing. No mark is needed
+ * behind a statement with which an `if` or a function ends: the next one follows anyway. A function in which an #if
+ * stands inside a statement is left without marks, and so is a constexpr function.
  */
 #include "mark_blocks.h"
 
@@ -461,7 +462,7 @@ static size_t body_end(const char *code, size_t at)
     return NOWHERE;
 }
 
-/** The body at `at` of a function or a lambda; with `first_mark` at its beginning, or if that is empty one as needed. */
+/** The body at `at` of a function or a lambda, with `first_mark` at its beginning, or a mark as needed if that is empty. */
 static size_t walk_function(struct walk *walk, size_t at, const char *first_mark)
 {
     const size_t first = walk->source->insertion_count;
