@@ -462,7 +462,7 @@ static size_t body_end(const char *code, size_t at)
     return NOWHERE;
 }
 
-/** The body at `at` of a function or a lambda, with `first_mark` at its beginning, or a mark as needed if that is empty. */
+/** The body at `at` of a function or a lambda, with `first_mark` at its beginning; if that is empty, as needed. */
 static size_t walk_function(struct walk *walk, size_t at, const char *first_mark)
 {
     const size_t first = walk->source->insertion_count;
