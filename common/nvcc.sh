@@ -3,12 +3,13 @@
 #
 #   sh common/nvcc.sh arch STAMP               writes the architecture into STAMP, if it is not there already
 #   sh common/nvcc.sh compile STAMP ARGS...    runs nvcc with ARGS for the architecture in STAMP
-#   sh common/nvcc.sh every ARGS...            runs nvcc with ARGS for every architecture that the course supports
+#   sh common/nvcc.sh every ARGS...            runs nvcc with ARGS for every architecture that the course supports, or
+#                                              for those in $ARCHITECTURES
 #
 # The architecture is $GPU_ARCH (sm_90, sm_90a), else the first GPU's, else sm_90; sm_90 is compiled as sm_90a. nvcc is
 # $CUDA_HOME's, else the one in PATH, else /usr/local/cuda's.
 set -u
-architectures='sm_75 sm_80 sm_86 sm_89 sm_90 sm_120'
+architectures=${ARCHITECTURES:-sm_75 sm_80 sm_86 sm_89 sm_90 sm_120}
 
 fail() {
     status=$1

@@ -63,7 +63,7 @@ compile "$1"
 words=
 if [ "$1" = rewriter ]; then # inputs are made of the strings that it looks for
     words=build/fuzz/rewriter/words
-    grep -oh '"[^"%\\ ]\+"' common/simt/rewriter/rewrite_launch.c | sort -u >"$words"
+    grep -oh '"[^"%\\ ]\+"' common/simt/rewriter/*.c | sort -u >"$words"
 fi
 [ ! -f "$inputs" ] || unpack "$1"
 # Memory that was freed is kept from use for a while, but not so much of it that everything is slow.

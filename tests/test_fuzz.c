@@ -22,6 +22,8 @@
 
 #define main   rewriter_main
 #define source rewriter_source
+#include "simt/rewriter/source.c"
+#include "simt/rewriter/mark_blocks.c"
 #include "simt/rewriter/rewrite_launch.c"
 #undef main
 #undef source
@@ -271,6 +273,7 @@ static void rewriter(const uint8_t *bytes, size_t size)
         must(strncmp(said, "f.cu:", 5) == 0 && count_lines(said) == 1);
     free(input.text);
     free(input.code);
+    free(input.insertions);
 }
 
 /* --- expert maps and counts --------------------------------------------------------------------------------------- */

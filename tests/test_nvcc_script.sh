@@ -102,6 +102,8 @@ for arch in 75 80 86 89 90a 120; do
     all="$all -gencode arch=compute_$arch,code=sm_$arch"
 done
 equal 'every architecture' "0 12.8: -c x.cu$all" "$(nvcc every -c x.cu)"
+equal 'some architectures' '0 12.8: -c x.cu -gencode arch=compute_75,code=sm_75' \
+    "$(ARCHITECTURES=sm_75 && export ARCHITECTURES && nvcc every -c x.cu)"
 rm "$bin/nvcc"
 
 usage='nvcc.sh: usage: nvcc.sh arch STAMP, nvcc.sh compile STAMP ARGS..., or nvcc.sh every ARGS...'

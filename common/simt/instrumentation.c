@@ -481,16 +481,14 @@ void __tsan_func_exit(void)
 
 /* --- what the rewriter's marks call ------------------------------------------------------------------------------- */
 
-ALWAYS_INLINE void begin_block(struct lane *lane, unsigned number, uintptr_t pc)
-{
-    lane->key = (lane->key & EVENT_DEPTH_MASK) | (uint64_t)number << EVENT_PLACE_SHIFT;
-    record(pc, access_of(EVENT_BLOCK, 0, 0));
-}
-
 void simt_block(unsigned number)
 {
-    if (simt_now.lane)
-        begin_block(simt_now.lane, number, SIMT_CALLER());
+    struct lane *lane = simt_now.lane;
+
+    if (!lane)
+        return;
+    lane->key = (lane->key & EVENT_DEPTH_MASK) | (uint64_t)number << EVENT_PLACE_SHIFT;
+    record(SIMT_CALLER(), access_of(EVENT_BLOCK, 0, 0));
 }
 
 uint64_t simt_call_begins(unsigned number)
@@ -501,10 +499,6 @@ uint64_t simt_call_begins(unsigned number)
         return 0;
     const uint64_t caller = lane->key;
 
-    if (caller == EVENT_DEPTH_NONE) { /* it is the kernel itself, by a macro's name */
-        begin_block(lane, number, SIMT_CALLER());
-        return lane->key;
-    }
     lane->key = ((caller & EVENT_DEPTH_MASK) - EVENT_ONE_CALL) | (uint64_t)number << EVENT_PLACE_SHIFT;
     return caller;
 }

@@ -437,6 +437,10 @@ equal 'a long file' 20000 "$("$tool" "$source" | grep -c '^simt_launch(SIMT_KERN
 
 (printf assert; head -c 1000000 /dev/zero | tr '\0' '(') >"$source"
 equal 'a million open parentheses' 1000006 "$("$tool" "$source" | tail -n +2 | wc -c)"
+for deep in '(' '{' 'a?b:'; do
+    (printf 'void f() {'; yes "$deep" | head -n 300000 | tr -d '\n') >"$source"
+    equal "three hundred thousand $deep in a function" 0 "$("$tool" "$source" | grep -c SIMT)"
+done
 
 # compiled TEXT: the first error of the compiler, without its place
 compiled() {

@@ -204,6 +204,7 @@ enum { SIDE = 16, PITCH = 24 };
 template <class T, class LayoutA, class LayoutB>
 static __global__ void wmma_kernel(const T *a, const T *b, const float *c, float *d, wmma::layout_t layout)
 {
+#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800 /* no fragments of bf16 before */
     wmma::fragment<wmma::matrix_a, SIDE, SIDE, SIDE, T, LayoutA> of_a;
     wmma::fragment<wmma::matrix_b, SIDE, SIDE, SIDE, T, LayoutB> of_b;
     wmma::fragment<wmma::accumulator, SIDE, SIDE, SIDE, float> sums, before;
@@ -216,6 +217,7 @@ static __global__ void wmma_kernel(const T *a, const T *b, const float *c, float
     for (int i = 0; i < sums.num_elements; i++)
         sums.x[i] += before.x[i];
     wmma::store_matrix_sync(d, sums, PITCH, layout);
+#endif
 }
 
 /** Where element (row, column) of a matrix lies. */

@@ -271,6 +271,7 @@ static __global__ __launch_bounds__(128) void gather_kernel(const __nv_bfloat16 
     if (threadIdx.x == 0)
         mbarrier_init(&full, 128);
     __syncthreads();
+#if !defined __CUDA_ARCH__ || __CUDA_ARCH__ >= 800 /* no asynchronous copies before */
     for (int chunk = (int)threadIdx.x; chunk < 80 * 8; chunk += 128) {
         const int row = chunk / 8, at = chunk % 8;
         const __nv_bfloat16 *const from = (row < 64 ? a + (63 - row) * 64 : b + (79 - row) * 64) + at * 8;
@@ -278,6 +279,7 @@ static __global__ __launch_bounds__(128) void gather_kernel(const __nv_bfloat16 
         cp_async_16(stages + row * 128 + (at ^ row % 8) * 16, from);
     }
     mbarrier_arrive_cp_async(&full);
+#endif
     mbarrier_wait(&full, 0);
     async_proxy_fence_shared();
     wgmma_keep(sums);
@@ -387,7 +389,6 @@ static void test_refused_maps(void)
 int main(void)
 {
     static const uint32_t swizzles[] = {0, 32, 64, 128};
-
     const int architecture = compiled_for((const void *)gather_kernel);
 
     if (architecture != 90) {

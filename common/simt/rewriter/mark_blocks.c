@@ -28,6 +28,7 @@ struct walk {
     struct source *source;
     const char *code;
     int quiet;   /* above 0: nothing is evaluated here, or nothing may be inserted */
+    int depth;   /* of statements and brackets in each other */
     bool failed; /* out of memory */
 };
 
@@ -136,17 +137,25 @@ static size_t walk_side(struct walk *walk, size_t begin, const char *stops, bool
 /** The two sides of the ? at `at`. */
 static size_t walk_choice(struct walk *walk, size_t at, bool *parted)
 {
+    if (++walk->depth > MAX_DEPTH)
+        return NOWHERE;
     const size_t middle = walk_side(walk, at + 1, ":", parted);
+    const size_t end = middle == NOWHERE ? NOWHERE : walk_side(walk, middle + 1, ",;)]}:", parted);
 
-    return middle == NOWHERE ? NOWHERE : walk_side(walk, middle + 1, ",;)]}:", parted);
+    walk->depth--;
+    return end;
 }
 
 /** What stands in the brackets at `at`; returns where it goes on behind them. */
 static size_t walk_brackets(struct walk *walk, size_t at, bool *parted)
 {
     static const char open[] = "([{", close[][2] = {")", "]", "}"};
+
+    if (++walk->depth > MAX_DEPTH)
+        return NOWHERE;
     const size_t end = walk_expression(walk, at + 1, close[strchr(open, walk->code[at]) - open], parted);
 
+    walk->depth--;
     return end == NOWHERE ? NOWHERE : end + 1;
 }
 
@@ -387,7 +396,7 @@ static size_t walk_simple(struct walk *walk, size_t at, bool *parted)
 }
 
 /** The statement at `at`; returns its end. *parted: lanes that began it together may be apart there. */
-static size_t walk_statement(struct walk *walk, size_t at, bool *parted)
+static size_t walk_one_statement(struct walk *walk, size_t at, bool *parted)
 {
     const char *code = walk->code;
     bool divided = false;
@@ -416,6 +425,15 @@ static size_t walk_statement(struct walk *walk, size_t at, bool *parted)
     }
     *parted = false;
     return has_label(code, at) ? walk_label(walk, at, parted) : walk_simple(walk, at, parted);
+}
+
+static size_t walk_statement(struct walk *walk, size_t at, bool *parted)
+{
+    if (++walk->depth > MAX_DEPTH)
+        return NOWHERE;
+    at = walk_one_statement(walk, at, parted);
+    walk->depth--;
+    return at;
 }
 
 /* --- functions ---------------------------------------------------------------------------------------------------- */
@@ -448,8 +466,10 @@ static size_t walk_function(struct walk *walk, size_t at, const char *first_mark
 {
     const size_t first = walk->source->insertion_count;
     bool parted;
+    const int depth = walk->depth;
     size_t end = walk_braces(walk, at, &parted);
 
+    walk->depth = depth;
     if (end == NOWHERE || end != body_end(walk->code, at)) { /* an #if stands in a statement */
         walk->source->insertion_count = first;
         end = NOWHERE;

@@ -1,0 +1,47 @@
+#!/bin/sh
+# common/architectures.sh with a made-up nvcc: what it compiles, and that one file that does not compile fails.
+. tests/tap.sh
+toolkit=$scratch/toolkit
+mkdir -p "$toolkit/bin"
+cat >"$toolkit/bin/nvcc" <<END
+#!$(command -v sh)
+case \$* in
+--version) echo 'release 13.0, V13.0.1' ;;
+*) echo "\$*" >>"$scratch/asked"; case \$* in *"\$BAD"*) echo 'error: what?'; exit 1 ;; esac ;;
+esac
+END
+chmod +x "$toolkit/bin/nvcc"
+
+# compile BAD ARGUMENT...: the exit status and what it said, but for the files that are right
+compile() {
+    bad=$1
+    shift
+    : >"$scratch/asked"
+    said=$(BAD=$bad CUDA_HOME=$toolkit ARCHITECTURES=${only:-} sh common/architectures.sh "$@" 2>&1)
+    echo "$? $(echo "$said" | grep -v '^ok ')"
+}
+only=
+target=build/gpu/obj/13_gate_at_the_limit/gate.o
+equal 'a target of one kernel' '0 1 of 1 kernel files compile for every architecture, without a warning' \
+    "$(compile none $target)"
+matches 'with its own options, for all architectures, warnings being errors' \
+    '-std=c++17 *-include kernels/red* *-Werror all-warnings -fatbin *13_*/gate.cu *=compute_75,* *=compute_120,*' \
+    "$(cat "$scratch/asked")"
+equal 'a file of several programs is compiled once' \
+    '0 1 of 1 kernel files compile for every architecture, without a warning' \
+    "$(compile none $target build/gpu/obj/13_gate_at_the_limit_few/gate.o)"
+equal 'two kernels' '0 2 of 2 kernel files compile for every architecture, without a warning' \
+    "$(compile none $target build/gpu/obj/15_one_launch/routing.o)"
+equal 'one that does not compile' '1 FAILED chapters/13_gate_at_the_limit/gate.cu
+error: what?
+0 of 1 kernel files compile for every architecture, without a warning' "$(compile 13_gate $target)"
+equal 'a target without a kernel' '1 0 of 0 kernel files compile for every architecture, without a warning' \
+    "$(compile none build/gpu/obj/13_gate_at_the_limit/main.o)"
+only=sm_75
+exercises=$(ls -d exercises/[0-9]*/ | wc -l)
+equal 'the exercises, for one architecture' \
+    "0 $exercises of $exercises kernel files compile for sm_75, without a warning" \
+    "$(compile none)"
+equal 'every one was' "$exercises" "$(grep -c 'exercises/.*/exercise.cu .*code=sm_75$' "$scratch/asked")"
+equal 'and no other architecture' '' "$(grep sm_80 "$scratch/asked")"
+finish
