@@ -238,6 +238,8 @@ def _line(writer, line, following):
     if not writer.in_generated:
         writer.words += len(re.findall(r"[A-Za-z0-9]\S*", line))
     # A summary is a control of its own, and Doxygen 1.9.8 takes no link in one.
+    if re.search(r"<summary>.*\]\(.*</summary>", line):
+        raise ValueError("a link in a summary, where a click unfolds what is below; put it there")
     is_prose = not line.startswith(("|", "<details>")) and not writer.in_generated and writer.page.path != GLOSSARY
     return _text_line(writer, line, is_prose)
 

@@ -94,7 +94,14 @@ class Lines(TinyCourse):
     def test_folded_text(self):
         self.becomes("@htmlonly<details><summary>An answer</summary>@endhtmlonly", "<!-- fold: An answer -->")
         self.becomes("@htmlonly</details>@endhtmlonly", "<!-- unfold -->")
-        self.becomes("<details><summary>Why a warp?</summary>", "<details><summary>Why a warp?</summary>")
+
+    def test_summaries(self):
+        """No link is in a summary, where a click unfolds what is below it."""
+        question = "<details><summary>Why a warp?</summary>"
+        self.becomes(question, question, "A warp it is.")
+        self.becomes("A [warp](@ref term_warp) it is.", question, "A warp it is.")
+        self.refuses(f"{FIRST}:5: a link in a summary, where a click unfolds what is below; put it there",
+                     "<details><summary>Why [a](gate.c)?</summary>")
 
     def test_terms_and_headings(self):
         self.first("A warp and a warp, in Warps.", "", "## A heading, too", "", "`warp` [warp](gate.c)")
