@@ -276,7 +276,9 @@ marks() {
     becomes "$1" "__device__ int f() { $2 }" "__device__ int f() { SIMT_CALL; $3 }"
 }
 
-unchanged 'a function without blocks' '__device__ int f(int x) { int y[] = {x, -x}; g(x ? 1 : x + 2); return *y & 1; }'
+unchanged 'a function without blocks' '__device__ int f(int x) { int y = x; g(x ? 1 : x + 2); return p[y] & 1; }'
+marks 'an array' 'volatile char a[N]; return g(a);' 'volatile char a[N]; return g(a);'
+marks 'an array of a template' 'A<2> a[3][4];' 'A<2> a[3][4];'
 becomes 'a kernel' '__global__ void k() { }' '__global__ void k() { SIMT_BLOCK; }'
 becomes 'a kernel with launch bounds' '__launch_bounds__(32) __global__ void k() { }' \
     '__launch_bounds__(32) __global__ void k() { SIMT_BLOCK; SIMT_LAUNCH_BOUNDS(32) }'

@@ -13,6 +13,7 @@
  *     v = a ? f() : 0; z;         ->   v = a ? (SIMT_SIDE, f()) : 0; SIMT_BLOCK; z;
  *     v = a ? b : -b;             ->   the same: it is a select, whatever a compiler makes of it
  *     __device__ int f() { ... }  ->   __device__ int f() { SIMT_CALL; ... }                 if it has blocks
+ *                                                                                          or arrays
  *
  * A function may be the device's without saying so, by a macro; in the host's, marks do nothing. No mark is needed
  * behind a statement with which an `if` or a function ends: the next one follows anyway. A function in which an #if
@@ -439,6 +440,28 @@ static size_t walk_statement(struct walk *walk, size_t at, bool *parted)
 
 /* --- functions ---------------------------------------------------------------------------------------------------- */
 
+/**
+ * Whether a function's own array is declared in [begin, end). Such a frame may be larger than a stack, which is checked
+ * where a function begins; compilers leave that check out of a function that calls nothing and touches only its frame.
+ */
+static bool declares_array(const char *code, size_t begin, size_t end)
+{
+    for (size_t at = begin; at < end; at++) {
+        size_t name = at;
+
+        if (code[at] != '[')
+            continue;
+        while (is_word(code[name - 1]))
+            name--;
+        const size_t type_end = skip_space_back(code, name);
+
+        if (name < at && type_end < name && (is_word(code[type_end - 1]) || code[type_end - 1] == '>') &&
+            !is_keyword_before_value(code, type_end) && find_before(code, name, "__shared__") == NOWHERE)
+            return true;
+    }
+    return false;
+}
+
 /** Where the body at `at` ends, both sides of an #else having as many braces open at their beginning. */
 static size_t body_end(const char *code, size_t at)
 {
@@ -477,7 +500,7 @@ static size_t walk_function(struct walk *walk, size_t at, const char *first_mark
     }
     if (*first_mark)
         mark(walk, at + 1, first_mark);
-    else if (walk->source->insertion_count > first)
+    else if (walk->source->insertion_count > first || (end != NOWHERE && declares_array(walk->code, at, end)))
         mark(walk, at + 1, " SIMT_CALL;");
     return end;
 }
