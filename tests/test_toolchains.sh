@@ -58,11 +58,7 @@ toolchain() {
     sed -e "s|^b = .*|b = build/$name|" -e "$edits" build.ninja >"$tap_ninja"
     succeeds "$name: builds" builds "build/$name/tests/simt.a" || return
     for program in $programs; do
-        case $name:$program in
-        aarch64:simt/test_refusals) skip "$name: $program" 'a frame of 500 KB in a function without calls is not seen' ;;
-        aarch64:simt/test_faults) skip "$name: $program" 'lanes that leave a loop before a ballot are not seen' ;;
-        *) succeeds "$name: $program" "$@" "build/$name/tests/$program" ;;
-        esac
+        succeeds "$name: $program" "$@" "build/$name/tests/$program"
     done
     equal "$name: what four kernels count" "$(build/tests/simt/print_counts)" \
         "$("$@" "build/$name/tests/simt/print_counts")"
