@@ -13,7 +13,7 @@ machine() {
     for tool in sh cat mktemp rm tail env chmod cp; do
         ln -s "$(command -v $tool)" "$bin/$tool"
     done
-    for command in g++ ld ninja doxygen dot chromium chromedriver clang++ clang-format qemu-aarch64 \
+    for command in g++ ld ninja doxygen dot chromium chromedriver clang clang++ clang-format qemu-aarch64 \
         aarch64-linux-gnu-g++ aarch64-linux-gnu-gcc mpicc mpirun python3 patch; do
         fake "$command" 'case "$*" in *dumpversion) echo 12 ;; esac'
     done
@@ -95,6 +95,10 @@ machine
 fake mpicc 'exit 1'
 setup checks >"$scratch/said"
 equal 'an mpicc without headers' 'libopenmpi-dev' "$(installs)"
+machine
+fake clang 'case "$*" in *-fopenmp*) exit 1 ;; esac'
+setup checks >"$scratch/said"
+equal "a clang without OpenMP's header" 'libomp-dev' "$(installs)"
 machine dot clang-format qemu-aarch64 ninja
 setup checks docs >"$scratch/said"
 equal 'words combine' 'ninja-build clang-format qemu-user graphviz' "$(installs)"

@@ -639,7 +639,7 @@ REFUSED(released_before_the_wait, 160, "shared memory race")
     }
 }
 
-#ifndef __clang__ /* whose loads of such sums call nobody */
+#ifndef __clang__ /* whose accesses to such sums call nobody */
 REFUSED(sums_read_before_the_wait, 128, "reads 4 bytes of the sums of a product")
 {
     OPERANDS_AND_SUMS;
@@ -661,7 +661,6 @@ REFUSED(sums_of_no_group, 128, "reads 4 bytes of the sums of a product")
     wgmma_wait_group<0>();
     y[threadIdx.x] = (int)sums[3]; // [sums_of_no_group]
 }
-#endif
 
 REFUSED(sums_written_before_the_wait, 128, "writes 4 bytes of the sums of a product")
 {
@@ -673,6 +672,7 @@ REFUSED(sums_written_before_the_wait, 128, "writes 4 bytes of the sums of a prod
     sums[0] = 0; // [sums_written_before_the_wait]
     wgmma_wait_group<0>();
 }
+#endif
 
 REFUSED(foreign_descriptor, 128, "the simulator knows those of a swizzle of 128 bytes")
 {
