@@ -1,20 +1,25 @@
 #!/bin/sh
-# Finds the tests and runs them, as many at once as there are processors, and adds up what they report in the Test
-# Anything Protocol.
+# Finds the tests and runs those of which something has changed since they passed, as many at once as there are
+# processors, and adds up what all of them report in the Test Anything Protocol.
 #
-#   sh tests/run.sh [-b BUILD] [-j JOBS] [-t SECONDS] [TEST...]      every test, or only these
+#   sh tests/run.sh [-a] [-b BUILD] [-j JOBS] [-t SECONDS]              the tests; with -a the exhaustive ones, too
+#   sh tests/run.sh [-b BUILD] [-j JOBS] [-t SECONDS] TEST...           these, whether or not something has changed
 #
 # The tests are tests/**/test_*.sh, test_*.py, and the programs built from tests/**/test_*.c and .cu:
 # BUILD/tests/**/test_*. A TEST is a part of a test's path and arguments ("test_chapters", "02_warp"), a file, or a file
 # and arguments in one word. Comments at the very top of a script say more about it:
 #
-#   # run: ARGUMENT...    how it is run, once for each such line; $b is BUILD (build). Where the last argument is a
-#                         pattern, once for each file that fits.
-#   # takes: long         it begins before the others
-#   # needs: a, b         a Python test is skipped if there is no python3 with these modules
+#   # run: ARGUMENT...        how it is run, once for each such line; $b is BUILD (build). Where the last argument is a
+#                             pattern, once for each file that fits.
+#   # run in all: ARGUMENT... so, too, where all tests are run (-a), or where it is named
+#   # takes: long             it begins before the others
+#   # needs: a, b             a Python test is skipped if there is no python3 with these modules
 #
 # Python tests are run by tests/tap.py. A test passes if all it planned ran and passed, it exited with 0, and took at
 # most SECONDS (600). The last line is the sum. Exits 1 if anything failed or nothing ran.
+#
+# Ninja runs them: each is an edge of BUILD/ok/tests.ninja, and depends on every file of the course that one of its
+# processes opened (tests/record_reads.c notes them). What skipped a part depends on what is installed, too.
 set -u
 
 # read_tap STATUS SECONDS: reads a test's output; prints "passed failed skipped", then a line for each skip and reason
@@ -89,49 +94,67 @@ start() {
     esac
 }
 
-# run_one FOLDER SECONDS NUMBER TEST: runs one test into FOLDER/NUMBER.output and .result, and prints its line
+# reads OUT: of what the test's processes opened, what is there and no work of this run, for Ninja
+reads() {
+    echo "$1: \\"
+    sort -u "$1.log" 2>/dev/null | while IFS= read -r path; do
+        case $path in .git/[!i]* | "${1%/*}"/*) continue ;; esac
+        [ ! -e "$path" ] || [ "$path" -nt "$1.began" ] || [ -d "$path" -a "${path#"$build"}" != "$path" ] ||
+            printf ' %s \\\n' "$path"
+    done
+    ! grep -q '^skip ' "$1.result" || ls -d /usr/bin /usr/lib/python3/dist-packages 2>/dev/null | sed 's/$/ \\/'
+    echo
+}
+
+# run_one OUT TEST: runs one test for so many $SECONDS_OF_TEST, prints its line, and makes OUT if it passed
 run_one() {
-    output=$1/$3.output
-    errors=$1/$3.errors
-    result=$1/$3.result
-    limit=$2
-    # shellcheck disable=SC2086 # a test is words
-    set -- $4
+    out=$1
+    limit=$SECONDS_OF_TEST
+    shift
+    rm -f "$out" "$out.log"
+    : >"$out.began"
     started=$(date +%s.%N)
-    timeout -k 2 "$limit" sh "$0" --start "$@" >"$output" 2>"$errors" </dev/null &
+    READS_ROOT=$PWD READS_LOG=$PWD/$out.log LD_PRELOAD=$READS_RECORDER${LD_PRELOAD:+:$LD_PRELOAD} \
+        timeout -k 2 "$limit" sh "$0" --start "$@" >"$out.output" 2>"$out.errors" </dev/null &
     child=$!
     trap 'kill "$child" 2>/dev/null; exit 1' HUP INT TERM
     wait "$child"
     status=$?
     seconds=$(echo "$started $(date +%s.%N)" | awk '{ printf "%.1f", $2 - $1 }')
-    read_tap "$status" "$limit" <"$output" >"$result"
+    read_tap "$status" "$limit" <"$out.output" >"$out.result"
+    reads "$out" >"$out.d"
+    rm -f "$out.log"
     name=$(basename "$1" | sed 's/\.\(sh\|py\)$//')
     shift
     for argument in "$@"; do
         name="$name $(basename "$argument")"
     done
-    read -r passed failed skipped <"$result"
+    read -r passed failed skipped <"$out.result"
     counts="$passed passed"
     [ "$failed" -eq 0 ] || counts="$counts, $failed failed"
     [ "$skipped" -eq 0 ] || counts="$counts, $skipped skipped"
     [ "$failed" -eq 0 ] && word='ok    ' || word=FAILED
     printf '%s  %s  %s  %s s\n' "$word" "$name" "$counts" "$seconds"
-    echo "$name" >>"$result"
+    echo "$name" >>"$out.result"
+    [ "$failed" -eq 0 ] && mv "$out.began" "$out" # which is as old as what it read may be
 }
 
 # runs_of FILE: a test's file with its arguments, a line for each run
 runs_of() {
-    case $1 in *.sh | *.py) header run "$1" ;; esac | sed "s|\$b|$build|g" | {
-        runs=0
-        while read -r arguments; do
-            last=${arguments##* }
-            for match in $last; do
-                echo "$1 ${arguments%"$last"}$match"
-                runs=$((runs + 1))
-            done
+    case $1 in *.sh | *.py) ;; *) set -- "$1" none ;; esac
+    if [ $# -eq 2 ] || ! grep -q '^# run\( in all\)\{0,1\}:' "$1"; then
+        echo "$1"
+        return
+    fi
+    {
+        header run "$1"
+        [ ! "$all" ] || header 'run in all' "$1"
+    } | sed "s|\$b|$build|g" | while read -r arguments; do
+        last=${arguments##* }
+        for match in ${last:-''}; do
+            echo "$1 ${arguments%"$last"}$match" | sed "s/ ''$//"
         done
-        [ "$runs" -gt 0 ] || echo "$1"
-    }
+    done
 }
 
 # find_tests: all of them, a line for each run, those that take long first
@@ -146,36 +169,45 @@ find_tests() {
         done | sort -s -k 1,1 | cut -d ' ' -f 2-
 }
 
-# choose TEST...: the tests to run, a line each
+# choose TEST...: the tests to run, a line each: all that have the words, exhaustive ones only if there are no others
 choose() {
     [ $# -gt 0 ] || find_tests
     for test in "$@"; do
-        if [ -f "$test" ]; then
-            runs_of "$test"
-        elif [ -f "${test%% *}" ]; then
-            echo "$test"
-        else
-            find_tests | grep -F -e "$test" || echo "$test"
-        fi
+        case $test in
+        *.sh | *.py | *.sh\ * | *.py\ *) [ -f "${test%% *}" ] && echo "$test" && continue ;;
+        esac
+        find_tests | grep -F -e "$test" || (all=yes && find_tests) | grep -F -e "$test" || echo "$test"
+    done | while IFS= read -r test; do
+        if [ -f "$test" ]; then (all=yes && runs_of "$test"); else echo "$test"; fi
     done
 }
 
-# show_problems FOLDER COUNT: the full output of tests that failed, then every test that was skipped
+# write_edges: reads tests, a line each; writes what Ninja runs, and each test's stamp to $folder/stamps
+write_edges() {
+    printf 'builddir = %s\nrule test\n' "$ok"
+    printf '  command = sh "$$TEST_RUNNER" --one $out $test\n  depfile = $out.d\n  deps = gcc\n'
+    while IFS= read -r test; do
+        stamp=$ok/$(printf '%s' "$test" | tr -c '[:alnum:].-' _)
+        printf '%s\n' "$stamp" >>"$folder/stamps"
+        printf 'build %s: test\n  test = %s\n' "$stamp" "$test"
+    done
+}
+
+# show_problems: the full output of tests that failed, then every test that was skipped
 show_problems() {
-    for number in $(seq "$2"); do
-        read -r passed failed skipped <"$1/$number.result"
-        [ "$failed" -gt 0 ] || continue
-        printf '\n--- %s ---\n' "$(tail -n 1 "$1/$number.result")"
-        cat "$1/$number.output" "$1/$number.errors"
-        sed -n 's/^fail /--- /p' "$1/$number.result"
-    done
-    for number in $(seq "$2"); do
-        sed -n "s/^skip /skipped: $(tail -n 1 "$1/$number.result" | sed 's/[&/\\]/\\&/g'): /p" "$1/$number.result"
-    done
+    while read -r stamp; do
+        [ ! -e "$stamp" ] || continue
+        printf '\n--- %s ---\n' "$(tail -n 1 "$stamp.result")"
+        cat "$stamp.output" "$stamp.errors"
+        sed -n 's/^fail /--- /p' "$stamp.result"
+    done <"$folder/stamps"
+    while read -r stamp; do
+        sed -n "s/^skip /skipped: $(tail -n 1 "$stamp.result" | sed 's/[&/\]/\\&/g'): /p" "$stamp.result"
+    done <"$folder/stamps"
 }
 
 usage() {
-    echo 'usage: sh tests/run.sh [-b BUILD] [-j JOBS] [-t SECONDS] [TEST...]' >&2
+    echo 'usage: sh tests/run.sh [-a] [-b BUILD] [-j JOBS] [-t SECONDS] [TEST...]' >&2
     exit 2
 }
 
@@ -186,17 +218,20 @@ case ${1:-} in
     exit
     ;;
 --one)
+    build=$(dirname "$(dirname "$2")")
     shift
     run_one "$@"
     exit
     ;;
 esac
 
+all=
 build=build
 jobs=$(nproc 2>/dev/null || getconf _NPROCESSORS_ONLN)
 limit=600
-while getopts b:j:t: option; do
+while getopts ab:j:t: option; do
     case $option in
+    a) all=yes ;;
     b) build=$OPTARG ;;
     j) jobs=$OPTARG ;;
     t) limit=$OPTARG ;;
@@ -204,23 +239,24 @@ while getopts b:j:t: option; do
     esac
 done
 shift $((OPTIND - 1))
+ok=$build/ok
 folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 1' HUP INT TERM
+mkdir -p "$ok" && : >"$folder/stamps" || exit 1
+# Where a folder's name has a blank, the loader does not find what is in it.
+export TEST_RUNNER="$0" READS_RECORDER="$folder/record_reads.so" SECONDS_OF_TEST="$limit"
+gcc -std=c11 -D_GNU_SOURCE -O2 -shared -fPIC "$(dirname "$0")/record_reads.c" -o "$READS_RECORDER" -ldl || exit 1
 
-choose "$@" >"$folder/chosen"
-number=0
-while read -r test; do
-    number=$((number + 1))
-    printf '0 1 0\nfail it could not be run\n%s\n' "$test" >"$folder/$number.result"
-    : >"$folder/$number.output"
-    : >"$folder/$number.errors"
-    printf '%s\0%s\0' "$number" "$test"
-done <"$folder/chosen" >"$folder/tests"
-xargs -0 -r -n 2 -P "$jobs" sh "$0" --one "$folder" "$limit" <"$folder/tests"
-show_problems "$folder" "$(wc -l <"$folder/chosen")"
-echo '0 0 0' | cat - "$folder"/*.result 2>/dev/null |
-    awk '/^[0-9]+ [0-9]+ [0-9]+$/ { passed += $1; failed += $2; skipped += $3 }
+choose "$@" | awk '!seen[$0]++' | write_edges >"$ok/tests.ninja"
+while read -r stamp; do
+    [ $# -eq 0 ] || rm -f "$stamp"
+    [ -e "$stamp" ] || printf '0 1 0\nfail it could not be run\n%s\n' "${stamp##*/}" >"$stamp.result"
+done <"$folder/stamps"
+ninja -f "$ok/tests.ninja" -j "$jobs" -k 0 | grep --line-buffered -E '^(ok    |FAILED)  |^ninja: error'
+show_problems
+tr '\n' '\0' <"$folder/stamps" | xargs -0 -r -I '{}' head -n 1 '{}.result' |
+    awk '{ passed += $1; failed += $2; skipped += $3 }
         END {
             printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped
             exit failed > 0 || passed == 0

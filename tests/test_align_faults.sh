@@ -2,11 +2,11 @@
 # Puts the faults of the align that chapters 06 to 10 started from back into their kernels, one at a time, and shows
 # that the simulator or the checker refuses each.
 #
-# run: $b/cpu
+# run in all: $b/cpu/10_align_parallel_fill
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/breaks.sh"
-programs=$1
+programs=$(dirname "$1")
 
 # chapter NAME: the one that the breaks below are of
 chapter() {

@@ -2,7 +2,7 @@
 # Breaks one line of chapter 07's kernels at a time: the program must refuse the run, or one of its grid, for what is
 # wrong.
 #
-# run: $b/cpu/07_align_vector_pad
+# run in all: $b/cpu/07_align_vector_pad
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/breaks.sh"

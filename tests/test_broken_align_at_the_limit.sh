@@ -2,11 +2,11 @@
 # Breaks one line of chapter 14's kernels at a time: the program must refuse the run for what is wrong, or launches that
 # share a workspace must fail in test_align_exchange.c.
 #
-# run: $b/cpu
+# run in all: $b/cpu/14_align_at_the_limit
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/breaks.sh"
-programs=$1
+programs=$(dirname "$1")
 few="--num-tokens 64"
 many="--num-tokens 2048"
 

@@ -2,11 +2,11 @@
 # Runs both kernels of chapter 13 on routers that --check-all has not, then breaks one line at a time: the program must
 # refuse the run for what is wrong.
 #
-# run: $b/cpu
+# run in all: $b/cpu/13_gate_at_the_limit
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/breaks.sh"
-programs=$1
+programs=$(dirname "$1")
 source=chapters/13_gate_at_the_limit/gate.cu
 four_groups="--num-experts 128 --num-expert-group 4 --topk-group 2 --topk 4"
 sixteen_groups="--num-experts 512 --num-expert-group 16 --topk-group 8 --topk 16"

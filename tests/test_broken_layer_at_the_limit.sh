@@ -2,11 +2,11 @@
 # Runs every width of chapter 16's products, then breaks one line of its kernel at a time: the program must refuse the
 # run for what is wrong. That its counters are zeros after every launch is test_moe_counters.c's.
 #
-# run: $b/cpu
+# run in all: $b/cpu/16_layer_at_the_limit
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/breaks.sh"
-programs=$1
+programs=$(dirname "$1")
 program=$programs/16_layer_at_the_limit
 small="--hidden-size 128 --intermediate-size 64"
 

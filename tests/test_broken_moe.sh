@@ -1,11 +1,11 @@
 #!/bin/sh
 # Breaks one line of the kernels of chapters 11a and 11b at a time: the program must refuse the run for what is wrong.
 #
-# run: $b/cpu
+# run in all: $b/cpu/11b_moe_tiled
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/breaks.sh"
-programs=$1
+programs=$(dirname "$1")
 
 breaks_start "$programs/11a_moe_naive" chapters/11a_moe_naive/moe.cu
 

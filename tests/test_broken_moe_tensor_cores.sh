@@ -2,11 +2,11 @@
 # Runs the large tiles of chapter 11c, then breaks one line of its kernel at a time: the program must refuse the run for
 # what is wrong.
 #
-# run: $b/cpu
+# run in all: $b/cpu/11c_moe_tensor_cores
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/breaks.sh"
-programs=$1
+programs=$(dirname "$1")
 
 for name in 11c_moe_tensor_cores 11c_moe_tensor_cores_99_kb; do
     large="$programs/$name --num-tokens 300 --num-experts 3 --topk 2 --intermediate-size 192"

@@ -2,11 +2,11 @@
 # Breaks one line of chapter 15's kernel at a time: the program must refuse the run for what is wrong, or launches that
 # share a workspace must fail in test_routing_exchange.c.
 #
-# run: $b/cpu
+# run in all: $b/cpu/15_one_launch
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/breaks.sh"
-programs=$1
+programs=$(dirname "$1")
 
 # One type, two of the shapes, fewer polls.
 breaks_start "$programs/15_one_launch" chapters/15_one_launch/routing.cu \

@@ -2,7 +2,7 @@
 # Puts the faults of the fused gate that chapter 05 started from back into its kernel, one at a time, and shows that a
 # tool finds each: the simulator, the checker, a counter, or the compiler's report of local memory.
 #
-# run: $b/cpu/05_fused_gate
+# run in all: $b/cpu/05_fused_gate
 # takes: long
 set -u
 . "$(dirname "$0")/tap.sh"

@@ -91,7 +91,7 @@ ok      arguments one two  2 passed
 2 passed, 0 failed, 0 skipped' "$(run 'arguments.sh one folder/two')"
 equal 'no test' '1
 0 passed, 0 failed, 0 skipped' "$(run)"
-equal 'many tests are added up, whatever came first' '1 9 passed, 4 failed, 3 skipped' \
+equal 'many tests are added up, whatever came first' '1 7 passed, 4 failed, 3 skipped' \
     "$(run -t 5 passing.sh failing.sh skipping.sh skipping_all.sh short.sh late_plan.sh arguments.sh passing.sh silent.sh \
         >"$scratch/said"; head -n 1 "$scratch/said" | tr '\n' ' '; tail -n 1 "$scratch/said")"
 matches 'a bad option' '2*usage: *' "$(run -x)"
@@ -148,6 +148,31 @@ rm "$scratch/made/tests/test_kernel" "$scratch/made/cpu"/?_?
 matches 'a program that is not built fails' '1*FAILED  test_kernel  0 passed, 1 failed*' "$(run_found)"
 matches 'a pattern that fits nothing stays as it is' '0*test_each first ?0-9?_?  1 passed*' \
     "$(run_found tests/test_each.sh)"
+
+# --- what runs again ---
+test_file tests/test_reader 'cat data >/dev/null; echo 1..1; echo "ok 1 - a"'
+test_file tests/test_all '# run in all: one
+echo 1..$#; echo "ok 1 - a"'
+test_file tests/test_skipper 'echo 1..1; echo "ok 1 - a # SKIP no such tool"'
+echo 1 >"$scratch/data"
+echo 'echo 1..1; echo "not ok 1 - a"' >"$scratch/tests/test_fails.sh"
+ran() {
+    run_found "$@" | grep -E '^(ok|FAILED) ' | awk '{ print $2 }' | tr '\n' ' '
+}
+ran >/dev/null
+# test_kernel is not built
+equal 'nothing has changed: what failed runs again' 'test_fails test_kernel ' "$(ran)"
+matches 'and the sum is that of all tests' '*
+8 passed, 2 failed, 1 skipped' "$(run_found)"
+echo 2 >"$scratch/data"
+equal 'a file that a test reads has changed' 'test_fails test_kernel test_reader ' "$(ran)"
+equal 'a test that is named runs again' 'test_plain ' "$(ran test_plain)"
+equal 'all: the exhaustive ones, too' 'test_all test_fails test_kernel ' "$(ran -a)"
+equal 'and once is enough' 'test_fails test_kernel ' "$(ran -a)"
+rm "$scratch/data"
+equal 'a file that a test reads is gone' 'test_fails test_kernel test_reader ' "$(ran)"
+rm "$scratch/tests/test_fails.sh" "$scratch/tests/test_reader.sh" "$scratch/tests/test_all.sh" \
+    "$scratch/tests/test_skipper.sh"
 
 # --- Python ---
 # python_test LIMIT: one with an argument, parts and skips
@@ -219,7 +244,7 @@ scratch=$folder
 
 test_file slow 'sleep 1; echo 1..1; echo "ok 1 - a"'
 start=$(date +%s)
-run -j 4 slow.sh slow.sh slow.sh slow.sh >/dev/null
+run -j 4 'slow.sh a' 'slow.sh b' 'slow.sh c' 'slow.sh d' >/dev/null
 succeeds 'several at once' [ $(($(date +%s) - start)) -lt 4 ]
 
 cat >"$scratch/program.c" <<'END'

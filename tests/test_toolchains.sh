@@ -8,9 +8,9 @@
 #
 # build.ninja is used as it is but for the variables at its top (tests/toolchains.sh).
 #
-# run: /usr/bin/gcc-[1-9][0-9]
-# run: /usr/bin/clang-[1-9][0-9]
-# run: aarch64
+# run in all: /usr/bin/gcc-[1-9][0-9]
+# run in all: /usr/bin/clang-[1-9][0-9]
+# run in all: aarch64
 # takes: long
 
 . tests/tap.sh
@@ -136,7 +136,7 @@ with_aarch64() {
         s|^cxx = .*|cxx = aarch64-linux-gnu-g++ -isystem $cross|
         s|^objcopy = .*|objcopy = aarch64-linux-gnu-objcopy|
         s|^host_flags =.*|host_flags = -isystem $cross -L$cross|
-        s|^rewriter = .*|rewriter = $cross/rewrite_launch|" '--num-tokens 100' qemu-aarch64 -L /usr/aarch64-linux-gnu
+        s|^rewriter = .*|rewriter = $cross/rewrite_launch|" '--num-tokens 100' qemu-aarch64 -U LD_PRELOAD -L /usr/aarch64-linux-gnu
 }
 
 case ${1:-} in

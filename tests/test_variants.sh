@@ -2,7 +2,7 @@
 # Every variant is right: what claims are measured with computes the same. On a GPU, measure_claims.sh has each verify
 # every problem to try before it is timed.
 #
-# run: $b/cpu/variants/*
+# run in all: $b/cpu/variants/*
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/operators.sh"

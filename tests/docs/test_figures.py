@@ -1,4 +1,4 @@
-# run: $b
+# run in all: $b
 """The figures: up to date, of today's data, readable on light and dark pages; and what is refused."""
 import ast
 import collections

@@ -1,4 +1,4 @@
-# run: $b
+# run in all: $b
 # takes: long
 # needs: pygments
 """The documentation site as a whole: it is made without a warning, its links lead somewhere, it looks as it should

@@ -1,4 +1,4 @@
-# run: $b
+# run in all: $b
 # takes: long
 """The pages that play a run: their size, their words, what they show at the end, in a browser, and what the
 JavaScript makes of the trace. Each page shows the command it was made by; the test compares with what that

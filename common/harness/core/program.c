@@ -18,6 +18,8 @@
 const struct option_row program_option_rows[] = {
     {"seed", "S", "Seed of generated input (default 1)", 2, OPTION_INT64, FIELD(seed), .most = INT64_MAX,
      .repeats = IS_RANDOM},
+    {"check-eighth", NULL, "Of the problems of --check-all every eighth, beginning where the kernel's source says", 3,
+     OPTION_FLAG, FIELD(check_eighth), .repeats = WITH_NO_RUN},
     {.help = "The output", .group = 3},
     {"format", "FORMAT", "table, json or csv (default table)", 3, OPTION_WORD, FIELD(format), .words = record_formats,
      .repeats = WITH_NO_RUN},
@@ -43,7 +45,7 @@ enum array_source array_source(const char *text)
 bool program_parse(struct program *program, const struct option_row *table, const char *does, int argc, char **argv,
                    void *options)
 {
-    static const char *const taken[] = {"check-all", "seed", NULL};
+    static const char *const taken[] = {"check-all", "check-eighth", "seed", NULL};
     char doc[320];
 
     snprintf(
@@ -56,6 +58,7 @@ bool program_parse(struct program *program, const struct option_row *table, cons
     if (!options_parse(table, program->refused, doc, argc, argv, options, &program->error))
         return false;
 
+    program->options->check_all |= program->options->check_eighth;
     const char *const other = program->options->check_all ? options_other(table, taken, argc, argv) : NULL;
 
     return !other || error_set(&program->error, "--check-all: makes its problems itself; leave out --%s", other);
@@ -161,6 +164,20 @@ static bool has_room(const struct program *program, const struct launch *launch,
     return gpu_has_room(&program->backend.gpu, program->backend.device, launch->shared_bytes, error);
 }
 
+enum { EIGHTH = 8 };
+
+/** The first of the problems that --check-eighth verifies: another one after most changes of the kernel. */
+static int first_of_eighth(const struct program *program)
+{
+    return (unsigned char)program->source_hash[0] % EIGHTH;
+}
+
+/** Whether the problem that is loaded is one to verify. */
+static bool is_to_verify(struct program *program)
+{
+    return !program->asked.check_eighth || program->num_loaded++ % EIGHTH == first_of_eighth(program);
+}
+
 void program_run(struct program *program, const struct launch *launch, struct operands *operands)
 {
     if (!has_room(program, launch, &program->error))
@@ -168,7 +185,7 @@ void program_run(struct program *program, const struct launch *launch, struct op
     if (program->asked.bench)
         bench_step(program, launch, operands);
     else if (program->asked.check_all)
-        program->num_verified += launch_run(launch, operands, &program->error);
+        program->num_verified += is_to_verify(program) && launch_run(launch, operands, &program->error);
     else
         run_once(program, launch, operands);
 }
@@ -308,8 +325,10 @@ static int end_check_all(struct program *program)
         fprintf(stderr, "%s: %s (repeat it with: %s)\n", program->name, error->text, program_command(program));
         return error->result;
     }
-    printf("%s: %d problems verified, %d not supported\n", program->name, program->num_verified,
-           program->num_unsupported);
+    printf("%s: %d problems verified, %d not supported", program->name, program->num_verified, program->num_unsupported);
+    if (program->asked.check_eighth)
+        printf("; every eighth of those supported, from the one behind the first %d on", first_of_eighth(program));
+    printf("\n");
     standard_output_arrives(error);
     return program_exit(program);
 }

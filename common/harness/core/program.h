@@ -18,6 +18,7 @@ struct program_options {
     const char *trace_kernel; /**< whose launch, or NULL: the first */
     enum record_format format;
     bool check_all;
+    bool check_eighth; /**< with check_all: every eighth of its problems */
     bool bench;
     bool flush_l2;
 };
@@ -26,8 +27,8 @@ struct program_options {
 enum { HAS_NUM_TOKENS = 2, IS_RANDOM = 4, OPERATOR_TRAIT = 8 };
 
 /**
- * The rows of --seed, --format, --bench, --flush-l2, --trace and --trace-kernel: an operator's table, which has the
- * others, goes on here.
+ * The rows of --seed, --check-eighth, --format, --bench, --flush-l2, --trace and --trace-kernel: an operator's table,
+ * which has the others, goes on here.
  */
 extern const struct option_row program_option_rows[];
 
@@ -60,7 +61,7 @@ struct program {
     struct backend backend;
     struct error error;
     bool begun;                        /**< the first run */
-    int num_verified, num_unsupported; /**< of many problems */
+    int num_loaded, num_verified, num_unsupported; /**< of many problems */
     struct bench_times bench;
     struct run_counters counters;
     struct record report;
