@@ -15,7 +15,7 @@ ninja build/tests/programs.a
 ninja -f $b/build.ninja cpu $b/tests/programs.a $b/tests/simt.a
 cp build/tests/graded_program $b/tests # sanitizers want more address space than it may have
 # Kernels run on stacks of the simulator's, which are handed on.
-export ASAN_OPTIONS=detect_stack_use_after_return=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
+export ASAN_OPTIONS=verify_asan_link_order=0:detect_stack_use_after_return=0:allocator_may_return_null=1 UBSAN_OPTIONS=print_stacktrace=1
 
 # shellcheck disable=SC2046 # programs are words
 sh tests/run.sh -b $b $(cd $b && find tests -type f -perm -u+x -name 'test_*' | sed "s|^|$b/|")
