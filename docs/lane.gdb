@@ -3,7 +3,7 @@
 #   lane 7    the registers of lane 7, where it waits; bt, up, print and info locals are then of that lane
 #   here      back to the lane that runs; say this before you go on
 #
-# A lane that waits has pushed r15 to rbp and the address it returns to: simt_fiber_switch in common/simt/fiber.c.
+# A lane that waits has pushed r15 to rbp and the address it returns to: simt_fiber_switch in common/simt/machine/fiber.c.
 
 set $lane_shown = 0
 

@@ -24,6 +24,12 @@
 #define source rewriter_source
 #include "simt/rewriter/source.c"
 #include "simt/rewriter/mark_blocks.c"
+#include "simt/rewriter/position.c"
+#include "simt/rewriter/launches.c"
+#include "simt/rewriter/variables.c"
+#include "simt/rewriter/directives.c"
+#include "simt/rewriter/arithmetic.c"
+#include "simt/rewriter/subscripts.c"
 #include "simt/rewriter/rewrite_launch.c"
 #undef main
 #undef source

@@ -9,7 +9,7 @@
  * is ordered before what, as a graph, by the rules at the top of happens_before.h, and compares every two events.
  *
  * A program of the second kind is for the host a few launches, copies and memsets in four streams, events, and waits;
- * the rules are those at the top of streams.h.
+ * the rules are those at the top of work.h.
  */
 #include "simt_test.h"
 

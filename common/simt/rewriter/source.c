@@ -303,3 +303,15 @@ bool read_source(struct source *source, FILE *file)
     source->code = malloc(source->size + 1);
     return source->code && !ferror(file);
 }
+
+void write_line(const struct source *source, size_t begin, size_t end)
+{
+    for (size_t at = begin; at < end; at++) {
+        const char c = source->code[at] == ' ' ? ' ' : source->text[at];
+
+        if (c == '\\' && source->text[at + 1] == '\n')
+            at++;
+        else if (c != '\n')
+            putchar(c);
+    }
+}

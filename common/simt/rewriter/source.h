@@ -97,4 +97,7 @@ bool insert(struct source *source, size_t at, const char *text);
 /** Sorts the insertions that are not yet written; those of one place stay in the order in which they were made. */
 void sort_insertions(struct source *source);
 
+/** Writes [begin, end) in one line, without comments, and what strings have in several lines joined. */
+void write_line(const struct source *source, size_t begin, size_t end);
+
 #endif

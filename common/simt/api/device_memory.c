@@ -1,0 +1,121 @@
+/** @file device_memory.c  Device memory for the host: who gets it, gives it back, and asks about it. */
+#include "graphs.h"
+#include "machine/errors.h"
+#include "memory/arena.h"
+#include "order/work.h"
+#include "simt.h"
+
+cudaError_t cudaMalloc(void **pointer, size_t bytes)
+{
+    return simt_allocate(pointer, bytes, OWNER_DEVICE);
+}
+
+cudaError_t cudaMallocHost(void **pointer, size_t bytes)
+{
+    return simt_allocate(pointer, bytes, OWNER_PINNED);
+}
+
+cudaError_t cudaHostAlloc(void **pointer, size_t bytes, unsigned flags)
+{
+    if (flags & ~(unsigned)(cudaHostAllocPortable | cudaHostAllocMapped | cudaHostAllocWriteCombined))
+        return simt_set_error(cudaErrorNotSupported);
+    return simt_allocate(pointer, bytes, OWNER_PINNED);
+}
+
+cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned flags)
+{
+    if (bytes == 0 || (flags != cudaMemAttachGlobal && flags != cudaMemAttachHost))
+        return simt_set_error(cudaErrorInvalidValue);
+    return simt_allocate(pointer, bytes, OWNER_MANAGED);
+}
+
+cudaError_t cudaFree(void *pointer)
+{
+    if (pointer)
+        simt_host_waits_for_all();
+    return cudaFreeAsync(pointer, NULL);
+}
+
+cudaError_t cudaMallocAsync(void **pointer, size_t bytes, cudaStream_t stream)
+{
+    return simt_captures(stream) ? simt_set_error(cudaErrorNotSupported) : cudaMalloc(pointer, bytes);
+}
+
+cudaError_t cudaFreeAsync(void *pointer, cudaStream_t stream)
+{
+    if (simt_captures(stream))
+        return simt_set_error(cudaErrorNotSupported);
+    if (!pointer)
+        return cudaSuccess;
+    const struct allocation *const allocation = simt_allocation_at(pointer);
+
+    if (!allocation || allocation->owner == OWNER_PINNED || allocation->owner == OWNER_KERNEL)
+        return simt_set_error(cudaErrorInvalidValue);
+    simt_release(allocation);
+    return cudaSuccess;
+}
+
+cudaError_t cudaFreeHost(void *pointer)
+{
+    const struct allocation *const allocation = simt_allocation_at(pointer);
+
+    if (!pointer)
+        return cudaSuccess;
+    if (!allocation || allocation->owner != OWNER_PINNED)
+        return simt_set_error(cudaErrorInvalidValue);
+    simt_host_waits_for_all();
+    simt_release(allocation);
+    return cudaSuccess;
+}
+
+void simt_unwrite(const void *begin, size_t bytes)
+{
+    if (bytes == 0 || !simt_is_device(begin) || !simt_device_range(begin, bytes))
+        return;
+    struct allocation *const allocation = simt_allocation_of(begin);
+
+    simt_set_unwritten(arena_offset(begin), arena_offset(begin) + bytes, true);
+    allocation->host_checks = allocation->is_new = simt_arena.any_new = true;
+}
+
+cudaError_t cudaPointerGetAttributes(struct cudaPointerAttributes *attributes, const void *pointer)
+{
+    if (!attributes)
+        return simt_set_error(cudaErrorInvalidValue);
+    *attributes = (struct cudaPointerAttributes){.device = -2};
+    if (simt_is_device(pointer) ? simt_device_range(pointer, 1) : simt_in_program_data(pointer, 1))
+        *attributes = (struct cudaPointerAttributes){cudaMemoryTypeDevice, 0, (void *)pointer, NULL};
+    if (simt_is_shared(pointer)) {
+        attributes->type = simt_allocation_of(pointer)->owner == OWNER_PINNED ? cudaMemoryTypeHost
+                                                                              : cudaMemoryTypeManaged;
+        attributes->hostPointer = (void *)pointer;
+    }
+    return cudaSuccess;
+}
+
+cudaError_t cudaHostGetDevicePointer(void **device, void *pointer, unsigned flags)
+{
+    if (!device || flags != 0 || !simt_is_shared(pointer) || simt_allocation_of(pointer)->owner != OWNER_PINNED)
+        return simt_set_error(cudaErrorInvalidValue);
+    *device = pointer;
+    return cudaSuccess;
+}
+
+/** It is where it is needed. */
+cudaError_t cudaMemPrefetchAsync(const void *pointer, size_t bytes, int device, cudaStream_t stream)
+{
+    (void)stream;
+    if (!simt_is_shared(pointer) || simt_allocation_of(pointer)->owner != OWNER_MANAGED ||
+        !simt_device_range(pointer, bytes))
+        return simt_set_error(cudaErrorInvalidValue);
+    return device == 0 || device == cudaCpuDeviceId ? cudaSuccess : simt_set_error(cudaErrorInvalidDevice);
+}
+
+cudaError_t cudaMemGetInfo(size_t *available, size_t *total)
+{
+    if (!available || !total)
+        return simt_set_error(cudaErrorInvalidValue);
+    *total = simt_physical_memory();
+    *available = *total > simt_arena.in_use ? *total - simt_arena.in_use : 0;
+    return cudaSuccess;
+}

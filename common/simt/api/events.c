@@ -1,0 +1,154 @@
+/** @file events.c  Events for the host, and streams that wait for them. */
+#include "graphs.h"
+#include "machine/device_limits.h"
+#include "machine/errors.h"
+#include "order/stream_table.h"
+#include "order/work.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+struct event {
+    uint64_t generation;
+    bool alive;
+    bool recorded;
+    bool timed;
+    bool asked;
+    struct timespec time;
+    struct clock clock;
+};
+
+static struct event *events;
+static size_t event_count;
+
+static struct event *event_of(cudaEvent_t event)
+{
+    const uintptr_t handle = (uintptr_t)event;
+    const size_t number = handle % (1 << GENERATION_SHIFT) / HANDLE_STEP;
+
+    if (handle % HANDLE_STEP != HANDLE_EVENT || number >= event_count || !events[number].alive ||
+        events[number].generation != handle >> GENERATION_SHIFT)
+        return NULL;
+    return &events[number];
+}
+
+/** NUMBERS: no memory. */
+static size_t free_event(void)
+{
+    for (size_t i = 0; i < event_count; i++) {
+        if (!events[i].alive)
+            return i;
+    }
+    struct event *larger = event_count < NUMBERS ? realloc(events, (event_count + 1) * sizeof *larger) : NULL;
+
+    if (!larger)
+        return NUMBERS;
+    events = larger;
+    events[event_count] = (struct event){0};
+    return event_count++;
+}
+
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *event, unsigned flags)
+{
+    if (!event)
+        return simt_set_error(cudaErrorInvalidValue);
+    const size_t number = free_event();
+
+    if (number == NUMBERS)
+        return simt_set_error(cudaErrorMemoryAllocation);
+    events[number] = (struct event){
+        .generation = events[number].generation + 1, .alive = true, .timed = !(flags & cudaEventDisableTiming)};
+    *event = (cudaEvent_t)simt_handle_of(number, events[number].generation, HANDLE_EVENT);
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventCreate(cudaEvent_t *event)
+{
+    return cudaEventCreateWithFlags(event, cudaEventDefault);
+}
+
+cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
+{
+    const size_t number = simt_stream_number(stream);
+    struct event *recorded = event_of(event);
+
+    if (!recorded)
+        return simt_refuse_handle("cudaEventRecord", "event", SIMT_CALLER());
+    if (number == NUMBERS)
+        return simt_refuse_handle("cudaEventRecord", "stream", SIMT_CALLER());
+    if (simt_captures(stream))
+        return simt_capture_record(event, stream);
+    clock_gettime(CLOCK_MONOTONIC, &recorded->time);
+    recorded->recorded = true;
+    recorded->asked = false;
+    recorded->clock.count = 0;
+    simt_clock_join(&recorded->clock, simt_stream_publish(number));
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventSynchronize(cudaEvent_t event)
+{
+    const struct event *awaited = event_of(event);
+
+    if (!awaited)
+        return simt_refuse_handle("cudaEventSynchronize", "event", SIMT_CALLER());
+    if (simt_is_captured_event(event))
+        return simt_set_error(cudaErrorCapturedEvent);
+    simt_host_knows(&awaited->clock);
+    return simt_sticky_error();
+}
+
+cudaError_t cudaEventQuery(cudaEvent_t event)
+{
+    struct event *asked = event_of(event);
+
+    return asked ? simt_work_query(&asked->clock, &asked->asked)
+                 : simt_refuse_handle("cudaEventQuery", "event", SIMT_CALLER());
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned flags)
+{
+    const size_t number = simt_stream_number(stream);
+    const struct event *awaited = event_of(event);
+
+    (void)flags;
+    if (number == NUMBERS)
+        return simt_refuse_handle("cudaStreamWaitEvent", "stream", SIMT_CALLER());
+    if (!awaited)
+        return simt_refuse_handle("cudaStreamWaitEvent", "event", SIMT_CALLER());
+    if (simt_captures(stream) || simt_is_captured_event(event))
+        return simt_capture_wait(stream, event);
+    simt_stream_enter(number);
+    simt_clock_join(&simt_streams[number].clock, &awaited->clock);
+    return cudaSuccess;
+}
+
+/** The host's time: how long the simulation took, which says nothing about a GPU. */
+cudaError_t cudaEventElapsedTime(float *milliseconds, cudaEvent_t begin, cudaEvent_t end)
+{
+    const struct event *first = event_of(begin);
+    const struct event *last = event_of(end);
+
+    if (!milliseconds)
+        return simt_set_error(cudaErrorInvalidValue);
+    if (!first || !last)
+        return simt_refuse_handle("cudaEventElapsedTime", "event", SIMT_CALLER());
+    if (!first->recorded || !last->recorded || !first->timed || !last->timed)
+        return simt_set_error(cudaErrorInvalidResourceHandle);
+    if (simt_is_pending(&first->clock) || simt_is_pending(&last->clock))
+        return simt_set_error(cudaErrorNotReady);
+    *milliseconds = (float)(last->time.tv_sec - first->time.tv_sec) * 1e3f +
+                    (float)(last->time.tv_nsec - first->time.tv_nsec) * 1e-6f;
+    return cudaSuccess;
+}
+
+cudaError_t cudaEventDestroy(cudaEvent_t event)
+{
+    struct event *destroyed = event_of(event);
+
+    if (!destroyed)
+        return simt_refuse_handle("cudaEventDestroy", "event", SIMT_CALLER());
+    free(destroyed->clock.position);
+    *destroyed = (struct event){.generation = destroyed->generation};
+    return cudaSuccess;
+}

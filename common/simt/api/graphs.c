@@ -1,0 +1,237 @@
+/**
+ * @file graphs.c
+ * @brief Capture: a stream writes down what it is given. Streams that wait for an event of it join it.
+ *
+ * One capture is under way at a time. A graph is the steps in the order in which they were given, which is one that a
+ * GPU may take.
+ */
+#include "graphs.h"
+
+#include "machine/errors.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_BRANCHES = 32 };
+
+/** Of each branch, how many of its steps are known. */
+struct known {
+    size_t steps[MAX_BRANCHES];
+};
+
+/** What is known where an event was recorded. */
+struct recorded {
+    cudaEvent_t event;
+    struct known known;
+};
+
+static struct capture {
+    cudaGraph_t graph; /**< NULL: nothing is captured */
+    cudaStream_t stream[MAX_BRANCHES];
+    struct known known[MAX_BRANCHES];
+    struct recorded *recorded; /**< by number; one that is recorded again has a new one */
+} capture;
+
+static cudaGraph_t graphs;
+
+/*
+ * --- graphs ---------------------------------------------------------------------------------------------------------
+ */
+
+bool simt_is_graph(cudaGraph_t graph)
+{
+    for (cudaGraph_t other = graphs; other; other = other->next) {
+        if (other == graph)
+            return !other->destroyed;
+    }
+    return false;
+}
+
+void simt_graph_release(cudaGraph_t graph)
+{
+    cudaGraph_t *link = &graphs;
+
+    if (--graph->users > 0)
+        return;
+    while (*link != graph)
+        link = &(*link)->next;
+    *link = graph->next;
+    for (size_t i = 0; i < graph->count; i++)
+        free(graph->step[i].operand);
+    free(graph->step);
+    free(graph);
+}
+
+static cudaGraph_t graph_new(void)
+{
+    cudaGraph_t graph = calloc(1, sizeof *graph);
+
+    if (!graph)
+        return NULL;
+    graph->users = 1;
+    graph->next = graphs;
+    graphs = graph;
+    return graph;
+}
+
+/*
+ * --- what is captured -----------------------------------------------------------------------------------------------
+ */
+
+/** Which branch a stream is; MAX_BRANCHES if none. */
+static unsigned branch_of(cudaStream_t stream)
+{
+    unsigned branch = 0;
+
+    while (capture.graph && branch < capture.graph->branches) {
+        if (capture.stream[branch] == stream)
+            return branch;
+        branch++;
+    }
+    return MAX_BRANCHES;
+}
+
+bool simt_captures(cudaStream_t stream)
+{
+    return capture.graph && branch_of(stream) < MAX_BRANCHES;
+}
+
+static cudaError_t add_step(struct step step)
+{
+    cudaGraph_t graph = capture.graph;
+
+    if (graph->count == graph->room) {
+        const size_t room = 2 * graph->room + 16;
+        struct step *larger = realloc(graph->step, room * sizeof *larger);
+
+        if (!larger) {
+            free(step.operand);
+            return simt_set_error(cudaErrorMemoryAllocation);
+        }
+        graph->step = larger;
+        graph->room = room;
+    }
+    graph->step[graph->count++] = step;
+    capture.known[step.branch].steps[step.branch] = graph->count;
+    return cudaSuccess;
+}
+
+cudaError_t simt_capture(cudaStream_t stream, graph_work work, const void *operand, size_t bytes, const void *more,
+                         size_t more_bytes)
+{
+    unsigned char *copy = calloc(1, GRAPH_PART(bytes) + more_bytes);
+
+    if (!copy)
+        return simt_set_error(cudaErrorMemoryAllocation);
+    memcpy(copy, operand, bytes);
+    if (more_bytes > 0)
+        memcpy(copy + GRAPH_PART(bytes), more, more_bytes);
+    return add_step((struct step){.kind = STEP_WORK, .branch = branch_of(stream), .work = work, .operand = copy});
+}
+
+/** The latest record of an event; `events` if it has none. */
+static unsigned record_of(cudaEvent_t event)
+{
+    for (unsigned i = capture.graph->events; i-- > 0;) {
+        if (capture.recorded[i].event == event)
+            return i;
+    }
+    return capture.graph->events;
+}
+
+bool simt_is_captured_event(cudaEvent_t event)
+{
+    return capture.graph && record_of(event) < capture.graph->events;
+}
+
+cudaError_t simt_capture_record(cudaEvent_t event, cudaStream_t stream)
+{
+    const unsigned branch = branch_of(stream), number = capture.graph->events;
+    struct recorded *larger = realloc(capture.recorded, (number + 1) * sizeof *larger);
+
+    if (!larger)
+        return simt_set_error(cudaErrorMemoryAllocation);
+    capture.recorded = larger;
+    capture.recorded[number] = (struct recorded){event, capture.known[branch]};
+    capture.graph->events++;
+    return add_step((struct step){.kind = STEP_RECORD, .branch = branch, .event = number});
+}
+
+cudaError_t simt_capture_wait(cudaStream_t stream, cudaEvent_t event)
+{
+    const unsigned number = record_of(event);
+    unsigned branch = branch_of(stream);
+
+    if (number == capture.graph->events)
+        return simt_set_error(cudaErrorStreamCaptureIsolation);
+    if (branch == MAX_BRANCHES) {
+        if (capture.graph->branches == MAX_BRANCHES)
+            return simt_set_error(cudaErrorNotSupported);
+        branch = capture.graph->branches++;
+        capture.stream[branch] = stream;
+    }
+    for (unsigned i = 0; i < MAX_BRANCHES; i++) {
+        if (capture.known[branch].steps[i] < capture.recorded[number].known.steps[i])
+            capture.known[branch].steps[i] = capture.recorded[number].known.steps[i];
+    }
+    return add_step((struct step){.kind = STEP_WAIT, .branch = branch, .event = number});
+}
+
+/*
+ * --- from where to where --------------------------------------------------------------------------------------------
+ */
+
+cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode)
+{
+    if (!stream || stream == cudaStreamLegacy)
+        return simt_set_error(cudaErrorStreamCaptureUnsupported);
+    if (capture.graph || (unsigned)mode > cudaStreamCaptureModeRelaxed)
+        return simt_set_error(capture.graph ? cudaErrorIllegalState : cudaErrorInvalidValue);
+    free(capture.recorded);
+    capture = (struct capture){.graph = graph_new(), .stream = {stream}};
+    if (!capture.graph)
+        return simt_set_error(cudaErrorMemoryAllocation);
+    capture.graph->branches = 1;
+    return cudaSuccess;
+}
+
+/** Whether the first stream has waited for all that the others were given, but for waits. */
+static bool is_joined(void)
+{
+    size_t last[MAX_BRANCHES] = {0};
+
+    for (size_t i = 0; i < capture.graph->count; i++) {
+        if (capture.graph->step[i].kind == STEP_WORK)
+            last[capture.graph->step[i].branch] = i + 1;
+    }
+    for (unsigned i = 1; i < capture.graph->branches; i++) {
+        if (last[i] > capture.known[0].steps[i])
+            return false;
+    }
+    return true;
+}
+
+cudaError_t cudaStreamEndCapture(cudaStream_t stream, cudaGraph_t *graph)
+{
+    const bool joined = capture.graph && is_joined();
+
+    if (!graph)
+        return simt_set_error(cudaErrorInvalidValue);
+    *graph = NULL;
+    if (branch_of(stream) != 0)
+        return simt_set_error(capture.graph ? cudaErrorStreamCaptureUnmatched : cudaErrorIllegalState);
+    if (joined)
+        *graph = capture.graph;
+    else
+        simt_graph_release(capture.graph);
+    capture.graph = NULL;
+    return joined ? cudaSuccess : simt_set_error(cudaErrorStreamCaptureUnjoined);
+}
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t stream, enum cudaStreamCaptureStatus *status)
+{
+    if (!status)
+        return simt_set_error(cudaErrorInvalidValue);
+    *status = simt_captures(stream) ? cudaStreamCaptureStatusActive : cudaStreamCaptureStatusNone;
+    return cudaSuccess;
+}

@@ -1,0 +1,261 @@
+/**
+ * @file launch.c
+ * @brief A kernel launch: what a GPU would refuse, then the grid, then what went wrong.
+ */
+#include "grid/blocks.h"
+#include "observers/counting.h"
+#include "memory/device_memory.h"
+#include "machine/errors.h"
+#include "machine/fault.h"
+#include "graphs.h"
+#include "calls/kernel_calls.h"
+#include "occupancy.h"
+#include "memory/shadow.h"
+#include "simt.h"
+#include "machine/source_lines.h"
+#include "observers/trace.h"
+
+#include <stdlib.h>
+
+static void read_event_limit(void)
+{
+    const char *text = getenv("SIMT_EVENT_LIMIT");
+
+    simt_event_limit = text ? strtoull(text, NULL, 10) : 0;
+    if (simt_event_limit == 0)
+        simt_event_limit = UINT64_C(4000000000);
+}
+
+/** Whether a GPU takes the shape of a launch; if not, *why says what is wrong with it. */
+static cudaError_t check_shape(const struct launch *launch, const char **why)
+{
+    const dim3 grid = launch->grid;
+    const dim3 block = launch->block;
+    const uint64_t threads = (uint64_t)block.x * block.y * block.z;
+
+    if (grid.x == 0 || grid.y == 0 || grid.z == 0 || grid.x > INT32_MAX || grid.y > 65535 || grid.z > 65535) {
+        *why = ": a grid has 1 to 2,147,483,647 x 65,535 x 65,535 blocks";
+        return cudaErrorInvalidConfiguration;
+    }
+    if (threads == 0 || block.x > 1024 || block.y > 1024 || block.z > 64 || threads > BLOCK_THREADS) {
+        *why = ": a block has 1 to 1,024 threads, no more than 1,024 x 1,024 x 64";
+        return cudaErrorInvalidConfiguration;
+    }
+    if (threads > simt_kernel_limits(launch->kernel).threads) {
+        *why = ": more threads than the kernel's __launch_bounds__";
+        return cudaErrorInvalidValue;
+    }
+    if (launch->cooperative && (uint64_t)grid.x * grid.y * grid.z >
+                                   PROCESSORS * simt_blocks_per_processor((unsigned)threads, launch->dynamic_shared))
+        return cudaErrorCooperativeLaunchTooLarge;
+    return cudaSuccess;
+}
+
+/**
+ * Whether a GPU has so much shared memory for a launch: `fixed` bytes in variables of fixed size, and what is dynamic.
+ */
+static cudaError_t check_shared(const struct launch *launch, size_t fixed, const char **why)
+{
+    if (fixed > SHARED_BYTES_DEFAULT) {
+        *why = ": the kernel uses more than 49,152 bytes of __shared__ variables of fixed size";
+        return cudaErrorInvalidValue;
+    }
+    const size_t limit = simt_shared_limit(launch->kernel);
+
+    if (limit == SHARED_BYTES_DEFAULT && launch->dynamic_shared > limit - fixed) {
+        *why = ": more than 49,152 bytes of shared memory, and no cudaFuncSetAttribute() has asked for it";
+        return cudaErrorInvalidValue;
+    }
+    if (launch->dynamic_shared > limit || launch->dynamic_shared > SHARED_BYTES_LIMIT - fixed) {
+        *why = ": more shared memory than cudaFuncSetAttribute() has asked for, or than there is";
+        return cudaErrorInvalidValue;
+    }
+    return cudaSuccess;
+}
+
+/** Whether a GPU has room for what a launch brings with it. */
+static cudaError_t check_memory(const struct launch *launch, const char **why)
+{
+    if (launch->parameter_bytes > PARAMETER_BYTES_LIMIT) {
+        *why = ": more than 32,764 bytes of parameters";
+        return cudaErrorInvalidValue;
+    }
+    if (simt_constant_bytes() > CONSTANT_BYTES_LIMIT) {
+        *why = ": the program has more than 65,536 bytes of __constant__ variables";
+        return cudaErrorInvalidValue;
+    }
+    return check_shared(launch, simt_kernel_limits(launch->kernel).static_shared, why);
+}
+
+/** Whether a GPU takes the launch; if not, *why says what it has too much of, if that is known. */
+static cudaError_t check(const struct launch *launch, const char **why)
+{
+    if (!launch->kernel)
+        return cudaErrorInvalidDeviceFunction;
+    const cudaError_t error = check_shape(launch, why);
+
+    return error == cudaSuccess ? check_memory(launch, why) : error;
+}
+
+bool simt_share(void)
+{
+    simt_arena_share();
+    fiber_stacks_are_small();
+    return simt_source_lines_apart() && simt_program_find() && simt_arena_reserve() && simt_grid_prepare() &&
+           simt_thread_sets_prepare();
+}
+
+/* --- what it does to memory, if others do so too ------------------------------------------------------------------ */
+
+/** Where global memory and its shadow are: the arena's, and that of variables. */
+static struct part {
+    uintptr_t begin;
+    const struct shadow_cell *shadow;
+    size_t words;
+} part_of_memory(int number)
+{
+    if (number == 0)
+        return (struct part){simt_memory.arena, simt_memory.arena_shadow, simt_arena_words()};
+    return (struct part){simt_program.data_low, simt_memory.data_shadow,
+                         (simt_program.data_high - simt_program.data_low + 3) / 4};
+}
+
+/** Says what a launch that ran at these ticks did. */
+static void scan(uint32_t first_tick, uint32_t last_tick)
+{
+    uint8_t uses[NUM_USES];
+
+    for (int number = 0; number < 2; number++) {
+        const struct part part = part_of_memory(number);
+
+        for (size_t word = 0; word < part.words; word++) {
+            if (!simt_word_uses(&part.shadow[word], first_tick, last_tick, uses))
+                continue;
+            for (enum use use = 0; use < NUM_USES; use++) {
+                for (unsigned byte = 0; byte < 4; byte++) {
+                    if (uses[use] >> byte & 1)
+                        simt_work_uses(use, part.begin + word * 4 + byte, 1);
+                }
+            }
+        }
+    }
+}
+
+/** A launch has run: whether it raced with other work. */
+static void check_streams(void)
+{
+    struct work_race race;
+
+    simt_work_scan = scan;
+    simt_work_ran(simt_order.launch_tick, simt_order.tick);
+    if (simt_work_end(&race))
+        return;
+    for (int number = 0; number < 2; number++) {
+        const struct part part = part_of_memory(number);
+
+        if ((race.address - part.begin) / 4 < part.words)
+            simt_fault_work_race(&part.shadow[(race.address - part.begin) / 4], simt_order.launch_tick, &race);
+    }
+}
+
+static cudaError_t run(const struct launch *launch)
+{
+    const bool traced = simt_tracing_begin(launch);
+
+    if (!simt_counting_begin(launch->name))
+        return cudaErrorMemoryAllocation;
+    simt_observers[0] = &simt_counting;
+    simt_observers[1] = traced ? &simt_tracing : NULL;
+    simt_current = *launch;
+    simt_work = (struct work){0};
+    read_event_limit();
+    simt_faulted = false;
+    const cudaError_t error = simt_grid_run(launch);
+
+    simt_counting_end();
+    if (error == cudaSuccess && !simt_faulted)
+        check_streams();
+    if (!simt_faulted)
+        return error;
+    simt_host_waits_for_all();
+    simt_fault_resolve();
+    return simt_fault_error();
+}
+
+/** Says at which line of the host's which launch is not one, and why. */
+static cudaError_t refuse(const struct launch *launch, cudaError_t error, const char *why, uintptr_t caller)
+{
+    char place[PLACE_TEXT];
+
+    simt_source_line(caller, place);
+    simt_fault_launch(error, "%s: %s<<<(%u,%u,%u), (%u,%u,%u), %zu>>>: %s%s", place, launch->name, launch->grid.x,
+                      launch->grid.y, launch->grid.z, launch->block.x, launch->block.y, launch->block.z,
+                      launch->dynamic_shared, cudaGetErrorString(error), why);
+    return simt_set_error(error);
+}
+
+/** Launches in a stream what the host asked for at `caller`. */
+static cudaError_t launch_in(const struct launch *launch, cudaStream_t stream, uintptr_t caller)
+{
+    const char *why = "";
+
+    if (simt_sticky_error() != cudaSuccess)
+        return simt_sticky_error();
+    simt_fault_clear();
+    if (!simt_program_find() || !simt_arena_reserve() || !simt_grid_prepare() || !simt_grid_make_block())
+        return simt_fault_no_room();
+    cudaError_t error = check(launch, &why);
+
+    if (error != cudaSuccess)
+        return refuse(launch, error, why, caller);
+    error = simt_work_begin(stream, launch->name, caller);
+    if (error != cudaSuccess)
+        return error;
+    if (!simt_signals_catch())
+        return simt_fault_no_room();
+    error = run(launch);
+    simt_signals_release();
+    if (error != cudaSuccess)
+        return simt_set_sticky_error(error);
+    /* What its functions have is known only now. */
+    error = check_shared(launch, simt_static_shared_used(launch->dynamic_shared), &why);
+    return error == cudaSuccess ? error : refuse(launch, error, why, caller);
+}
+
+/** A launch in a graph; its arguments lie behind it. */
+struct graph_launch {
+    struct launch launch;
+    uintptr_t caller;
+};
+
+static cudaError_t launch_again(const void *operand, cudaStream_t stream)
+{
+    const struct graph_launch *captured = operand;
+    struct launch launch = captured->launch;
+
+    launch.arguments = (const unsigned char *)operand + GRAPH_PART(sizeof *captured);
+    return launch_in(&launch, stream, captured->caller);
+}
+
+cudaError_t simt_launch_kernel(const void *kernel, const char *name, const dim3 *grid, const dim3 *block,
+                               size_t dynamic_shared, bool cooperative, void (*call)(const void *),
+                               const void *arguments, size_t bytes, size_t parameter_bytes, cudaStream_t stream)
+{
+    const struct launch launch = {.name = name,
+                                  .kernel = kernel,
+                                  .grid = *grid,
+                                  .block = *block,
+                                  .dynamic_shared = dynamic_shared,
+                                  .call = call,
+                                  .arguments = arguments,
+                                  .argument_bytes = bytes,
+                                  .parameter_bytes = parameter_bytes,
+                                  .cooperative = cooperative};
+
+    if (simt_captures(stream)) {
+        const struct graph_launch captured = {launch, SIMT_CALLER()};
+
+        return simt_capture(stream, launch_again, &captured, sizeof captured, arguments, bytes);
+    }
+    return launch_in(&launch, stream, SIMT_CALLER());
+}

@@ -1,0 +1,237 @@
+/** @file memory_copies.c  Copies to, from and inside device memory, and what fills it, as work of a stream. */
+#include "graphs.h"
+#include "machine/device_limits.h"
+#include "machine/errors.h"
+#include "machine/fault.h"
+#include "machine/source_lines.h"
+#include "memory/arena.h"
+#include "order/stream_table.h"
+#include "order/work.h"
+
+#include <string.h>
+
+static cudaError_t check_copy(const void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+{
+    bool right = false;
+
+    switch (kind) {
+    case cudaMemcpyHostToHost:
+        right = simt_host_range(to) && simt_host_range(from);
+        break;
+    case cudaMemcpyHostToDevice:
+        right = simt_device_range(to, bytes) && simt_host_range(from);
+        break;
+    case cudaMemcpyDeviceToHost:
+        right = simt_host_range(to) && simt_device_range(from, bytes);
+        break;
+    case cudaMemcpyDeviceToDevice:
+        right = simt_device_range(to, bytes) && simt_device_range(from, bytes);
+        break;
+    case cudaMemcpyDefault:
+        right = (simt_is_device(to) ? simt_device_range(to, bytes) : simt_host_range(to)) &&
+                (simt_is_device(from) ? simt_device_range(from, bytes) : simt_host_range(from));
+        break;
+    default:
+        return cudaErrorInvalidMemcpyDirection;
+    }
+    return right ? cudaSuccess : cudaErrorInvalidValue;
+}
+
+static void note_use(enum use use, const void *pointer, size_t bytes)
+{
+    if (!simt_host_range(pointer) && simt_streams_several)
+        simt_work_uses(use, (uintptr_t)pointer, bytes);
+    else if (simt_is_shared(pointer))
+        simt_work_uses_host(use, (uintptr_t)pointer, bytes);
+}
+
+/**
+ * A copy, or a memset if `from` is NULL, as work of a stream: refused if the stream is none, or it races with other
+ * work.
+ */
+static cudaError_t give_work(const char *name, void *to, const void *from, size_t bytes, cudaStream_t stream,
+                             uintptr_t caller)
+{
+    const cudaError_t error = simt_work_begin(stream, name, caller);
+
+    if (error != cudaSuccess)
+        return error;
+    if (from)
+        note_use(USE_READ, from, bytes);
+    note_use(USE_WRITE, to, bytes);
+    return simt_work_check();
+}
+
+/** Lets the runtime touch what a pointer points to, if that is in the arena; or no longer. */
+static bool let_range(const void *pointer, size_t bytes, bool touch)
+{
+    return !simt_is_device(pointer) || simt_is_shared(pointer) ||
+           simt_arena_let(arena_offset(pointer), arena_offset(pointer) + bytes, touch);
+}
+
+/** What was written is so in the copy, and what was not is not. */
+static void copy_unwritten(void *to, const void *from, size_t bytes)
+{
+    simt_copy_unwritten(arena_offset(to), arena_offset(from), bytes);
+    simt_allocation_of(to)->is_new = simt_arena.any_new = true;
+}
+
+/** Copies bytes that may be, and what is known of them. */
+static cudaError_t copy(void *to, const void *from, size_t bytes)
+{
+    size_t unused;
+
+    if (!let_range(to, bytes, true) || !let_range(from, bytes, true))
+        return simt_set_error(cudaErrorMemoryAllocation);
+    memmove(to, from, bytes);
+    let_range(to, bytes, false);
+    let_range(from, bytes, false);
+    if (simt_is_device(to) && simt_is_device(from) && simt_count_unwritten(arena_offset(from), bytes, &unused) > 0)
+        copy_unwritten(to, from, bytes);
+    else if (simt_is_device(to))
+        simt_set_unwritten(arena_offset(to), arena_offset(to) + bytes, false);
+    return cudaSuccess;
+}
+
+/** A copy to the host of what nobody has written; an error with its line. */
+static cudaError_t check_written(const void *from, size_t bytes, uintptr_t pc)
+{
+    size_t first = 0;
+    const size_t count = simt_allocation_of(from)->host_checks
+                             ? 0
+                             : simt_count_unwritten(arena_offset(from), bytes, &first);
+    char place[PLACE_TEXT];
+    char where[160];
+
+    if (count == 0)
+        return cudaSuccess;
+    simt_arena_describe((uintptr_t)simt_arena.base + first, where, sizeof where);
+    simt_source_line(pc, place);
+    simt_fault_launch(cudaErrorInvalidValue,
+                      "%s: uninitialised global memory: copies %zu byte%s to the host that nobody has written, from %s",
+                      place, count, count == 1 ? "" : "s", where);
+    return cudaErrorInvalidValue;
+}
+
+static cudaError_t copy_in_stream(const char *name, void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind,
+                                  cudaStream_t stream, uintptr_t caller)
+{
+    if (simt_sticky_error() != cudaSuccess)
+        return simt_sticky_error();
+    if (bytes == 0)
+        return cudaSuccess;
+    cudaError_t error = check_copy(to, from, bytes, kind);
+
+    if (error == cudaSuccess && simt_is_device(from) && simt_host_range(to))
+        error = check_written(from, bytes, caller);
+    if (error != cudaSuccess)
+        return simt_set_error(error);
+    error = give_work(name, to, from, bytes, stream, caller);
+    return error == cudaSuccess ? copy(to, from, bytes) : error;
+}
+
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+{
+    const cudaError_t error = copy_in_stream("cudaMemcpy", to, from, bytes, kind, NULL, SIMT_CALLER());
+
+    if (error == cudaSuccess && bytes > 0 && (simt_host_range(to) || simt_host_range(from)))
+        simt_host_waits(NULL);
+    return error;
+}
+
+/** A copy that a graph does, or a memset. */
+struct graph_copy {
+    void *to;
+    const void *from;
+    size_t bytes;
+    enum cudaMemcpyKind kind;
+    int value;
+    uintptr_t caller;
+};
+
+static cudaError_t copy_again(const void *operand, cudaStream_t stream)
+{
+    const struct graph_copy *copy = operand;
+
+    return copy_in_stream("cudaMemcpyAsync", copy->to, copy->from, copy->bytes, copy->kind, stream, copy->caller);
+}
+
+cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    if (simt_captures(stream)) {
+        const struct graph_copy copy = {to, from, bytes, kind, 0, SIMT_CALLER()};
+
+        return simt_capture(stream, copy_again, &copy, sizeof copy, NULL, 0);
+    }
+    const cudaError_t error = copy_in_stream("cudaMemcpyAsync", to, from, bytes, kind, stream, SIMT_CALLER());
+
+    /* What is not pinned is copied to where it is before this returns, or from where it is to where it waits. */
+    if (error == cudaSuccess && bytes > 0 && simt_host_range(to) && (!simt_is_shared(to) || simt_host_range(from)))
+        simt_host_waits(stream);
+    return error;
+}
+
+static cudaError_t set_in_stream(const char *name, void *to, int value, size_t bytes, cudaStream_t stream,
+                                 uintptr_t caller)
+{
+    if (simt_sticky_error() != cudaSuccess)
+        return simt_sticky_error();
+    if (bytes == 0)
+        return cudaSuccess;
+    if (!simt_device_range(to, bytes))
+        return simt_set_error(cudaErrorInvalidValue);
+    const cudaError_t error = give_work(name, to, NULL, bytes, stream, caller);
+
+    if (error != cudaSuccess)
+        return error;
+    if (!let_range(to, bytes, true))
+        return simt_set_error(cudaErrorMemoryAllocation);
+    memset(to, value, bytes);
+    let_range(to, bytes, false);
+    if (simt_is_device(to))
+        simt_set_unwritten(arena_offset(to), arena_offset(to) + bytes, false);
+    return cudaSuccess;
+}
+
+cudaError_t cudaMemset(void *to, int value, size_t bytes)
+{
+    return set_in_stream("cudaMemset", to, value, bytes, NULL, SIMT_CALLER());
+}
+
+static cudaError_t set_again(const void *operand, cudaStream_t stream)
+{
+    const struct graph_copy *set = operand;
+
+    return set_in_stream("cudaMemsetAsync", set->to, set->value, set->bytes, stream, set->caller);
+}
+
+cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t stream)
+{
+    if (simt_captures(stream)) {
+        const struct graph_copy set = {.to = to, .value = value, .bytes = bytes, .caller = SIMT_CALLER()};
+
+        return simt_capture(stream, set_again, &set, sizeof set, NULL, 0);
+    }
+    return set_in_stream("cudaMemsetAsync", to, value, bytes, stream, SIMT_CALLER());
+}
+
+cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, size_t symbol_bytes, size_t offset,
+                             size_t bytes)
+{
+    if (simt_sticky_error() != cudaSuccess)
+        return simt_sticky_error();
+    if (!symbol || !to || !from)
+        return simt_set_error(cudaErrorInvalidValue);
+    if (offset > symbol_bytes || bytes > symbol_bytes - offset)
+        return simt_set_error(cudaErrorInvalidValue);
+    if ((simt_is_device(to) && !simt_device_range(to, bytes)) ||
+        (simt_is_device(from) && !simt_device_range(from, bytes)))
+        return simt_set_error(cudaErrorInvalidValue);
+    cudaError_t error = give_work("a copy of a symbol", to, from, bytes, NULL, SIMT_CALLER());
+
+    if (error != cudaSuccess)
+        return error;
+    error = copy(to, from, bytes);
+    simt_host_waits(NULL);
+    return error;
+}

@@ -1,0 +1,120 @@
+/**
+ * @file occupancy.c
+ * @brief What fits on the device: the shared memory that a kernel may have, and how many blocks a processor holds.
+ */
+#include "occupancy.h"
+
+#include "grid/blocks.h"
+#include "machine/device_limits.h"
+#include "machine/errors.h"
+#include "machine/fault.h"
+
+#include <stdlib.h>
+
+static struct attributes {
+    const void *kernel;
+    size_t dynamic_shared;
+} * attributes;
+static size_t attribute_count;
+
+static struct attributes *find_attributes(const void *kernel)
+{
+    for (size_t i = 0; i < attribute_count; i++) {
+        if (attributes[i].kernel == kernel)
+            return &attributes[i];
+    }
+    return NULL;
+}
+
+size_t simt_shared_limit(const void *kernel)
+{
+    const struct attributes *found = find_attributes(kernel);
+
+    return found && found->dynamic_shared > SHARED_BYTES_DEFAULT ? found->dynamic_shared : SHARED_BYTES_DEFAULT;
+}
+
+cudaError_t cudaFuncSetAttribute(const void *kernel, enum cudaFuncAttribute attribute, int value)
+{
+    if (!kernel)
+        return simt_set_error(cudaErrorInvalidDeviceFunction);
+    if (attribute != cudaFuncAttributeMaxDynamicSharedMemorySize)
+        return cudaSuccess;
+    if (value < 0 || value > SHARED_BYTES_LIMIT)
+        return simt_set_error(cudaErrorInvalidValue);
+    struct attributes *found = find_attributes(kernel);
+
+    if (!found) {
+        struct attributes *larger = realloc(attributes, (attribute_count + 1) * sizeof *larger);
+
+        if (!larger)
+            return simt_set_error(cudaErrorMemoryAllocation);
+        attributes = larger;
+        found = &attributes[attribute_count++];
+        found->kernel = kernel;
+    }
+    found->dynamic_shared = (size_t)value;
+    return cudaSuccess;
+}
+
+cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *result, const void *kernel)
+{
+    if (!result)
+        return simt_set_error(cudaErrorInvalidValue);
+    if (!kernel)
+        return simt_set_error(cudaErrorInvalidDeviceFunction);
+    *result = (struct cudaFuncAttributes){.maxThreadsPerBlock = BLOCK_THREADS,
+                                          .maxDynamicSharedSizeBytes = (int)simt_shared_limit(kernel)};
+    return cudaSuccess;
+}
+
+unsigned simt_blocks_per_processor(unsigned threads, size_t dynamic_shared)
+{
+    const unsigned whole_warps = (threads + WARP_LANES - 1) / WARP_LANES * WARP_LANES;
+    const unsigned by_threads = PROCESSOR_THREADS / whole_warps;
+    const unsigned by_shared = (unsigned)(PROCESSOR_SHARED_BYTES / (dynamic_shared + SHARED_BYTES_RESERVED));
+    const unsigned blocks = by_threads < by_shared ? by_threads : by_shared;
+
+    return blocks < PROCESSOR_BLOCKS ? blocks : PROCESSOR_BLOCKS;
+}
+
+/** With the kernel's variables of fixed size. */
+static unsigned blocks_of_kernel(const void *kernel, int block_size, size_t dynamic_shared)
+{
+    const size_t fixed = simt_kernel_limits(kernel).static_shared;
+
+    if (block_size > BLOCK_THREADS || dynamic_shared > simt_shared_limit(kernel) ||
+        fixed + dynamic_shared > SHARED_BYTES_LIMIT)
+        return 0;
+    return simt_blocks_per_processor((unsigned)block_size, fixed + dynamic_shared);
+}
+
+cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessor(int *blocks, const void *kernel, int block_size,
+                                                          size_t dynamic_shared)
+{
+    if (!blocks || block_size < 1)
+        return simt_set_error(cudaErrorInvalidValue);
+    if (!kernel)
+        return simt_set_error(cudaErrorInvalidDeviceFunction);
+    if (!simt_program_find() || !simt_grid_prepare())
+        return simt_fault_no_room();
+    *blocks = (int)blocks_of_kernel(kernel, block_size, dynamic_shared);
+    return cudaSuccess;
+}
+
+cudaError_t cudaOccupancyAvailableDynamicSMemPerBlock(size_t *bytes, const void *kernel, int blocks, int block_size)
+{
+    if (!bytes || blocks < 1 || block_size < 1 || block_size > BLOCK_THREADS)
+        return simt_set_error(cudaErrorInvalidValue);
+    if (!kernel)
+        return simt_set_error(cudaErrorInvalidDeviceFunction);
+    if ((unsigned)blocks > simt_blocks_per_processor((unsigned)block_size, 0))
+        return simt_set_error(cudaErrorInvalidValue);
+    if (!simt_program_find() || !simt_grid_prepare())
+        return simt_fault_no_room();
+    const size_t each = PROCESSOR_SHARED_BYTES / (size_t)blocks - SHARED_BYTES_RESERVED;
+    const size_t most = each < SHARED_BYTES_LIMIT ? each : SHARED_BYTES_LIMIT;
+    const size_t fixed = simt_kernel_limits(kernel).static_shared;
+
+    *bytes = most > fixed ? most - fixed : 0;
+    return cudaSuccess;
+}

@@ -1,0 +1,72 @@
+/** @file streams.c  Streams for the host. */
+#include "graphs.h"
+#include "machine/device_limits.h"
+#include "machine/errors.h"
+#include "order/stream_table.h"
+#include "order/work.h"
+
+#include <stdlib.h>
+
+cudaError_t cudaDeviceSynchronize(void)
+{
+    simt_host_waits_for_all();
+    return simt_sticky_error();
+}
+
+cudaError_t cudaStreamCreateWithFlags(cudaStream_t *stream, unsigned flags)
+{
+    if (!stream || flags > cudaStreamNonBlocking)
+        return simt_set_error(cudaErrorInvalidValue);
+    const size_t number = simt_free_stream();
+
+    if (number == NUMBERS)
+        return simt_set_error(cudaErrorMemoryAllocation);
+    simt_use_several();
+    struct stream *slot = &simt_streams[number];
+
+    free(slot->clock.position);
+    *slot = (struct stream){.generation = slot->generation + 1,
+                            .alive = true,
+                            .blocking = flags != cudaStreamNonBlocking,
+                            .last = slot->last,
+                            .published = simt_latest_work};
+    *stream = (cudaStream_t)simt_handle_of(number, slot->generation, HANDLE_STREAM);
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamCreate(cudaStream_t *stream)
+{
+    return cudaStreamCreateWithFlags(stream, cudaStreamDefault);
+}
+
+/** Its work goes on. */
+cudaError_t cudaStreamDestroy(cudaStream_t stream)
+{
+    const size_t number = simt_stream_number(stream);
+
+    if (number == NUMBERS || number < FIRST_OWN)
+        return simt_refuse_handle("cudaStreamDestroy", "stream", SIMT_CALLER());
+    simt_streams[number].alive = false;
+    return cudaSuccess;
+}
+
+cudaError_t cudaStreamSynchronize(cudaStream_t stream)
+{
+    if (simt_stream_number(stream) == NUMBERS)
+        return simt_refuse_handle("cudaStreamSynchronize", "stream", SIMT_CALLER());
+    if (simt_captures(stream))
+        return simt_set_error(cudaErrorStreamCaptureUnsupported);
+    simt_host_waits(stream);
+    return simt_sticky_error();
+}
+
+cudaError_t cudaStreamQuery(cudaStream_t stream)
+{
+    const size_t number = simt_stream_number(stream);
+
+    if (number == NUMBERS)
+        return simt_refuse_handle("cudaStreamQuery", "stream", SIMT_CALLER());
+    if (simt_captures(stream))
+        return simt_set_error(cudaErrorStreamCaptureUnsupported);
+    return simt_work_query(simt_stream_publish(number), &simt_streams[number].asked);
+}

@@ -1,0 +1,170 @@
+/**
+ * @file atomics.c
+ * @brief Atomic operations: checked, recorded, and done at once, since only one lane runs at a time.
+ */
+#include "device_calls.h"
+#include "order/happens_before.h"
+#include "kernel_calls.h"
+#include "small_floats.h"
+
+#include <string.h>
+
+static float add_float(float a, float b)
+{
+    return a + b;
+}
+
+static uint16_t apply16(enum simt_atomic_op op, uint16_t old, uint16_t operand, uint16_t compare)
+{
+    switch (op) {
+    case SIMT_ATOMIC_ADD_HALF:
+        return float_to_half_bits(half_bits_to_float(old) + half_bits_to_float(operand));
+    case SIMT_ATOMIC_ADD_BFLOAT16:
+        return float_to_bfloat16_bits(bfloat16_bits_to_float(old) + bfloat16_bits_to_float(operand));
+    case SIMT_ATOMIC_COMPARE:
+        return old == compare ? operand : old;
+    default:
+        return old;
+    }
+}
+
+static uint32_t add_pair(enum simt_atomic_op op, uint32_t old, uint32_t operand)
+{
+    return apply16(op, (uint16_t)old, (uint16_t)operand, 0) |
+           (uint32_t)apply16(op, (uint16_t)(old >> 16), (uint16_t)(operand >> 16), 0) << 16;
+}
+
+static uint32_t apply32(enum simt_atomic_op op, uint32_t old, uint32_t operand, uint32_t compare)
+{
+    float a;
+    float b;
+
+    switch (op) {
+    case SIMT_ATOMIC_ADD:
+        return old + operand;
+    case SIMT_ATOMIC_MIN:
+        return operand < old ? operand : old;
+    case SIMT_ATOMIC_MAX:
+        return operand > old ? operand : old;
+    case SIMT_ATOMIC_MIN_SIGNED:
+        return (int32_t)operand < (int32_t)old ? operand : old;
+    case SIMT_ATOMIC_MAX_SIGNED:
+        return (int32_t)operand > (int32_t)old ? operand : old;
+    case SIMT_ATOMIC_AND:
+        return old & operand;
+    case SIMT_ATOMIC_OR:
+        return old | operand;
+    case SIMT_ATOMIC_XOR:
+        return old ^ operand;
+    case SIMT_ATOMIC_EXCHANGE:
+        return operand;
+    case SIMT_ATOMIC_COMPARE:
+        return old == compare ? operand : old;
+    case SIMT_ATOMIC_INCREMENT:
+        return old >= operand ? 0 : old + 1;
+    case SIMT_ATOMIC_DECREMENT:
+        return old == 0 || old > operand ? operand : old - 1;
+    case SIMT_ATOMIC_ADD_FLOAT:
+        memcpy(&a, &old, sizeof a);
+        memcpy(&b, &operand, sizeof b);
+        a = add_float(a, b);
+        memcpy(&old, &a, sizeof old);
+        return old;
+    case SIMT_ATOMIC_ADD_HALF2:
+        return add_pair(SIMT_ATOMIC_ADD_HALF, old, operand);
+    case SIMT_ATOMIC_ADD_BFLOAT162:
+        return add_pair(SIMT_ATOMIC_ADD_BFLOAT16, old, operand);
+    default:
+        break;
+    }
+    return old;
+}
+
+static uint64_t apply64(enum simt_atomic_op op, uint64_t old, uint64_t operand, uint64_t compare)
+{
+    double a;
+    double b;
+
+    switch (op) {
+    case SIMT_ATOMIC_ADD:
+        return old + operand;
+    case SIMT_ATOMIC_MIN:
+        return operand < old ? operand : old;
+    case SIMT_ATOMIC_MAX:
+        return operand > old ? operand : old;
+    case SIMT_ATOMIC_MIN_SIGNED:
+        return (int64_t)operand < (int64_t)old ? operand : old;
+    case SIMT_ATOMIC_MAX_SIGNED:
+        return (int64_t)operand > (int64_t)old ? operand : old;
+    case SIMT_ATOMIC_AND:
+        return old & operand;
+    case SIMT_ATOMIC_OR:
+        return old | operand;
+    case SIMT_ATOMIC_XOR:
+        return old ^ operand;
+    case SIMT_ATOMIC_EXCHANGE:
+        return operand;
+    case SIMT_ATOMIC_COMPARE:
+        return old == compare ? operand : old;
+    case SIMT_ATOMIC_ADD_DOUBLE:
+        memcpy(&a, &old, sizeof a);
+        memcpy(&b, &operand, sizeof b);
+        a += b;
+        memcpy(&old, &a, sizeof old);
+        return old;
+    default:
+        break;
+    }
+    return old;
+}
+
+/** What follows when `old` was there: others may be told something by it. */
+static void pass_on(const void *address, unsigned bytes, enum simt_atomic_op op, bool failed)
+{
+    if (simt_now.lane)
+        simt_order_message((uintptr_t)address, bytes, op != SIMT_ATOMIC_COMPARE || !failed, true);
+}
+
+#define ATOMIC(bits)                                                                                              \
+    uint##bits##_t simt_atomic##bits(void *address, enum simt_atomic_op op, int in_block, uint##bits##_t operand, \
+                                     uint##bits##_t compare)                                                      \
+    {                                                                                                             \
+        uint##bits##_t *word = address;                                                                           \
+                                                                                                                  \
+        if (op == SIMT_ATOMIC_COMPARE)                                                                            \
+            simt_forgive_load(address, sizeof *word);                                                             \
+        simt_access_atomic(address, sizeof *word, in_block, op != SIMT_ATOMIC_EXCHANGE, SIMT_CALLER());           \
+        const uint##bits##_t old = *word;                                                                         \
+                                                                                                                  \
+        *word = apply##bits(op, old, operand, compare);                                                           \
+        pass_on(address, sizeof *word, op, old != compare);                                                       \
+        return old;                                                                                               \
+    }
+ATOMIC(16)
+ATOMIC(32)
+ATOMIC(64)
+
+void simt_fence(int in_block)
+{
+    if (simt_now.lane)
+        simt_order_fence(in_block);
+}
+
+long long simt_clock(void)
+{
+    static long long calls;
+
+    return ++calls;
+}
+
+/** Ends the turn of the lane's warp: whoever sleeps waits for what others do. */
+void simt_sleep(void)
+{
+    simt_now.sleeps = true;
+    simt_lane_leave();
+}
+
+long long simt_clock_or(long long of_host)
+{
+    return simt_now.lane ? simt_clock() : of_host;
+}

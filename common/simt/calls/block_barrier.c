@@ -1,0 +1,102 @@
+/**
+ * @file block_barrier.c
+ * @brief __syncthreads and its kin, and the grid's barrier as far as one block goes.
+ */
+#include "kernel_calls.h"
+
+#include "device_calls.h"
+#include "machine/fault.h"
+#include "lanes/observer.h"
+#include "memory/shadow.h"
+
+static int barrier_wait(int predicate, unsigned call, uintptr_t site)
+{
+    struct lane *lane = simt_now.lane;
+    struct warp *warp = simt_now.warp;
+    const uint32_t self = 1u << lane->thread % WARP_LANES;
+
+    if (SIMT_UNLIKELY(simt_races_noted))
+        simt_race_confirm();
+    lane->site = site;
+    lane->call = call;
+    warp->ready &= ~self;
+    warp->at_barrier |= self;
+    simt_now.block->barrier_predicate += predicate != 0;
+    simt_order.loaded = 0;
+    simt_work.arrivals++;
+    simt_lane_leave();
+    return simt_now.block->barrier_count;
+}
+
+void simt_syncthreads(unsigned call)
+{
+    barrier_wait(0, call, SIMT_CALLER());
+}
+
+int simt_syncthreads_count(int predicate, unsigned call)
+{
+    return barrier_wait(predicate, call, SIMT_CALLER());
+}
+
+int simt_syncthreads_and(int predicate, unsigned call)
+{
+    return barrier_wait(predicate, call, SIMT_CALLER()) == (int)simt_now.block->threads;
+}
+
+int simt_syncthreads_or(int predicate, unsigned call)
+{
+    return barrier_wait(predicate, call, SIMT_CALLER()) != 0;
+}
+
+void simt_grid_sync(void)
+{
+    if (!simt_current.cooperative)
+        simt_fault_here(cudaErrorLaunchFailure, SIMT_CALLER(), "grid barrier",
+                        "waits for the grid in a launch that is not cooperative");
+    simt_now.block->at_grid_barrier++;
+    barrier_wait(0, 0, SIMT_CALLER());
+}
+
+int simt_grid_is_together(void)
+{
+    return simt_current.cooperative;
+}
+
+/* --- completion --------------------------------------------------------------------------------------------------- */
+
+/** Threads that came to different __syncthreads: refused unless both are copies of one call in the source. */
+static void check_barrier_sites(struct block *block, const struct lane *first)
+{
+    for (unsigned i = 1; i < block->threads && !simt_faulted; i++)
+        simt_check_together(&block->lane[i], first, "divergent barrier", "__syncthreads");
+}
+
+void simt_barrier_complete(struct block *block)
+{
+    const struct lane *first = &block->lane[0];
+
+    if (simt_fault_confirm())
+        return;
+    for (unsigned i = 1; i < block->threads; i++) {
+        if (!lanes_at_one_call(&block->lane[i], first)) {
+            check_barrier_sites(block, first);
+            break;
+        }
+    }
+    if (simt_faulted || block->at_grid_barrier)
+        return;
+    simt_order_barrier();
+    simt_barrier_open(block);
+}
+
+void simt_barrier_open(struct block *block)
+{
+    OBSERVE(barrier_opens, block);
+    block->at_grid_barrier = 0;
+    block->barrier_count = block->barrier_predicate;
+    block->barrier_predicate = 0;
+    for (unsigned i = 0; i < block->warps; i++) {
+        block->warp[i].ready = block->warp[i].at_barrier;
+        block->warp[i].at_barrier = 0;
+    }
+}

@@ -1,0 +1,257 @@
+/**
+ * @file bulk_copies.c
+ * @brief What copies of a row or a tile do to memory, from where a thread issues them to where somebody has waited.
+ *
+ * They are to memory what the copies of copies.c are, but that another thread may wait for them, by a barrier
+ * (mbarriers.c). What one writes its thread has written, at a tick of its own, which whoever waits is told of.
+ */
+#include "bulk_copies.h"
+
+#include "machine/fault.h"
+#include "kernel_calls.h"
+#include "machine/program_image.h"
+#include "memory/proxy.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CHUNK = 16, CHUNK_WORDS = CHUNK / 4 };
+
+static struct bulk_copy *copies; /**< number 0 is none */
+static uint32_t copy_room, copy_count, free_copy;
+
+/* --- storage ------------------------------------------------------------------------------------------------------ */
+
+static uint32_t take_copy(void)
+{
+    const uint32_t free_one = free_copy;
+
+    if (free_one) {
+        free_copy = copies[free_one].next;
+        return free_one;
+    }
+    if (copy_count + 1 >= copy_room) {
+        const uint32_t room = 2 * copy_room + 64;
+        struct bulk_copy *const larger = realloc(copies, room * sizeof *larger);
+
+        if (!larger)
+            return 0;
+        copies = larger;
+        copy_room = room;
+    }
+    return ++copy_count;
+}
+
+struct bulk_copy *simt_bulk_copy_at(uint32_t number)
+{
+    return &copies[number];
+}
+
+static uint32_t drop(uint32_t number)
+{
+    const uint32_t next = copies[number].next;
+
+    copies[number].next = free_copy;
+    free_copy = number;
+    return next;
+}
+
+/* --- chunks ------------------------------------------------------------------------------------------------------- */
+
+struct chunk {
+    unsigned char *to;
+    const unsigned char *from; /**< NULL: zeros, for it is outside the matrix */
+};
+
+static uint32_t chunk_count(const struct bulk_copy *copy)
+{
+    return bulk_copy_bytes(copy) / CHUNK;
+}
+
+/** Bits 4 and up of the address, xored with bits 7 and up: as many as the swizzle has chunks. */
+static uintptr_t swizzled(uintptr_t address, uint32_t swizzle)
+{
+    const uintptr_t bits = swizzle ? swizzle / CHUNK - 1 : 0;
+
+    return address ^ (address >> 7 & bits) << 4;
+}
+
+static struct chunk chunk_of(const struct bulk_copy *copy, uint32_t number)
+{
+    const simt_tensor_map *const map = &copy->map;
+    const uint32_t in_row = map->tile_columns * 2 / CHUNK;
+    const int64_t row = (int64_t)copy->row + number / in_row;
+    const int64_t column = (int64_t)copy->column + number % in_row * (CHUNK / 2);
+    const uintptr_t to = swizzled((uintptr_t)copy->to + (uintptr_t)number * CHUNK, map->swizzle);
+    const bool inside = row >= 0 && column >= 0 && (uint64_t)row < map->rows && (uint64_t)column < map->columns;
+
+    return (struct chunk){(unsigned char *)to, inside ? (const unsigned char *)map->matrix +
+                                                            ((uint64_t)row * map->columns + (uint64_t)column) * 2
+                                                      : NULL};
+}
+
+static struct shadow_cell *shared_cell(const struct bulk_copy *copy, const struct chunk *chunk)
+{
+    return copy->shadow + ((uintptr_t)chunk->to - simt_memory.shared) / 4;
+}
+
+static struct shadow_cell *global_cell(const void *address)
+{
+    const uintptr_t global = (uintptr_t)address - simt_memory.arena;
+
+    return global < simt_memory.arena_bytes
+               ? simt_memory.arena_shadow + global / 4
+               : simt_memory.data_shadow + ((uintptr_t)address - simt_program.data_low) / 4;
+}
+
+/* --- what a copy does to memory ----------------------------------------------------------------------------------- */
+
+static void load_chunk(const struct chunk *chunk, uintptr_t pc)
+{
+    struct shadow_cell *cell = global_cell(chunk->from);
+    struct word_access access = {.pc = pc,
+                                 .site = cell_site(pc),
+                                 .bytes = 0xf,
+                                 .in_structure = true,
+                                 .what = ACCESS_LOAD,
+                                 .space = SPACE_GLOBAL};
+
+    for (unsigned word = 0; word < CHUNK_WORDS; word++, cell++) {
+        access.address = (uintptr_t)chunk->from + 4 * word;
+        shadow_load(cell, access);
+        simt_check_proxy(cell, SPACE_GLOBAL, pc, "copies");
+    }
+}
+
+static void store_chunk(const struct bulk_copy *copy, const struct chunk *chunk)
+{
+    struct shadow_cell *cell = shared_cell(copy, chunk);
+    struct word_access access = {
+        .pc = copy->pc, .site = cell_site(copy->pc), .bytes = 0xf, .what = ACCESS_STORE, .space = SPACE_SHARED};
+
+    for (unsigned word = 0; word < CHUNK_WORDS; word++, cell++) {
+        access.address = (uintptr_t)chunk->to + 4 * word;
+        shadow_store(cell, access);
+        shadow_begin_copy(cell);
+    }
+}
+
+/** Ends the launch unless the matrix is in global memory that there is. */
+static void check_source(const struct bulk_copy *copy)
+{
+    const simt_tensor_map *const map = &copy->map;
+    const uintptr_t from = (uintptr_t)map->matrix, bytes = map->rows * map->columns * 2;
+    const uintptr_t global = from - simt_memory.arena, data = from - simt_program.data_low;
+
+    if (global < simt_memory.arena_bytes && bytes <= simt_memory.arena_bytes - global)
+        return;
+    if (data < simt_program.data_high - simt_program.data_low) {
+        if (!simt_variable_has(from, bytes))
+            simt_fault_no_variable(from, (unsigned)bytes, false, copy->pc);
+        return;
+    }
+    simt_fault_here(cudaErrorIllegalAddress, copy->pc, "illegal address",
+                    "copies from a matrix of %" PRIuPTR " bytes that is not in global memory", bytes);
+}
+
+/** Ends the launch unless there is shared memory for it. */
+static void check_destination(const struct bulk_copy *copy)
+{
+    const uintptr_t shared = (uintptr_t)copy->to - simt_memory.shared;
+    const uint32_t bytes = bulk_copy_bytes(copy);
+
+    if (shared >= simt_memory.shared_bytes)
+        simt_fault_here(cudaErrorIllegalAddress, copy->pc, "illegal address",
+                        "copies %u bytes to memory that is not shared", bytes);
+    if (shared + bytes > simt_memory.shared_bytes ||
+        (shared + bytes > simt_memory.shared_end && shared < simt_memory.shared_resume))
+        simt_fault_shared_bounds(bytes, true, copy->pc);
+}
+
+uint32_t simt_bulk_copy_take(const struct bulk_copy *copy)
+{
+    check_source(copy);
+    check_destination(copy);
+    const uint32_t number = take_copy();
+
+    if (number == 0)
+        simt_fault_here(cudaErrorMemoryAllocation, copy->pc, "out of memory",
+                        "has more copies under way than there is room");
+    copies[number] = *copy;
+    copies[number].shadow = simt_memory.shared_shadow;
+    return number;
+}
+
+void simt_bulk_copy_begin(uint32_t number)
+{
+    struct bulk_copy *const copy = &copies[number];
+
+    copy->tick = ++simt_order.tick;
+    if (!simt_proxy_note_tick())
+        simt_fault_here(cudaErrorMemoryAllocation, copy->pc, "out of memory",
+                        "has more copies under way than there is room");
+    for (uint32_t i = 0; i < chunk_count(copy); i++) {
+        const struct chunk chunk = chunk_of(copy, i);
+
+        if (chunk.from)
+            load_chunk(&chunk, copy->pc);
+        store_chunk(copy, &chunk);
+    }
+    simt_order.tick++;
+}
+
+/** Ends the launch if a word of the source has been written since the copy was issued. */
+static void check_unchanged(const struct bulk_copy *copy, const struct chunk *chunk)
+{
+    const struct shadow_cell *cell = global_cell(chunk->from);
+
+    for (unsigned word = 0; word < CHUNK_WORDS; word++, cell++) {
+        if (SIMT_LIKELY(cell->write_tick <= copy->tick))
+            continue;
+        const uint3 index = simt_thread_index(cell->write >> CELL_THREAD_SHIFT);
+        const uint3 block = simt_block_index(simt_block_at(cell->write_tick));
+
+        simt_fault_here(cudaErrorLaunchFailure, copy->pc, "source of an asynchronous copy overwritten",
+                        "has waited for this copy, of which thread (%u,%u,%u) of block (%u,%u,%u) wrote some" SIMT_PLACE
+                        " meanwhile",
+                        index.x, index.y, index.z, block.x, block.y, block.z, simt_site_pc(cell->write & CELL_SITE));
+    }
+}
+
+static void end_chunk(const struct bulk_copy *copy, const struct chunk *chunk)
+{
+    struct shadow_cell *cell = shared_cell(copy, chunk);
+
+    for (unsigned word = 0; word < CHUNK_WORDS; word++)
+        shadow_end_copy(cell + word);
+}
+
+uint32_t simt_bulk_copy_arrive(uint32_t number)
+{
+    const struct bulk_copy *const copy = &copies[number];
+
+    for (uint32_t i = 0; i < chunk_count(copy); i++) {
+        const struct chunk chunk = chunk_of(copy, i);
+
+        end_chunk(copy, &chunk);
+        if (chunk.from) {
+            check_unchanged(copy, &chunk);
+            memcpy(chunk.to, chunk.from, CHUNK);
+        } else {
+            memset(chunk.to, 0, CHUNK);
+        }
+    }
+    return drop(number);
+}
+
+uint32_t simt_bulk_copy_forget(uint32_t number)
+{
+    const struct bulk_copy *const copy = &copies[number];
+
+    for (uint32_t i = 0; i < chunk_count(copy); i++) {
+        const struct chunk chunk = chunk_of(copy, i);
+
+        end_chunk(copy, &chunk);
+    }
+    return drop(number);
+}

@@ -1,0 +1,622 @@
+/**
+ * @file collectives.c
+ * @brief Shuffles, votes, matches, reductions, __syncwarp and tensor cores: lanes that name each other in a mask meet.
+ *
+ * Each arrival writes its operand beside its lane and leaves. When every lane of a mask that has not returned is at the
+ * same collective with the same mask, all of them get their results and are ready again. Lanes with other masks do not
+ * matter to them.
+ */
+#include "kernel_calls.h"
+
+#include "device_calls.h"
+#include "machine/fault.h"
+#include "lanes/observer.h"
+#include "memory/shadow.h"
+#include "tensor_cores.h"
+#include "warpgroup_products.h"
+
+#include <string.h>
+
+enum { CALL_WIDTH_SHIFT = 8, CALL_AGREED = 0xffff, CALL_BYTES_SHIFT = 16 };
+
+enum collective {
+    COLLECTIVE_SHUFFLE_INDEX,
+    COLLECTIVE_SHUFFLE_UP,
+    COLLECTIVE_SHUFFLE_DOWN,
+    COLLECTIVE_SHUFFLE_XOR,
+    COLLECTIVE_BALLOT,
+    COLLECTIVE_ANY,
+    COLLECTIVE_ALL,
+    COLLECTIVE_MATCH_ANY,
+    COLLECTIVE_MATCH_ALL,
+    COLLECTIVE_REDUCE_ADD,
+    COLLECTIVE_REDUCE_MIN,
+    COLLECTIVE_REDUCE_MAX,
+    COLLECTIVE_REDUCE_MIN_SIGNED,
+    COLLECTIVE_REDUCE_MAX_SIGNED,
+    COLLECTIVE_REDUCE_AND,
+    COLLECTIVE_REDUCE_OR,
+    COLLECTIVE_REDUCE_XOR,
+    COLLECTIVE_SYNCWARP,
+    COLLECTIVE_ACTIVE,
+    COLLECTIVE_MMA_BFLOAT16,
+    COLLECTIVE_MMA_HALF,
+    COLLECTIVE_LDMATRIX,
+    COLLECTIVE_LDMATRIX_TRANSPOSED,
+    COLLECTIVE_WMMA_BFLOAT16,
+    COLLECTIVE_WMMA_HALF,
+    COLLECTIVE_WMMA_MEMORY,
+    COLLECTIVE_WGMMA,
+    COLLECTIVE_WGMMA_FENCE,
+    COLLECTIVE_WGMMA_COMMIT,
+    COLLECTIVE_WGMMA_WAIT,
+};
+
+static const char *const names[] = {
+    [COLLECTIVE_SHUFFLE_INDEX] = "__shfl_sync",
+    [COLLECTIVE_SHUFFLE_UP] = "__shfl_up_sync",
+    [COLLECTIVE_SHUFFLE_DOWN] = "__shfl_down_sync",
+    [COLLECTIVE_SHUFFLE_XOR] = "__shfl_xor_sync",
+    [COLLECTIVE_BALLOT] = "__ballot_sync",
+    [COLLECTIVE_ANY] = "__any_sync",
+    [COLLECTIVE_ALL] = "__all_sync",
+    [COLLECTIVE_MATCH_ANY] = "__match_any_sync",
+    [COLLECTIVE_MATCH_ALL] = "__match_all_sync",
+    [COLLECTIVE_REDUCE_ADD] = "__reduce_add_sync",
+    [COLLECTIVE_REDUCE_MIN] = "__reduce_min_sync",
+    [COLLECTIVE_REDUCE_MAX] = "__reduce_max_sync",
+    [COLLECTIVE_REDUCE_MIN_SIGNED] = "__reduce_min_sync",
+    [COLLECTIVE_REDUCE_MAX_SIGNED] = "__reduce_max_sync",
+    [COLLECTIVE_REDUCE_AND] = "__reduce_and_sync",
+    [COLLECTIVE_REDUCE_OR] = "__reduce_or_sync",
+    [COLLECTIVE_REDUCE_XOR] = "__reduce_xor_sync",
+    [COLLECTIVE_SYNCWARP] = "__syncwarp",
+    [COLLECTIVE_ACTIVE] = "__activemask",
+    [COLLECTIVE_MMA_BFLOAT16] = "mma.m16n8k16",
+    [COLLECTIVE_MMA_HALF] = "mma.m16n8k16",
+    [COLLECTIVE_LDMATRIX] = "ldmatrix",
+    [COLLECTIVE_LDMATRIX_TRANSPOSED] = "ldmatrix.trans",
+    [COLLECTIVE_WMMA_BFLOAT16] = "mma_sync",
+    [COLLECTIVE_WMMA_HALF] = "mma_sync",
+    [COLLECTIVE_WMMA_MEMORY] = "load_matrix_sync or store_matrix_sync",
+    [COLLECTIVE_WGMMA] = "wgmma",
+    [COLLECTIVE_WGMMA_FENCE] = "wgmma.fence",
+    [COLLECTIVE_WGMMA_COMMIT] = "wgmma.commit_group",
+    [COLLECTIVE_WGMMA_WAIT] = "wgmma.wait_group",
+};
+
+static enum collective collective_of(uint64_t call)
+{
+    return (enum collective)(call & 0xff);
+}
+
+/** Arrives and waits; the result is in the lane's value. */
+static inline uint64_t meet(uint32_t mask, uint64_t call, uint64_t value, int argument, uintptr_t site)
+{
+    struct lane *lane = simt_now.lane;
+    struct warp *warp = simt_now.warp;
+    const unsigned i = lane->thread % WARP_LANES;
+    const uint32_t self = 1u << i;
+
+    if (SIMT_UNLIKELY(simt_races_noted))
+        simt_race_confirm();
+    if (SIMT_UNLIKELY(!(mask & self)))
+        simt_fault_here(cudaErrorLaunchFailure, site, "lane not in its own mask",
+                        "calls %s with mask 0x%08" PRIx32 ", which lacks its own lane %u", names[collective_of(call)],
+                        mask, i);
+    warp->mask[i] = mask;
+    warp->call[i] = call;
+    warp->value[i] = value;
+    warp->argument[i] = argument;
+    warp->ready &= ~self;
+    warp->waiting |= self;
+    lane->site = site;
+    lane->call = 0;
+    simt_order.loaded = 0;
+    simt_work.arrivals++;
+    simt_lane_leave();
+    return warp->value[i];
+}
+
+uint64_t simt_shuffle(uint32_t mask, enum simt_shuffle kind, uint64_t value, int argument, int width, unsigned bytes)
+{
+    if (SIMT_UNLIKELY(width < 1 || width > WARP_LANES || (width & (width - 1)) != 0))
+        simt_fault_here(cudaErrorLaunchFailure, SIMT_CALLER(), "bad shuffle width",
+                        "shuffles with width %d, not a power of two up to 32", width);
+    return meet(mask, (uint64_t)kind | (unsigned)width << CALL_WIDTH_SHIFT | bytes << CALL_BYTES_SHIFT, value, argument,
+                SIMT_CALLER());
+}
+
+uint32_t simt_ballot(uint32_t mask, int predicate)
+{
+    return (uint32_t)meet(mask, COLLECTIVE_BALLOT, predicate != 0, 0, SIMT_CALLER());
+}
+
+int simt_any(uint32_t mask, int predicate)
+{
+    return (int)meet(mask, COLLECTIVE_ANY, predicate != 0, 0, SIMT_CALLER());
+}
+
+int simt_all(uint32_t mask, int predicate)
+{
+    return (int)meet(mask, COLLECTIVE_ALL, predicate != 0, 0, SIMT_CALLER());
+}
+
+uint32_t simt_match_any(uint32_t mask, uint64_t value)
+{
+    return (uint32_t)meet(mask, COLLECTIVE_MATCH_ANY, value, 0, SIMT_CALLER());
+}
+
+uint32_t simt_match_all(uint32_t mask, uint64_t value)
+{
+    return (uint32_t)meet(mask, COLLECTIVE_MATCH_ALL, value, 0, SIMT_CALLER());
+}
+
+uint32_t simt_reduce(uint32_t mask, enum simt_reduction kind, uint32_t value)
+{
+    return (uint32_t)meet(mask, (uint64_t)COLLECTIVE_REDUCE_ADD + (uint64_t)kind, value, 0, SIMT_CALLER());
+}
+
+void simt_syncwarp(uint32_t mask)
+{
+    meet(mask, COLLECTIVE_SYNCWARP, 0, 0, SIMT_CALLER());
+}
+
+uint32_t simt_activemask(void)
+{
+    const uint32_t self = simt_now.lane ? 1u << simt_now.lane->thread % WARP_LANES : 0;
+
+    return self ? (uint32_t)meet(self, COLLECTIVE_ACTIVE, 0, 0, SIMT_CALLER()) : 0;
+}
+
+/* --- tensor cores ------------------------------------------------------------------------------------------------- */
+
+/* Operands and results lie on the lanes' own stacks, where what completes the collective finds them. */
+
+static struct simt_floats mma(enum collective kind, struct mma_fragments fragments, uintptr_t site)
+{
+    meet(UINT32_MAX, kind, (uintptr_t)&fragments, 0, site);
+    return fragments.d;
+}
+
+struct simt_floats simt_mma_bfloat16(uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1,
+                                     float d0, float d1, float d2, float d3)
+{
+    return mma(COLLECTIVE_MMA_BFLOAT16, (struct mma_fragments){{a0, a1, a2, a3}, {b0, b1}, {{d0, d1, d2, d3}}},
+               SIMT_CALLER());
+}
+
+struct simt_floats simt_mma_half(uint32_t a0, uint32_t a1, uint32_t a2, uint32_t a3, uint32_t b0, uint32_t b1, float d0,
+                                 float d1, float d2, float d3)
+{
+    return mma(COLLECTIVE_MMA_HALF, (struct mma_fragments){{a0, a1, a2, a3}, {b0, b1}, {{d0, d1, d2, d3}}},
+               SIMT_CALLER());
+}
+
+struct simt_words simt_ldmatrix(const void *row, unsigned count, int transposed)
+{
+    const enum collective kind = transposed ? COLLECTIVE_LDMATRIX_TRANSPOSED : COLLECTIVE_LDMATRIX;
+    struct matrix_rows rows = {.row = {0}};
+
+    if (simt_now.lane->thread % WARP_LANES < 8 * count) {
+        simt_access_row(row, SIMT_CALLER());
+        memcpy(rows.row, row, sizeof rows.row);
+    }
+    meet(UINT32_MAX, (uint64_t)kind | count << CALL_WIDTH_SHIFT, (uintptr_t)&rows, 0, SIMT_CALLER());
+    return rows.fragments;
+}
+
+void simt_wmma(const uint16_t a[16], const uint16_t b[16], const float c[8], float d[8], enum simt_number number)
+{
+    struct wmma_fragments fragments = {.a = a, .b = b, .c = c, .d = d};
+
+    meet(UINT32_MAX, number == SIMT_HALF ? COLLECTIVE_WMMA_HALF : COLLECTIVE_WMMA_BFLOAT16, (uintptr_t)&fragments, 0,
+         SIMT_CALLER());
+}
+
+void simt_wmma_memory(const void *matrix, size_t pitch)
+{
+    if ((uintptr_t)matrix % 32 != 0)
+        simt_fault_here(cudaErrorMisalignedAddress, SIMT_CALLER(), "misaligned address",
+                        "loads or stores a matrix at an address that is not a multiple of 32 (it ends in 0x%x)",
+                        (unsigned)((uintptr_t)matrix & 0xff));
+    if (pitch % 16 != 0)
+        simt_fault_here(cudaErrorMisalignedAddress, SIMT_CALLER(), "misaligned address",
+                        "loads or stores a matrix whose rows are %zu bytes apart, which is not a multiple of 16",
+                        pitch);
+    meet(UINT32_MAX, COLLECTIVE_WMMA_MEMORY, (uintptr_t)matrix, (int)pitch, SIMT_CALLER());
+}
+
+void simt_wgmma(float *sums, unsigned count, uint64_t a, uint64_t b)
+{
+    const struct product_part part = {sums, count, a, b};
+
+    simt_product_begin(&part, SIMT_CALLER());
+    meet(UINT32_MAX, COLLECTIVE_WGMMA, (uintptr_t)&part, 0, SIMT_CALLER());
+}
+
+void simt_wgmma_fence(void)
+{
+    meet(UINT32_MAX, COLLECTIVE_WGMMA_FENCE, 0, 0, SIMT_CALLER());
+}
+
+void simt_wgmma_commit(void)
+{
+    meet(UINT32_MAX, COLLECTIVE_WGMMA_COMMIT, 0, 0, SIMT_CALLER());
+}
+
+void simt_wgmma_wait(unsigned pending)
+{
+    simt_products_wait(pending);
+    meet(UINT32_MAX, COLLECTIVE_WGMMA_WAIT, 0, (int)pending, SIMT_CALLER());
+}
+
+int simt_elect(void)
+{
+    const unsigned lane = simt_now.lane->thread % WARP_LANES;
+
+    return meet(UINT32_MAX, COLLECTIVE_BALLOT, 1, 0, SIMT_CALLER()) << (WARP_LANES - 1 - lane) << 32 == UINT64_C(1)
+                                                                                                            << 63;
+}
+
+unsigned simt_nth_bit(uint32_t bits, unsigned n)
+{
+    for (; n > 0 && bits; n--)
+        bits &= bits - 1;
+    return bits ? (unsigned)__builtin_ctz(bits) : 32;
+}
+
+uint32_t simt_gather_bits(uint32_t bits, uint32_t mask)
+{
+    uint32_t gathered = 0;
+    unsigned place = 0;
+
+    FOR_EACH_LANE (i, mask)
+        gathered |= (bits >> i & 1) << place++;
+    return gathered;
+}
+
+/* --- completion --------------------------------------------------------------------------------------------------- */
+
+/** The lane that `lane` reads, or -1: it is beyond the segment, and the lane keeps its own value. */
+static inline int shuffle_source(enum collective kind, int lane, int argument, int width)
+{
+    const int segment = lane & ~(width - 1);
+    const int other = lane ^ argument;
+
+    switch (kind) {
+    case COLLECTIVE_SHUFFLE_UP:
+        return (unsigned)argument <= (unsigned)(lane - segment) ? lane - argument : -1;
+    case COLLECTIVE_SHUFFLE_DOWN:
+        return (unsigned)argument < (unsigned)(segment + width - lane) ? lane + argument : -1;
+    case COLLECTIVE_SHUFFLE_XOR:
+        return other >= 0 && other < segment + width ? other : -1;
+    default:
+        return segment + (argument & (width - 1));
+    }
+}
+
+/** False: the shuffle is a fault. */
+static bool complete_shuffle(struct warp *warp, uint64_t call, struct meeting *meeting)
+{
+    const enum collective kind = collective_of(call);
+    const int width = (int)(call >> CALL_WIDTH_SHIFT & 0xff);
+    const uint32_t mask = warp->mask[__builtin_ctz(meeting->lanes)];
+
+    FOR_EACH_LANE (lane, meeting->lanes) {
+        const int source = shuffle_source(kind, lane, warp->argument[lane], width);
+
+        meeting->from[lane] = (int8_t)source;
+        if (source < 0)
+            continue;
+        if (SIMT_UNLIKELY(!(meeting->lanes >> source & 1))) {
+            const struct lane *reader = &simt_now.warp_lane[lane];
+
+            simt_fault_thread(cudaErrorLaunchFailure, reader->index, reader->site, "shuffle from an absent lane",
+                              "reads lane %d by %s, %s (mask 0x%08" PRIx32 ")", source, names[kind],
+                              !(mask >> source & 1)          ? "which is not in the mask"
+                              : !(warp->lanes >> source & 1) ? "which the block does not have"
+                                                             : "which has returned",
+                              mask);
+            return false;
+        }
+        warp->value[lane] = meeting->in[source];
+    }
+    return true;
+}
+
+static uint64_t reduce(enum collective kind, uint32_t a, uint32_t b)
+{
+    switch (kind) {
+    case COLLECTIVE_REDUCE_ADD:
+        return (uint32_t)(a + b);
+    case COLLECTIVE_REDUCE_MIN:
+        return a < b ? a : b;
+    case COLLECTIVE_REDUCE_MAX:
+        return a > b ? a : b;
+    case COLLECTIVE_REDUCE_MIN_SIGNED:
+        return (int32_t)a < (int32_t)b ? a : b;
+    case COLLECTIVE_REDUCE_MAX_SIGNED:
+        return (int32_t)a > (int32_t)b ? a : b;
+    case COLLECTIVE_REDUCE_AND:
+        return a & b;
+    case COLLECTIVE_REDUCE_OR:
+        return a | b;
+    default:
+        return a ^ b;
+    }
+}
+
+static void set_all(struct warp *warp, uint32_t group, uint64_t result)
+{
+    FOR_EACH_LANE (i, group)
+        warp->value[i] = result;
+}
+
+static void complete_match_any(struct warp *warp, uint32_t group)
+{
+    uint32_t left = group;
+
+    while (left) {
+        const uint64_t value = warp->value[__builtin_ctz(left)];
+        uint32_t same = 0;
+
+        FOR_EACH_LANE (lane, left) {
+            if (warp->value[lane] == value)
+                same |= 1u << lane;
+        }
+        set_all(warp, same, same);
+        left &= ~same;
+    }
+}
+
+static void complete_vote(struct warp *warp, uint32_t group, enum collective kind)
+{
+    const uint64_t first = warp->value[__builtin_ctz(group)];
+    uint32_t votes = 0;
+    uint32_t same = 0;
+    uint64_t result = first;
+
+    if (kind == COLLECTIVE_MATCH_ANY) {
+        complete_match_any(warp, group);
+        return;
+    }
+    FOR_EACH_LANE (lane, group) {
+        votes |= (uint32_t)(warp->value[lane] != 0) << lane;
+        same |= (uint32_t)(warp->value[lane] == first) << lane;
+    }
+    if (kind >= COLLECTIVE_REDUCE_ADD) {
+        FOR_EACH_LANE (i, group & (group - 1))
+            result = reduce(kind, (uint32_t)result, (uint32_t)warp->value[i]);
+    } else if (kind == COLLECTIVE_BALLOT) {
+        result = votes;
+    } else if (kind == COLLECTIVE_ANY) {
+        result = votes != 0;
+    } else if (kind == COLLECTIVE_ALL) {
+        result = votes == group;
+    } else {
+        result = same == group ? group : 0;
+    }
+    set_all(warp, group, result);
+}
+
+/** Lanes that came to one collective from different places in the source: a GPU need not let them meet. */
+static bool meet_at_one_place(uint32_t group)
+{
+    const struct lane *first = &simt_now.warp_lane[__builtin_ctz(group)];
+
+    FOR_EACH_LANE (i, group & (group - 1)) {
+        const struct lane *lane = &simt_now.warp_lane[i];
+
+        if (SIMT_UNLIKELY(!lanes_at_one_call(lane, first)) &&
+            !simt_check_together(lane, first, "divergent collective", names[collective_of(simt_now.warp->call[i])]))
+            return false;
+    }
+    return true;
+}
+
+/**
+ * What lanes have done that this collective names and that have returned without it: the group must not come to the
+ * same.
+ */
+static void note_missed(struct warp *warp, uint32_t group, const char *name)
+{
+    const unsigned first = (unsigned)__builtin_ctz(group);
+    const uint32_t absent = warp->mask[first] & warp->done;
+    unsigned kept = 0;
+
+    for (unsigned i = 0; i < warp->passed_count; i++) {
+        struct passed *passed = &warp->passed[i];
+
+        if ((passed->lanes & absent) && !passed->waited) {
+            passed->lanes &= absent;
+            passed->waited = group;
+            passed->site = simt_now.warp_lane[first].site;
+            passed->name = name;
+            warp->missed |= group;
+        }
+        if (passed->waited || (warp->waiting & ~group))
+            warp->passed[kept++] = *passed;
+    }
+    warp->passed_count = kept;
+}
+
+/** All lanes load or store one matrix; false: they do not. */
+static bool is_one_matrix(const struct warp *warp)
+{
+    for (unsigned lane = 1; lane < WARP_LANES; lane++) {
+        const struct lane *other = &simt_now.warp_lane[lane];
+
+        if (warp->value[lane] == warp->value[0] && warp->argument[lane] == warp->argument[0])
+            continue;
+        simt_fault_thread(cudaErrorLaunchFailure, other->index, other->site, "several matrices",
+                          "loads or stores a matrix that is not the one of lane 0: address or distance of rows differ");
+        return false;
+    }
+    return true;
+}
+
+/** A warp does something to matrices. False: it is a fault. */
+static bool complete_matrices(struct warp *warp, uint32_t group, uint64_t call, struct meeting *meeting)
+{
+    const enum collective kind = collective_of(call);
+
+    if (SIMT_UNLIKELY(group != UINT32_MAX)) {
+        const struct lane *first = &simt_now.warp_lane[__builtin_ctz(group)];
+        const unsigned absent = (unsigned)__builtin_ctz(~group);
+
+        simt_fault_thread(cudaErrorLaunchFailure, first->index, first->site, "warp without all lanes",
+                          "does this %s, which takes all 32 lanes of the warp, without lane %u, which %s", names[kind],
+                          absent, warp->lanes >> absent & 1 ? "has returned" : "the block does not have");
+        return false;
+    }
+    meeting->kind = MEETING_MMA;
+    meeting->operations = 1;
+    switch (kind) {
+    case COLLECTIVE_MMA_BFLOAT16:
+    case COLLECTIVE_MMA_HALF:
+        simt_complete_mma(warp->value, kind == COLLECTIVE_MMA_HALF ? SIMT_HALF : SIMT_BFLOAT16);
+        return true;
+    case COLLECTIVE_WMMA_BFLOAT16:
+    case COLLECTIVE_WMMA_HALF:
+        meeting->operations = 2;
+        simt_complete_wmma(warp->value, kind == COLLECTIVE_WMMA_HALF ? SIMT_HALF : SIMT_BFLOAT16);
+        return true;
+    case COLLECTIVE_WGMMA:
+        meeting->operations = ((const struct product_part *)(uintptr_t)warp->value[0])->count / 4;
+        return simt_product_complete(warp, warp->value);
+    default:
+        meeting->kind = MEETING_MATRIX_MEMORY;
+    }
+    switch (kind) {
+    case COLLECTIVE_WMMA_MEMORY:
+        return is_one_matrix(warp);
+    case COLLECTIVE_WGMMA_FENCE:
+        return simt_products_fence(warp);
+    case COLLECTIVE_WGMMA_COMMIT:
+        simt_products_commit(warp);
+        return true;
+    case COLLECTIVE_WGMMA_WAIT:
+        /* The products of all lanes are done for each of them. */
+        simt_order_syncwarp(&warp->order, warp->first, warp->lanes, UINT32_MAX);
+        simt_products_waited(warp, (unsigned)warp->argument[0]);
+        return true;
+    default:
+        break;
+    }
+    simt_complete_ldmatrix(warp->value, call >> CALL_WIDTH_SHIFT & 0xff, kind == COLLECTIVE_LDMATRIX_TRANSPOSED);
+    return true;
+}
+
+static void complete(struct warp *warp, uint32_t group, uint64_t call)
+{
+    const enum collective kind = collective_of(call);
+    struct meeting meeting;
+    bool good = true;
+
+    if (!meet_at_one_place(group))
+        return;
+    if (SIMT_UNLIKELY(warp->passed_count > 0))
+        note_missed(warp, group, names[kind]);
+    meeting.warp = warp;
+    meeting.name = names[kind];
+    meeting.lanes = group;
+    meeting.bytes = (unsigned)(call >> CALL_BYTES_SHIFT);
+    memcpy(meeting.in, warp->value, sizeof meeting.in);
+    if (kind <= COLLECTIVE_SHUFFLE_XOR) {
+        meeting.kind = MEETING_SHUFFLE;
+        good = complete_shuffle(warp, call, &meeting);
+    } else if (kind >= COLLECTIVE_MMA_BFLOAT16) {
+        good = complete_matrices(warp, group, call, &meeting);
+    } else if (kind == COLLECTIVE_SYNCWARP) {
+        meeting.kind = MEETING_SYNCWARP;
+        simt_order_syncwarp(&warp->order, warp->first, warp->lanes, warp->mask[__builtin_ctz(group)]);
+    } else {
+        meeting.kind = MEETING_VOTE;
+        complete_vote(warp, group, kind);
+    }
+    warp->waiting &= ~group;
+    warp->ready |= group;
+    if (good)
+        OBSERVE(lanes_met, &meeting);
+}
+
+/** Lanes waiting with the same mask at the same collective as `lane`. */
+static uint32_t lanes_at_same_call(const struct warp *warp, unsigned lane)
+{
+    const uint32_t mask = warp->mask[lane];
+    const uint64_t call = warp->call[lane];
+    uint32_t group = 0;
+
+    FOR_EACH_LANE (other, warp->waiting & mask) {
+        if (warp->mask[other] == mask && ((warp->call[other] ^ call) & CALL_AGREED) == 0)
+            group |= 1u << other;
+    }
+    return group;
+}
+
+uint32_t simt_collective_missing(const struct warp *warp, unsigned lane)
+{
+    return warp->mask[lane] & warp->lanes & ~warp->done & ~lanes_at_same_call(warp, lane);
+}
+
+/** Lanes that are together at one __activemask() learn who they are, once no other lane of the warp can still come. */
+static void complete_active(struct warp *warp)
+{
+    uint32_t left = 0;
+
+    FOR_EACH_LANE (lane, warp->waiting)
+        left |= (uint32_t)(collective_of(warp->call[lane]) == COLLECTIVE_ACTIVE) << lane;
+    while (left) {
+        const uintptr_t site = simt_now.warp_lane[__builtin_ctz(left)].site;
+        uint32_t group = 0;
+
+        FOR_EACH_LANE (lane, left)
+            group |= (uint32_t)(simt_now.warp_lane[lane].site == site) << lane;
+        set_all(warp, group, group);
+        warp->waiting &= ~group;
+        warp->ready |= group;
+        left &= ~group;
+    }
+}
+
+void simt_collectives_complete(struct warp *warp)
+{
+    uint32_t left = warp->waiting;
+
+    while (left && !simt_faulted) {
+        const unsigned lane = (unsigned)__builtin_ctz(left);
+        const uint32_t group = lanes_at_same_call(warp, lane);
+
+        left &= ~group;
+        if ((warp->mask[lane] & warp->lanes & ~warp->done) != group ||
+            collective_of(warp->call[lane]) == COLLECTIVE_ACTIVE)
+            continue;
+        complete(warp, group, warp->call[lane]);
+    }
+    if (!warp->ready && !simt_faulted)
+        complete_active(warp);
+}
+
+void simt_collective_describe(const struct block *block, const struct warp *warp, unsigned lane, uint32_t missing,
+                              char *text, size_t size)
+{
+    const unsigned other = (unsigned)__builtin_ctz(missing);
+    const struct lane *absent = &block->lane[warp->first + other];
+    const char *at = "runs on";
+
+    if (warp->at_barrier >> other & 1)
+        at = "waits at __syncthreads";
+    else if (warp->at_mbarrier >> other & 1)
+        at = "waits at an mbarrier";
+    else if (warp->waiting >> other & 1)
+        at = names[collective_of(warp->call[other])];
+    snprintf(text, size, "waits at %s with mask 0x%08" PRIx32 " for lane %u, thread (%u,%u,%u), which %s%s" SIMT_PLACE,
+             names[collective_of(warp->call[lane])], warp->mask[lane], other, absent->index.x, absent->index.y,
+             absent->index.z, warp->waiting >> other & 1 ? "is at " : "", at, absent->site);
+    if (warp->waiting >> other & 1 && warp->mask[other] != warp->mask[lane]) {
+        const size_t length = strlen(text);
+
+        snprintf(text + length, size - length, " with mask 0x%08" PRIx32, warp->mask[other]);
+    }
+}

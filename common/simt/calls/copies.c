@@ -1,0 +1,323 @@
+/**
+ * @file copies.c
+ * @brief Asynchronous copies from global to shared memory: under way from where a thread issues them to where it waits.
+ *
+ * The bytes may arrive at any time in between. So the words that a copy writes are marked when it is issued, and nobody
+ * may touch one before its wait (shadow.c). What it reads must be the same when it is waited for: the last write of
+ * each word of the source is compared. When a copy is waited for, the bytes arrive, and what the copy did becomes what
+ * its thread does there and then; others see it as they see that.
+ */
+#include "kernel_calls.h"
+
+#include "device_calls.h"
+#include "machine/fault.h"
+#include "memory/shadow.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { COPY_WORDS = 4 };
+
+struct copy {
+    unsigned char *to;
+    const unsigned char *from;
+    struct shadow_cell *to_cells;
+    struct shadow_cell *from_cells; /**< NULL: all bytes are zeros */
+    uintptr_t pc;
+    uint32_t next;  /**< of the thread's copies under way, or of those that are free */
+    uint32_t group; /**< groups that the thread had committed when it issued this one */
+    uint8_t bytes;
+    uint8_t from_bytes; /**< the others are zeros */
+    struct stamp {
+        uint32_t tick, write;
+    } source[COPY_WORDS]; /**< the last write of each word */
+};
+
+static struct copy *copies; /**< number 0 is none */
+static uint32_t copy_room, copy_count, free_copy;
+static uint32_t under_way;
+
+/* --- storage ------------------------------------------------------------------------------------------------------ */
+
+/** The number of one more copy; 0 if there is no memory. */
+static uint32_t take_copy(void)
+{
+    const uint32_t free_one = free_copy;
+
+    if (free_one) {
+        free_copy = copies[free_one].next;
+        under_way++;
+        return free_one;
+    }
+    if (copy_count + 1 >= copy_room) {
+        const uint32_t room = 2 * copy_room + 1024;
+        struct copy *const larger = realloc(copies, room * sizeof *larger);
+
+        if (!larger)
+            return 0;
+        copies = larger;
+        copy_room = room;
+    }
+    under_way++;
+    return ++copy_count;
+}
+
+/** Takes a copy off a list; the number of the next. */
+static uint32_t drop(uint32_t number)
+{
+    const uint32_t next = copies[number].next;
+
+    copies[number].next = free_copy;
+    free_copy = number;
+    under_way--;
+    return next;
+}
+
+/** The first copy of a thread is no longer under way. */
+static void drop_first(struct lane *lane)
+{
+    lane->first_copy = drop(lane->first_copy);
+    if (lane->first_copy == 0)
+        lane->last_copy = 0;
+}
+
+/* --- what a copy does to memory ----------------------------------------------------------------------------------- */
+
+/** The bytes of word number `word` that are among the first `bytes`. */
+static uint8_t bytes_of_word(unsigned bytes, unsigned word)
+{
+    const unsigned rest = bytes - 4 * word;
+
+    return rest >= 4 ? 0xf : (uint8_t)((1u << rest) - 1);
+}
+
+/** Checks and remembers that the running thread does to memory what the copy does. */
+static void access_words(const struct copy *copy)
+{
+    struct word_access access = {.pc = copy->pc, .site = cell_site(copy->pc), .in_structure = copy->from_bytes >= 8};
+
+    for (unsigned word = 0; 4 * word < copy->from_bytes; word++) {
+        access.address = (uintptr_t)copy->from + 4 * word;
+        access.bytes = bytes_of_word(copy->from_bytes, word);
+        access.what = ACCESS_LOAD;
+        access.space = SPACE_GLOBAL;
+        shadow_load(&copy->from_cells[word], access);
+    }
+    for (unsigned word = 0; 4 * word < copy->bytes; word++) {
+        access.address = (uintptr_t)copy->to + 4 * word;
+        access.bytes = 0xf;
+        access.what = ACCESS_STORE;
+        access.space = SPACE_SHARED;
+        shadow_store(&copy->to_cells[word], access);
+    }
+}
+
+static struct stamp stamp_of(const struct shadow_cell *cell)
+{
+    return (struct stamp){.tick = cell->write_tick, .write = cell->write & ~(uint32_t)CELL_STATE};
+}
+
+/** Begins a tick if the source was written at this one: its thread may do so again, at the same line. */
+static void part_from_own_stores(const struct copy *copy)
+{
+    for (unsigned word = 0; 4 * word < copy->from_bytes; word++) {
+        if (copy->from_cells[word].write_tick == simt_order.tick) {
+            simt_order.tick++;
+            return;
+        }
+    }
+}
+
+/** Remembers who wrote the source, and lets nobody touch the destination. */
+static void begin_copy(struct copy *copy)
+{
+    part_from_own_stores(copy);
+    access_words(copy);
+    for (unsigned word = 0; 4 * word < copy->from_bytes; word++)
+        copy->source[word] = stamp_of(&copy->from_cells[word]);
+    for (unsigned word = 0; 4 * word < copy->bytes; word++)
+        shadow_begin_copy(&copy->to_cells[word]);
+}
+
+/** Ends the launch if the source, or a part of it, has been written since the copy was issued. */
+static void check_source(const struct copy *copy)
+{
+    for (unsigned word = 0; 4 * word < copy->from_bytes; word++) {
+        const struct stamp now = stamp_of(&copy->from_cells[word]);
+
+        if (SIMT_LIKELY(now.tick == copy->source[word].tick && now.write == copy->source[word].write))
+            continue;
+        const uint3 index = simt_thread_index(now.write >> CELL_THREAD_SHIFT);
+        const uint3 block = simt_block_index(simt_block_at(now.tick));
+
+        simt_fault_here(
+            cudaErrorLaunchFailure, copy->pc, "source of an asynchronous copy overwritten",
+            "copies %u bytes asynchronously, of which thread (%u,%u,%u) of block (%u,%u,%u) wrote some" SIMT_PLACE
+            " before they were waited for",
+            copy->from_bytes, index.x, index.y, index.z, block.x, block.y, block.z,
+            simt_site_pc(now.write & CELL_SITE));
+    }
+}
+
+/** Whoever waited for it may touch what it writes. */
+static void unmark(const struct copy *copy)
+{
+    for (unsigned word = 0; 4 * word < copy->bytes; word++)
+        shadow_end_copy(&copy->to_cells[word]);
+}
+
+/** The bytes arrive. */
+static void fill(const struct copy *copy)
+{
+    memset(copy->to, 0, copy->bytes);
+    if (copy->from_bytes > 0)
+        memcpy(copy->to, copy->from, copy->from_bytes);
+}
+
+/** The running thread, whose copy it is, has waited for it. */
+static void end_copy(const struct copy *copy)
+{
+    check_source(copy);
+    unmark(copy);
+    access_words(copy);
+    fill(copy);
+}
+
+/* --- what kernels call -------------------------------------------------------------------------------------------- */
+
+/** Ends the launch unless it is a copy that there is, to a place in shared memory. */
+static void check_destination(const void *to, size_t bytes, size_t zeros, uintptr_t pc)
+{
+    const uintptr_t shared = (uintptr_t)to - simt_memory.shared;
+
+    if (bytes != 4 && bytes != 8 && bytes != 16)
+        simt_fault_here(cudaErrorLaunchFailure, pc, "bad asynchronous copy",
+                        "copies %zu bytes asynchronously; it can be 4, 8 or 16", bytes);
+    if (zeros > bytes)
+        simt_fault_here(cudaErrorLaunchFailure, pc, "bad asynchronous copy",
+                        "copies %zu bytes asynchronously, of which %zu shall be zeros", bytes, zeros);
+    if (shared >= simt_memory.shared_bytes)
+        simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
+                        "copies %zu bytes asynchronously to memory that is not shared", bytes);
+    if ((uintptr_t)to % bytes != 0)
+        simt_fault_here(cudaErrorMisalignedAddress, pc, "misaligned address",
+                        "copies %zu bytes asynchronously to an address that is not a multiple of %zu (it ends in 0x%x)",
+                        bytes, bytes, (unsigned)((uintptr_t)to & 0xff));
+    if (shared + bytes > simt_memory.shared_end && shared < simt_memory.shared_resume)
+        simt_fault_shared_bounds((unsigned)bytes, true, pc);
+}
+
+/** The shadow of the source, of which so many bytes are `copied`; ends the launch unless it is in global memory. */
+static struct shadow_cell *find_source(const void *from, size_t bytes, size_t copied, uintptr_t pc, uint64_t *offset)
+{
+    const uintptr_t global = (uintptr_t)from - simt_memory.arena;
+    const uintptr_t data = (uintptr_t)from - simt_program.data_low;
+    const bool is_data = data < simt_program.data_high - simt_program.data_low;
+
+    if (global >= simt_memory.arena_bytes && !is_data)
+        simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
+                        "copies %zu bytes asynchronously from memory that is not global", bytes);
+    if ((uintptr_t)from % bytes != 0)
+        simt_fault_here(
+            cudaErrorMisalignedAddress, pc, "misaligned address",
+            "copies %zu bytes asynchronously from an address that is not a multiple of %zu (it ends in 0x%x)", bytes,
+            bytes, (unsigned)((uintptr_t)from & 0xff));
+    if (is_data && !simt_variable_has((uintptr_t)from, copied))
+        simt_fault_no_variable((uintptr_t)from, (unsigned)copied, false, pc);
+    *offset = is_data ? data | EVENT_OUTSIDE : global;
+    return is_data ? simt_memory.data_shadow + data / 4 : simt_memory.arena_shadow + global / 4;
+}
+
+void simt_copy(void *to, const void *from, size_t bytes, size_t zeros)
+{
+    const uintptr_t pc = SIMT_CALLER();
+    struct lane *const lane = simt_now.lane;
+    struct shadow_cell *from_cells = NULL;
+    uint64_t offset = 0;
+
+    if (!lane)
+        return;
+    check_destination(to, bytes, zeros, pc);
+    if (zeros < bytes)
+        from_cells = find_source(from, bytes, bytes - zeros, pc, &offset);
+
+    const uintptr_t shared = (uintptr_t)to - simt_memory.shared;
+    const uint32_t number = take_copy();
+    struct copy *const copy = &copies[number];
+
+    if (number == 0)
+        simt_fault_here(cudaErrorMemoryAllocation, pc, "out of memory", "has more copies under way than there is room");
+    *copy = (struct copy){.to = to,
+                          .from = from,
+                          .to_cells = simt_memory.shared_shadow + shared / 4,
+                          .from_cells = from_cells,
+                          .pc = pc,
+                          .group = lane->copy_groups,
+                          .bytes = (uint8_t)bytes,
+                          .from_bytes = (uint8_t)(bytes - zeros)};
+    if (lane->last_copy)
+        copies[lane->last_copy].next = number;
+    else
+        lane->first_copy = number;
+    lane->last_copy = number;
+    begin_copy(copy);
+    simt_order.loaded = 0;
+    simt_record(pc, from, EVENT_COPY_FROM, zeros < bytes ? (unsigned)bytes : 0, offset);
+    simt_record(pc, to, EVENT_COPY_TO, (unsigned)bytes, shared);
+}
+
+void simt_copies_commit(void)
+{
+    if (simt_now.lane)
+        simt_now.lane->copy_groups++;
+}
+
+void simt_copies_wait(size_t prior)
+{
+    struct lane *const lane = simt_now.lane;
+
+    while (lane && lane->first_copy && copies[lane->first_copy].group + (uint64_t)prior < lane->copy_groups) {
+        end_copy(&copies[lane->first_copy]);
+        drop_first(lane);
+    }
+}
+
+uint32_t simt_copies_take(void)
+{
+    const uint32_t first = simt_now.lane->first_copy;
+
+    simt_now.lane->first_copy = simt_now.lane->last_copy = 0;
+    return first;
+}
+
+void simt_copies_arrive(uint32_t *first)
+{
+    while (*first) {
+        const struct copy *const copy = &copies[*first];
+
+        check_source(copy);
+        unmark(copy);
+        fill(copy);
+        *first = drop(*first);
+    }
+}
+
+void simt_copies_forget(uint32_t *first)
+{
+    while (*first) {
+        unmark(&copies[*first]);
+        *first = drop(*first);
+    }
+}
+
+void simt_copies_end(struct block *block)
+{
+    for (unsigned i = 0; i < block->threads && under_way > 0; i++) {
+        struct lane *const lane = &block->lane[i];
+
+        while (lane->first_copy) {
+            unmark(&copies[lane->first_copy]);
+            drop_first(lane);
+        }
+    }
+}

@@ -1,0 +1,106 @@
+/** @file heap.c  malloc() and free(), new and delete in kernels: memory of the device's, which outlives the launch. */
+#include "kernel_calls.h"
+
+#include "device_calls.h"
+#include "machine/fault.h"
+#include "memory/arena.h"
+
+#include <stdlib.h>
+
+/* Kernel files have these under the names of C++'s operators: the host code in them is linked with nobody else's. */
+void *simt_new(size_t bytes) __asm__("_Znwm");
+void *simt_new_array(size_t bytes) __asm__("_Znam");
+void simt_delete(void *memory) __asm__("_ZdlPv");
+void simt_delete_array(void *memory) __asm__("_ZdaPv");
+void simt_delete_sized(void *memory, size_t bytes) __asm__("_ZdlPvm");
+void simt_delete_array_sized(void *memory, size_t bytes) __asm__("_ZdaPvm");
+
+size_t simt_heap_limit = (size_t)8 << 20;
+static size_t heap_used;
+
+/** What an allocation takes of the heap. */
+static size_t heap_bytes(size_t bytes)
+{
+    return (bytes + 15) / 16 * 16 + 16;
+}
+
+/** NULL: the heap has no more. */
+static void *heap_allocate(size_t bytes)
+{
+    void *memory = NULL;
+
+    if (bytes > simt_heap_limit || heap_used + heap_bytes(bytes) > simt_heap_limit)
+        return NULL;
+    if (simt_allocate(&memory, bytes, OWNER_KERNEL) != cudaSuccess || !memory)
+        return NULL;
+    const size_t offset = arena_offset(memory);
+
+    heap_used += heap_bytes(bytes);
+    simt_show_marks(offset, offset + bytes);
+    simt_memory.arena_bytes = simt_arena.top;
+    simt_memory_watch(simt_memory.watched);
+    return memory;
+}
+
+/** False: it is not the beginning of what that has given. */
+static bool heap_release(const void *memory)
+{
+    const struct allocation *const allocation = simt_allocation_at(memory);
+
+    if (!allocation || allocation->owner != OWNER_KERNEL)
+        return false;
+    heap_used -= heap_bytes(allocation->bytes);
+    simt_release(allocation);
+    return true;
+}
+
+void *simt_malloc(size_t bytes)
+{
+    return simt_now.lane ? heap_allocate(bytes) : malloc(bytes);
+}
+
+static void release(void *memory, uintptr_t pc)
+{
+    if (!simt_now.lane)
+        free(memory);
+    else if (memory && !heap_release(memory))
+        simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
+                        "frees what no kernel has allocated, or what was freed before");
+}
+
+void simt_free(void *memory)
+{
+    release(memory, SIMT_CALLER());
+}
+
+void *simt_new(size_t bytes)
+{
+    return simt_malloc(bytes);
+}
+
+void *simt_new_array(size_t bytes)
+{
+    return simt_malloc(bytes);
+}
+
+void simt_delete(void *memory)
+{
+    release(memory, SIMT_CALLER());
+}
+
+void simt_delete_array(void *memory)
+{
+    release(memory, SIMT_CALLER());
+}
+
+void simt_delete_sized(void *memory, size_t bytes)
+{
+    (void)bytes;
+    release(memory, SIMT_CALLER());
+}
+
+void simt_delete_array_sized(void *memory, size_t bytes)
+{
+    (void)bytes;
+    release(memory, SIMT_CALLER());
+}

@@ -1,0 +1,581 @@
+/**
+ * @file instrumentation.c
+ * @brief The functions that the compiler's instrumentation calls: every load, store, basic block and call of a kernel
+ * file.
+ *
+ * The names are the thread sanitizer's and the coverage sanitizer's; no sanitizer runtime is linked. Host code in
+ * kernel files calls them too: outside kernels the ranges in simt_memory are empty and there is no lane.
+ */
+#include "kernel_calls.h"
+
+#include "device_calls.h"
+#include "machine/fault.h"
+#include "machine/host_accesses.h"
+#include "lanes/observer.h"
+#include "memory/shadow.h"
+#include "warpgroup_products.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+/* An index may lead so far from global memory; host memory is farther away. */
+#define NEAR_ARENA (UINT64_C(1) << 40)
+/* So near a lane's stack lies shared memory too: what the system maps, it maps side by side. */
+#define NEAR_STACK (UINT64_C(1) << 43)
+/* An array of constants may lie in the program. */
+#define NEAR_PROGRAM (UINT64_C(1) << 36)
+
+ALWAYS_INLINE void record(uintptr_t pc, uint64_t access)
+{
+    struct lane *lane = simt_now.lane;
+    struct event *event = lane->cursor;
+
+    event->key = lane->key++;
+    event->access = access;
+    event->pc = pc;
+    lane->cursor = event + 1;
+    if (SIMT_UNLIKELY(event + 1 == lane->limit))
+        simt_lane_leave();
+}
+
+ALWAYS_INLINE uint64_t access_of(enum event_kind kind, unsigned bytes, uint64_t offset)
+{
+    return (uint64_t)kind << EVENT_KIND_SHIFT | (uint64_t)bytes << EVENT_BYTES_SHIFT | offset;
+}
+
+/** Tells observers what the running lane is about to do to memory; it records an event for it next. */
+static void announce(const void *address, unsigned bytes, enum event_kind kind)
+{
+    const struct lane *lane = simt_now.lane;
+
+    /* A lane that stopped in record() would have its store replayed before it is done. */
+    if (lane->cursor + 1 == lane->limit)
+        simt_lane_leave();
+    OBSERVE(lane_accesses, address, bytes, kind);
+}
+
+/** As record(), where a test more does not matter. */
+void simt_record(uintptr_t pc, const void *address, enum event_kind kind, unsigned bytes, uint64_t offset)
+{
+    if (simt_memory.watched)
+        announce(address, bytes, kind);
+    record(pc, access_of(kind, bytes, offset));
+}
+
+/** How a thread touches memory, as far as the function that the compiler calls knows. */
+struct touch {
+    enum shadow_access what;
+    uint8_t kind;      /**< of an atomic: ATOMIC_IN_BLOCK, ATOMIC_STORE or 0 */
+    bool needs_value;  /**< of an atomic: it is more than a store */
+    bool in_structure; /**< it is a part of an access of 8 bytes or more */
+};
+
+ALWAYS_INLINE bool stores(struct touch touch)
+{
+    return touch.what == ACCESS_STORE || touch.what == ACCESS_ATOMIC;
+}
+
+ALWAYS_INLINE void shadow_word(struct shadow_cell *cell, struct word_access access)
+{
+    if (access.what == ACCESS_STORE || access.what == ACCESS_ATOMIC)
+        shadow_store(cell, access);
+    else
+        shadow_load(cell, access);
+}
+
+/**
+ * Checks every word of an access; `bytes` is a constant where this is inlined, and an aligned one spans whole words.
+ */
+ALWAYS_INLINE void shadow_access(struct shadow_cell *shadow, uintptr_t base, uintptr_t address, unsigned bytes,
+                                 struct touch touch, uintptr_t pc, enum shadow_space space)
+{
+    const uintptr_t offset = address - base;
+    struct shadow_cell *cell = shadow + offset / 4;
+    struct word_access access = {.address = address,
+                                 .pc = pc,
+                                 .site = cell_site(pc),
+                                 .bytes = 0xf,
+                                 .kind = touch.kind,
+                                 .needs_value = touch.needs_value,
+                                 .in_structure = touch.in_structure || bytes >= 8,
+                                 .what = touch.what,
+                                 .space = space};
+
+    if (!stores(touch))
+        simt_order.loaded = touch.what == ACCESS_LOAD ? address << 5 | bytes : 0;
+    if (bytes < 4) {
+        access.address -= offset % 4;
+        access.bytes = (uint8_t)(((1u << bytes) - 1) << offset % 4);
+        access.kind |= bytes == 1 ? ATOMIC_1 : offset % 4 ? ATOMIC_HIGH_2 : ATOMIC_LOW_2;
+        shadow_word(cell, access);
+        return;
+    }
+    access.kind |= bytes == 4 ? ATOMIC_4 : ATOMIC_8;
+    for (unsigned word = 0; word < bytes / 4; word++) {
+        shadow_word(cell + word, access);
+        access.address += 4;
+    }
+}
+
+static _Noreturn void fault_misaligned(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
+{
+    simt_fault_here(cudaErrorMisalignedAddress, pc, "misaligned address",
+                    "%s %u bytes at an address that is not a multiple of %u (it ends in 0x%x)",
+                    store ? "writes" : "reads", bytes, bytes, (unsigned)(address & 0xff));
+}
+
+_Noreturn void simt_fault_shared_bounds(unsigned bytes, bool store, uintptr_t pc)
+{
+    simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access",
+                    "%s %u bytes beyond the shared memory of this launch (%zu dynamic bytes)",
+                    store ? "writes" : "reads", bytes, simt_current.dynamic_shared);
+}
+
+/** An access to global memory or to shared memory, if it is one. */
+ALWAYS_INLINE bool access_ranges(uintptr_t address, unsigned bytes, struct touch touch, uintptr_t pc,
+                                 size_t arena_bytes, size_t shared_bytes, bool watched)
+{
+    const bool store = stores(touch);
+    const uintptr_t global = address - simt_memory.arena;
+
+    if (SIMT_LIKELY(global < arena_bytes)) {
+        if (bytes > 1 && SIMT_UNLIKELY(global % bytes != 0))
+            fault_misaligned(address, bytes, store, pc);
+        shadow_access(simt_memory.arena_shadow, simt_memory.arena, address, bytes, touch, pc, SPACE_GLOBAL);
+        if (watched)
+            announce((const void *)address, bytes, store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD);
+        record(pc, access_of(store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD, bytes, global));
+        return true;
+    }
+    const uintptr_t shared = address - simt_memory.shared;
+
+    if (SIMT_LIKELY(shared < shared_bytes)) {
+        if (bytes > 1 && SIMT_UNLIKELY(address % bytes != 0))
+            fault_misaligned(address, bytes, store, pc);
+        if (SIMT_UNLIKELY(shared + bytes > simt_memory.shared_end && shared < simt_memory.shared_resume))
+            simt_fault_shared_bounds(bytes, store, pc);
+        shadow_access(simt_memory.shared_shadow, simt_memory.shared, address, bytes, touch, pc, SPACE_SHARED);
+        if (watched)
+            announce((const void *)address, bytes, store ? EVENT_SHARED_STORE : EVENT_SHARED_LOAD);
+        record(pc, access_of(store ? EVENT_SHARED_STORE : EVENT_SHARED_LOAD, bytes, shared));
+        return true;
+    }
+    return false;
+}
+
+/** What a kernel has outside the arena and shared memory lies where a variable is, and as its size demands. */
+static void check_variable(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
+{
+    if (!simt_variable_has(address, bytes))
+        simt_fault_no_variable(address, bytes, store, pc);
+    if (address % bytes != 0)
+        fault_misaligned(address, bytes, store, pc);
+}
+
+/** Whether an address is in the local memory of some thread of the block. */
+static bool is_local(uintptr_t address)
+{
+    const struct fiber_stacks *stacks = &simt_now.block->stacks;
+
+    return address - (uintptr_t)stacks->base < stacks->mapped;
+}
+
+/** A frame below the thread's own stack. */
+static void check_stack(const struct lane *lane, uintptr_t pc)
+{
+    if (SIMT_UNLIKELY((uintptr_t)__builtin_frame_address(0) < lane->stack))
+        simt_fault_stack(pc);
+}
+
+static void check_before_shared(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
+{
+    if (simt_memory.shared - address <= SHARED_BYTES_DEFAULT)
+        simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "%s %u bytes before the first shared variable",
+                        store ? "writes" : "reads", bytes);
+}
+
+static bool is_near(uintptr_t address, uintptr_t place, uintptr_t distance)
+{
+    return address - place + distance < 2 * distance;
+}
+
+void simt_check_index(uintptr_t address, unsigned bytes, enum shadow_access access, uintptr_t pc)
+{
+    const uintptr_t meant = address + SIMT_FAR;
+    const uintptr_t shared = meant - simt_memory.shared;
+    const char *kind = "out-of-bounds local access";
+
+    if (!is_near(meant, simt_now.lane->stack, NEAR_STACK) && !is_near(meant, simt_memory.arena, NEAR_ARENA) &&
+        !is_near(meant, simt_program.low, NEAR_PROGRAM))
+        return;
+    check_before_shared(meant, bytes, access != ACCESS_LOAD, pc);
+    if (shared < simt_memory.shared_bytes) {
+        const struct shadow_cell *cell = &simt_memory.shared_shadow[shared / 4];
+
+        if (simt_is_unowned(cell))
+            simt_fault_unowned(cell, bytes < 4 ? ((1u << bytes) - 1) << meant % 4 : 0xf, access, pc);
+        kind = "out-of-bounds shared access";
+    } else if (meant - simt_memory.arena < simt_memory.arena_bytes) {
+        kind = "out-of-bounds global access";
+    }
+    simt_fault_here(cudaErrorIllegalAddress, pc, kind, "has an index outside its array");
+}
+
+/** Neither the arena nor shared memory: the fiber's stack, the program itself, or a mistake. */
+static __attribute__((noinline)) void access_elsewhere(uintptr_t address, unsigned bytes, struct touch touch,
+                                                       uintptr_t pc)
+{
+    const bool store = stores(touch);
+    const struct lane *lane = simt_now.lane;
+    const struct program_image *image = &simt_program;
+
+    if (SIMT_UNLIKELY(simt_memory.watched) &&
+        access_ranges(address, bytes, touch, pc, simt_memory.arena_bytes, simt_memory.shared_bytes, true))
+        return;
+
+    if (!lane) {
+        if (SIMT_UNLIKELY(simt_streams_use_host))
+            simt_host_uses(address, bytes, store, pc);
+        if (address - image->constant_low < image->constant_high - image->constant_low ||
+            address - image->data_low < image->data_high - image->data_low)
+            simt_host_touches(simt_variable_at(address), store, pc);
+        return;
+    }
+    if (address - image->index_low < image->index_high - image->index_low)
+        return;
+    if (is_local(address)) {
+        if (touch.what == ACCESS_ATOMIC && !(touch.kind & ATOMIC_STORE))
+            simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
+                            "updates atomically %u bytes of local memory, which is its own", bytes);
+        check_stack(lane, pc); /* which alloca() may have moved */
+        if (address - lane->stack >= fiber_stack_bytes)
+            simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
+                            "%s %u bytes of local memory of another thread", store ? "writes" : "reads", bytes);
+        if (SIMT_UNLIKELY(simt_now.warp->products))
+            simt_products_check(address, bytes, store, pc);
+        return;
+    }
+    if (address - image->constant_low < image->constant_high - image->constant_low) {
+        if (store)
+            simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "writes %u bytes of __constant__ memory",
+                            bytes);
+        check_variable(address, bytes, store, pc);
+        return;
+    }
+    if (address - image->data_low < image->data_high - image->data_low) {
+        check_variable(address, bytes, store, pc);
+        shadow_access(simt_memory.data_shadow, image->data_low, address, bytes, touch, pc, SPACE_GLOBAL);
+        simt_record(pc, (const void *)address, store ? EVENT_GLOBAL_STORE : EVENT_GLOBAL_LOAD, bytes,
+                    (address - image->data_low) | EVENT_OUTSIDE);
+        return;
+    }
+    if (address - image->host_low < image->host_high - image->host_low &&
+        !(address - image->relocated_low < image->relocated_high - image->relocated_low && !store))
+        simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "%s %u bytes of a variable of the host",
+                        store ? "writes" : "reads", bytes);
+    if (address - image->low < image->high - image->low) {
+        if (store)
+            simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "writes %u bytes of read-only memory",
+                            bytes);
+        return;
+    }
+    simt_check_index(address, bytes, touch.what, pc);
+    if (!store && address - (uintptr_t)simt_current.arguments < simt_current.argument_bytes)
+        return;
+    check_before_shared(address, bytes, store, pc);
+    if (address < 4096)
+        simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
+                        "%s %u bytes through a null pointer (address 0x%" PRIxPTR ")", store ? "writes" : "reads",
+                        bytes, address);
+    if (address - simt_memory.arena + NEAR_ARENA < 2 * NEAR_ARENA)
+        simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds global access",
+                        "%s %u bytes far from every allocation: %" PRIuPTR " bytes %s", store ? "writes" : "reads",
+                        bytes,
+                        address < simt_memory.arena ? simt_memory.arena - address
+                                                    : address - simt_memory.arena - simt_memory.arena_bytes,
+                        address < simt_memory.arena ? "before the first" : "behind the last");
+    simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
+                    "%s %u bytes at an address that is not device memory (a host pointer?)", store ? "writes" : "reads",
+                    bytes);
+}
+
+/** Whether an access that is no atomic is to the lane's own stack: there access_elsewhere() finds nothing to check. */
+ALWAYS_INLINE bool is_own(uintptr_t address)
+{
+    const struct lane *lane = simt_now.lane;
+
+    return lane && address - lane->stack < fiber_stack_bytes && !simt_now.warp->products;
+}
+
+ALWAYS_INLINE void touch_memory(const void *pointer, unsigned bytes, struct touch touch, uintptr_t pc)
+{
+    const uintptr_t address = (uintptr_t)pointer;
+
+    if (!access_ranges(address, bytes, touch, pc, simt_memory.arena_quick, simt_memory.shared_quick, false) &&
+        (touch.what == ACCESS_ATOMIC || !is_own(address)))
+        access_elsewhere(address, bytes, touch, pc);
+}
+
+ALWAYS_INLINE void access_memory(const void *pointer, unsigned bytes, bool store, uintptr_t pc)
+{
+    touch_memory(pointer, bytes, (struct touch){.what = store ? ACCESS_STORE : ACCESS_LOAD}, pc);
+}
+
+/** A volatile load is an atomic one. So is a volatile store, of a thread that has fenced. */
+static void access_volatile(const void *pointer, unsigned bytes, bool store, uintptr_t pc)
+{
+    struct touch touch = {.what = store ? ACCESS_STORE : ACCESS_VOLATILE_LOAD};
+
+    if (!simt_now.lane) {
+        access_elsewhere((uintptr_t)pointer, bytes, touch, pc);
+        return;
+    }
+    if (store && simt_order_has_fenced()) {
+        touch.what = ACCESS_ATOMIC;
+        touch.kind = ATOMIC_STORE;
+    }
+    touch_memory(pointer, bytes, touch, pc);
+    if (touch.what != ACCESS_STORE)
+        simt_order_message((uintptr_t)pointer, bytes, store, !store);
+}
+
+/** An access that need not be aligned, of any size: word by word, as a GPU's compiler would split it. */
+static void access_pieces(const void *pointer, size_t bytes, bool store, uintptr_t pc)
+{
+    const unsigned char *at = pointer;
+    const size_t most_events = bytes / 4 + bytes % 4 + 6;
+    const struct touch touch = {.what = store ? ACCESS_STORE : ACCESS_LOAD, .in_structure = bytes >= 8};
+    struct lane *lane = simt_now.lane;
+
+    if (!lane) {
+        if (simt_streams_use_host)
+            simt_host_uses((uintptr_t)pointer, bytes, store, pc);
+        return;
+    }
+    lane->in_pieces = most_events >= LANE_EVENTS / 2;
+    if (simt_memory.watched && !lane->in_pieces && (size_t)(lane->limit - lane->cursor) <= most_events + 1)
+        simt_lane_leave();
+    while (bytes > 0) {
+        const unsigned part = bytes >= 4 && (uintptr_t)at % 4 == 0 ? 4 : bytes >= 2 && (uintptr_t)at % 2 == 0 ? 2 : 1;
+
+        touch_memory(at, part, touch, pc);
+        at += part;
+        bytes -= part;
+    }
+    lane->in_pieces = false;
+}
+
+void simt_access_atomic(const void *pointer, unsigned bytes, bool in_block, bool needs_value, uintptr_t pc)
+{
+    const uintptr_t address = (uintptr_t)pointer;
+    const uintptr_t global = address - simt_memory.arena;
+    const uintptr_t shared = address - simt_memory.shared;
+    const uintptr_t data = address - simt_program.data_low;
+    const struct touch touch = {
+        .what = ACCESS_ATOMIC, .kind = in_block ? ATOMIC_IN_BLOCK : 0, .needs_value = needs_value};
+
+    if (!simt_now.lane)
+        return;
+    if (address % bytes != 0)
+        fault_misaligned(address, bytes, true, pc);
+    if (global < simt_memory.arena_bytes) {
+        shadow_access(simt_memory.arena_shadow, simt_memory.arena, address, bytes, touch, pc, SPACE_GLOBAL);
+        simt_record(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, global);
+    } else if (shared < simt_memory.shared_bytes) {
+        if (shared + bytes > simt_memory.shared_end && shared < simt_memory.shared_resume)
+            simt_fault_shared_bounds(bytes, true, pc);
+        shadow_access(simt_memory.shared_shadow, simt_memory.shared, address, bytes, touch, pc, SPACE_SHARED);
+        simt_record(pc, pointer, EVENT_SHARED_ATOMIC, bytes, shared);
+    } else if (data < simt_program.data_high - simt_program.data_low) {
+        check_variable(address, bytes, true, pc);
+        shadow_access(simt_memory.data_shadow, simt_program.data_low, address, bytes, touch, pc, SPACE_GLOBAL);
+        simt_record(pc, pointer, EVENT_GLOBAL_ATOMIC, bytes, data | EVENT_OUTSIDE);
+    } else {
+        access_elsewhere(address, bytes, touch, pc);
+    }
+}
+
+void simt_access_row(const void *row, uintptr_t pc)
+{
+    if ((uintptr_t)row - simt_memory.shared >= simt_memory.shared_bytes)
+        simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
+                        "loads a row of a matrix from memory that is not shared");
+    access_memory(row, 16, false, pc);
+}
+
+void simt_forgive_load(const void *pointer, unsigned bytes)
+{
+    const uintptr_t address = (uintptr_t)pointer;
+    const uintptr_t global = address - simt_memory.arena;
+    const uintptr_t shared = address - simt_memory.shared;
+
+    if (!simt_now.lane || simt_order.loaded != (address << 5 | bytes) || address % bytes != 0)
+        return;
+    if (global < simt_memory.arena_bytes)
+        simt_race_forgive(simt_memory.arena_shadow + global / 4, SPACE_GLOBAL, bytes);
+    else if (shared < simt_memory.shared_bytes)
+        simt_race_forgive(simt_memory.shared_shadow + shared / 4, SPACE_SHARED, bytes);
+    else if (simt_variable_has(address, bytes) &&
+             address - simt_program.data_low < simt_program.data_high - simt_program.data_low)
+        simt_race_forgive(simt_memory.data_shadow + (address - simt_program.data_low) / 4, SPACE_GLOBAL, bytes);
+}
+
+void simt_read_only(const void *pointer, unsigned bytes)
+{
+    const uintptr_t address = (uintptr_t)pointer;
+    const uintptr_t pc = SIMT_CALLER();
+    const uintptr_t global = address - simt_memory.arena;
+    const uintptr_t data = address - simt_program.data_low;
+    struct shadow_cell *cell = NULL;
+
+    if (!simt_now.lane)
+        return;
+    if (address - simt_memory.shared < simt_memory.shared_bytes)
+        simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address",
+                        "reads %u bytes of shared memory by __ldg(), which is for global memory", bytes);
+    if (global < simt_memory.arena_bytes)
+        cell = simt_memory.arena_shadow + global / 4;
+    else if (data < simt_program.data_high - simt_program.data_low)
+        cell = simt_memory.data_shadow + data / 4;
+    for (unsigned word = 0; cell && word < (bytes + 3) / 4; word++)
+        simt_check_read_only(
+            cell + word, (struct word_access){.address = (address & ~(uintptr_t)3) + 4 * word,
+                                              .pc = pc,
+                                              .bytes = bytes < 4 ? (uint8_t)(((1u << bytes) - 1) << address % 4) : 0xf,
+                                              .what = ACCESS_LOAD,
+                                              .space = SPACE_GLOBAL});
+}
+
+void simt_touch_range(const void *pointer, size_t bytes, int store)
+{
+    if (simt_now.lane)
+        access_pieces(pointer, bytes, store, SIMT_CALLER());
+    else if (simt_streams_use_host)
+        simt_host_uses((uintptr_t)pointer, bytes, store, SIMT_CALLER());
+}
+
+/* --- what compilers call ------------------------------------------------------------------------------------------ */
+
+void __tsan_init(void)
+{
+}
+
+void __tsan_func_entry(void *caller)
+{
+    struct lane *lane = simt_now.lane;
+
+    if (!lane)
+        return;
+    check_stack(lane, SIMT_CALLER());
+    lane->depth -= EVENT_ONE_CALL;
+    simt_now.block->caller[lane->thread][(lane->depth >> EVENT_DEPTH_SHIFT) % CALLS] = (uintptr_t)caller;
+}
+
+void __tsan_func_exit(void)
+{
+    if (simt_now.lane)
+        simt_now.lane->depth += EVENT_ONE_CALL;
+}
+
+/* --- what the rewriter's marks call ------------------------------------------------------------------------------- */
+
+void simt_block(unsigned number)
+{
+    struct lane *lane = simt_now.lane;
+
+    if (!lane)
+        return;
+    lane->key = (lane->key & EVENT_DEPTH_MASK) | (uint64_t)number << EVENT_PLACE_SHIFT;
+    record(SIMT_CALLER(), access_of(EVENT_BLOCK, 0, 0));
+}
+
+uint64_t simt_call_begins(unsigned number)
+{
+    struct lane *lane = simt_now.lane;
+
+    if (!lane)
+        return 0;
+    const uint64_t caller = lane->key;
+
+    lane->key = ((caller & EVENT_DEPTH_MASK) - EVENT_ONE_CALL) | (uint64_t)number << EVENT_PLACE_SHIFT;
+    return caller;
+}
+
+void simt_call_ends(uint64_t caller)
+{
+    if (simt_now.lane)
+        simt_now.lane->key = caller;
+}
+
+#define HOOKS(kind, bytes, access)                    \
+    void __tsan_##kind##read##bytes(void *address)    \
+    {                                                 \
+        access(address, bytes, false, SIMT_CALLER()); \
+    }                                                 \
+    void __tsan_##kind##write##bytes(void *address)   \
+    {                                                 \
+        access(address, bytes, true, SIMT_CALLER());  \
+    }
+
+HOOKS(, 1, access_memory)
+HOOKS(, 2, access_memory)
+HOOKS(, 4, access_memory)
+HOOKS(, 8, access_memory)
+HOOKS(, 16, access_memory)
+HOOKS(volatile_, 1, access_volatile)
+HOOKS(volatile_, 2, access_volatile)
+HOOKS(volatile_, 4, access_volatile)
+HOOKS(volatile_, 8, access_volatile)
+HOOKS(volatile_, 16, access_volatile)
+HOOKS(unaligned_, 2, access_pieces)
+HOOKS(unaligned_, 4, access_pieces)
+HOOKS(unaligned_, 8, access_pieces)
+HOOKS(unaligned_, 16, access_pieces)
+/* Not one access of a GPU's, and so no atomic. */
+HOOKS(unaligned_volatile_, 2, access_pieces)
+HOOKS(unaligned_volatile_, 4, access_pieces)
+HOOKS(unaligned_volatile_, 8, access_pieces)
+HOOKS(unaligned_volatile_, 16, access_pieces)
+
+void __tsan_read_range(void *address, size_t bytes)
+{
+    access_pieces(address, bytes, false, SIMT_CALLER());
+}
+
+void __tsan_write_range(void *address, size_t bytes)
+{
+    access_pieces(address, bytes, true, SIMT_CALLER());
+}
+
+void __tsan_vptr_update(void **address, void *value)
+{
+    (void)address;
+    (void)value;
+}
+
+void __tsan_vptr_read(void **address)
+{
+    (void)address;
+}
+
+void *__tsan_memcpy(void *to, const void *from, size_t bytes)
+{
+    access_pieces(from, bytes, false, SIMT_CALLER());
+    access_pieces(to, bytes, true, SIMT_CALLER());
+    return memcpy(to, from, bytes);
+}
+
+void *__tsan_memmove(void *to, const void *from, size_t bytes)
+{
+    access_pieces(from, bytes, false, SIMT_CALLER());
+    access_pieces(to, bytes, true, SIMT_CALLER());
+    return memmove(to, from, bytes);
+}
+
+void *__tsan_memset(void *to, int value, size_t bytes)
+{
+    access_pieces(to, bytes, true, SIMT_CALLER());
+    return memset(to, value, bytes);
+}

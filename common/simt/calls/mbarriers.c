@@ -1,0 +1,458 @@
+/**
+ * @file mbarriers.c
+ * @brief Barriers in shared memory: arrivals and bytes that a phase waits for, threads that wait for it, copies that
+ *        count to it.
+ *
+ * The eight bytes in shared memory have a number that names the barrier here, so that they go where their block goes.
+ * Its copies' bytes count as come when the copy is issued, since nothing says that they take long; but they lie where
+ * they belong only once somebody has waited for the phase, since nothing says that they are fast either.
+ */
+#include "bulk_copies.h"
+#include "machine/fault.h"
+#include "kernel_calls.h"
+#include "lanes/observer.h"
+#include "order/views.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MAX_ARRIVALS = (1 << 20) - 1, MARK = 0x6d626172 };
+
+/** What lies in shared memory. */
+struct name {
+    uint32_t number;
+    uint32_t mark;
+};
+
+/** The asynchronous copies of a thread that has arrived for them. */
+struct hand_over {
+    uint32_t first; /**< in copies.c; 0: none */
+    uint32_t phase;
+    struct hand_over *next;
+};
+
+struct barrier {
+    uintptr_t address;
+    uint32_t block;   /**< whose it is */
+    uint32_t next;    /**< of the block's, or of those that are free; 0: none */
+    uint32_t count;   /**< arrivals of a phase */
+    uint32_t pending; /**< those that are still to come */
+    uint32_t phase;   /**< how many have ended */
+    int64_t bytes;    /**< announced and not come */
+    uint32_t waiting; /**< lanes */
+    bool fenced;      /**< copies may use it */
+
+    uint32_t thread; /**< made it, and when, and where */
+    uint32_t tick;
+    uintptr_t pc;
+
+    uint32_t first_copy, last_copy;
+    struct hand_over *handed;
+    struct view *arriving; /**< what arrivals have told in this phase */
+    struct view *told;     /**< what they had told when the last ended */
+};
+
+static struct barrier *barriers; /**< number 0 is none */
+static uint32_t barrier_room, barrier_count, free_barrier;
+
+/* --- which barrier ------------------------------------------------------------------------------------------------ */
+
+static uint32_t take_barrier(uintptr_t pc)
+{
+    const uint32_t free_one = free_barrier;
+
+    if (free_one) {
+        free_barrier = barriers[free_one].next;
+        return free_one;
+    }
+    if (barrier_count + 1 >= barrier_room) {
+        const uint32_t room = 2 * barrier_room + 64;
+        struct barrier *const larger = realloc(barriers, room * sizeof *larger);
+
+        if (!larger)
+            simt_fault_here(cudaErrorMemoryAllocation, pc, "out of memory", "has more barriers than there is room");
+        barriers = larger;
+        barrier_room = room;
+    }
+    return ++barrier_count;
+}
+
+/** The number that an address names; 0: none. */
+static uint32_t number_at(const void *address)
+{
+    struct name name;
+
+    memcpy(&name, address, sizeof name);
+    if (name.mark != MARK || name.number == 0 || name.number > barrier_count)
+        return 0;
+    const struct barrier *const barrier = &barriers[name.number];
+
+    return barrier->address == (uintptr_t)address && barrier->block == simt_now.block->number ? name.number : 0;
+}
+
+static void check_address(const void *address, uintptr_t pc)
+{
+    const uintptr_t shared = (uintptr_t)address - simt_memory.shared;
+
+    if (shared >= simt_memory.shared_bytes)
+        simt_fault_here(cudaErrorIllegalAddress, pc, "illegal address", "has an mbarrier that is not in shared memory");
+    if ((uintptr_t)address % sizeof(struct name) != 0)
+        simt_fault_here(cudaErrorMisalignedAddress, pc, "misaligned address",
+                        "has an mbarrier at an address that is not a multiple of 8 (it ends in 0x%x)",
+                        (unsigned)((uintptr_t)address & 0xff));
+    if (shared + sizeof(struct name) > simt_memory.shared_end && shared < simt_memory.shared_resume)
+        simt_fault_shared_bounds(sizeof(struct name), true, pc);
+}
+
+/** The barrier that the running thread uses; ends the launch if there is none, or none yet for this thread. */
+static struct barrier *find_barrier(const void *address, uintptr_t pc)
+{
+    check_address(address, pc);
+    if (SIMT_UNLIKELY(simt_races_noted))
+        simt_race_confirm();
+    const uint32_t number = number_at(address);
+
+    if (number == 0)
+        simt_fault_here(cudaErrorLaunchFailure, pc, "no mbarrier",
+                        "uses an mbarrier that no thread has initialised, or that was written over");
+    struct barrier *const barrier = &barriers[number];
+
+    if (!simt_ordered(barrier->tick, barrier->thread, false)) {
+        const uint3 index = simt_thread_index(barrier->thread);
+
+        simt_fault_here(cudaErrorLaunchFailure, pc, "shared memory race",
+                        "uses an mbarrier that thread (%u,%u,%u) initialised" SIMT_PLACE ", no barrier between",
+                        index.x, index.y, index.z, barrier->pc);
+    }
+    return barrier;
+}
+
+void simt_mbarrier_init(void *address, uint32_t arrivals)
+{
+    const uintptr_t pc = SIMT_CALLER();
+
+    check_address(address, pc);
+    if (arrivals < 1 || arrivals > MAX_ARRIVALS)
+        simt_fault_here(cudaErrorLaunchFailure, pc, "bad mbarrier",
+                        "initialises an mbarrier for %u arrivals; it must be 1 to %d", arrivals, MAX_ARRIVALS);
+    if (number_at(address))
+        simt_fault_here(cudaErrorLaunchFailure, pc, "bad mbarrier",
+                        "initialises an mbarrier that was initialised" SIMT_PLACE " before",
+                        barriers[number_at(address)].pc);
+    const uint32_t number = take_barrier(pc);
+    const struct name name = {.number = number, .mark = MARK};
+
+    barriers[number] = (struct barrier){.address = (uintptr_t)address,
+                                        .block = simt_now.block->number,
+                                        .next = simt_now.block->first_mbarrier,
+                                        .count = arrivals,
+                                        .pending = arrivals,
+                                        .thread = simt_now.lane->thread,
+                                        .tick = simt_order.tick,
+                                        .pc = pc};
+    simt_now.block->first_mbarrier = number;
+    memcpy(address, &name, sizeof name);
+}
+
+void simt_mbarrier_init_fence(void)
+{
+    for (uint32_t number = simt_now.block->first_mbarrier; number; number = barriers[number].next)
+        barriers[number].fenced |= barriers[number].thread == simt_now.lane->thread;
+}
+
+void simt_proxy_fence(int global)
+{
+    simt_order_proxy_fence(SPACE_SHARED);
+    if (global)
+        simt_order_proxy_fence(SPACE_GLOBAL);
+    simt_mbarrier_init_fence();
+}
+
+/* --- phases ------------------------------------------------------------------------------------------------------- */
+
+/** Lets those go on that wait for a barrier. */
+static void wake(struct barrier *barrier)
+{
+    struct block *const block = simt_now.block;
+    const uint32_t number = (uint32_t)(barrier - barriers);
+
+    for (unsigned i = 0; i < block->warps && barrier->waiting > 0; i++) {
+        struct warp *const warp = &block->warp[i];
+
+        FOR_EACH_LANE (lane, warp->at_mbarrier) {
+            if (block->lane[warp->first + lane].mbarrier != number)
+                continue;
+            warp->at_mbarrier &= ~(1u << lane);
+            warp->ready |= 1u << lane;
+            barrier->waiting--;
+        }
+    }
+}
+
+static void end_phase(struct barrier *barrier)
+{
+    if (barrier->pending > 0 || barrier->bytes != 0)
+        return;
+    barrier->phase++;
+    barrier->pending = barrier->count;
+    barrier->told = simt_view_join(barrier->told, barrier->arriving);
+    simt_view_drop(barrier->arriving);
+    barrier->arriving = NULL;
+    wake(barrier);
+}
+
+static void arrive(struct barrier *barrier, uint32_t bytes, uintptr_t pc)
+{
+    if (barrier->pending == 0)
+        simt_fault_here(cudaErrorLaunchFailure, pc, "bad mbarrier",
+                        "arrives at an mbarrier, made" SIMT_PLACE
+                        ", whose phase has had all its %u arrivals and waits for %lld bytes",
+                        barrier->pc, barrier->count, (long long)barrier->bytes);
+    barrier->pending--;
+    barrier->bytes += bytes;
+    simt_order_release(&barrier->arriving);
+    end_phase(barrier);
+}
+
+void simt_mbarrier_arrive(void *address, uint32_t bytes)
+{
+    arrive(find_barrier(address, SIMT_CALLER()), bytes, SIMT_CALLER());
+}
+
+void simt_mbarrier_arrive_copies(void *address)
+{
+    struct barrier *const barrier = find_barrier(address, SIMT_CALLER());
+    const uint32_t first = simt_copies_take();
+
+    if (first) {
+        struct hand_over *const handed = malloc(sizeof *handed);
+
+        if (!handed)
+            simt_fault_here(cudaErrorMemoryAllocation, SIMT_CALLER(), "out of memory",
+                            "has more copies under way than there is room");
+        *handed = (struct hand_over){.first = first, .phase = barrier->phase, .next = barrier->handed};
+        barrier->handed = handed;
+    }
+    arrive(barrier, 0, SIMT_CALLER());
+}
+
+/* --- waiting ------------------------------------------------------------------------------------------------------ */
+
+static bool has_ended(const struct barrier *barrier, uint32_t parity)
+{
+    return (barrier->phase & 1) != (parity & 1);
+}
+
+/** What the phases that have ended waited for lies where it belongs. */
+static void take_copies(struct barrier *barrier)
+{
+    struct hand_over **handed = &barrier->handed;
+
+    while (barrier->first_copy && simt_bulk_copy_at(barrier->first_copy)->phase < barrier->phase) {
+        const uint32_t number = barrier->first_copy;
+
+        barrier->first_copy = simt_bulk_copy_arrive(number);
+    }
+    while (*handed) {
+        struct hand_over *const one = *handed;
+
+        if (one->phase >= barrier->phase) {
+            handed = &one->next;
+            continue;
+        }
+        simt_copies_arrive(&one->first);
+        *handed = one->next;
+        free(one);
+    }
+}
+
+/** Stops the running lane until the phase has ended, or, unless it is patient, until no lane of the block can go on. */
+static int wait(void *address, uint32_t parity, bool patient, uintptr_t pc)
+{
+    struct lane *const lane = simt_now.lane;
+    const uint32_t self = 1u << lane->thread % WARP_LANES;
+    const uint32_t number = (uint32_t)(find_barrier(address, pc) - barriers);
+
+    simt_order.loaded = 0;
+    if (!has_ended(&barriers[number], parity)) {
+        struct warp *const warp = simt_now.warp;
+
+        lane->site = pc;
+        lane->call = 0;
+        lane->mbarrier = number;
+        lane->parity = parity & 1;
+        lane->patient = patient;
+        warp->ready &= ~self;
+        warp->at_mbarrier |= self;
+        barriers[number].waiting++;
+        simt_work.arrivals++;
+        simt_lane_leave();
+    }
+    struct barrier *const barrier = &barriers[number];
+
+    /* One that was woken goes on, even if a second phase has ended since. */
+    if (lane->mbarrier != number && !has_ended(barrier, parity))
+        return 0;
+    lane->mbarrier = 0;
+    take_copies(barrier);
+    simt_order_acquire(barrier->told);
+    return 1;
+}
+
+int simt_mbarrier_try_wait(void *address, uint32_t parity)
+{
+    return wait(address, parity, false, SIMT_CALLER());
+}
+
+void simt_mbarrier_wait(void *address, uint32_t parity)
+{
+    wait(address, parity, true, SIMT_CALLER());
+}
+
+bool simt_mbarriers_time_out(struct block *block)
+{
+    bool any = false;
+
+    for (unsigned i = 0; i < block->warps; i++) {
+        struct warp *const warp = &block->warp[i];
+
+        FOR_EACH_LANE (l, warp->at_mbarrier) {
+            struct lane *const lane = &block->lane[warp->first + l];
+
+            if (lane->patient)
+                continue;
+            barriers[lane->mbarrier].waiting--;
+            lane->mbarrier = 0;
+            warp->at_mbarrier &= ~(1u << l);
+            warp->ready |= 1u << l;
+            any = true;
+        }
+    }
+    return any;
+}
+
+void simt_mbarrier_describe(const struct lane *lane, char *text, size_t size)
+{
+    const struct barrier *const barrier = &barriers[lane->mbarrier];
+    const uintptr_t dynamic = simt_memory.shared + simt_memory.shared_resume - SHARED_BYTES_LIMIT;
+    const bool is_dynamic = barrier->address - dynamic < SHARED_BYTES_LIMIT;
+    char missing[96] = "";
+
+    if (barrier->bytes > 0)
+        snprintf(missing, sizeof missing, " and %lld bytes that were announced", (long long)barrier->bytes);
+    else if (barrier->bytes < 0)
+        snprintf(missing, sizeof missing, "; %lld bytes have come that nobody announced", -(long long)barrier->bytes);
+    snprintf(text, size,
+             "waits for phase %u, of parity %u, of the mbarrier at byte %zu of %s shared memory, made" SIMT_PLACE
+             ", which lacks %u of %u arrivals%s",
+             barrier->phase, lane->parity, (size_t)(barrier->address - (is_dynamic ? dynamic : simt_memory.shared)),
+             is_dynamic ? "dynamic" : "static", barrier->pc, barrier->pending, barrier->count, missing);
+}
+
+/* --- copies ------------------------------------------------------------------------------------------------------- */
+
+/** The running thread issues a copy that counts to a barrier. */
+static void issue(struct bulk_copy *copy, void *address)
+{
+    struct barrier *const barrier = find_barrier(address, copy->pc);
+
+    if (!barrier->fenced)
+        simt_fault_here(cudaErrorLaunchFailure, copy->pc, "no fence to the asynchronous proxy",
+                        "copies with an mbarrier, made" SIMT_PLACE ", whose thread has not fenced after that",
+                        barrier->pc);
+    copy->thread = simt_now.lane->thread;
+    copy->phase = barrier->phase;
+    const uint32_t number = simt_bulk_copy_take(copy);
+
+    if (barrier->first_copy)
+        simt_bulk_copy_at(barrier->last_copy)->next = number;
+    else
+        barrier->first_copy = number;
+    barrier->last_copy = number;
+    simt_bulk_copy_begin(number);
+    simt_order_release_write(&barrier->arriving, copy->thread, simt_bulk_copy_at(number)->tick);
+    simt_order.loaded = 0;
+    OBSERVE(bulk_copied, bulk_copy_bytes(copy));
+    barrier->bytes -= bulk_copy_bytes(copy);
+    end_phase(barrier);
+}
+
+static void check_multiple(uint64_t value, unsigned of, const char *what, uintptr_t pc)
+{
+    if (value % of != 0)
+        simt_fault_here(cudaErrorMisalignedAddress, pc, "misaligned address",
+                        "copies %s is not a multiple of %u (%s0x%x)", what, of, "it ends in ",
+                        (unsigned)(value & 0xfff));
+}
+
+void simt_bulk_copy(void *to, const void *from, uint32_t bytes, void *barrier)
+{
+    const uintptr_t pc = SIMT_CALLER();
+    struct bulk_copy copy = {
+        .to = to,
+        .map = {.matrix = from, .rows = 1, .columns = bytes / 2, .tile_rows = 1, .tile_columns = bytes / 2},
+        .pc = pc};
+
+    check_multiple((uintptr_t)to, 16, "to an address that", pc);
+    check_multiple((uintptr_t)from, 16, "from an address that", pc);
+    check_multiple(bytes, 16, "a number of bytes that", pc);
+    if (bytes == 0)
+        simt_fault_here(cudaErrorLaunchFailure, pc, "bad asynchronous copy", "copies 0 bytes in bulk");
+    issue(&copy, barrier);
+}
+
+void simt_bulk_copy_tile(void *to, const simt_tensor_map *map, int32_t row, int32_t column, void *barrier)
+{
+    const uintptr_t pc = SIMT_CALLER();
+    struct bulk_copy copy = {.to = to, .map = *map, .row = row, .column = column, .pc = pc};
+
+    if (map->made != SIMT_TENSOR_MAP_MADE)
+        simt_fault_here(cudaErrorLaunchFailure, pc, "bad asynchronous copy",
+                        "copies by a tensor map that was never made");
+    check_multiple((uintptr_t)to, map->swizzle ? 8 * map->swizzle : 128, "a tile to an address that", pc);
+    if (column % 8 != 0)
+        simt_fault_here(
+            cudaErrorLaunchFailure, pc, "bad asynchronous copy",
+            "copies a tile from column %d, which is not a multiple of 8: the simulator has chunks of 16 bytes", column);
+    issue(&copy, barrier);
+}
+
+/* --- the end ------------------------------------------------------------------------------------------------------ */
+
+void simt_mbarriers_check(const struct block *block)
+{
+    for (uint32_t number = block->first_mbarrier; number; number = barriers[number].next) {
+        const struct bulk_copy *const copy = simt_bulk_copy_at(barriers[number].first_copy);
+
+        if (!barriers[number].first_copy)
+            continue;
+        simt_fault_thread(cudaErrorLaunchFailure, simt_thread_index(copy->thread), copy->pc,
+                          "asynchronous copy under way", "copies %u bytes for which nobody waits before the block ends",
+                          bulk_copy_bytes(copy));
+        return;
+    }
+}
+
+void simt_mbarriers_end(struct block *block)
+{
+    while (block->first_mbarrier) {
+        const uint32_t number = block->first_mbarrier;
+        struct barrier *const barrier = &barriers[number];
+
+        while (barrier->first_copy)
+            barrier->first_copy = simt_bulk_copy_forget(barrier->first_copy);
+        while (barrier->handed) {
+            struct hand_over *const handed = barrier->handed;
+
+            barrier->handed = handed->next;
+            simt_copies_forget(&handed->first);
+            free(handed);
+        }
+        simt_view_drop(barrier->arriving);
+        simt_view_drop(barrier->told);
+        block->first_mbarrier = barrier->next;
+        barrier->address = 0;
+        barrier->next = free_barrier;
+        free_barrier = number;
+    }
+}

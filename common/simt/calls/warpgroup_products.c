@@ -1,0 +1,363 @@
+/**
+ * @file warpgroup_products.c
+ * @brief Products of a warpgroup: 64x16 by 16xN numbers in shared memory, done when they are issued and held against
+ *        the rules until they are waited for.
+ *
+ * A warp has 16 rows of a, all of b, and 16 rows of the sums, so it need not meet the three others; that they do the
+ * same is seen when the block ends. What a warp reads its lane 0 reads, once when the product is issued and again when
+ * it has been waited for: who writes an operand in between, or after the wait without being ordered behind it, is
+ * found.
+ */
+#include "warpgroup_products.h"
+
+#include "machine/fault.h"
+#include "memory/proxy.h"
+#include "small_floats.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum {
+    GROUP_WARPS = 4,
+    WARP_ROWS = 16,
+    DEPTH = 16,
+    MAX_COLUMNS = 256,
+    CHUNK = 16, /* bytes that are permuted as one */
+    ROW = 128,  /* bytes */
+    EIGHT_ROWS = 1024,
+    WINDOW = 1 << 18 /* bytes that a descriptor tells apart */
+};
+
+struct product {
+    uint64_t a, b;
+    uint32_t group; /**< groups that the warp had committed */
+    uint32_t tick;  /**< who writes an operand from then on must not */
+    uintptr_t pc;
+    unsigned count;
+    const float *sums[WARP_LANES];
+};
+
+/** Of a warp. */
+struct products {
+    bool fenced;
+    uint32_t groups; /**< committed */
+    uint32_t done;   /**< products in all, and what tells them from others */
+    uint64_t which;
+    uintptr_t last_pc;
+    unsigned count, room;
+    struct product *pending;
+};
+
+/* --- operands ----------------------------------------------------------------------------------------------------- */
+
+uint64_t simt_wgmma_operand(const void *shared)
+{
+    const uintptr_t offset = (uintptr_t)shared - simt_memory.shared;
+
+    if (offset >= simt_memory.shared_bytes)
+        simt_fault_here(cudaErrorIllegalAddress, SIMT_CALLER(), "illegal address",
+                        "names an operand of a product that is not in shared memory");
+    return ((uintptr_t)shared & (WINDOW - 1)) >> 4 | UINT64_C(1) << 16 | (uint64_t)(EIGHT_ROWS >> 4) << 32 |
+           UINT64_C(1) << 62;
+}
+
+/**
+ * The address in shared memory that a descriptor names. All kernels' variables together may have more bytes than it
+ * tells apart: then it is one of the dynamic array, which lies behind.
+ */
+static uintptr_t address_of(uint64_t operand)
+{
+    const uintptr_t low = (operand & 0x3fff) << 4;
+    const uintptr_t shared = (low - simt_memory.shared) & (WINDOW - 1);
+
+    return simt_memory.shared + shared + (shared + WINDOW < simt_memory.shared_end ? WINDOW : 0);
+}
+
+/** Ends the launch unless the simulator knows operands of this kind. */
+static void check_operand(uint64_t operand, unsigned rows, uintptr_t pc)
+{
+    const uintptr_t address = address_of(operand);
+    const uintptr_t end = address / EIGHT_ROWS * EIGHT_ROWS + (uintptr_t)rows * ROW - simt_memory.shared;
+
+    if (operand >> 62 != 1 || (operand >> 32 & 0x3fff) << 4 != EIGHT_ROWS || (operand >> 49 & 7) != 0)
+        simt_fault_here(cudaErrorLaunchFailure, pc, "bad operand of a product",
+                        "names an operand by descriptor 0x%016" PRIx64
+                        "; the simulator knows those of a swizzle of 128 bytes with groups of eight rows 1024 apart",
+                        operand);
+    if (address % EIGHT_ROWS >= ROW || address % (2 * DEPTH) != 0)
+        simt_fault_here(cudaErrorMisalignedAddress, pc, "misaligned address",
+                        "names an operand at an address that ends in 0x%03x; it must be a multiple of 1024, and 0, 32, "
+                        "64 or 96",
+                        (unsigned)(address % EIGHT_ROWS));
+    if (end > simt_memory.shared_bytes ||
+        (end > simt_memory.shared_end && address - simt_memory.shared < simt_memory.shared_resume))
+        simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access",
+                        "names an operand of %u rows of which some are beyond the shared memory of this launch (%zu "
+                        "dynamic bytes)",
+                        rows, simt_current.dynamic_shared);
+}
+
+/** 8 numbers of a row: chunk 0 or 1 of the 16 that the descriptor names. */
+static uintptr_t chunk_of(uint64_t operand, unsigned row, unsigned chunk)
+{
+    const uintptr_t address = address_of(operand) + (uintptr_t)row * ROW + (uintptr_t)chunk * CHUNK;
+
+    return address ^ (address >> 7 & 7) << 4;
+}
+
+static void read_rows(uint64_t operand, unsigned first, unsigned rows, uint32_t before, uintptr_t pc)
+{
+    struct word_access access = {
+        .pc = pc, .site = cell_site(pc), .bytes = 0xf, .what = ACCESS_LOAD, .space = SPACE_SHARED};
+
+    for (unsigned i = 0; i < 2 * rows; i++) {
+        access.address = chunk_of(operand, first + i / 2, i % 2);
+        struct shadow_cell *cell = simt_memory.shared_shadow + (access.address - simt_memory.shared) / 4;
+
+        for (unsigned word = 0; word < CHUNK / 4; word++, cell++, access.address += 4) {
+            if (SIMT_UNLIKELY(before && cell->write_tick >= before)) {
+                const uint3 index = simt_thread_index(cell->write >> CELL_THREAD_SHIFT);
+
+                simt_fault_here(cudaErrorLaunchFailure, pc, "operand of a product overwritten",
+                                "has a product here of whose operands thread (%u,%u,%u) wrote some" SIMT_PLACE
+                                " before it was waited for",
+                                index.x, index.y, index.z, simt_site_pc(cell->write & CELL_SITE));
+            }
+            shadow_load(cell, access);
+            if (cell->write_tick >= simt_order.block.block_tick)
+                simt_check_proxy(cell, SPACE_SHARED, pc, "has a product that reads");
+        }
+    }
+}
+
+/**
+ * What the running warp reads: its rows of a, all columns of b. None may have been written since tick `before`, unless
+ * that is 0.
+ */
+static void read_operands(uint64_t a, uint64_t b, unsigned columns, uint32_t before, uintptr_t pc)
+{
+    const unsigned warp = simt_now.warp->first / WARP_LANES % GROUP_WARPS;
+
+    read_rows(a, warp * WARP_ROWS, WARP_ROWS, before, pc);
+    read_rows(b, 0, columns, before, pc);
+}
+
+/* --- products ----------------------------------------------------------------------------------------------------- */
+
+static struct products *products_of(struct warp *warp)
+{
+    if (!warp->products)
+        warp->products = calloc(1, sizeof *warp->products);
+    return warp->products;
+}
+
+static bool is_first_lane(void)
+{
+    return simt_now.lane->thread % WARP_LANES == 0;
+}
+
+void simt_product_begin(const struct product_part *part, uintptr_t pc)
+{
+    const struct products *const products = simt_now.warp->products;
+
+    if (!is_first_lane())
+        return;
+    if (!products || !products->fenced)
+        simt_fault_here(cudaErrorLaunchFailure, pc, "no fence before a product",
+                        "has a product without a wgmma.fence before the first");
+    check_operand(part->a, GROUP_WARPS * WARP_ROWS, pc);
+    check_operand(part->b, 2 * part->count, pc);
+    read_operands(part->a, part->b, 2 * part->count, 0, pc);
+    simt_order.tick++;
+}
+
+static float *unpack_row(float *to, uint64_t operand, unsigned row)
+{
+    for (unsigned chunk = 0; chunk < 2; chunk++) {
+        const uint16_t *const from = (const uint16_t *)chunk_of(operand, row, chunk);
+
+        for (unsigned i = 0; i < CHUNK / 2; i++)
+            *to++ = bfloat16_bits_to_float(from[i]);
+    }
+    return to;
+}
+
+/** The sums of a warp: as simt_complete_mma() adds them, one after another in ascending order of k. */
+static void multiply(const struct warp *warp, const struct product_part *const parts[WARP_LANES])
+{
+    static float a[WARP_ROWS][DEPTH], b[DEPTH][MAX_COLUMNS], d[WARP_ROWS][MAX_COLUMNS];
+    const unsigned columns = 2 * parts[0]->count;
+    const unsigned first = warp->first / WARP_LANES % GROUP_WARPS * WARP_ROWS;
+
+    for (unsigned row = 0; row < WARP_ROWS; row++)
+        unpack_row(a[row], parts[0]->a, first + row);
+    for (unsigned column = 0; column < columns; column++) {
+        float of_column[DEPTH];
+
+        unpack_row(of_column, parts[0]->b, column);
+        for (unsigned k = 0; k < DEPTH; k++)
+            b[k][column] = of_column[k];
+    }
+    for (unsigned lane = 0; lane < WARP_LANES; lane++) {
+        for (unsigned i = 0; i < parts[lane]->count; i++)
+            d[lane / 4 + i / 2 % 2 * 8][i / 4 * 8 + lane % 4 * 2 + i % 2] = parts[lane]->sums[i];
+    }
+    for (unsigned row = 0; row < WARP_ROWS; row++) {
+        for (unsigned k = 0; k < DEPTH; k++) {
+            for (unsigned column = 0; column < columns; column++)
+                d[row][column] += a[row][k] * b[k][column];
+        }
+    }
+    for (unsigned lane = 0; lane < WARP_LANES; lane++) {
+        for (unsigned i = 0; i < parts[lane]->count; i++)
+            parts[lane]->sums[i] = d[lane / 4 + i / 2 % 2 * 8][i / 4 * 8 + lane % 4 * 2 + i % 2];
+    }
+}
+
+/** Room for one more; NULL: no memory. */
+static struct product *add_product(struct products *products)
+{
+    if (products->count == products->room) {
+        const unsigned room = 2 * products->room + 16;
+        struct product *const larger = realloc(products->pending, room * sizeof *larger);
+
+        if (!larger)
+            return NULL;
+        products->pending = larger;
+        products->room = room;
+    }
+    return &products->pending[products->count++];
+}
+
+bool simt_product_complete(struct warp *warp, const uint64_t lanes[WARP_LANES])
+{
+    const struct lane *const first = simt_now.warp_lane;
+    struct products *const products = warp->products;
+    const struct product_part *parts[WARP_LANES];
+    struct product *const product = add_product(products);
+
+    for (unsigned lane = 0; lane < WARP_LANES; lane++) {
+        parts[lane] = (const struct product_part *)(uintptr_t)lanes[lane];
+        if (parts[lane]->a == parts[0]->a && parts[lane]->b == parts[0]->b && parts[lane]->count == parts[0]->count)
+            continue;
+        simt_fault_thread(cudaErrorLaunchFailure, first[lane].index, first[lane].site, "several products",
+                          "names operands of a product that are not those of lane 0");
+        return false;
+    }
+    if (!product) {
+        simt_fault_thread(cudaErrorMemoryAllocation, first->index, first->site, "out of memory",
+                          "has more products under way than there is room");
+        return false;
+    }
+    multiply(warp, parts);
+    *product = (struct product){.a = parts[0]->a,
+                                .b = parts[0]->b,
+                                .group = products->groups,
+                                .tick = simt_order.tick,
+                                .pc = first->site,
+                                .count = parts[0]->count};
+    for (unsigned lane = 0; lane < WARP_LANES; lane++)
+        product->sums[lane] = parts[lane]->sums;
+    products->done++;
+    products->which = (products->which * 31 + product->a) * 31 + product->b + product->count;
+    products->last_pc = product->pc;
+    return true;
+}
+
+/* --- groups ------------------------------------------------------------------------------------------------------- */
+
+bool simt_products_fence(struct warp *warp)
+{
+    struct products *const products = products_of(warp);
+
+    if (products)
+        products->fenced = true;
+    return products;
+}
+
+void simt_products_commit(struct warp *warp)
+{
+    if (warp->products)
+        warp->products->groups++;
+}
+
+static bool is_awaited(const struct products *products, const struct product *product, unsigned pending)
+{
+    return product->group + (uint64_t)pending < products->groups;
+}
+
+void simt_products_wait(unsigned pending)
+{
+    const struct products *const products = simt_now.warp->products;
+
+    for (unsigned i = 0; products && is_first_lane() && i < products->count; i++) {
+        const struct product *const product = &products->pending[i];
+
+        if (is_awaited(products, product, pending))
+            read_operands(product->a, product->b, 2 * product->count, product->tick, product->pc);
+    }
+}
+
+void simt_products_waited(struct warp *warp, unsigned pending)
+{
+    struct products *const products = warp->products;
+    unsigned done = 0;
+
+    if (!products)
+        return;
+    while (done < products->count && is_awaited(products, &products->pending[done], pending))
+        done++;
+    products->count -= done;
+    memmove(products->pending, products->pending + done, products->count * sizeof *products->pending);
+}
+
+void simt_products_check(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
+{
+    const struct products *const products = simt_now.warp->products;
+    const unsigned lane = simt_now.lane->thread % WARP_LANES;
+
+    for (unsigned i = 0; products && i < products->count; i++) {
+        const struct product *const product = &products->pending[i];
+        const uintptr_t sums = (uintptr_t)product->sums[lane];
+
+        if (address + bytes > sums && address < sums + product->count * sizeof(float))
+            simt_fault_here(cudaErrorLaunchFailure, pc, "product under way",
+                            "%s %u bytes of the sums of a product" SIMT_PLACE " that it has not waited for",
+                            store ? "writes" : "reads", bytes, product->pc);
+    }
+}
+
+void simt_products_check_groups(const struct block *block)
+{
+    static const struct products none;
+
+    for (unsigned i = 0; i < block->warps && !simt_faulted; i++) {
+        const struct products *const mine = block->warp[i].products;
+
+        for (unsigned j = i / GROUP_WARPS * GROUP_WARPS; mine && j < i / GROUP_WARPS * GROUP_WARPS + GROUP_WARPS; j++) {
+            const struct products *theirs = j < block->warps ? block->warp[j].products : NULL;
+            const struct lane *const lane = &block->lane[block->warp[i].first];
+
+            theirs = theirs ? theirs : &none;
+            if (mine->done == theirs->done && mine->which == theirs->which)
+                continue;
+            simt_fault_thread(cudaErrorLaunchFailure, lane->index, mine->done ? mine->last_pc : theirs->last_pc,
+                              "warpgroup that is not together",
+                              "and its warp have done %u products with warps %u to %u of the block; warp %u has done "
+                              "%u, or others",
+                              mine->done, i / GROUP_WARPS * GROUP_WARPS,
+                              i / GROUP_WARPS * GROUP_WARPS + GROUP_WARPS - 1, j, theirs->done);
+            return;
+        }
+    }
+}
+
+void simt_products_end(struct block *block)
+{
+    for (unsigned i = 0; i < block->warps; i++) {
+        if (block->warp[i].products)
+            free(block->warp[i].products->pending);
+        free(block->warp[i].products);
+        block->warp[i].products = NULL;
+    }
+}

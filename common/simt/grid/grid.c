@@ -1,0 +1,436 @@
+/**
+ * @file grid.c
+ * @brief The blocks of a launch: each in turn on the same shared memory, or all together for a cooperative launch.
+ *
+ * Blocks that live together take turns too. One that gives up its turn takes its shared memory with it: the bytes are
+ * put aside and come back with it, so that one OS thread's thread-local storage serves them all.
+ */
+#include "blocks.h"
+
+#include "memory/device_memory.h"
+#include "machine/fault.h"
+#include "memory/history.h"
+#include "calls/kernel_calls.h"
+#include "lanes/observer.h"
+#include "machine/pages.h"
+#include "memory/shadow.h"
+#include "calls/warpgroup_products.h"
+
+#include <sanitizer/asan_interface.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+enum { LIVE_BLOCKS = PROCESSORS * PROCESSOR_THREADS / WARP_LANES, KEPT_THREADS = 32 * BLOCK_THREADS };
+
+static struct shared {
+    uintptr_t low;
+    size_t bytes;
+    size_t dynamic; /**< offset of the dynamic array */
+    size_t shadow_bytes;
+} shared;
+
+/**
+ * The blocks that were made so far. The first is the only one of launches that are not cooperative; the
+ * others stay for the next that is, as long as they have no more than KEPT_THREADS fibers together.
+ */
+static struct block *live[LIVE_BLOCKS];
+
+/* --- storage ------------------------------------------------------------------------------------------------------ */
+
+static void block_free(struct block *block)
+{
+    if (!block)
+        return;
+    fiber_stacks_unmap(&block->stacks);
+    pages_unmap(block->shared_shadow, shared.shadow_bytes);
+    pages_unmap(block->shared_copy, shared.bytes);
+    pages_unmap(block->parked, (size_t)BLOCK_THREADS * LANE_EVENTS * sizeof *block->parked);
+    pages_unmap(block, block->mapped);
+}
+
+/**
+ * The first one is what most launches need, which may be many in processes of their own: it and the events lie
+ * together.
+ */
+static struct block *block_new(unsigned threads, bool first)
+{
+    const size_t events = WARP_LANES * LANE_EVENTS * sizeof *simt_lane_events;
+    const size_t bytes = first ? (sizeof(struct block) + events + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE
+                               : sizeof(struct block);
+    struct block *block = first ? pages_map_large(bytes) : pages_map(bytes);
+
+    if (!block)
+        return NULL;
+    block->mapped = bytes;
+    if (first)
+        simt_lane_events = (struct event *)(block + 1);
+    block->shared_shadow = pages_map(shared.shadow_bytes);
+    block->shared_copy = pages_map(shared.bytes);
+    block->parked = pages_map((size_t)BLOCK_THREADS * LANE_EVENTS * sizeof *block->parked);
+    if (!block->shared_shadow || !block->shared_copy || !block->parked || !fiber_stacks_map(&block->stacks, threads)) {
+        block_free(block);
+        return NULL;
+    }
+    simt_shared_variables_mark(block->shared_shadow, shared.dynamic);
+    return block;
+}
+
+/** Makes sure that the first `count` live blocks are there, each with so many fibers or more. */
+static bool blocks_make(unsigned count, unsigned threads)
+{
+    for (unsigned i = 0; i < count; i++) {
+        if (live[i] && live[i]->stacks.count < threads) {
+            block_free(live[i]);
+            live[i] = NULL;
+        }
+        if (!live[i])
+            live[i] = block_new(threads, i == 0);
+        if (!live[i])
+            return false;
+    }
+    return true;
+}
+
+/** Frees the live blocks that are too many to keep. */
+static void blocks_thin_out(void)
+{
+    size_t threads = 0;
+
+    for (unsigned i = 0; i < LIVE_BLOCKS; i++) {
+        threads += live[i] ? live[i]->stacks.count : 0;
+        if (threads > KEPT_THREADS) {
+            block_free(live[i]);
+            live[i] = NULL;
+        }
+    }
+}
+
+/** What a fault leaves behind: fibers anywhere in a kernel, and marks that reads have wiped out. */
+static void blocks_mend(void)
+{
+    for (unsigned i = 0; i < LIVE_BLOCKS; i++) {
+        if (!live[i])
+            continue;
+        live[i]->prepared = 0;
+        simt_shared_variables_mark(live[i]->shared_shadow, shared.dynamic);
+    }
+}
+
+/** Forgets what happened to shared memory. */
+static void blocks_forget(void)
+{
+    for (unsigned i = 0; i < LIVE_BLOCKS; i++) {
+        if (!live[i])
+            continue;
+        memset(live[i]->shared_shadow, 0, shared.shadow_bytes);
+        simt_shared_variables_mark(live[i]->shared_shadow, shared.dynamic);
+    }
+}
+
+static size_t data_shadow_bytes(void)
+{
+    return (simt_program.data_high - simt_program.data_low + 16) / 4 * sizeof(struct shadow_cell);
+}
+
+bool simt_grid_prepare(void)
+{
+    if (!simt_shared_find(&shared.low, &shared.bytes, &shared.dynamic))
+        return false;
+    simt_shared_variables_find(shared.bytes, shared.dynamic);
+    shared.shadow_bytes = (shared.bytes + 16) / 4 * sizeof(struct shadow_cell);
+    if (!simt_memory.data_shadow)
+        simt_memory.data_shadow = pages_map(data_shadow_bytes());
+    return simt_memory.data_shadow;
+}
+
+bool simt_grid_make_block(void)
+{
+    return blocks_make(1, BLOCK_THREADS);
+}
+
+/** Gives the block its shape, and fibers at their start to the threads that have none. False: no memory. */
+static bool block_shape(struct block *block, const struct launch *launch)
+{
+    block->threads = launch->block.x * launch->block.y * launch->block.z;
+    block->warps = (block->threads + WARP_LANES - 1) / WARP_LANES;
+    for (unsigned i = 0; i < block->warps; i++) {
+        const unsigned lanes = block->threads - i * WARP_LANES;
+
+        block->warp[i].first = i * WARP_LANES;
+        block->warp[i].lanes = lanes >= WARP_LANES ? UINT32_MAX : (1u << lanes) - 1;
+    }
+    for (unsigned i = 0; i < block->threads; i++) {
+        struct lane *lane = &block->lane[i];
+
+        lane->thread = i;
+        lane->index = simt_thread_index(i);
+        if (i >= block->prepared) {
+            unsigned char *stack = fiber_stack(&block->stacks, i);
+
+            lane->stack = (uintptr_t)stack;
+            ASAN_UNPOISON_MEMORY_REGION(stack, fiber_stack_bytes); /* a fiber that was abandoned left its frames */
+            lane->stack_pointer = fiber_prepare(stack, (i % WARP_LANES) * 192, simt_lane_main);
+        }
+    }
+    if (block->prepared < block->threads)
+        block->prepared = block->threads;
+    return true;
+}
+
+/* --- memory that kernels see -------------------------------------------------------------------------------------- */
+
+static bool open_memory(void)
+{
+    if (!simt_arena_open())
+        return false;
+    simt_memory.shared = shared.low;
+    simt_memory.shared_bytes = shared.bytes;
+    simt_memory.shared_shadow = live[0]->shared_shadow;
+    simt_memory.shared_end = shared.dynamic + simt_current.dynamic_shared;
+    simt_memory.shared_resume = shared.dynamic + SHARED_BYTES_LIMIT;
+    simt_memory_watch(false);
+    return true;
+}
+
+static void close_memory(void)
+{
+    simt_arena_close();
+    simt_memory.shared_bytes = 0;
+    simt_memory.shared_shadow = live[0]->shared_shadow;
+    simt_memory_watch(false);
+    simt_now.lane = NULL;
+}
+
+/** Shared memory holds nothing that a block could rely on. */
+static void poison_shared(void)
+{
+    unsigned char *bytes = (unsigned char *)shared.low;
+
+    memset(bytes, 0xff, simt_memory.shared_end);
+    memset(bytes + simt_memory.shared_resume, 0xff, shared.bytes - simt_memory.shared_resume);
+}
+
+/** Copies what this launch can use of shared memory, between its place and a block's copy. */
+static void copy_shared(unsigned char *to, const unsigned char *from)
+{
+    memcpy(to, from, simt_memory.shared_end);
+    memcpy(to + simt_memory.shared_resume, from + simt_memory.shared_resume, shared.bytes - simt_memory.shared_resume);
+}
+
+/** Ticks are 32 bits: long before they run out, all that is remembered is forgotten between two launches. */
+static bool start_ticks(uint64_t blocks, bool together)
+{
+    if (simt_order.tick > UINT32_MAX / 4 * 3) {
+        simt_host_waits_for_all();
+        simt_arena_forget_ticks();
+        blocks_forget();
+        memset(simt_memory.data_shadow, 0, data_shadow_bytes());
+        simt_order.tick = 0;
+    }
+    simt_histories_forget();
+    simt_races_forget();
+    return simt_order_launch(blocks, together);
+}
+
+/** What a block that has ended leaves under way. */
+static void forget(struct block *block)
+{
+    simt_copies_end(block);
+    simt_mbarriers_end(block);
+    simt_products_end(block);
+}
+
+/* --- one after another -------------------------------------------------------------------------------------------- */
+
+enum { NUMBER_TEXT = 32 };
+
+/** A number with its thousands apart. */
+static const char *in_thousands(uint64_t number, char text[NUMBER_TEXT])
+{
+    char *at = text + NUMBER_TEXT - 1;
+
+    *at = '\0';
+    for (int digits = 0; digits == 0 || number > 0; digits++, number /= 10) {
+        if (digits > 0 && digits % 3 == 0)
+            *--at = ',';
+        *--at = (char)('0' + number % 10);
+    }
+    return at;
+}
+
+/** On a terminal, how far a launch is that takes long: one line, written anew each second and taken away in the end. */
+static void show_progress(uint64_t done, uint64_t blocks)
+{
+    static time_t shown;
+    static bool anything;
+    const time_t now = time(NULL);
+    char first[NUMBER_TEXT], second[NUMBER_TEXT];
+
+    if (done == 0)
+        shown = now + 1;
+    if (now > shown && isatty(STDERR_FILENO)) {
+        fprintf(stderr, "\r%s: block %s of %s\033[K", simt_current.name, in_thousands(done, first),
+                in_thousands(blocks, second));
+        anything = true;
+        shown = now;
+    }
+    if (done == blocks && anything) {
+        fprintf(stderr, "\r\033[K");
+        anything = false;
+    }
+}
+
+static void run_in_turn(uint64_t blocks)
+{
+    show_progress(0, blocks);
+    for (uint64_t i = 0; i < blocks && !simt_faulted; i++) {
+        live[0]->number = (uint32_t)i;
+        simt_block_idx = simt_block_index((uint32_t)i);
+        poison_shared();
+        simt_block_begin(live[0]);
+        OBSERVE(block_runs, (uint32_t)i);
+        simt_block_go_on(live[0]);
+        forget(live[0]);
+        simt_order_end(&simt_order.block);
+        OBSERVE(blocks_ended, 1);
+        simt_work.before_block = simt_work.events + simt_work.arrivals;
+        show_progress(simt_faulted ? blocks : i + 1, blocks);
+    }
+}
+
+/* --- together ----------------------------------------------------------------------------------------------------- */
+
+static void block_enter(struct block *block)
+{
+    simt_block_idx = simt_block_index(block->number);
+    copy_shared((unsigned char *)shared.low, block->shared_copy);
+    simt_memory.shared_shadow = block->shared_shadow;
+    simt_order_resume(block->number, &block->order);
+    OBSERVE(block_runs, block->number);
+    simt_now.block = block;
+}
+
+static void block_leave(struct block *block)
+{
+    /* A read of unwritten shared memory cannot become a race any more: nobody else can write there. */
+    simt_fault_confirm();
+    copy_shared(block->shared_copy, (const unsigned char *)shared.low);
+    block->order = simt_order.block;
+}
+
+/** A block's first turn begins on fresh shared memory. */
+static void block_first_turn(struct block *block)
+{
+    simt_block_idx = simt_block_index(block->number);
+    poison_shared();
+    simt_memory.shared_shadow = block->shared_shadow;
+    simt_block_begin(block);
+    OBSERVE(block_runs, block->number);
+}
+
+static void fault_grid_barrier(const struct block *waiting, const struct block *gone)
+{
+    const uint3 index = simt_block_index(gone->number);
+    const struct lane *lane = &waiting->lane[0];
+
+    simt_block_idx = simt_block_index(waiting->number);
+    simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->site, "grid barrier that some blocks miss",
+                      "waits for the grid, but block (%u,%u,%u) has returned", index.x, index.y, index.z);
+}
+
+/** All blocks wait or have returned: lets them go on if all wait. */
+static void grid_barrier(struct block *const *blocks, const enum block_state *states, unsigned count)
+{
+    const struct block *gone = NULL;
+    const struct block *waiting = NULL;
+
+    for (unsigned i = 0; i < count; i++) {
+        if (states[i] == BLOCK_DONE)
+            gone = gone ? gone : blocks[i];
+        else
+            waiting = waiting ? waiting : blocks[i];
+    }
+    if (!waiting)
+        return;
+    if (gone) {
+        fault_grid_barrier(waiting, gone);
+        return;
+    }
+    simt_order_grid();
+    for (unsigned i = 0; i < count; i++) {
+        simt_order_grid_opens(&blocks[i]->order);
+        simt_barrier_open(blocks[i]);
+    }
+}
+
+static void run_together(struct block *const *blocks, unsigned count)
+{
+    enum block_state states[LIVE_BLOCKS];
+    bool started = false;
+    unsigned done = 0;
+
+    for (unsigned i = 0; i < count; i++)
+        states[i] = BLOCK_RUNS;
+    while (done < count && !simt_faulted) {
+        bool ran = false;
+
+        for (unsigned i = 0; i < count && !simt_faulted; i++) {
+            if (states[i] == BLOCK_DONE || (states[i] == BLOCK_AT_GRID_BARRIER && blocks[i]->at_grid_barrier))
+                continue;
+            if (started)
+                block_enter(blocks[i]);
+            else
+                block_first_turn(blocks[i]);
+            states[i] = simt_block_go_on(blocks[i]);
+            done += states[i] == BLOCK_DONE;
+            block_leave(blocks[i]);
+            ran = true;
+        }
+        started = true;
+        if (!ran)
+            grid_barrier(blocks, states, count);
+    }
+    OBSERVE(blocks_ended, count);
+}
+
+static cudaError_t run_cooperative(const struct launch *launch, unsigned count)
+{
+    bool made = blocks_make(count, launch->block.x * launch->block.y * launch->block.z);
+
+    for (unsigned i = 0; i < count && made; i++) {
+        live[i]->number = i;
+        made = block_shape(live[i], launch);
+    }
+    if (made) {
+        run_together(live, count);
+        for (unsigned i = 0; i < count; i++) {
+            forget(live[i]);
+            simt_order_end(&live[i]->order);
+        }
+    }
+    blocks_thin_out();
+    return made ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
+cudaError_t simt_grid_run(const struct launch *launch)
+{
+    const uint64_t blocks = (uint64_t)launch->grid.x * launch->grid.y * launch->grid.z;
+    cudaError_t error = cudaSuccess;
+
+    simt_block_dim = (uint3){launch->block.x, launch->block.y, launch->block.z};
+    simt_grid_dim = (uint3){launch->grid.x, launch->grid.y, launch->grid.z};
+    if (!open_memory() || !start_ticks(blocks, launch->cooperative)) {
+        error = cudaErrorMemoryAllocation;
+    } else if (launch->cooperative) {
+        error = run_cooperative(launch, (unsigned)blocks);
+    } else if (!block_shape(live[0], launch)) {
+        error = cudaErrorMemoryAllocation;
+    } else {
+        run_in_turn(blocks);
+    }
+    close_memory();
+    if (simt_faulted)
+        blocks_mend();
+    return error;
+}

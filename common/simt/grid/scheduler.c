@@ -1,0 +1,235 @@
+/**
+ * @file scheduler.c
+ * @brief Runs a block: its warps in turn, the lanes of each one after another, until all have returned.
+ */
+#include "blocks.h"
+
+#include "machine/fault.h"
+#include "calls/kernel_calls.h"
+#include "lanes/observer.h"
+#include "calls/warpgroup_products.h"
+
+#include <string.h>
+
+struct event *simt_lane_events;
+uint64_t simt_event_limit;
+
+/** Ready lanes that have room: one whose room is mostly full waits for the rest of its warp. */
+static uint32_t lanes_with_room(const struct warp *warp)
+{
+    const struct lane *lanes = simt_now.warp_lane;
+    uint32_t room = 0;
+
+    FOR_EACH_LANE (i, warp->ready) {
+        if (lanes[i].cursor < lanes[i].limit - LANE_EVENTS / 2)
+            room |= 1u << i;
+    }
+    return room;
+}
+
+/** Gives the warp's lanes room for events, with what they had not replayed when the warp's last turn ended. */
+static void take_events(struct warp *warp)
+{
+    struct lane *lanes = simt_now.warp_lane;
+
+    FOR_EACH_LANE (i, warp->lanes) {
+        lanes[i].head = lanes[i].cursor = simt_lane_events + (size_t)i * LANE_EVENTS;
+        lanes[i].limit = lanes[i].cursor + LANE_EVENTS;
+    }
+    if (!warp->parked)
+        return;
+    FOR_EACH_LANE (i, warp->lanes) {
+        struct lane *lane = &lanes[i];
+
+        memcpy(lane->cursor, simt_now.block->parked + (size_t)lane->thread * LANE_EVENTS,
+               lane->parked * sizeof *lane->cursor);
+        lane->cursor += lane->parked;
+    }
+    warp->parked = false;
+}
+
+/** Another warp needs the room while some lanes of this one wait for others to catch up. */
+static void park_events(struct warp *warp)
+{
+    FOR_EACH_LANE (i, warp->lanes) {
+        struct lane *lane = &simt_now.warp_lane[i];
+
+        lane->parked = (uint32_t)(lane->cursor - lane->head);
+        memcpy(simt_now.block->parked + (size_t)lane->thread * LANE_EVENTS, lane->head,
+               lane->parked * sizeof *lane->head);
+    }
+    warp->parked = true;
+}
+
+/** A launch that has done more than this is taken for an endless loop. */
+static void check_budget(struct warp *warp)
+{
+    if (simt_work.events + simt_work.arrivals - simt_work.before_block < simt_event_limit)
+        return;
+    const unsigned i = (unsigned)__builtin_ctz(warp->ready ? warp->ready : warp->lanes);
+    const struct lane *lane = &simt_now.warp_lane[i];
+
+    simt_fault_thread(cudaErrorLaunchTimeout, lane->index, simt_last_pc, "endless loop?",
+                      "was here when its block had used up its %" PRIu64 " events (SIMT_EVENT_LIMIT)",
+                      simt_event_limit);
+}
+
+/** Runs a warp until none of its lanes can go on, or it sleeps or has spun for long and others should have a turn. */
+static void warp_run(struct block *block, struct warp *warp)
+{
+    enum { TURN = 64 };
+
+    simt_warp_enter(block, warp);
+    take_events(warp);
+    for (int full = 0; warp->ready && !simt_faulted;) {
+        simt_now.sleeps = false;
+        simt_lanes_run(lanes_with_room(warp));
+        if (simt_faulted)
+            return;
+        OBSERVE(lanes_stopped, warp);
+        simt_replay(warp);
+        check_budget(warp);
+        if (warp->ready && (++full == TURN || simt_now.sleeps)) {
+            park_events(warp);
+            return;
+        }
+        if (warp->waiting)
+            simt_collectives_complete(warp);
+    }
+}
+
+void simt_block_begin(struct block *block)
+{
+    simt_order_begin(block->number);
+    simt_fault_dismiss();
+    simt_now.block = block;
+    block->at_grid_barrier = 0;
+    block->barrier_predicate = 0;
+    for (unsigned i = 0; i < block->warps; i++) {
+        struct warp *warp = &block->warp[i];
+
+        warp->ready = warp->lanes;
+        warp->waiting = warp->at_barrier = warp->at_mbarrier = warp->done = warp->closed = 0;
+        warp->order.sync_end = warp->order.partial = 0;
+        warp->open_count = 0;
+        warp->passed_count = warp->missed = 0;
+        warp->parked = false;
+    }
+    for (unsigned i = 0; i < block->threads; i++) {
+        block->lane[i].key = EVENT_DEPTH_NONE;
+        block->lane[i].depth = EVENT_DEPTH_NONE;
+        block->lane[i].in_pieces = false;
+        block->lane[i].loaded = 0;
+        block->lane[i].mbarrier = 0;
+        block->lane[i].first_copy = block->lane[i].last_copy = block->lane[i].copy_groups = 0;
+    }
+}
+
+static unsigned count_lanes(const struct block *block, size_t member)
+{
+    unsigned count = 0;
+
+    for (unsigned i = 0; i < block->warps; i++) {
+        uint32_t mask;
+
+        memcpy(&mask, (const char *)&block->warp[i] + member, sizeof mask);
+        count += (unsigned)__builtin_popcount(mask);
+    }
+    return count;
+}
+
+/** One pass over the warps; whether any lane ran. */
+static bool run_ready_warps(struct block *block)
+{
+    bool ran = false;
+
+    for (unsigned i = 0; i < block->warps && !simt_faulted; i++) {
+        if (block->warp[i].ready) {
+            warp_run(block, &block->warp[i]);
+            ran = true;
+        }
+    }
+    return ran;
+}
+
+static const struct lane *first_lane(const struct block *block, size_t member)
+{
+    for (unsigned i = 0; i < block->warps; i++) {
+        uint32_t mask;
+
+        memcpy(&mask, (const char *)&block->warp[i] + member, sizeof mask);
+        if (mask)
+            return &block->lane[block->warp[i].first + (unsigned)__builtin_ctz(mask)];
+    }
+    return NULL;
+}
+
+/** No lane can go on: says why, in the order of likelihood. */
+static void fault_stuck(struct block *block, unsigned at_barrier, unsigned done)
+{
+    const struct lane *waits = first_lane(block, offsetof(struct warp, at_barrier));
+    const struct lane *gone = first_lane(block, offsetof(struct warp, done));
+    const struct lane *warp_wait = first_lane(block, offsetof(struct warp, waiting));
+    const struct lane *mbarrier_wait = first_lane(block, offsetof(struct warp, at_mbarrier));
+    char detail[256];
+
+    if (mbarrier_wait) {
+        simt_mbarrier_describe(mbarrier_wait, detail, sizeof detail);
+        simt_fault_thread(cudaErrorLaunchFailure, mbarrier_wait->index, mbarrier_wait->site, "deadlock", "%s", detail);
+        return;
+    }
+    if (at_barrier && at_barrier + done == block->threads) {
+        simt_fault_thread(cudaErrorLaunchFailure, waits->index, waits->site, "barrier that some threads miss",
+                          "and %u more wait at __syncthreads, but thread (%u,%u,%u) and %u more have returned",
+                          at_barrier - 1, gone->index.x, gone->index.y, gone->index.z, done - 1);
+        return;
+    }
+    const unsigned lane = warp_wait->thread % WARP_LANES;
+    const struct warp *warp = &block->warp[warp_wait->thread / WARP_LANES];
+    const uint32_t missing = simt_collective_missing(warp, lane);
+
+    simt_collective_describe(block, warp, lane, missing, detail, sizeof detail);
+    simt_fault_thread(cudaErrorLaunchFailure, warp_wait->index, warp_wait->site, "deadlock", "%s", detail);
+}
+
+/** Whether some warp's turn ended while it could have gone on. */
+static bool has_parked(const struct block *block)
+{
+    for (unsigned i = 0; i < block->warps; i++) {
+        if (block->warp[i].parked)
+            return true;
+    }
+    return false;
+}
+
+enum block_state simt_block_go_on(struct block *block)
+{
+    while (!simt_faulted) {
+        if (run_ready_warps(block)) {
+            if (simt_current.cooperative && has_parked(block))
+                return BLOCK_RUNS;
+            continue;
+        }
+        const unsigned done = count_lanes(block, offsetof(struct warp, done));
+        const unsigned at_barrier = count_lanes(block, offsetof(struct warp, at_barrier));
+
+        if (done == block->threads) {
+            simt_fault_confirm();
+            if (!simt_faulted)
+                simt_mbarriers_check(block);
+            if (!simt_faulted)
+                simt_products_check_groups(block);
+            break;
+        }
+        if (simt_mbarriers_time_out(block))
+            continue;
+        if (at_barrier < block->threads) {
+            fault_stuck(block, at_barrier, done);
+            break;
+        }
+        simt_barrier_complete(block);
+        if (block->at_grid_barrier)
+            return BLOCK_AT_GRID_BARRIER;
+    }
+    return BLOCK_DONE;
+}

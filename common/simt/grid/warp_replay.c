@@ -1,0 +1,265 @@
+/**
+ * @file warp_replay.c
+ * @brief From what each lane did to what the warp issued: blocks, memory requests, and where its lanes part.
+ *
+ * Of the lanes' next events the one with the deepest call, then the earliest in the source, is issued, for every lane
+ * that is at it. In the source a join stands behind what it joins, so lanes which part meet again there, as on the
+ * hardware; no control-flow graph is needed.
+ */
+#include "blocks.h"
+
+#include "machine/fault.h"
+#include "lanes/observer.h"
+
+#include <string.h>
+
+#define SUCCESSOR_EXIT UINT64_MAX
+
+uintptr_t simt_last_pc;
+
+/** Lanes of `group` went on to `successor`: settles the blocks they came from. */
+static void steps_leave(struct warp *warp, uint32_t group, uint64_t successor)
+{
+    for (int i = 0; i < warp->open_count;) {
+        struct open_step *step = &warp->open[i];
+
+        if (step->mask & group) {
+            if (step->successor == 0) {
+                step->successor = successor;
+            } else if (step->successor != successor && !step->diverged) {
+                step->diverged = 1;
+                OBSERVE(warp_diverged, warp);
+            }
+            step->mask &= ~group;
+            if (step->mask == 0) {
+                *step = warp->open[--warp->open_count];
+                continue;
+            }
+        }
+        i++;
+    }
+}
+
+static void issue_block(struct warp *warp, uint32_t group, uint64_t key)
+{
+    OBSERVE(block_issued, group);
+    if (warp->open_count == 1 && warp->open[0].mask == group) {
+        struct open_step *step = &warp->open[0];
+
+        /* The whole group goes on to one place: it diverged only if others left this step for somewhere else. */
+        if (step->successor != 0 && step->successor != key && !step->diverged)
+            OBSERVE(warp_diverged, warp);
+        *step = (struct open_step){.mask = group};
+        return;
+    }
+    steps_leave(warp, group, key);
+    warp->open[warp->open_count++] = (struct open_step){.mask = group};
+}
+
+/** One memory instruction of the lanes in `group`, each at its event `at`; a generic pointer may split it by space. */
+static void issue_memory(const struct lane *lanes, uint32_t group, size_t at)
+{
+    struct request request;
+
+    while (group) {
+        const struct event *first = &lanes[__builtin_ctz(group)].head[at];
+        const uint64_t what = first->access >> EVENT_BYTES_SHIFT;
+        unsigned count = 0;
+
+        request.kind = (enum event_kind)(what >> (EVENT_KIND_SHIFT - EVENT_BYTES_SHIFT));
+        request.bytes = what & 0xff;
+        request.pc = first->pc;
+        request.lanes = group;
+        FOR_EACH_LANE (i, group) {
+            const uint64_t access = lanes[i].head[at].access;
+
+            if (access >> EVENT_BYTES_SHIFT != what) {
+                request.lanes &= ~(1u << i);
+                continue;
+            }
+            request.offset[count] = access & EVENT_OFFSET_MASK;
+            request.lane[count++] = (uint8_t)i;
+        }
+        request.count = count;
+        OBSERVE(request_issued, &request);
+        group &= ~request.lanes;
+    }
+}
+
+/** How many events from their heads the lanes of `group` share, all with keys below `below`; at least one. */
+static size_t common_run(const struct lane *lanes, uint32_t group, uint64_t below)
+{
+    const struct lane *leader = &lanes[__builtin_ctz(group)];
+    const struct event *lead = leader->head;
+    size_t run = (size_t)(leader->cursor - lead);
+
+    for (size_t i = 1; i < run; i++) {
+        if (lead[i].key >= below) {
+            run = i;
+            break;
+        }
+    }
+    FOR_EACH_LANE (other, group & (group - 1)) {
+        const struct lane *lane = &lanes[other];
+        const struct event *mine = lane->head;
+        const size_t have = (size_t)(lane->cursor - mine);
+        size_t i = 0;
+
+        if (have < run)
+            run = have;
+        while (i < run && mine[i].key == lead[i].key)
+            i++;
+        run = i;
+    }
+    return run;
+}
+
+static void issue_run(struct warp *warp, struct lane *lanes, uint32_t group, size_t run)
+{
+    const struct event *lead = lanes[__builtin_ctz(group)].head;
+
+    for (size_t i = 0; i < run; i++) {
+        if (lead[i].access >> EVENT_KIND_SHIFT == EVENT_BLOCK)
+            issue_block(warp, group, lead[i].key);
+        else
+            issue_memory(lanes, group, i);
+    }
+    FOR_EACH_LANE (i, group)
+        lanes[i].head += run;
+    simt_last_pc = lead[run - 1].pc;
+    simt_work.events += run * (unsigned)__builtin_popcount(group);
+}
+
+/** The place of an access in a warp's list of those that went by a collective; the list's end if it is not there. */
+static struct passed *find_passed(struct warp *warp, uint64_t key)
+{
+    struct passed *passed = warp->passed;
+
+    while (passed < warp->passed + warp->passed_count && passed->key != key)
+        passed++;
+    return passed;
+}
+
+/** Remembers what lanes access while others wait for them: they may return without having come. */
+static void note_passing(struct warp *warp, const struct lane *lanes, uint32_t group, size_t run)
+{
+    const struct event *lead = lanes[__builtin_ctz(group)].head;
+
+    for (size_t i = 0; i < run && warp->passed_count < MAX_PASSED; i++) {
+        struct passed *passed = find_passed(warp, lead[i].key);
+
+        if (lead[i].access >> EVENT_KIND_SHIFT == EVENT_BLOCK)
+            continue;
+        if (passed == warp->passed + warp->passed_count)
+            warp->passed[warp->passed_count++] = (struct passed){.key = lead[i].key};
+        passed->lanes |= group;
+    }
+}
+
+/** Lanes that did a collective without others come to where those have been: it was one that some lanes missed. */
+static void check_missed(struct warp *warp, const struct lane *lanes, uint32_t group, size_t run)
+{
+    const struct event *lead = lanes[__builtin_ctz(group)].head;
+
+    for (size_t i = 0; i < run && !simt_faulted; i++) {
+        const struct passed *passed = find_passed(warp, lead[i].key);
+
+        if (passed == warp->passed + warp->passed_count || !(passed->waited & group))
+            continue;
+        const struct lane *here = &lanes[__builtin_ctz(passed->waited & group)];
+        const struct lane *gone = &lanes[__builtin_ctz(passed->lanes)];
+
+        simt_fault_thread(
+            cudaErrorLaunchFailure, here->index, passed->site, "collective that some lanes miss",
+            "did this %s without lane %u, thread (%u,%u,%u), which it names, which has not come to it and "
+            "has not returned before: both go on" SIMT_PLACE,
+            passed->name, gone->thread % WARP_LANES, gone->index.x, gone->index.y, gone->index.z, lead[i].pc);
+    }
+}
+
+/** The lanes that some waiting lane waits for. */
+static uint32_t awaited_lanes(const struct warp *warp)
+{
+    uint32_t awaited = 0;
+
+    if ((warp->lanes & ~warp->waiting) == 0)
+        return 0;
+    FOR_EACH_LANE (lane, warp->waiting)
+        awaited |= warp->mask[lane];
+    return awaited & ~warp->waiting;
+}
+
+/**
+ * Lanes with events left; of these, in `group`, the ones to go first, and in `below` the key of the best of the rest.
+ */
+static uint32_t choose(const struct lane *lanes, uint32_t candidates, uint32_t *group, uint64_t *below)
+{
+    uint64_t best = UINT64_MAX;
+    uint32_t present = 0;
+
+    *group = 0;
+    *below = UINT64_MAX;
+    FOR_EACH_LANE (i, candidates) {
+        if (lanes[i].head == lanes[i].cursor)
+            continue;
+        const uint64_t key = lanes[i].head->key;
+
+        present |= 1u << i;
+        if (key < best) {
+            *below = best;
+            best = key;
+            *group = 1u << i;
+        } else if (key == best) {
+            *group |= 1u << i;
+        } else if (key < *below) {
+            *below = key;
+        }
+    }
+    return present;
+}
+
+/** Moves what is left of the lanes' events to the front of their room. */
+static void compact(struct lane *lanes, uint32_t mask)
+{
+    FOR_EACH_LANE (i, mask) {
+        struct lane *lane = &lanes[i];
+        struct event *start = lane->limit - LANE_EVENTS;
+        const size_t rest = (size_t)(lane->cursor - lane->head);
+
+        if (rest > 0 && lane->head != start)
+            memmove(start, lane->head, rest * sizeof *start);
+        lane->head = start;
+        lane->cursor = start + rest;
+    }
+}
+
+void simt_replay(struct warp *warp)
+{
+    struct lane *lanes = simt_now.warp_lane;
+    const uint32_t awaited = awaited_lanes(warp);
+    uint32_t candidates = warp->lanes;
+    uint32_t group;
+    uint64_t below;
+
+    for (;;) {
+        candidates = choose(lanes, candidates, &group, &below);
+
+        const uint32_t finished = warp->done & ~candidates & ~warp->closed;
+
+        if (finished) {
+            steps_leave(warp, finished, SUCCESSOR_EXIT);
+            warp->closed |= finished;
+            OBSERVE(lanes_returned, finished);
+        }
+        if (candidates == 0 || (warp->ready & ~candidates))
+            break;
+        const size_t run = common_run(lanes, group, below);
+
+        if (SIMT_UNLIKELY(group & awaited) && !(candidates & warp->waiting))
+            note_passing(warp, lanes, group & awaited, run);
+        if (SIMT_UNLIKELY(group & warp->missed))
+            check_missed(warp, lanes, group, run);
+        issue_run(warp, lanes, group, run);
+    }
+    compact(lanes, warp->lanes);
+}

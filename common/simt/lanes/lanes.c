@@ -1,0 +1,123 @@
+/**
+ * @file lanes.c
+ * @brief The lanes of a warp run one after another: from each to the next, and at the end to the scheduler.
+ */
+#include "lanes.h"
+
+#include "machine/fault.h"
+#include "memory/shadow.h"
+#include "machine/source_lines.h"
+
+#include <string.h>
+
+struct running simt_now;
+struct launch simt_current;
+struct work simt_work;
+
+void simt_warp_enter(struct block *block, struct warp *warp)
+{
+    simt_now.warp = warp;
+    simt_now.warp_lane = &block->lane[warp->first];
+    simt_order.warp = &warp->order;
+}
+
+void simt_lanes_run(uint32_t lanes)
+{
+    struct lane *first = simt_now.warp_lane + __builtin_ctz(lanes);
+
+    simt_now.runnable = lanes & (lanes - 1);
+    lane_enter(first);
+    simt_fiber_switch(&fiber_home, first->stack_pointer);
+    simt_now.lane = NULL;
+}
+
+void simt_lane_leave(void)
+{
+    struct lane *self = simt_now.lane;
+    const uint32_t runnable = simt_now.runnable;
+
+    self->loaded = simt_order.loaded;
+    if (runnable) {
+        struct lane *next = simt_now.warp_lane + __builtin_ctz(runnable);
+
+        simt_now.runnable = runnable & (runnable - 1);
+        lane_enter(next);
+        simt_fiber_switch(&self->stack_pointer, next->stack_pointer);
+    } else {
+        simt_fiber_switch(&self->stack_pointer, fiber_home);
+    }
+}
+
+/** The calls that led a lane to where it waits: a line of the source for each, the innermost first. */
+static void describe_calls(const struct lane *lane, char text[STACK_TEXT])
+{
+    const uint64_t kernel = (EVENT_DEPTH_NONE - EVENT_ONE_CALL) >> EVENT_DEPTH_SHIFT;
+    const uint64_t first = lane->depth >> EVENT_DEPTH_SHIFT;
+    char more[STACK_TEXT];
+
+    simt_source_stack(lane->site, text);
+    for (uint64_t call = first; call < kernel && call < first + CALLS; call++) {
+        const size_t length = strlen(text);
+
+        simt_source_stack(simt_now.block->caller[lane->thread][call % CALLS], more);
+        snprintf(text + length, STACK_TEXT - length, "%s", more);
+    }
+}
+
+/** Passes the lines that two such texts begin with alike. */
+static void skip_common_lines(const char **a, const char **b)
+{
+    size_t length = strcspn(*a, "\n") + 1;
+
+    while (**a && strncmp(*a, *b, length) == 0) {
+        *a += length;
+        *b += length;
+        length = strcspn(*a, "\n") + 1;
+    }
+}
+
+bool simt_check_together(const struct lane *lane, const struct lane *other, const char *kind, const char *call)
+{
+    char mine[STACK_TEXT];
+    char theirs[STACK_TEXT];
+    const char *here = mine;
+    const char *there = theirs;
+
+    if (lanes_at_one_call(lane, other))
+        return true;
+    describe_calls(lane, mine);
+    describe_calls(other, theirs);
+    if (strcmp(mine, theirs) == 0 && lane->call == other->call)
+        return true;
+    skip_common_lines(&here, &there);
+    if (!*here && !*there)
+        simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->site, kind,
+                          "is at one %s of this line while thread (%u,%u,%u) is at another", call, other->index.x,
+                          other->index.y, other->index.z);
+    else if (here == mine)
+        simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->site, kind,
+                          "is at this %s while thread (%u,%u,%u) is at the one" SIMT_PLACE, call, other->index.x,
+                          other->index.y, other->index.z, other->site);
+    else
+        simt_fault_thread(cudaErrorLaunchFailure, lane->index, lane->site, kind,
+                          "is at this %s by the call at %.*s while thread (%u,%u,%u) is by the one at %.*s", call,
+                          (int)strcspn(here, " \n"), here, other->index.x, other->index.y, other->index.z,
+                          (int)strcspn(there, " \n"), there);
+    return false;
+}
+
+void simt_lane_main(void)
+{
+    for (;;) {
+        simt_current.call(simt_current.arguments);
+
+        if (SIMT_UNLIKELY(simt_races_noted))
+            simt_race_confirm();
+        const uint32_t self = 1u << simt_now.lane->thread % WARP_LANES;
+        struct warp *warp = simt_now.warp;
+
+        warp->ready &= ~self;
+        warp->done |= self;
+        simt_lane_leave();
+    }
+}

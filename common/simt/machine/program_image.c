@@ -1,0 +1,153 @@
+/**
+ * @file program_image.c
+ * @brief Where the program's own segments are: code, data, constants, and the thread-local block that is shared memory.
+ */
+#include "program_image.h"
+
+#include <link.h>
+
+/** Of a kernel: a place in its code, counted from here, and how many threads a block may have. */
+struct simt_bound {
+    int32_t place;
+    uint32_t threads;
+};
+
+struct program_image simt_program;
+struct memory_ranges simt_memory;
+
+/*
+ * Kernels see these as constants, which they are to each thread: the compiler may keep them, and reads are not traffic.
+ */
+__attribute__((section("simt_index"))) uint3 simt_thread_idx, simt_block_idx, simt_block_dim, simt_grid_dim;
+
+/* The dynamic shared array of every kernel, whatever it calls it. */
+extern __thread unsigned char simt_dynamic_shared[];
+__thread __attribute__((aligned(1024))) unsigned char simt_dynamic_shared[SHARED_BYTES_LIMIT];
+
+/* Kernel files put __constant__ variables into this section; a program may have none. */
+extern const char __start_simt_constant[] __attribute__((weak));
+extern const char __stop_simt_constant[] __attribute__((weak));
+
+/* And __device__ variables into this one. */
+extern const char __start_simt_device[] __attribute__((weak));
+extern const char __stop_simt_device[] __attribute__((weak));
+
+/* And a line for each kernel with launch bounds into this one. */
+extern const struct simt_bound __start_simt_bounds[] __attribute__((weak));
+extern const struct simt_bound __stop_simt_bounds[] __attribute__((weak));
+
+/* The built-in variables. */
+extern const char __start_simt_index[];
+extern const char __stop_simt_index[];
+
+uint3 simt_thread_index(unsigned thread)
+{
+    const uint3 block = simt_block_dim;
+
+    return (uint3){thread % block.x, thread / block.x % block.y, thread / (block.x * block.y)};
+}
+
+uint3 simt_block_index(uint32_t block)
+{
+    const uint3 grid = simt_grid_dim;
+
+    return (uint3){block % grid.x, block / grid.x % grid.y, block / grid.x / grid.y};
+}
+
+unsigned simt_threads_bound(uintptr_t kernel, size_t bytes)
+{
+    for (const struct simt_bound *bound = __start_simt_bounds; bound < __stop_simt_bounds; bound++) {
+        if ((uintptr_t)bound + (uintptr_t)(intptr_t)bound->place - kernel < bytes)
+            return bound->threads;
+    }
+    return BLOCK_THREADS;
+}
+
+static void add_segment(struct program_image *image, const ElfW(Phdr) * segment)
+{
+    const uintptr_t low = image->bias + segment->p_vaddr;
+    const uintptr_t high = low + segment->p_memsz;
+
+    image->low = image->low && image->low < low ? image->low : low;
+    image->high = image->high > high ? image->high : high;
+    if (segment->p_flags & PF_X) {
+        image->text_low = low;
+        image->text_high = high;
+    }
+    if (segment->p_flags & PF_W) {
+        image->host_low = low;
+        image->host_high = high;
+    }
+}
+
+/** dl_iterate_phdr visits the program first; libraries are of no interest. */
+static int find_program(struct dl_phdr_info *info, size_t size, void *result)
+{
+    struct program_image *image = result;
+
+    (void)size;
+    image->bias = info->dlpi_addr;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        if (info->dlpi_phdr[i].p_type == PT_LOAD)
+            add_segment(image, &info->dlpi_phdr[i]);
+        if (info->dlpi_phdr[i].p_type == PT_GNU_RELRO) {
+            image->relocated_low = image->bias + info->dlpi_phdr[i].p_vaddr;
+            image->relocated_high = image->relocated_low + info->dlpi_phdr[i].p_memsz;
+        }
+    }
+    return 1;
+}
+
+bool simt_program_find(void)
+{
+    static bool found;
+
+    if (found)
+        return true;
+    dl_iterate_phdr(find_program, &simt_program);
+    simt_program.constant_low = (uintptr_t)__start_simt_constant;
+    simt_program.constant_high = (uintptr_t)__stop_simt_constant;
+    simt_program.data_low = (uintptr_t)__start_simt_device & ~(uintptr_t)127;
+    simt_program.data_high = (uintptr_t)__stop_simt_device;
+    simt_program.index_low = (uintptr_t)__start_simt_index;
+    simt_program.index_high = (uintptr_t)__stop_simt_index;
+    found = simt_program.low != 0;
+    return found;
+}
+
+struct tls_block {
+    uintptr_t low;
+    size_t bytes;
+};
+
+static int find_tls(struct dl_phdr_info *info, size_t size, void *result)
+{
+    struct tls_block *tls = result;
+
+    (void)size;
+    for (int i = 0; i < info->dlpi_phnum; i++) {
+        if (info->dlpi_phdr[i].p_type == PT_TLS) {
+            tls->low = (uintptr_t)info->dlpi_tls_data;
+            tls->bytes = info->dlpi_phdr[i].p_memsz;
+        }
+    }
+    return 1;
+}
+
+bool simt_shared_find(uintptr_t *low, size_t *bytes, size_t *dynamic)
+{
+    struct tls_block tls = {0};
+
+    dl_iterate_phdr(find_tls, &tls);
+    *low = tls.low & ~(uintptr_t)127;
+    *bytes = tls.bytes + (tls.low - *low);
+    *dynamic = (uintptr_t)simt_dynamic_shared - *low;
+    return tls.low != 0;
+}
+
+void simt_memory_watch(bool watched)
+{
+    simt_memory.watched = watched;
+    simt_memory.arena_quick = watched ? 0 : simt_memory.arena_bytes;
+    simt_memory.shared_quick = watched ? 0 : simt_memory.shared_bytes;
+}

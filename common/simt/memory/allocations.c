@@ -1,0 +1,259 @@
+/**
+ * @file allocations.c
+ * @brief Allocations in the arena, and what lies where.
+ *
+ * They are 256-byte aligned with at least 256 bytes off limits behind each. Offsets in the arena depend on nothing but
+ * the order of calls, so what is counted from them is the same in every run.
+ */
+#include "arena.h"
+#include "machine/errors.h"
+#include "machine/fault.h"
+#include "machine/host_accesses.h"
+#include "machine/program_image.h"
+#include "order/work.h"
+
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+enum { ALIGNMENT = 256 };
+
+/** The last few slots that were freed: nobody gets them yet, so that who still uses them is seen. */
+enum { RESTING = 32, RESTING_BYTES = 4 * 1024 * 1024 };
+static struct resting {
+    struct allocation slot[RESTING]; /**< the oldest first */
+    unsigned count;
+    size_t bytes;
+} resting;
+
+bool simt_arena_reserve(void)
+{
+    if (simt_arena.base)
+        return true;
+    if (!simt_arena_map() || !simt_program_find())
+        return false;
+    simt_forbid_bytes(0, RED_ZONE);
+    simt_arena.top = RED_ZONE;
+    return true;
+}
+
+/** Index of the first allocation that ends after `offset`. */
+static size_t find_after(size_t offset)
+{
+    size_t low = 0;
+    size_t high = simt_arena.count;
+
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+
+        if (simt_arena.allocation[middle].offset + simt_arena.allocation[middle].bytes <= offset)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+/** Lets go of the slots that have rested longest, until there is room for one of so many bytes. */
+static void end_rest(size_t bytes)
+{
+    unsigned gone = 0;
+
+    while (gone < resting.count && (resting.count - gone == RESTING || resting.bytes + bytes > RESTING_BYTES))
+        resting.bytes -= resting.slot[gone++].slot;
+    resting.count -= gone;
+    memmove(resting.slot, resting.slot + gone, resting.count * sizeof *resting.slot);
+}
+
+static void rest(struct allocation gone)
+{
+    if (gone.slot > RESTING_BYTES)
+        return;
+    end_rest(gone.slot);
+    resting.slot[resting.count++] = gone;
+    resting.bytes += gone.slot;
+}
+
+/** The first offset from `offset` on with `slot` bytes behind it of which none rests. */
+static size_t past_resting(size_t offset, size_t slot)
+{
+    for (unsigned i = 0; i < resting.count; i++) {
+        const struct allocation *freed = &resting.slot[i];
+
+        if (freed->offset < offset + slot && offset < freed->offset + freed->slot) {
+            offset = freed->offset + freed->slot;
+            i = UINT_MAX; /* once more from the first */
+        }
+    }
+    return offset;
+}
+
+/** The first gap of `slot` bytes: the index to insert at, and the offset. */
+static size_t find_gap(size_t slot, size_t *offset)
+{
+    size_t end = RED_ZONE;
+
+    for (size_t i = 0; i < simt_arena.count; i++) {
+        end = past_resting(end, slot);
+        if (simt_arena.allocation[i].offset >= end + slot) {
+            *offset = end;
+            return i;
+        }
+        end = simt_arena.allocation[i].offset + simt_arena.allocation[i].slot;
+    }
+    *offset = past_resting(end, slot);
+    return simt_arena.count;
+}
+
+static bool make_room_for_one(void)
+{
+    if (simt_arena.count < simt_arena.capacity)
+        return true;
+    const size_t capacity = simt_arena.capacity ? 2 * simt_arena.capacity : 64;
+    struct allocation *larger = realloc(simt_arena.allocation, capacity * sizeof *larger);
+
+    if (!larger)
+        return false;
+    simt_arena.allocation = larger;
+    simt_arena.capacity = capacity;
+    return true;
+}
+
+/** Memory for kernels. What is the host's too shares no page with any that is not. */
+cudaError_t simt_allocate(void **pointer, size_t bytes, enum owner owner)
+{
+    const bool shared = is_hosts_too(owner);
+    const size_t unit = shared ? (size_t)sysconf(_SC_PAGESIZE) : ALIGNMENT;
+    size_t begin;
+
+    if (!pointer)
+        return simt_set_error(cudaErrorInvalidValue);
+    *pointer = NULL;
+    if (simt_sticky_error() != cudaSuccess)
+        return simt_sticky_error();
+    if (owner != OWNER_KERNEL && (!simt_arena_reserve() || !simt_host_watch(simt_arena_describe)))
+        return simt_fault_no_room();
+    if (bytes == 0)
+        return cudaSuccess;
+    if (bytes > simt_physical_memory() || simt_arena.in_use > simt_physical_memory() - bytes || !make_room_for_one())
+        return simt_set_error(cudaErrorMemoryAllocation);
+    const size_t slot = ((bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + RED_ZONE + unit - 1) / unit * unit;
+    const size_t index = find_gap(slot + unit - ALIGNMENT, &begin);
+    const size_t offset = (begin + unit - 1) / unit * unit;
+
+    if (!simt_arena_commit(offset + slot) || !simt_arena_let(offset, offset + bytes, true))
+        return simt_set_error(cudaErrorMemoryAllocation);
+    /* What a kernel finds here is nothing to rely on: NaNs and -1. */
+    memset(simt_arena.base + offset, 0xff, bytes);
+    if (owner == OWNER_DEVICE)
+        simt_arena_let(offset, offset + bytes, false);
+    if (offset < simt_arena.top)
+        simt_allow_bytes(offset, bytes);
+    simt_set_unwritten(offset, offset + bytes, !shared); /* the host may have written it, which nobody sees */
+    simt_forbid_bytes(begin, offset);
+    simt_forbid_bytes(offset + bytes, offset + slot);
+    if (offset + slot > simt_arena.top)
+        simt_arena.top = offset + slot;
+    memmove(&simt_arena.allocation[index + 1], &simt_arena.allocation[index],
+            (simt_arena.count - index) * sizeof *simt_arena.allocation);
+    simt_arena.allocation[index] = (struct allocation){
+        .offset = offset, .bytes = bytes, .slot = slot, .owner = owner, .is_new = true};
+    simt_arena.any_new = true;
+    simt_arena.count++;
+    simt_arena.count_shared += shared;
+    simt_streams_share_host = simt_arena.count_shared > 0;
+    simt_arena.in_use += bytes;
+    *pointer = simt_arena.base + offset;
+    return cudaSuccess;
+}
+
+struct allocation *simt_allocation_of(const void *pointer)
+{
+    const size_t index = find_after(arena_offset(pointer));
+
+    return index < simt_arena.count ? &simt_arena.allocation[index] : NULL;
+}
+
+const struct allocation *simt_allocation_at(const void *pointer)
+{
+    const struct allocation *const allocation = simt_arena.base ? simt_allocation_of(pointer) : NULL;
+
+    return allocation && allocation->offset == arena_offset(pointer) ? allocation : NULL;
+}
+
+void simt_release(const struct allocation *allocation)
+{
+    const size_t index = (size_t)(allocation - simt_arena.allocation);
+    const struct allocation gone = *allocation;
+
+    if (is_hosts_too(gone.owner))
+        simt_arena_let(gone.offset, gone.offset + gone.bytes, false);
+    simt_forbid_bytes(gone.offset, gone.offset + gone.bytes);
+    rest(gone);
+    simt_arena.in_use -= gone.bytes;
+    simt_arena.count--;
+    simt_arena.count_shared -= is_hosts_too(gone.owner);
+    simt_streams_share_host = simt_arena.count_shared > 0;
+    memmove(&simt_arena.allocation[index], &simt_arena.allocation[index + 1],
+            (simt_arena.count - index) * sizeof *simt_arena.allocation);
+    if (gone.bytes >= HUGE_PAGE) {
+        const size_t first = (gone.offset + HUGE_PAGE - 1) & ~(size_t)(HUGE_PAGE - 1);
+        const size_t last = (gone.offset + gone.bytes) & ~(size_t)(HUGE_PAGE - 1);
+
+        if (first < last)
+            madvise(simt_arena.base + first, last - first, MADV_DONTNEED);
+    }
+}
+
+int32_t simt_arena_allocation(uint64_t offset, uint64_t *inside)
+{
+    const size_t index = find_after(offset);
+
+    *inside = index < simt_arena.count ? offset - simt_arena.allocation[index].offset : offset;
+    return (int32_t)index;
+}
+
+/** Which allocation an offset is in, before or behind, in a few words. */
+static void describe(size_t offset, char *text, size_t size)
+{
+    const size_t after = find_after(offset);
+    const struct allocation *behind = after > 0 ? &simt_arena.allocation[after - 1] : NULL;
+    const struct allocation *ahead = after < simt_arena.count ? &simt_arena.allocation[after] : NULL;
+
+    if (ahead && offset >= ahead->offset)
+        snprintf(text, size, "%zu bytes into an allocation of %zu bytes", offset - ahead->offset, ahead->bytes);
+    else if (behind && offset == behind->offset + behind->bytes)
+        snprintf(text, size, "right behind the end of an allocation of %zu bytes", behind->bytes);
+    else if (behind && offset < behind->offset + behind->slot)
+        snprintf(text, size, "%zu bytes behind the end of an allocation of %zu bytes",
+                 offset - behind->offset - behind->bytes, behind->bytes);
+    else if (ahead && ahead->offset - offset <= RED_ZONE)
+        snprintf(text, size, "%zu bytes before an allocation of %zu bytes", ahead->offset - offset, ahead->bytes);
+    else
+        snprintf(text, size, "in memory that has been freed");
+}
+
+bool simt_arena_describe(uintptr_t address, char *text, size_t size)
+{
+    const size_t offset = address - (uintptr_t)simt_arena.base;
+
+    if (!simt_arena.base || offset >= simt_arena.reserved)
+        return false;
+    describe(offset, text, size);
+    return true;
+}
+
+_Noreturn void simt_fault_forbidden(uintptr_t address, uint32_t bytes, bool write, uintptr_t pc)
+{
+    const int count = __builtin_popcount(bytes);
+    const size_t offset = address - (uintptr_t)simt_arena.base + (size_t)__builtin_ctz(bytes);
+    const size_t index = find_after(offset);
+    const bool inside = index < simt_arena.count && offset >= simt_arena.allocation[index].offset;
+    char where[160];
+
+    describe(offset, where, sizeof where);
+    simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds global access", "%s %d byte%s %s%s",
+                    write ? "writes" : "reads", count, count == 1 ? "" : "s", inside ? "in a guard band, " : "", where);
+}

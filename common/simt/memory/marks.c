@@ -1,0 +1,163 @@
+/**
+ * @file marks.c
+ * @brief What is known of each byte of device memory: whether it is off limits, unwritten, or read only.
+ */
+#include "arena.h"
+#include "simt.h"
+
+#include <string.h>
+
+/*
+ * The marks say what a byte is. A state bit in the shadow says that the marks are to be looked at: it is set wherever a
+ * mark is, from the next launch on, and here and there where none is any more. Processes that are forked share the
+ * marks, but not the shadow.
+ */
+
+/** Of one kind, at `kind` in struct marks: those of the bytes in [from, to). */
+static void set_marks(size_t kind, size_t from, size_t to, bool value)
+{
+    for (size_t at = from, next; at < to; at = next) {
+        uint32_t *const marks = (uint32_t *)((unsigned char *)&simt_arena.marks[at / 32] + kind);
+        uint32_t bits = UINT32_MAX;
+
+        next = (at / 32 + 1) * 32 < to ? (at / 32 + 1) * 32 : to;
+        if (next - at < 32)
+            bits = ((1u << (next - at)) - 1) << at % 32;
+        *marks = value ? *marks | bits : *marks & ~bits;
+    }
+}
+
+static void set_off_limits(size_t from, size_t to, bool value)
+{
+    set_marks(offsetof(struct marks, off_limits), from, to, value);
+}
+
+void simt_set_unwritten(size_t from, size_t to, bool value)
+{
+    set_marks(offsetof(struct marks, unwritten), from, to, value);
+}
+
+static uint32_t marks_of(size_t at)
+{
+    return simt_arena.marks[at / 32].off_limits | simt_arena.marks[at / 32].unwritten;
+}
+
+/** Makes accesses to [from, to) look at the marks, where there are any. */
+void simt_show_marks(size_t from, size_t to)
+{
+    for (size_t word = from / 4; word < (to + 3) / 4; word++) {
+        const uint32_t marks = marks_of(word * 4);
+
+        if (marks == 0)
+            word |= 7;
+        else
+            simt_arena.shadow[word].write |= (marks >> word * 4 % 32 & 0xf) << CELL_STATE_SHIFT;
+    }
+}
+
+void simt_forbid_bytes(size_t from, size_t to)
+{
+    set_off_limits(from, to, true);
+    simt_show_marks(from, to);
+}
+
+/** Of a slot that is handed out again. */
+void simt_allow_bytes(size_t from, size_t bytes)
+{
+    set_off_limits(from, from + bytes, false);
+    memset(&simt_arena.shadow[from / 4], 0, (bytes + 3) / 4 * sizeof *simt_arena.shadow);
+}
+
+void simt_forbid(const void *begin, size_t bytes)
+{
+    const size_t offset = arena_offset(begin);
+
+    if (simt_arena.base && offset < simt_arena.top && bytes <= simt_arena.top - offset)
+        simt_forbid_bytes(offset, offset + bytes);
+}
+
+struct word_marks simt_arena_marks(uintptr_t address)
+{
+    const size_t at = address - (uintptr_t)simt_arena.base;
+    const struct marks *marks = &simt_arena.marks[at / 32];
+
+    return (struct word_marks){.off_limits = marks->off_limits >> at % 32 & 0xf,
+                               .unwritten = marks->unwritten >> at % 32 & 0xf,
+                               .read_only = simt_arena.read_only[at / 32] >> at % 32 & 0xf};
+}
+
+void simt_arena_read_only(uintptr_t address, uint32_t bytes)
+{
+    const size_t at = address - (uintptr_t)simt_arena.base;
+
+    simt_arena.read_only[at / 32] |= bytes << at % 32;
+    simt_arena.shadow[at / 4].write |= bytes << CELL_STATE_SHIFT;
+    if (simt_arena.read_only_high == 0 || at < simt_arena.read_only_low)
+        simt_arena.read_only_low = at;
+    if (at + 4 > simt_arena.read_only_high)
+        simt_arena.read_only_high = at + 4;
+}
+
+/** A launch begins. */
+void simt_forget_read_only(void)
+{
+    if (simt_arena.read_only_high > 0)
+        memset(&simt_arena.read_only[simt_arena.read_only_low / 32], 0,
+               (simt_arena.read_only_high / 32 - simt_arena.read_only_low / 32 + 1) * sizeof *simt_arena.read_only);
+    simt_arena.read_only_high = 0;
+}
+
+void simt_arena_written(uintptr_t address, uint32_t bytes)
+{
+    const size_t at = address - (uintptr_t)simt_arena.base;
+
+    simt_arena.marks[at / 32].unwritten &= ~(bytes << at % 32);
+}
+
+bool simt_arena_may_be_padding(uintptr_t address)
+{
+    const size_t at = address - (uintptr_t)simt_arena.base;
+    const uint32_t unwritten = simt_arena.marks[at / 32].unwritten >> (at & ~(size_t)7) % 32;
+
+    return at % 8 == 4 ? (unwritten & 0xff) != 0xff : (unwritten & 0xf) != 0xf;
+}
+
+void simt_copy_unwritten(size_t to, size_t from, size_t bytes)
+{
+    const bool backwards = to > from;
+
+    for (size_t i = 0; i < bytes; i++) {
+        const size_t at = backwards ? bytes - 1 - i : i;
+
+        simt_set_unwritten(to + at, to + at + 1, simt_arena.marks[(from + at) / 32].unwritten >> (from + at) % 32 & 1);
+    }
+}
+
+/** How many of the bytes nobody has written, padding apart; *first is where the first of them is. */
+size_t simt_count_unwritten(size_t from, size_t bytes, size_t *first)
+{
+    size_t count = 0;
+
+    for (size_t at = from; at < from + bytes; at++) {
+        const uint32_t unwritten = simt_arena.marks[at / 32].unwritten;
+
+        if (unwritten == 0)
+            at |= 31;
+        else if ((unwritten >> at % 32 & 1) && !simt_arena_may_be_padding((uintptr_t)simt_arena.base + at / 4 * 4))
+            *first = count++ ? *first : at;
+    }
+    return count;
+}
+
+void simt_arena_forget_ticks(void)
+{
+    for (size_t i = 0; i < simt_arena.top / 4; i++) {
+        simt_arena.shadow[i].write &= CELL_STATE;
+        simt_arena.shadow[i].write_tick = simt_arena.shadow[i].read_tick = simt_arena.shadow[i].read = 0;
+    }
+}
+
+size_t simt_arena_words(void)
+{
+    return simt_arena.top / 4;
+}

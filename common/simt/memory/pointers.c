@@ -1,0 +1,41 @@
+/** @file pointers.c  Which memory a pointer of the host program is to. */
+#include "arena.h"
+#include "machine/program_image.h"
+
+bool simt_is_device(const void *pointer)
+{
+    return simt_arena.base && arena_offset(pointer) < simt_arena.reserved;
+}
+
+bool simt_in_program_data(const void *pointer, size_t bytes)
+{
+    const uintptr_t address = (uintptr_t)pointer;
+
+    if (!simt_program_find())
+        return false;
+    return (address >= simt_program.data_low && address < simt_program.data_high &&
+            bytes <= simt_program.data_high - address) ||
+           (address >= simt_program.constant_low && address < simt_program.constant_high &&
+            bytes <= simt_program.constant_high - address);
+}
+
+bool simt_device_range(const void *pointer, size_t bytes)
+{
+    if (!simt_is_device(pointer))
+        return simt_in_program_data(pointer, bytes);
+    const size_t offset = arena_offset(pointer);
+    const struct allocation *allocation = simt_allocation_of(pointer);
+
+    return allocation && offset >= allocation->offset && allocation->owner != OWNER_KERNEL &&
+           bytes <= allocation->offset + allocation->bytes - offset;
+}
+
+bool simt_is_shared(const void *pointer)
+{
+    return simt_is_device(pointer) && simt_device_range(pointer, 1) && is_hosts_too(simt_allocation_of(pointer)->owner);
+}
+
+bool simt_host_range(const void *pointer)
+{
+    return pointer && (simt_is_shared(pointer) || (!simt_is_device(pointer) && !simt_in_program_data(pointer, 1)));
+}

@@ -1,0 +1,70 @@
+/**
+ * @file protection.c
+ * @brief Who may touch device memory: kernels, the runtime while it does what the host asks for, and not the host.
+ */
+#include "arena.h"
+#include "machine/program_image.h"
+#include "simt.h"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+/** How often the host has asked for the arena to be kept open, and how many bytes of it are, so far. */
+static struct {
+    unsigned depth;
+    size_t bytes;
+} kept_open;
+
+bool simt_arena_let(size_t from, size_t to, bool touch)
+{
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE);
+    const size_t first = from / page * page;
+
+    if (kept_open.depth > 0) {
+        if (!touch || to <= kept_open.bytes)
+            return true;
+        kept_open.bytes = simt_arena.committed;
+        return mprotect(simt_arena.base, simt_arena.committed, PROT_READ | PROT_WRITE) == 0;
+    }
+    return mprotect(simt_arena.base + first, to - first, touch ? PROT_READ | PROT_WRITE : PROT_NONE) == 0;
+}
+
+bool simt_arena_open(void)
+{
+    for (size_t i = 0; simt_arena.any_new && i < simt_arena.count; i++) {
+        struct allocation *allocation = &simt_arena.allocation[i];
+
+        if (allocation->is_new)
+            simt_show_marks(allocation->offset, allocation->offset + allocation->bytes);
+        allocation->is_new = false;
+    }
+    simt_arena.any_new = false;
+    simt_forget_read_only();
+    simt_memory.arena = (uintptr_t)simt_arena.base;
+    simt_memory.arena_bytes = simt_arena.top;
+    simt_memory.arena_shadow = simt_arena.shadow;
+    return simt_arena_let(0, simt_arena.committed, true);
+}
+
+void simt_arena_close(void)
+{
+    simt_memory.arena_bytes = 0;
+    simt_arena_let(0, simt_arena.committed, false);
+    for (size_t i = 0; simt_arena.count_shared > 0 && i < simt_arena.count; i++) {
+        const struct allocation *allocation = &simt_arena.allocation[i];
+
+        if (is_hosts_too(allocation->owner))
+            simt_arena_let(allocation->offset, allocation->offset + allocation->bytes, true);
+    }
+}
+
+void simt_keep_open(bool open)
+{
+    if (open) {
+        kept_open.depth++;
+        return;
+    }
+    if (--kept_open.depth == 0 && kept_open.bytes > 0)
+        simt_arena_close();
+    kept_open.bytes = kept_open.depth == 0 ? 0 : kept_open.bytes;
+}

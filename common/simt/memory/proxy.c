@@ -1,0 +1,86 @@
+/**
+ * @file proxy.c
+ * @brief Two ways to memory: that of loads and stores, and the asynchronous proxy, that of bulk copies and of products'
+ *        operands.
+ *
+ * What the first has written the second may see behind a fence between the two. The second's own writes have ticks of
+ * their own.
+ */
+#include "proxy.h"
+
+#include "machine/fault.h"
+#include "machine/program_image.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* --- which ticks are copies' -------------------------------------------------------------------------------------- */
+
+static struct ticks {
+    uint32_t first; /**< of the launch that these are of */
+    size_t words;
+    uint64_t *word; /**< a bit for each tick since */
+} ticks;
+
+bool simt_proxy_note_tick(void)
+{
+    const uint32_t tick = simt_order.tick;
+
+    if (ticks.first != simt_order.first_tick && ticks.words > 0)
+        memset(ticks.word, 0, ticks.words * sizeof *ticks.word);
+    ticks.first = simt_order.first_tick;
+    const size_t word = (tick - ticks.first) / 64;
+
+    if (word >= ticks.words) {
+        const size_t words = 2 * word + 64;
+        uint64_t *const larger = realloc(ticks.word, words * sizeof *larger);
+
+        if (!larger)
+            return false;
+        memset(larger + ticks.words, 0, (words - ticks.words) * sizeof *larger);
+        ticks.word = larger;
+        ticks.words = words;
+    }
+    ticks.word[word] |= UINT64_C(1) << (tick - ticks.first) % 64;
+    return true;
+}
+
+static bool is_of_copy(uint32_t tick)
+{
+    const size_t word = (tick - ticks.first) / 64;
+
+    return ticks.first == simt_order.first_tick && word < ticks.words &&
+           (ticks.word[word] >> (tick - ticks.first) % 64 & 1);
+}
+
+/*
+ * --- what they may see ----------------------------------------------------------------------------------------------
+ */
+
+void simt_check_proxy(const struct shadow_cell *cell, enum shadow_space space, uintptr_t pc, const char *reader)
+{
+    static uint32_t good_tick, good_write, good_now, good_reader; /* what was asked last */
+    static enum shadow_space good_space;
+    const uint32_t thread = cell->write >> CELL_THREAD_SHIFT;
+
+    if (cell->write_tick < simt_order.first_tick ||
+        (cell->write_tick == good_tick && thread == good_write && simt_order.tick == good_now &&
+         simt_order.thread == good_reader && space == good_space))
+        return;
+    if (!is_of_copy(cell->write_tick) && !simt_ordered_by_proxy(cell->write_tick, thread, space)) {
+        const uint3 index = simt_thread_index(thread);
+        const uint3 block = simt_block_index(simt_block_at(cell->write_tick));
+
+        simt_fault_dismiss();
+        simt_fault_here(cudaErrorLaunchFailure, pc, "no fence to the asynchronous proxy",
+                        "%s 4 bytes that thread (%u,%u,%u) of block (%u,%u,%u) wrote" SIMT_PLACE
+                        ", with no fence.proxy.async between",
+                        reader, index.x, index.y, index.z, block.x, block.y, block.z,
+                        simt_site_pc(cell->write & CELL_SITE));
+    }
+    good_tick = cell->write_tick;
+    good_write = thread;
+    good_now = simt_order.tick;
+    good_reader = simt_order.thread;
+    good_space = space;
+}

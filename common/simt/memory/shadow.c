@@ -1,0 +1,831 @@
+/**
+ * @file shadow.c
+ * @brief The slow way of the race check: everything that is remembered of a word, and whether anything orders it before
+ * now.
+ *
+ * What is remembered is a list of past accesses. A new one is checked against each, takes the place of those that it
+ * makes needless, and joins them:
+ *
+ *   - a store, of everything: whoever races with what was before it races with it, or is ordered after both;
+ *   - a load, of loads that are ordered before it;
+ *   - an atomic, of atomics of its kind that it has seen, or that are ordered before it.
+ *
+ * Then the list goes back into the cell if there is room for it.
+ */
+#include "shadow.h"
+
+#include "machine/fault.h"
+#include "history.h"
+#include "machine/program_image.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+uintptr_t simt_sites[1 << SITE_BITS];
+struct polled simt_polled[BLOCK_THREADS];
+
+void simt_site_add(uintptr_t pc)
+{
+    uintptr_t *site = &simt_sites[pc & CELL_SITE];
+
+    if (*site == 0)
+        *site = pc;
+    else if (*site != pc)
+        *site = SITE_SHARED;
+}
+
+static unsigned running_thread(void)
+{
+    return simt_order.thread >> CELL_THREAD_SHIFT;
+}
+
+/* --- faults ------------------------------------------------------------------------------------------------------- */
+
+static const char *const does[] = {"reads", "writes", "updates atomically", "reads"};
+
+uintptr_t simt_site_pc(uint32_t site)
+{
+    const uintptr_t pc = simt_sites[site];
+
+    return pc == SITE_SHARED ? 0 : pc;
+}
+
+static bool in_block_only(const struct past *past, const struct word_access *access)
+{
+    const bool reached = access->what == ACCESS_ATOMIC || access->what == ACCESS_VOLATILE_LOAD;
+
+    return reached && (past->kind & PAST_KIND) == PAST_ATOMIC && ((past->kind | access->kind) & ATOMIC_IN_BLOCK);
+}
+
+/** Ends the launch: the running thread's access and the past one, by `thread` and `others`, are unordered. */
+static _Noreturn void fault_race(const struct past *past, struct word_access access, unsigned thread, bool others)
+{
+    static const char *const did[] = {"read", "read", "wrote", "updated atomically"};
+    const bool authors = past->kind == PAST_AUTHORS;
+    const uint3 index = simt_thread_index(thread);
+    const uint3 block = simt_block_index(simt_block_at(past->tick));
+    const int count = __builtin_popcount(past->bytes & access.bytes);
+    const bool here = simt_same_block(past->tick);
+    char kind[48];
+    char who[96];
+
+    simt_fault_dismiss();
+    snprintf(kind, sizeof kind, "%s memory race", access.space == SPACE_SHARED ? "shared" : "global");
+    if (here)
+        snprintf(who, sizeof who, "thread (%u,%u,%u)", index.x, index.y, index.z);
+    else
+        snprintf(who, sizeof who, "thread (%u,%u,%u) of block (%u,%u,%u)", index.x, index.y, index.z, block.x, block.y,
+                 block.z);
+    simt_fault_here(cudaErrorLaunchFailure, access.pc, kind, "%s %d byte%s that %s %s" SIMT_PLACE "%s%s",
+                    does[access.what], count, count == 1 ? "" : "s", who,
+                    past->kind & ATOMIC_STORE ? "wrote"
+                    : authors                 ? did[3]
+                                              : did[(past->kind & PAST_KIND) >> 4],
+                    simt_site_pc(past->site), others ? " (and others too)" : "",
+                    here                           ? ", no barrier between"
+                    : in_block_only(past, &access) ? ", and an atomic that ends in _block reaches its block only"
+                                                   : ", and blocks are not ordered");
+}
+
+/** What a thread's load races with, if that is an atomic. */
+static struct noted_race {
+    bool present;
+    bool others;
+    unsigned thread;
+    uintptr_t loaded;
+    struct past past;
+    struct word_access access;
+} noted[BLOCK_THREADS];
+
+unsigned simt_races_noted;
+
+void simt_race_confirm(void)
+{
+    struct noted_race *race = &noted[running_thread()];
+
+    if (!race->present)
+        return;
+    race->present = false;
+    simt_races_noted--;
+    fault_race(&race->past, race->access, race->thread, race->others);
+}
+
+/** Notes a race instead of the one there is, if it may be forgiven. */
+static bool note_race(const struct past *past, struct word_access access, unsigned thread, bool others)
+{
+    /* The compare-and-swap would have to be of as many bytes as the load, and so as the atomic. */
+    const bool alike = !((past->kind ^ access.kind) & ATOMIC_BYTES);
+    const bool atomic = past->kind == PAST_AUTHORS || ((past->kind & PAST_KIND) == PAST_ATOMIC && alike);
+    struct noted_race *race = &noted[running_thread()];
+
+    if (access.what != ACCESS_LOAD || !atomic)
+        return false;
+    if (race->present && race->loaded != simt_order.loaded)
+        simt_race_confirm();
+    if (race->present)
+        return true;
+    *race = (struct noted_race){true, others, thread, simt_order.loaded, *past, access};
+    simt_races_noted++;
+    return true;
+}
+
+void simt_races_forget(void)
+{
+    if (simt_races_noted > 0)
+        memset(noted, 0, sizeof noted);
+    simt_races_noted = 0;
+}
+
+/** The bytes of a word of shared memory that the block has written. */
+static uint32_t written(const struct shadow_cell *cell)
+{
+    return cell->write_tick < simt_order.block.block_tick ? 0 : cell->write >> CELL_STATE_SHIFT & 0xf;
+}
+
+/** Padding follows what is written: in the same word, or in the second half of 8 bytes. */
+bool simt_may_be_padding(const struct shadow_cell *cell, uintptr_t address)
+{
+    return written(cell) != 0 || (address % 8 == 4 && !simt_is_unowned(cell) && written(cell - 1) != 0);
+}
+
+void simt_note_uninitialised(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access, uintptr_t pc)
+{
+    const int count = __builtin_popcount(bytes);
+
+    /* What comes of the first such value, an index perhaps, is no news: let it go on, the race may yet be found. */
+    if (simt_fault_suspected())
+        return;
+    if (simt_is_unowned(cell))
+        simt_fault_unowned(cell, bytes, access, pc);
+    simt_fault_suspect(cudaErrorLaunchFailure, pc, "uninitialised shared memory",
+                       "reads %d byte%s that no thread of the block has written", count, count == 1 ? "" : "s");
+}
+
+/**
+ * Looks at bytes of global memory; `reads` what is there. Returns which of the word's are unwritten; ends the launch
+ * for others.
+ */
+static uint32_t look_closely(struct word_access access, bool reads)
+{
+    const struct word_marks marks = simt_arena_marks(access.address);
+    const uint32_t missing = marks.unwritten & access.bytes;
+    const bool writes = access.what == ACCESS_STORE || access.what == ACCESS_ATOMIC;
+    char where[160];
+
+    if (marks.off_limits & access.bytes)
+        simt_fault_forbidden(access.address, access.bytes, writes, access.pc);
+    if (writes && (marks.read_only & access.bytes))
+        simt_fault_here(cudaErrorLaunchFailure, access.pc, "write to read-only data",
+                        "writes %d bytes that the same launch has read by __ldg()", __builtin_popcount(access.bytes));
+    if (reads && missing && !simt_fault_suspected() &&
+        !(access.in_structure && simt_arena_may_be_padding(access.address)) &&
+        simt_arena_describe(access.address + (uintptr_t)__builtin_ctz(missing), where, sizeof where)) {
+        const int count = __builtin_popcount(missing);
+
+        simt_fault_suspect(cudaErrorLaunchFailure, access.pc, "uninitialised global memory",
+                           "reads %d byte%s that nobody has written, %s", count, count == 1 ? "" : "s", where);
+    }
+    return marks.off_limits | marks.unwritten | marks.read_only;
+}
+
+void simt_load_closely(struct shadow_cell *cell, struct word_access access)
+{
+    const uint32_t state = look_closely(access, true) << CELL_STATE_SHIFT;
+
+    cell->write = (cell->write & ~(uint32_t)CELL_STATE) | state;
+    shadow_load_known(cell, access);
+}
+
+void simt_store_closely(struct shadow_cell *cell, struct word_access access)
+{
+    const uint32_t state = look_closely(access, access.needs_value) & ~(uint32_t)access.bytes;
+
+    simt_arena_written(access.address, access.bytes);
+    shadow_store_known(cell, access, state << CELL_STATE_SHIFT);
+}
+
+/** Ends the launch if an asynchronous copy writes the word, and nobody has waited for it. */
+static void check_no_copy(const struct shadow_cell *cell, struct word_access access)
+{
+    if (cell->read_tick != TICK_NEVER || cell->read != READ_COPIED)
+        return;
+    const unsigned thread = cell->write >> CELL_THREAD_SHIFT;
+    const uint3 index = simt_thread_index(thread);
+    const int count = __builtin_popcount(access.bytes);
+    char who[64] = "it";
+
+    if (thread != running_thread())
+        snprintf(who, sizeof who, "thread (%u,%u,%u)", index.x, index.y, index.z);
+    simt_fault_dismiss();
+    simt_fault_here(cudaErrorLaunchFailure, access.pc, "asynchronous copy under way",
+                    "%s %d byte%s that %s copies asynchronously" SIMT_PLACE " and has not waited for",
+                    does[access.what], count, count == 1 ? "" : "s", who, simt_site_pc(cell->write & CELL_SITE));
+}
+
+static bool of_readers(const struct past *past)
+{
+    return !(past->kind & PAST_WRITE);
+}
+
+/* --- from a cell to a list, and back ------------------------------------------------------------------------------ */
+
+static _Noreturn void fault_memory(uintptr_t pc)
+{
+    simt_fault_here(cudaErrorMemoryAllocation, pc, "out of memory",
+                    "is one of more that use a word than the simulator can remember");
+}
+
+static void add(struct history *history, struct past past, uintptr_t pc)
+{
+    if (!simt_history_add(history, past))
+        fault_memory(pc);
+}
+
+/** What the cell remembers that is not ordered before everything to come. */
+static struct history *open_history(const struct shadow_cell *cell, uint32_t horizon, uintptr_t pc)
+{
+    static struct history brief;
+
+    if (cell->read_tick >= horizon && cell->read >> 30 == READ_HISTORY >> 30) {
+        struct history *history = simt_history(cell);
+
+        if (!history)
+            fault_memory(pc);
+        for (uint32_t i = history->count; i-- > 0;) {
+            if (history->past[i].tick < horizon)
+                simt_history_remove(history, i);
+        }
+        return history;
+    }
+    simt_history_clear(&brief);
+    if (cell->write_tick >= horizon) {
+        const bool atomic = cell->write & CELL_ATOMIC;
+        const uint8_t bytes = cell->write >> CELL_BYTES_SHIFT & 0xf;
+        static const uint8_t bytes_of[] = {
+            [ATOMIC_4] = 0xf, [ATOMIC_8] = 0xf, [ATOMIC_LOW_2] = 0x3, [ATOMIC_HIGH_2] = 0xc};
+
+        add(&brief,
+            (struct past){.tick = cell->write_tick,
+                          .who = (uint16_t)(cell->write >> CELL_THREAD_SHIFT),
+                          .bytes = atomic ? bytes_of[bytes & ATOMIC_BYTES] : bytes,
+                          .kind = atomic ? PAST_ATOMIC | bytes : PAST_WRITE,
+                          .site = cell->write & CELL_SITE},
+            pc);
+    }
+    if (cell->read_tick >= horizon) {
+        const uint8_t bytes = cell->read >> READ_BYTES_SHIFT & 0xf;
+
+        add(&brief,
+            (struct past){.tick = cell->read_tick,
+                          .who = cell->read >> READ_SET_SHIFT & (THREAD_SETS - 1),
+                          .bytes = bytes ? bytes : 0xf,
+                          .kind = cell->read >= READ_AUTHORS ? PAST_AUTHORS : PAST_READ,
+                          .site = cell->read & CELL_SITE},
+            pc);
+    }
+    return &brief;
+}
+
+static void put_write(struct shadow_cell *cell, const struct past *past, uint32_t state)
+{
+    const bool atomic = (past->kind & PAST_KIND) == PAST_ATOMIC;
+
+    cell->write_tick = past->tick;
+    cell->write = (uint32_t)past->who << CELL_THREAD_SHIFT | state | past->site |
+                  (atomic ? CELL_ATOMIC | (uint32_t)(past->kind & 0xf) << CELL_BYTES_SHIFT
+                          : (uint32_t)past->bytes << CELL_BYTES_SHIFT);
+}
+
+static void put_read(struct shadow_cell *cell, const struct past *past)
+{
+    cell->read_tick = past ? past->tick : 0;
+    cell->read = 0;
+    if (!past)
+        return;
+    const bool lost = simt_order_lost(past->tick);
+    const bool authors = past->kind == PAST_AUTHORS;
+    const uint32_t bytes = authors && lost && past->bytes == 0xf ? 0 : past->bytes;
+
+    cell->read = (authors ? READ_AUTHORS
+                  : lost  ? READ_LOST
+                          : 0) |
+                 (uint32_t)past->who << READ_SET_SHIFT | bytes << READ_BYTES_SHIFT | past->site;
+}
+
+/** Puts what is remembered into the cell if there is room, else the cell's history is what has it. */
+static void close_history(struct shadow_cell *cell, struct history *brief, uint32_t state, uintptr_t pc)
+{
+    const struct past *read = NULL;
+    const struct past *write = NULL;
+    const struct past *latest_write = NULL;
+    uint32_t latest = 0;
+    bool room = true;
+
+    for (uint32_t i = 0; i < brief->count; i++) {
+        const struct past *past = &brief->past[i];
+        const struct past **half = of_readers(past) ? &read : &write;
+
+        room = room && !*half && !past->own && (past->kind & PAST_KIND) != PAST_VOLATILE_READ &&
+               !(past->kind & (ATOMIC_1 | ATOMIC_STORE));
+        *half = past;
+        latest = past->tick > latest ? past->tick : latest;
+        if ((past->kind & PAST_WRITE) && (!latest_write || past->tick >= latest_write->tick))
+            latest_write = past;
+    }
+    if (latest_write)
+        put_write(cell, latest_write, state);
+    if (room) {
+        put_read(cell, read);
+        return;
+    }
+    cell->read_tick = latest;
+    cell->read = READ_HISTORY;
+    struct history *history = simt_history(cell);
+
+    if (!history)
+        fault_memory(pc);
+    if (history == brief)
+        return;
+    simt_history_clear(history);
+    for (uint32_t i = 0; i < brief->count; i++)
+        add(history, brief->past[i], pc);
+    brief->count = 0; /* what was its own is the history's */
+}
+
+void simt_check_read_only(const struct shadow_cell *cell, struct word_access access)
+{
+    const struct history *history = open_history(cell, simt_order.first_tick, access.pc);
+
+    for (uint32_t i = 0; i < history->count; i++) {
+        const struct past *past = &history->past[i];
+        const uint3 index = simt_thread_index(past->who);
+        const uint3 block = simt_block_index(simt_block_at(past->tick));
+
+        if ((past->kind & PAST_WRITE) && (past->bytes & access.bytes))
+            simt_fault_here(cudaErrorLaunchFailure, access.pc, "stale read-only data",
+                            "reads by __ldg() %d bytes that thread (%u,%u,%u) of block (%u,%u,%u) wrote" SIMT_PLACE
+                            " in the same launch",
+                            __builtin_popcount(access.bytes), index.x, index.y, index.z, block.x, block.y, block.z,
+                            simt_site_pc(past->site));
+    }
+    if (access.address - simt_memory.arena < simt_memory.arena_bytes)
+        simt_arena_read_only(access.address, access.bytes);
+}
+
+/* --- one more access ---------------------------------------------------------------------------------------------- */
+
+/** Whether two accesses need no order. */
+static bool in_agreement(const struct past *past, struct word_access access)
+{
+    const unsigned kind = past->kind & PAST_KIND;
+    const bool past_loads = kind == PAST_READ || kind == PAST_VOLATILE_READ;
+    const bool loads = access.what == ACCESS_LOAD || access.what == ACCESS_VOLATILE_LOAD;
+
+    if (past->kind == PAST_AUTHORS)
+        return access.what != ACCESS_LOAD;
+    if (past_loads && loads)
+        return true;
+    if (kind == PAST_READ || kind == PAST_WRITE || access.what == ACCESS_LOAD || access.what == ACCESS_STORE)
+        return false;
+    if (((past->kind ^ access.kind) & ATOMIC_BYTES) != 0)
+        return false;
+    if ((past->kind & ATOMIC_OF_BLOCKS) && (access.kind & ATOMIC_IN_BLOCK))
+        return false;
+    return !((past->kind | access.kind) & ATOMIC_IN_BLOCK) || simt_same_block(past->tick);
+}
+
+/**
+ * Whether all that a past access stands for is ordered before now; if not, one of its threads, and how many are not.
+ */
+static bool is_ordered(const struct past *past, bool volatile_load, unsigned *thread, unsigned *count)
+{
+    *thread = past->who;
+    *count = 1;
+    return of_readers(past) ? simt_all_ordered(past->tick, past_set(past), volatile_load, thread, count)
+                            : simt_ordered(past->tick, past->who, volatile_load);
+}
+
+/** Whether some thread of a set of readers is ordered before now. */
+static bool any_ordered(const struct past *past, bool volatile_load)
+{
+    const struct thread_set *set = past_set(past);
+
+    FOR_EACH_LANE (warp, set->warps) {
+        FOR_EACH_LANE (lane, set->lanes[warp]) {
+            if (simt_ordered(past->tick, warp * WARP_LANES + lane, volatile_load))
+                return true;
+        }
+    }
+    return false;
+}
+
+/** Whether a later atomic or volatile load, ordered before now, has seen what the atomic number `i` wrote. */
+static bool was_seen(const struct history *history, uint32_t i, bool volatile_load)
+{
+    const struct past *past = &history->past[i];
+
+    if ((past->kind & PAST_KIND) != PAST_ATOMIC)
+        return false;
+    for (i++; i < history->count; i++) {
+        const struct past *later = &history->past[i];
+
+        if (!(later->kind & PAST_VOLATILE_READ) || ((later->kind ^ past->kind) & ATOMIC_BYTES) ||
+            !(later->bytes & past->bytes))
+            continue;
+        if ((later->kind & ATOMIC_STORE) &&
+            (later->who != past->who || simt_block_at(later->tick) != simt_block_at(past->tick)))
+            return false;
+        if (of_readers(later) ? any_ordered(later, volatile_load)
+                              : simt_ordered(later->tick, later->who, volatile_load))
+            return true;
+    }
+    return false;
+}
+
+static void check(const struct history *history, struct word_access access)
+{
+    const bool volatile_load = access.what == ACCESS_VOLATILE_LOAD ||
+                               (access.what == ACCESS_ATOMIC && (access.kind & ATOMIC_STORE));
+    unsigned thread;
+    unsigned count;
+
+    for (uint32_t i = 0; i < history->count; i++) {
+        const struct past *past = &history->past[i];
+
+        if ((past->bytes & access.bytes) && !in_agreement(past, access) &&
+            !is_ordered(past, volatile_load, &thread, &count) &&
+            (access.what == ACCESS_LOAD || !was_seen(history, i, volatile_load)) &&
+            !note_race(past, access, thread, count > 1))
+            fault_race(past, access, thread, count > 1);
+    }
+}
+
+/** Takes bytes from a past access; false: none are left, and the next of the list is in its place. */
+static bool keep_without(struct history *history, uint32_t i, uint8_t bytes)
+{
+    struct past *past = &history->past[i];
+
+    past->bytes &= (uint8_t)~bytes;
+    if (past->bytes)
+        return true;
+    simt_history_remove(history, i);
+    return false;
+}
+
+/** For each byte of a word, the number in its history of the first atomic that is not ordered before now. */
+struct first_atomics {
+    uint32_t of_byte[4];
+};
+
+static struct first_atomics find_first_atomics(const struct history *history)
+{
+    struct first_atomics first = {{history->count, history->count, history->count, history->count}};
+    uint8_t missing = 0xf;
+
+    for (uint32_t i = 0; i < history->count && missing; i++) {
+        const struct past *past = &history->past[i];
+
+        if ((past->kind & PAST_KIND) != PAST_ATOMIC || !(past->bytes & missing) ||
+            simt_ordered(past->tick, past->who, false))
+            continue;
+        for (unsigned byte = 0; byte < 4; byte++) {
+            if (past->bytes & missing & 1u << byte)
+                first.of_byte[byte] = i;
+        }
+        missing &= (uint8_t)~past->bytes;
+    }
+    return first;
+}
+
+/** Whether one is before number `i`, of the same bytes. */
+static bool follows_atomic(const struct first_atomics *first, const struct history *history, uint32_t i)
+{
+    for (unsigned byte = 0; byte < 4; byte++) {
+        if ((history->past[i].bytes >> byte & 1) && first->of_byte[byte] < i)
+            return true;
+    }
+    return false;
+}
+
+/** The set of readers as its own, since there is no number for what is to become of it. */
+static struct thread_set *own_set(struct past *past)
+{
+    if (!past->own) {
+        past->own = malloc(sizeof *past->own);
+        if (!past->own)
+            fault_memory(0);
+        *past->own = *simt_thread_set(past->who);
+    }
+    return past->own;
+}
+
+/** The running thread is no longer one of the readers number `i`. */
+static void leave_set(struct history *history, uint32_t i)
+{
+    struct past *past = &history->past[i];
+    const unsigned fewer = past->own ? THREAD_SET_NONE : simt_thread_set_remove(past->who, running_thread());
+
+    if (fewer != THREAD_SET_NONE) {
+        past->who = (uint16_t)fewer;
+        return;
+    }
+    thread_set_take(own_set(past), running_thread());
+    if (past->own->warps == 0)
+        simt_history_remove(history, i);
+}
+
+/** Whether a new access may take the place of past readers: of loads, of volatile ones, or of authors of atomics. */
+static bool takes_place(const struct past *past, struct word_access access)
+{
+    if (!of_readers(past) || !(past->bytes & access.bytes))
+        return false;
+    if (past->kind == PAST_AUTHORS)
+        return access.what == ACCESS_ATOMIC;
+    return access.what == ACCESS_LOAD || ((past->kind ^ access.kind) & ~ATOMIC_IN_BLOCK) == PAST_VOLATILE_READ;
+}
+
+/** An access makes earlier ones needless that are ordered before it, and those of this thread. */
+static void replace_reads(struct history *history, struct word_access access)
+{
+    const bool sees = access.what != ACCESS_LOAD && !(access.kind & ATOMIC_STORE);
+    const struct first_atomics atomics = find_first_atomics(history);
+    unsigned thread;
+    unsigned count;
+
+    for (uint32_t i = history->count; i-- > 0;) {
+        struct past *past = &history->past[i];
+
+        /* At one tick nobody else is ordered before it, and it joins its own. */
+        if (!takes_place(past, access) || past->tick == simt_order.tick)
+            continue;
+        /* It may be the only one that has seen an atomic which is not ordered. */
+        const bool seen = (past->kind & PAST_KIND) == PAST_VOLATILE_READ && follows_atomic(&atomics, history, i);
+
+        if (!seen && simt_all_ordered(past->tick, past_set(past), false, &thread, &count)) {
+            keep_without(history, i, access.bytes);
+            continue;
+        }
+        if (!(past->bytes & ~access.bytes) && simt_same_block(past->tick) &&
+            thread_set_has(past_set(past), running_thread()) &&
+            (!seen || (sees && simt_order_silent_since(past->tick)))) {
+            leave_set(history, i);
+        }
+    }
+}
+
+/** Puts a load beside others of this tick, or behind all. One that may have seen more than they stands for itself. */
+static void add_read(struct history *history, struct past mine, uintptr_t pc)
+{
+    for (uint32_t i = history->count; i-- > 0;) {
+        struct past *past = &history->past[i];
+
+        if ((past->kind & PAST_KIND) == PAST_ATOMIC && (mine.kind & PAST_VOLATILE_READ))
+            break;
+        if (past->tick != mine.tick || past->bytes != mine.bytes || past->kind != mine.kind)
+            continue;
+        const unsigned grown = past->own ? THREAD_SET_NONE : simt_thread_set_add(past->who, mine.who);
+
+        if (grown == THREAD_SET_NONE)
+            thread_set_put(own_set(past), mine.who);
+        else
+            past->who = (uint16_t)grown;
+        past->site = mine.site;
+        return;
+    }
+    add(history, mine, pc);
+}
+
+/**
+ * The bytes that whoever writes, or loads from authors, does so in a race: by one past access that stands for all
+ * others.
+ */
+static uint8_t lost_bytes(struct history *history, uint8_t kind)
+{
+    uint8_t bytes = 0;
+
+    for (uint32_t i = 0; i < history->count;) {
+        const struct past past = history->past[i];
+
+        if (past.kind != kind || !simt_order_lost(past.tick)) {
+            i++;
+            continue;
+        }
+        i += keep_without(history, i, bytes);
+        bytes |= past.bytes;
+    }
+    return bytes;
+}
+
+void simt_load_slowly(struct shadow_cell *cell, struct word_access access)
+{
+    const bool volatile_load = access.what == ACCESS_VOLATILE_LOAD;
+
+    /* Of a word that is nobody's no more need be said: it has been noted. */
+    if (simt_is_unowned(cell))
+        return;
+    check_no_copy(cell, access);
+    struct history *history = open_history(cell, shadow_horizon(access.space), access.pc);
+    uint8_t bytes = access.bytes;
+
+    check(history, access);
+    if (!volatile_load)
+        bytes &= (uint8_t)~lost_bytes(history, PAST_READ);
+    access.bytes = bytes;
+    if (bytes) {
+        replace_reads(history, access);
+        add_read(history,
+                 (struct past){.tick = simt_order.tick,
+                               .who = (uint16_t)running_thread(),
+                               .bytes = bytes,
+                               .kind = volatile_load ? PAST_VOLATILE_READ | access.kind : PAST_READ,
+                               .site = access.site},
+                 access.pc);
+    }
+    close_history(cell, history, cell->write & CELL_STATE, access.pc);
+    simt_polled[running_thread()].cell = NULL;
+    if (volatile_load)
+        simt_polled[running_thread()] = (struct polled){.cell = cell,
+                                                        .tick = simt_order.tick,
+                                                        .write_tick = cell->write_tick,
+                                                        .write = cell->write,
+                                                        .kind = access.kind,
+                                                        .bytes = access.bytes};
+}
+
+void simt_race_forgive(struct shadow_cell *cell, enum shadow_space space, unsigned bytes)
+{
+    struct noted_race *race = &noted[running_thread()];
+
+    if (race->present && race->loaded != simt_order.loaded)
+        simt_race_confirm();
+    simt_races_noted -= race->present;
+    race->present = false;
+    for (unsigned word = 0; word < (bytes + 3) / 4; word++, cell++) {
+        struct history *history = open_history(cell, shadow_horizon(space), 0);
+
+        for (uint32_t i = history->count; i-- > 0;) {
+            struct past *past = &history->past[i];
+
+            if (past->kind != PAST_READ || !simt_same_block(past->tick) ||
+                !thread_set_has(past_set(past), running_thread()))
+                continue;
+            leave_set(history, i);
+        }
+        close_history(cell, history, cell->write & CELL_STATE, 0);
+    }
+}
+
+/** A store of this thread at this tick, of other bytes: one more of them. */
+static bool joins_store(struct history *history, struct past mine)
+{
+    for (uint32_t i = 0; i < history->count; i++) {
+        struct past *past = &history->past[i];
+
+        if (past->kind != PAST_WRITE || past->tick != mine.tick || past->who != mine.who)
+            continue;
+        past->bytes |= mine.bytes;
+        past->site = mine.site;
+        return true;
+    }
+    return false;
+}
+
+/** A store makes everything needless that was there; what it told others it does no longer. */
+static void replace_all(struct history *history, struct word_access access)
+{
+    for (uint32_t i = 0; i < history->count;) {
+        const struct past *past = &history->past[i];
+
+        if ((past->kind & PAST_KIND) == PAST_ATOMIC && (past->bytes & access.bytes))
+            simt_order_overwritten(access.address);
+        i += keep_without(history, i, access.bytes);
+    }
+}
+
+/** Whether a history has atomics that reach as far as this one does, and others that do not. */
+static bool reach_differs(const struct history *history, struct word_access access)
+{
+    for (uint32_t i = 0; i < history->count; i++) {
+        const uint8_t kind = history->past[i].kind;
+
+        if ((kind & PAST_KIND) == PAST_ATOMIC && ((kind ^ access.kind) & ATOMIC_IN_BLOCK))
+            return true;
+    }
+    return false;
+}
+
+/**
+ * An atomic makes those of its kind needless that it has seen, and those that are ordered before it. A volatile store
+ * stays while it parts the rest from what they have not seen. Returns what the atomic is to be remembered as: one of
+ * more than its own block has part in may be followed by none that reaches one block.
+ */
+static uint8_t replace_atomics(struct history *history, struct word_access access)
+{
+    const bool in_block = access.kind & ATOMIC_IN_BLOCK;
+    bool sees = !(access.kind & ATOMIC_STORE) && !reach_differs(history, access);
+    const struct first_atomics atomics = find_first_atomics(history);
+    uint8_t kind = PAST_ATOMIC | access.kind;
+
+    for (uint32_t i = history->count; i-- > 0;) {
+        const struct past past = history->past[i];
+        const bool same_block = simt_same_block(past.tick);
+        const bool store = past.kind & ATOMIC_STORE;
+
+        if ((past.kind & PAST_KIND) != PAST_ATOMIC || ((past.kind ^ access.kind) & (ATOMIC_BYTES | ATOMIC_IN_BLOCK)))
+            continue;
+        if ((same_block || !in_block) && (sees || simt_ordered(past.tick, past.who, false)) &&
+            !(store && follows_atomic(&atomics, history, i))) {
+            keep_without(history, i, access.bytes);
+            kind |= past.kind & ATOMIC_OF_BLOCKS;
+            kind |= same_block || in_block ? 0 : ATOMIC_OF_BLOCKS;
+        }
+        sees = sees && !store;
+    }
+    return kind;
+}
+
+void simt_store_slowly(struct shadow_cell *cell, struct word_access access, uint32_t state)
+{
+    const bool atomic = access.what == ACCESS_ATOMIC;
+
+    if (simt_is_unowned(cell))
+        simt_fault_unowned(cell, access.bytes, access.what, access.pc);
+    check_no_copy(cell, access);
+    struct history *history = open_history(cell, shadow_horizon(access.space), access.pc);
+    struct past mine = {.tick = simt_order.tick,
+                        .who = (uint16_t)running_thread(),
+                        .bytes = access.bytes,
+                        .kind = PAST_WRITE,
+                        .site = access.site};
+
+    check(history, access);
+    if (atomic) {
+        struct past author = mine;
+
+        replace_reads(history, access);
+        mine.kind = replace_atomics(history, access);
+        author.kind = PAST_AUTHORS;
+        author.bytes &= (uint8_t)~lost_bytes(history, PAST_AUTHORS);
+        if (author.bytes)
+            add_read(history, author, access.pc);
+    } else {
+        replace_all(history, access);
+    }
+    if (atomic || !joins_store(history, mine))
+        add(history, mine, access.pc);
+    close_history(cell, history, state, access.pc);
+}
+
+/* --- work of several streams -------------------------------------------------------------------------------------- */
+
+static enum use use_of(const struct past *past)
+{
+    if (past->kind == PAST_AUTHORS)
+        return USE_STRONG_WRITE;
+    switch (past->kind & PAST_KIND) {
+    case PAST_READ:
+        return USE_READ;
+    case PAST_VOLATILE_READ:
+        return USE_STRONG_READ;
+    case PAST_WRITE:
+        return USE_WRITE;
+    default:
+        return past->kind & ATOMIC_IN_BLOCK ? USE_WRITE : USE_STRONG_WRITE;
+    }
+}
+
+bool simt_word_uses(const struct shadow_cell *cell, uint32_t first, uint32_t last, uint8_t uses[NUM_USES])
+{
+    if (cell->write_tick < first && cell->read_tick < first)
+        return false;
+    const struct history *history = open_history(cell, first, 0);
+
+    memset(uses, 0, NUM_USES);
+    for (uint32_t i = 0; i < history->count; i++) {
+        if (history->past[i].tick <= last)
+            uses[use_of(&history->past[i])] |= history->past[i].bytes;
+    }
+    return true;
+}
+
+void simt_fault_work_race(const struct shadow_cell *cell, uint32_t first, const struct work_race *race)
+{
+    static const char *const does_to[] = {"reads", "reads", "writes", "updates atomically"};
+    const struct history *history = open_history(cell, first, 0);
+    const struct past *past = history->past;
+
+    for (uint32_t i = 0; i < history->count; i++) {
+        if (use_of(&history->past[i]) == race->mine && (history->past[i].bytes >> race->address % 4 & 1))
+            past = &history->past[i];
+    }
+    const struct thread_set *set = of_readers(past) ? past_set(past) : NULL;
+    const unsigned warp = set ? (unsigned)__builtin_ctz(set->warps) : 0;
+    const unsigned thread = set ? warp * WARP_LANES + (unsigned)__builtin_ctz(set->lanes[warp]) : past->who;
+    const int count = __builtin_popcount(past->bytes);
+
+    simt_block_idx = simt_block_index(simt_block_at(past->tick));
+    simt_fault_thread(
+        cudaErrorLaunchFailure, simt_thread_index(thread), simt_site_pc(past->site), "race of two streams",
+        "%s %d byte%s that %s" SIMT_PLACE ", in another stream, %s, and nothing orders the two", does_to[race->mine],
+        count, count == 1 ? "" : "s", race->name, race->caller, does_to[race->theirs]);
+}

@@ -1,0 +1,280 @@
+/**
+ * @file shadow.h
+ * @brief The check of one access against what is remembered of its 4-byte word: the usual cases, in a few instructions.
+ *
+ * A cell has the last write, or the last of some atomics, and a set of threads that have read since at one tick; all of
+ * the same bytes. That is exact as long as what was there before is ordered before it. Ticks make that answer cheap:
+ * what happened before the launch, or in this block before its last barrier, is. Anything else goes the slow way, see
+ * shadow.c.
+ */
+#ifndef SIMT_SHADOW_H
+#define SIMT_SHADOW_H
+
+#include "device_memory.h"
+#include "order/happens_before.h"
+#include "order/work.h"
+#include "order/thread_sets.h"
+
+/** Places in the source by their low bits; SITE_SHARED where two share a slot. */
+extern uintptr_t simt_sites[1 << SITE_BITS];
+enum { SITE_SHARED = 1 };
+void simt_site_add(uintptr_t pc);
+/** The place that a cell has; 0 if nobody knows which of several. */
+uintptr_t simt_site_pc(uint32_t site);
+
+static inline uint32_t cell_site(uintptr_t pc)
+{
+    const uint32_t site = pc & CELL_SITE;
+
+    if (SIMT_UNLIKELY(simt_sites[site] != pc))
+        simt_site_add(pc);
+    return site;
+}
+
+/** One access to one word. What is constant where it is made is so in all that is inlined. */
+struct word_access {
+    uintptr_t address; /**< the word's */
+    uintptr_t pc;
+    uint32_t site;
+    uint8_t bytes;     /**< of the word's four */
+    uint8_t kind;      /**< of an atomic or a volatile load: enum atomic_kind */
+    bool needs_value;  /**< of an atomic: it is more than a store */
+    bool in_structure; /**< the access is of 8 bytes or more, so that some of them may be padding */
+    enum shadow_access what;
+    enum shadow_space space;
+};
+
+/** An access to a word of global memory whose state says that some of its bytes may be off limits or unwritten. */
+void simt_load_closely(struct shadow_cell *cell, struct word_access access);
+void simt_store_closely(struct shadow_cell *cell, struct word_access access);
+/** A load of what the launch must not write, neither before nor after: ends it if it has. */
+void simt_check_read_only(const struct shadow_cell *cell, struct word_access access);
+/** The slow way; each returns if there is no race and ends the launch if there is one. */
+void simt_load_slowly(struct shadow_cell *cell, struct word_access access);
+void simt_store_slowly(struct shadow_cell *cell, struct word_access access, uint32_t state);
+/**
+ * Notes a read, or an atomic, of shared bytes that nobody has written: if somebody does so before a barrier, it is a
+ * race instead. Ends the launch if the word is nobody's and there has been no such read yet.
+ */
+bool simt_may_be_padding(const struct shadow_cell *cell, uintptr_t address);
+void simt_note_uninitialised(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access, uintptr_t pc);
+
+/**
+ * A load that races with atomics alone is forgiven if the thread's next load there is a compare-and-swap of the same
+ * bytes: that is how such loops begin. Until then the race is only noted. These are for the running thread: it has come
+ * to a barrier or to its end, or to a compare-and-swap of what it last loaded.
+ */
+extern unsigned simt_races_noted;
+void simt_race_confirm(void);
+void simt_races_forget(void);
+void simt_race_forgive(struct shadow_cell *cell, enum shadow_space space, unsigned bytes);
+
+/**
+ * Which of a word's bytes the launch that ended last, if it ran at ticks from `first` to `last`, used how; false: none.
+ * And the end of that launch: the use of the byte at an address raced with earlier work.
+ */
+bool simt_word_uses(const struct shadow_cell *cell, uint32_t first, uint32_t last, uint8_t uses[NUM_USES]);
+void simt_fault_work_race(const struct shadow_cell *cell, uint32_t first, const struct work_race *race);
+
+/**
+ * Shared words that an asynchronous copy of the running thread is about to write: from now on nobody may touch them.
+ */
+static inline void shadow_begin_copy(struct shadow_cell *cell)
+{
+    cell->read_tick = TICK_NEVER;
+    cell->read = READ_COPIED;
+}
+static inline void shadow_end_copy(struct shadow_cell *cell)
+{
+    cell->read_tick = 0;
+    cell->read = 0;
+}
+
+/** The last volatile load of each thread: again at the same tick, with no write in between, it says nothing new. */
+struct polled {
+    const struct shadow_cell *cell;
+    uint32_t tick, write_tick, write;
+    uint8_t kind, bytes;
+};
+extern struct polled simt_polled[BLOCK_THREADS];
+
+static inline __attribute__((always_inline)) bool shadow_polls(const struct shadow_cell *cell,
+                                                               struct word_access access)
+{
+    const struct polled *last = &simt_polled[simt_order.thread >> CELL_THREAD_SHIFT];
+
+    return last->cell == cell && last->tick == simt_order.tick && last->write_tick == cell->write_tick &&
+           last->write == cell->write && last->kind == access.kind && last->bytes == access.bytes;
+}
+
+/** Accesses before this tick are ordered before whatever happens now, whoever made them. */
+static inline uint32_t shadow_horizon(enum shadow_space space)
+{
+    return space == SPACE_SHARED ? simt_order.block.barrier_end : simt_order.launch_tick;
+}
+
+/** Whether the access is one of this block that a barrier has ordered. */
+static inline bool shadow_ordered_by_barrier(uint32_t tick)
+{
+    return tick - simt_order.segment_tick < simt_order.ordered_ticks;
+}
+
+/** As that, or one of this very thread. */
+static inline bool shadow_ordered_here(uint32_t tick, uint32_t write)
+{
+    return shadow_ordered_by_barrier(tick) ||
+           (tick >= simt_order.segment_tick && ((write ^ simt_order.thread) >> CELL_THREAD_SHIFT) == 0);
+}
+
+/** A load of bytes of which it is known whether they may be read. */
+static inline __attribute__((always_inline)) void shadow_load_known(struct shadow_cell *cell, struct word_access access)
+{
+    const uint32_t horizon = shadow_horizon(access.space);
+    const uint32_t who = simt_order.thread >> (CELL_THREAD_SHIFT - READ_SET_SHIFT) | (uint32_t)access.bytes
+                                                                                         << READ_BYTES_SHIFT;
+
+    if (access.what == ACCESS_VOLATILE_LOAD && shadow_polls(cell, access))
+        return;
+    if (access.what == ACCESS_LOAD &&
+        (SIMT_LIKELY(cell->write_tick < horizon) || shadow_ordered_here(cell->write_tick, cell->write))) {
+        if (SIMT_LIKELY(cell->read_tick < horizon) ||
+            (cell->read < READ_LOST && !(cell->read >> READ_BYTES_SHIFT & 0xf & ~(uint32_t)access.bytes) &&
+             shadow_ordered_by_barrier(cell->read_tick))) {
+            cell->read_tick = simt_order.tick;
+            cell->read = who | access.site;
+            return;
+        }
+        /* Another thread of a set that read at this tick, or this one again. */
+        if (cell->read_tick == simt_order.tick) {
+            const uint32_t set = cell->read >> READ_SET_SHIFT;
+
+            if ((cell->read ^ who) >> READ_BYTES_SHIFT == 0)
+                return;
+            if (set < THREAD_SETS && ((cell->read ^ who) >> READ_BYTES_SHIFT & 0xf) == 0) {
+                const uint32_t next = thread_set_next(set, simt_order.thread >> CELL_THREAD_SHIFT);
+
+                if (SIMT_LIKELY(next)) {
+                    cell->read = next << READ_SET_SHIFT | (who & 0xf << READ_BYTES_SHIFT) | access.site;
+                    return;
+                }
+            }
+        } else if (cell->read >> 30 == READ_LOST >> 30 && !(~cell->read >> READ_BYTES_SHIFT & access.bytes)) {
+            return;
+        }
+    }
+    simt_load_slowly(cell, access);
+}
+
+/** A load. */
+static inline __attribute__((always_inline)) void shadow_load(struct shadow_cell *cell, struct word_access access)
+{
+    const uint32_t state = (uint32_t)access.bytes << CELL_STATE_SHIFT;
+
+    if (access.space == SPACE_GLOBAL) {
+        if (SIMT_UNLIKELY(cell->write & state)) {
+            simt_load_closely(cell, access);
+            return;
+        }
+    } else if (SIMT_UNLIKELY((cell->write & state) != state || cell->write_tick < simt_order.block.block_tick)) {
+        if (!access.in_structure || !simt_may_be_padding(cell, access.address))
+            simt_note_uninitialised(cell, access.bytes, ACCESS_LOAD, access.pc);
+    }
+    shadow_load_known(cell, access);
+}
+
+/** Whether a cell's write need not be remembered once this store or atomic has been made. */
+static inline __attribute__((always_inline)) bool shadow_replaces(uint32_t write_tick, uint32_t write,
+                                                                  struct word_access access)
+{
+    if (access.what == ACCESS_ATOMIC)
+        return (write & CELL_ATOMIC) && (write >> CELL_BYTES_SHIFT & 0xf) == access.kind &&
+               access.kind < ATOMIC_OF_BLOCKS && write_tick >= simt_order.segment_tick;
+    return !(write & CELL_ATOMIC) && !(write >> CELL_BYTES_SHIFT & 0xf & ~(uint32_t)access.bytes) &&
+           shadow_ordered_here(write_tick, write);
+}
+
+/** The set of threads with this one, as a cell's read has it; what shadow_readers_done() has found is at hand. */
+static inline uint32_t shadow_with_me(uint32_t read)
+{
+    const uint32_t set = read >> READ_SET_SHIFT & (THREAD_SETS - 1);
+    const uint32_t me = simt_order.thread >> CELL_THREAD_SHIFT;
+
+    return set == me ? set : thread_set_next(set, me);
+}
+
+/** Whether all that a cell has of readers is ordered before now: by a barrier, or this very thread is the one. */
+static inline __attribute__((always_inline)) bool shadow_readers_done(const struct shadow_cell *cell, uint32_t horizon,
+                                                                      struct word_access access)
+{
+    if (SIMT_LIKELY(cell->read_tick < horizon))
+        return access.what != ACCESS_ATOMIC || !(access.kind & ATOMIC_STORE);
+    if (access.what == ACCESS_ATOMIC) {
+        if (cell->read < READ_AUTHORS || cell->read_tick == UINT32_MAX || access.kind >= ATOMIC_OF_BLOCKS)
+            return false;
+        if ((cell->read >> READ_BYTES_SHIFT & 0xf) == 0)
+            return true;
+        return cell->read_tick == simt_order.tick && (cell->read >> READ_BYTES_SHIFT & 0xf) == access.bytes &&
+               (shadow_with_me(cell->read) != 0 || simt_order.thread == 0);
+    }
+    return cell->read < READ_LOST && (shadow_ordered_by_barrier(cell->read_tick) ||
+                                      (cell->read_tick >= simt_order.segment_tick &&
+                                       cell->read >> READ_SET_SHIFT == simt_order.thread >> CELL_THREAD_SHIFT));
+}
+
+/** One more author, after shadow_readers_done(). */
+static inline __attribute__((always_inline)) void shadow_add_author(struct shadow_cell *cell, uint32_t horizon,
+                                                                    struct word_access access)
+{
+    uint32_t set = simt_order.thread >> CELL_THREAD_SHIFT;
+
+    if (cell->read_tick >= horizon) {
+        if ((cell->read >> READ_BYTES_SHIFT & 0xf) == 0)
+            return;
+        set = shadow_with_me(cell->read);
+    }
+    cell->read_tick = simt_order.tick;
+    cell->read = READ_AUTHORS | set << READ_SET_SHIFT | (uint32_t)access.bytes << READ_BYTES_SHIFT | access.site;
+}
+
+/** A store or an atomic, of bytes that may be written; the word's state is to be what is given. */
+static inline __attribute__((always_inline)) void shadow_store_known(struct shadow_cell *cell,
+                                                                     struct word_access access, uint32_t state)
+{
+    const uint32_t horizon = shadow_horizon(access.space);
+
+    if (!shadow_readers_done(cell, horizon, access) ||
+        (SIMT_UNLIKELY(cell->write_tick >= horizon) && !shadow_replaces(cell->write_tick, cell->write, access))) {
+        simt_store_slowly(cell, access, state);
+        return;
+    }
+    if (access.what == ACCESS_ATOMIC)
+        shadow_add_author(cell, horizon, access);
+    cell->write_tick = simt_order.tick;
+    cell->write = simt_order.thread | state | access.site;
+    if (access.what == ACCESS_ATOMIC)
+        cell->write |= CELL_ATOMIC | (uint32_t)access.kind << CELL_BYTES_SHIFT;
+    else
+        cell->write |= (uint32_t)access.bytes << CELL_BYTES_SHIFT;
+}
+
+/** A store or an atomic. */
+static inline __attribute__((always_inline)) void shadow_store(struct shadow_cell *cell, struct word_access access)
+{
+    uint32_t state = cell->write & CELL_STATE;
+
+    if (access.space == SPACE_GLOBAL) {
+        if (SIMT_UNLIKELY(state & (uint32_t)access.bytes << CELL_STATE_SHIFT)) {
+            simt_store_closely(cell, access);
+            return;
+        }
+    } else {
+        if (cell->write_tick < simt_order.block.block_tick)
+            state = 0;
+        if (access.needs_value && SIMT_UNLIKELY(access.bytes & ~(state >> CELL_STATE_SHIFT)))
+            simt_note_uninitialised(cell, access.bytes, ACCESS_ATOMIC, access.pc);
+        state |= (uint32_t)access.bytes << CELL_STATE_SHIFT;
+    }
+    shadow_store_known(cell, access, state);
+}
+
+#endif

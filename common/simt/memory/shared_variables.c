@@ -1,0 +1,453 @@
+/**
+ * @file shared_variables.c
+ * @brief Which words of shared memory belong to a `__shared__` variable, by the program's own symbol table.
+ *
+ * Shared memory is the program's block of thread-local storage. A word of it that no variable of a kernel has is marked
+ * in the shadow as one that every thread of every block is still to read: no store goes by such a word without a look
+ * at who read it, and no load without a look at who wrote it. So the marks cost nothing where no mark is.
+ */
+#include "device_memory.h"
+
+#include "machine/fault.h"
+#include "order/happens_before.h"
+#include "machine/pages.h"
+#include "machine/program_image.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { NAME_TEXT = 64 };
+
+/* A tick that never comes: start_ticks() in grid.c begins again long before. */
+
+struct variable {
+    size_t begin, end; /**< offsets in shared memory */
+    char name[NAME_TEXT];
+};
+
+/** Those of all kernels, in the order of their offsets. None if the program says nothing of them. */
+static struct variable_list {
+    struct variable *variable;
+    size_t count;
+    size_t bytes; /**< of shared memory */
+} variables;
+
+/** Those in global and constant memory, by address. */
+static struct variable_list globals;
+
+/* --- the symbol table --------------------------------------------------------------------------------------------- */
+
+struct symbols {
+    const unsigned char *file;
+    size_t size;
+    const ElfW(Sym) * symbol;
+    size_t count;
+    const char *names;
+    size_t names_size;
+};
+
+/** Whether `bytes` from `offset` on lie in the file, aligned as what they hold. */
+static bool in_file(const struct symbols *symbols, uint64_t offset, uint64_t bytes)
+{
+    return offset % sizeof(void *) == 0 && offset <= symbols->size && bytes <= symbols->size - offset;
+}
+
+/** Finds the table of symbols and that of their names in the file. */
+static bool find_tables(struct symbols *symbols)
+{
+    const ElfW(Ehdr) *header = (const void *)symbols->file;
+
+    if (symbols->size < sizeof *header || memcmp(header->e_ident, ELFMAG, SELFMAG) != 0 ||
+        header->e_shentsize != sizeof(ElfW(Shdr)) ||
+        !in_file(symbols, header->e_shoff, header->e_shnum * sizeof(ElfW(Shdr))))
+        return false;
+    const ElfW(Shdr) *section = (const void *)(symbols->file + header->e_shoff);
+
+    for (size_t i = 0; i < header->e_shnum; i++) {
+        if (section[i].sh_type != SHT_SYMTAB || section[i].sh_link >= header->e_shnum)
+            continue;
+        const ElfW(Shdr) *names = &section[section[i].sh_link];
+
+        if (!in_file(symbols, section[i].sh_offset, section[i].sh_size) || names->sh_offset > symbols->size ||
+            names->sh_size == 0 || names->sh_size > symbols->size - names->sh_offset)
+            return false;
+        symbols->symbol = (const void *)(symbols->file + section[i].sh_offset);
+        symbols->count = section[i].sh_size / sizeof *symbols->symbol;
+        symbols->names = (const char *)symbols->file + names->sh_offset;
+        symbols->names_size = names->sh_size;
+        return symbols->names[names->sh_size - 1] == 0;
+    }
+    return false;
+}
+
+static bool symbols_open(struct symbols *symbols)
+{
+    const int file = open("/proc/self/exe", O_RDONLY | O_CLOEXEC);
+    struct stat status;
+    void *mapped = MAP_FAILED;
+
+    *symbols = (struct symbols){0};
+    if (file < 0)
+        return false;
+    if (fstat(file, &status) == 0 && status.st_size > 0)
+        mapped = mmap(NULL, (size_t)status.st_size, PROT_READ, MAP_PRIVATE, file, 0);
+    close(file);
+    if (mapped == MAP_FAILED)
+        return false;
+    symbols->file = mapped;
+    symbols->size = (size_t)status.st_size;
+    if (find_tables(symbols))
+        return true;
+    munmap(mapped, symbols->size);
+    return false;
+}
+
+static void symbols_close(const struct symbols *symbols)
+{
+    munmap((void *)symbols->file, symbols->size);
+}
+
+/** The name of a thread-local variable; "" for anything else. */
+static const char *thread_local_name(const struct symbols *symbols, const ElfW(Sym) * symbol)
+{
+    const bool variable = ELF64_ST_TYPE(symbol->st_info) == STT_TLS && symbol->st_shndx != SHN_UNDEF &&
+                          symbol->st_size > 0 && symbol->st_name < symbols->names_size;
+
+    return variable ? symbols->names + symbol->st_name : "";
+}
+
+/* --- variables ---------------------------------------------------------------------------------------------------- */
+
+/**
+ * Whether a thread-local variable is a kernel's: the engine's own are C's, and simt_gap_... are there to be nobody's.
+ */
+static bool is_kernels(const char *symbol)
+{
+    return strncmp(symbol, "_Z", 2) == 0 && !strstr(symbol, "simt_gap_");
+}
+
+/** What the source calls a variable: the last name of a symbol such as _ZZ6kernelIiEvPT_E5words. */
+static void take_name(const char *symbol, char name[NAME_TEXT])
+{
+    snprintf(name, NAME_TEXT, "%s", symbol);
+    for (const char *at = symbol + 2; *at; at++) {
+        char *rest;
+
+        if (!strchr("ELZ", at[-1]) || *at < '1' || *at > '9')
+            continue;
+        const size_t length = strtoul(at, &rest, 10);
+
+        /* Of several of one name in one function, and of copies, all but the first have something behind it. */
+        if (length == strlen(rest) ||
+            (length < strlen(rest) && strspn(rest + length, "_.0123456789") == strlen(rest + length))) {
+            snprintf(name, NAME_TEXT, "%.*s", (int)length, rest);
+            return;
+        }
+    }
+}
+
+/** The table is the running program's: it has the dynamic array where that lies. So shared memory begins with TLS. */
+static bool is_ours(const struct symbols *symbols, size_t dynamic)
+{
+    for (size_t i = 0; i < symbols->count; i++) {
+        if (strcmp(thread_local_name(symbols, &symbols->symbol[i]), "simt_dynamic_shared") == 0)
+            return symbols->symbol[i].st_value == dynamic;
+    }
+    return false;
+}
+
+static int by_begin(const void *a, const void *b)
+{
+    const struct variable *const left = a;
+    const struct variable *const right = b;
+
+    return (left->begin > right->begin) - (left->begin < right->begin);
+}
+
+/** The name of a variable that a kernel has in global or constant memory; "" for anything else. */
+static const char *global_name(const struct symbols *symbols, const ElfW(Sym) * symbol)
+{
+    const struct program_image *image = &simt_program;
+    const uintptr_t address = symbol->st_value + image->bias;
+    const bool there = address - image->data_low < image->data_high - image->data_low ||
+                       address - image->constant_low < image->constant_high - image->constant_low;
+    const bool variable = ELF64_ST_TYPE(symbol->st_info) == STT_OBJECT && symbol->st_size > 0 &&
+                          symbol->st_name < symbols->names_size;
+
+    return there && variable ? symbols->names + symbol->st_name : "";
+}
+
+/** Adds a symbol to a list that has room. */
+static void take_variable(struct variable_list *list, const ElfW(Sym) * symbol, uintptr_t bias, const char *name)
+{
+    struct variable *variable = &list->variable[list->count++];
+
+    variable->begin = symbol->st_value + bias;
+    variable->end = variable->begin + symbol->st_size;
+    snprintf(variable->name, NAME_TEXT, "%s", name);
+    if (strncmp(name, "_Z", 2) == 0)
+        take_name(name, variable->name);
+}
+
+static bool take_variables(const struct symbols *symbols)
+{
+    variables.variable = pages_map((symbols->count + 1) * sizeof *variables.variable);
+    globals.variable = pages_map((symbols->count + 1) * sizeof *globals.variable);
+    if (!variables.variable || !globals.variable)
+        return false;
+    for (size_t i = 0; i < symbols->count; i++) {
+        const ElfW(Sym) *symbol = &symbols->symbol[i];
+        const char *shared = thread_local_name(symbols, symbol);
+        const char *global = global_name(symbols, symbol);
+
+        if (is_kernels(shared))
+            take_variable(&variables, symbol, 0, shared);
+        else if (*global && !strstr(global, "simt_gap_"))
+            take_variable(&globals, symbol, simt_program.bias, global);
+    }
+    qsort(variables.variable, variables.count, sizeof *variables.variable, by_begin);
+    qsort(globals.variable, globals.count, sizeof *globals.variable, by_begin);
+    return true;
+}
+
+/** The running program's, from the first launch on; empty if there are none. */
+static struct symbols own_symbols;
+
+void simt_shared_variables_find(size_t bytes, size_t dynamic)
+{
+    static bool looked;
+    struct symbols symbols;
+
+    if (looked)
+        return;
+    looked = true;
+    if (!symbols_open(&symbols))
+        return;
+    if (!is_ours(&symbols, dynamic) || !take_variables(&symbols)) {
+        symbols_close(&symbols);
+        return;
+    }
+    variables.bytes = bytes;
+    own_symbols = symbols;
+}
+
+/* --- marks -------------------------------------------------------------------------------------------------------- */
+
+/** Marks the whole words in [begin, end). */
+static void mark(struct shadow_cell *shadow, size_t begin, size_t end)
+{
+    for (size_t word = (begin + 3) / 4; word < end / 4; word++) {
+        shadow[word].read_tick = TICK_NEVER;
+        shadow[word].read = READ_UNOWNED;
+    }
+}
+
+void simt_shared_variables_mark(struct shadow_cell *shadow, size_t dynamic)
+{
+    const size_t dynamic_end = dynamic + SHARED_BYTES_LIMIT;
+    size_t begin = 0;
+
+    if (variables.bytes == 0)
+        return;
+    for (size_t i = 0; i <= variables.count; i++) {
+        const bool last = i == variables.count;
+        const size_t end = last || variables.variable[i].begin > variables.bytes ? variables.bytes
+                                                                                 : variables.variable[i].begin;
+
+        /* The dynamic array has bounds of its own, for each launch. */
+        if (begin < dynamic)
+            mark(shadow, begin, end < dynamic ? end : dynamic);
+        if (end > dynamic_end)
+            mark(shadow, begin > dynamic_end ? begin : dynamic_end, end);
+        if (!last && variables.variable[i].end > begin)
+            begin = variables.variable[i].end;
+    }
+}
+
+bool simt_is_unowned(const struct shadow_cell *cell)
+{
+    return cell->read_tick == TICK_NEVER && cell->read == READ_UNOWNED;
+}
+
+/* --- faults ------------------------------------------------------------------------------------------------------- */
+
+/** The last variable of a list that begins at or before a place; NULL if none does. */
+static const struct variable *variable_before(const struct variable_list *list, size_t place)
+{
+    size_t low = 0;
+    size_t high = list->count;
+
+    while (low < high) {
+        const size_t middle = (low + high) / 2;
+
+        if (list->variable[middle].begin <= place)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low > 0 ? &list->variable[low - 1] : NULL;
+}
+
+static void describe(const struct variable_list *list, size_t offset, char *text, size_t size)
+{
+    const struct variable *behind = variable_before(list, offset);
+    const struct variable *ahead = behind ? behind + 1 : list->variable;
+    const size_t past = behind ? offset - behind->end : SIZE_MAX;
+    size_t before = SIZE_MAX;
+
+    if (ahead < list->variable + list->count)
+        before = ahead->begin - offset;
+    if (past == 0)
+        snprintf(text, size, "right past the end of '%s', which has %zu bytes", behind->name,
+                 behind->end - behind->begin);
+    else if (behind && past <= before)
+        snprintf(text, size, "%zu bytes past the end of '%s', which has %zu bytes", past, behind->name,
+                 behind->end - behind->begin);
+    else if (before < SIZE_MAX)
+        snprintf(text, size, "%zu bytes before '%s', which has %zu bytes", before, ahead->name,
+                 ahead->end - ahead->begin);
+    else
+        snprintf(text, size, "of memory that no variable has");
+}
+
+size_t simt_constant_bytes(void)
+{
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < globals.count; i++) {
+        if (globals.variable[i].begin >= simt_program.constant_low &&
+            globals.variable[i].begin < simt_program.constant_high)
+            bytes += globals.variable[i].end - globals.variable[i].begin;
+    }
+    return bytes;
+}
+
+/** The function at an address; NULL if nobody knows it. */
+static const ElfW(Sym) * function_at(const struct symbols *symbols, uintptr_t address)
+{
+    for (size_t i = 0; i < symbols->count; i++) {
+        const ElfW(Sym) *symbol = &symbols->symbol[i];
+
+        if (ELF64_ST_TYPE(symbol->st_info) == STT_FUNC && symbol->st_value + simt_program.bias == address &&
+            symbol->st_name < symbols->names_size)
+            return symbol;
+    }
+    return NULL;
+}
+
+/** The variables of a function _Z... are called _ZZ...E and so on. */
+static size_t sum_of_function(const struct symbols *symbols, const char *function)
+{
+    const size_t length = strlen(function);
+    size_t bytes = 0;
+
+    for (size_t i = 0; i < symbols->count && length > 2; i++) {
+        const char *name = thread_local_name(symbols, &symbols->symbol[i]);
+
+        if (strncmp(name, "_ZZ", 3) == 0 && strncmp(name + 3, function + 2, length - 2) == 0 &&
+            name[length + 1] == 'E' && is_kernels(name))
+            bytes += symbols->symbol[i].st_size;
+    }
+    return bytes;
+}
+
+struct kernel_limits simt_kernel_limits(const void *kernel)
+{
+    enum { REMEMBERED = 64 };
+    static struct known {
+        const void *kernel;
+        struct kernel_limits limits;
+    } known[REMEMBERED];
+    static unsigned next;
+    struct known *place = &known[next % REMEMBERED];
+
+    for (unsigned i = 0; i < REMEMBERED; i++) {
+        if (known[i].kernel == kernel)
+            return known[i].limits;
+    }
+    const ElfW(Sym) *symbol = function_at(&own_symbols, (uintptr_t)kernel);
+
+    next++;
+    *place = (struct known){.kernel = kernel, .limits.threads = BLOCK_THREADS};
+    if (symbol) {
+        place->limits.static_shared = sum_of_function(&own_symbols, own_symbols.names + symbol->st_name);
+        place->limits.threads = simt_threads_bound((uintptr_t)kernel, symbol->st_size);
+    }
+    return place->limits;
+}
+
+static bool is_used(const struct variable *variable)
+{
+    for (size_t word = variable->begin / 4; word < (variable->end + 3) / 4; word++) {
+        const struct shadow_cell *cell = &simt_memory.shared_shadow[word];
+
+        if (cell->write_tick >= simt_order.launch_tick ||
+            (cell->read_tick >= simt_order.launch_tick && !simt_is_unowned(cell)))
+            return true;
+    }
+    return false;
+}
+
+size_t simt_static_shared_used(size_t dynamic_bytes)
+{
+    size_t all = 0;
+    size_t used = 0;
+
+    for (size_t i = 0; i < variables.count; i++)
+        all += variables.variable[i].end - variables.variable[i].begin;
+    if (all + dynamic_bytes <= SHARED_BYTES_DEFAULT)
+        return 0;
+    for (size_t i = 0; i < variables.count; i++)
+        used += is_used(&variables.variable[i]) ? variables.variable[i].end - variables.variable[i].begin : 0;
+    return used;
+}
+
+bool simt_variable_has(uintptr_t address, size_t bytes)
+{
+    const struct variable *variable = variable_before(&globals, address);
+
+    return globals.count == 0 || (variable && bytes <= variable->end - variable->begin &&
+                                  address - variable->begin <= variable->end - variable->begin - bytes);
+}
+
+const char *simt_variable_at(uintptr_t address)
+{
+    size_t bytes, dynamic;
+    uintptr_t low;
+
+    if (simt_shared_find(&low, &bytes, &dynamic)) /* there may have been no launch yet */
+        simt_shared_variables_find(bytes, dynamic);
+    const struct variable *variable = variable_before(&globals, address);
+
+    return variable && address < variable->end ? variable->name : "?";
+}
+
+_Noreturn void simt_fault_no_variable(uintptr_t address, unsigned bytes, bool store, uintptr_t pc)
+{
+    const struct variable *variable = variable_before(&globals, address);
+    const bool inside = variable && address < variable->end;
+    char where[160];
+
+    describe(&globals, inside ? variable->end : address, where, sizeof where);
+    simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds access", "%s %u byte%s %s", store ? "writes" : "reads",
+                    bytes, bytes == 1 ? "" : "s", where);
+}
+
+_Noreturn void simt_fault_unowned(const struct shadow_cell *cell, uint32_t bytes, enum shadow_access access,
+                                  uintptr_t pc)
+{
+    static const char *const does[] = {"reads", "writes", "updates atomically"};
+    const int count = __builtin_popcount(bytes);
+    char where[160];
+
+    describe(&variables, (size_t)(cell - simt_memory.shared_shadow) * 4 + (size_t)__builtin_ctz(bytes), where,
+             sizeof where);
+    simt_fault_here(cudaErrorIllegalAddress, pc, "out-of-bounds shared access", "%s %d byte%s %s", does[access], count,
+                    count == 1 ? "" : "s", where);
+}

@@ -1,0 +1,591 @@
+/**
+ * @file trace.c
+ * @brief What the warps of the first block of a launch did, in the order of the replay, and the values they did it
+ * with.
+ */
+#include "trace.h"
+
+#include "memory/device_memory.h"
+#include "machine/pages.h"
+#include "simt.h"
+#include "machine/source_lines.h"
+
+#include <errno.h>
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NO_ALLOCATION = -1 };
+
+enum entry_kind {
+    ENTRY_SHUFFLE,
+    ENTRY_VOTE,
+    ENTRY_WARP_BARRIER,
+    ENTRY_BLOCK_BARRIER,
+    ENTRY_SHARED_LOAD,
+    ENTRY_SHARED_STORE,
+    ENTRY_GLOBAL_LOAD,
+    ENTRY_GLOBAL_STORE,
+    ENTRY_ATOMIC,
+    ENTRY_RETURN,
+    ENTRY_MMA,
+    ENTRY_MATRIX_MEMORY,
+    ENTRY_COPY_FROM,
+    ENTRY_COPY_TO,
+};
+
+static const char *const kind_names[] = {
+    [ENTRY_SHUFFLE] = "shuffle",
+    [ENTRY_VOTE] = "vote",
+    [ENTRY_WARP_BARRIER] = "warp_barrier",
+    [ENTRY_BLOCK_BARRIER] = "block_barrier",
+    [ENTRY_SHARED_LOAD] = "shared_load",
+    [ENTRY_SHARED_STORE] = "shared_store",
+    [ENTRY_GLOBAL_LOAD] = "global_load",
+    [ENTRY_GLOBAL_STORE] = "global_store",
+    [ENTRY_ATOMIC] = "atomic",
+    [ENTRY_RETURN] = "return",
+    [ENTRY_MMA] = "mma",
+    [ENTRY_MATRIX_MEMORY] = "matrix_memory",
+    [ENTRY_COPY_FROM] = "copy_from",
+    [ENTRY_COPY_TO] = "copy_to",
+};
+
+/** What an entry says of one lane. */
+struct cell {
+    uint64_t offset;
+    uint64_t in;    /**< operand, or the low 8 bytes in memory */
+    uint64_t out;   /**< result, or the high 8 bytes in memory */
+    int32_t number; /**< allocation, or the lane read */
+    bool known;     /**< the value is */
+};
+
+/** One operation of one warp. Its cells, one for each lane in `lanes`, follow those of the entry before. */
+struct entry {
+    uint8_t kind;
+    uint8_t bytes;
+    bool in_global; /**< an atomic */
+    uint16_t warp;
+    uint16_t warps; /**< of the block, at a block barrier */
+    uint32_t lanes;
+    uint32_t barrier; /**< block barriers before this one */
+    uintptr_t pc;
+    const char *operation;
+};
+
+/** What a lane has read or written and the replay has not come to. */
+struct value {
+    const void *address;
+    uint64_t word[2];
+    uint8_t bytes;
+    bool known;
+    bool pending; /**< a store that has not been done: the value is in memory once the lane has stopped */
+};
+
+struct queue {
+    struct value value[LANE_EVENTS];
+    uint32_t pushed;
+    uint32_t settled; /**< none before this one is pending */
+    uint32_t popped;
+    uintptr_t last_pc; /**< of the last entry that the lane was in */
+};
+
+static struct trace {
+    bool armed;       /**< a launch is to be traced */
+    const char *only; /**< of the kernel of that name, or NULL */
+    bool on;          /**< that launch runs */
+    bool truncated;
+    bool no_memory;
+    char *kernel;
+    uintptr_t kernel_pc;
+    dim3 grid;
+    dim3 block;
+    size_t dynamic_offset; /**< of dynamic shared memory, in shared memory */
+    size_t dynamic_bytes;
+    struct queue *queue; /**< of every thread of the block */
+    struct entry *entry;
+    size_t entries;
+    size_t entry_room;
+    size_t most_entries;
+    struct cell *cell;
+    size_t cells;
+    size_t cell_room;
+    uint32_t barriers;
+} trace;
+
+/* --- begin and end ------------------------------------------------------------------------------------------------ */
+
+static void trace_clear(void)
+{
+    pages_unmap(trace.queue, BLOCK_THREADS * sizeof *trace.queue);
+    free(trace.kernel);
+    free(trace.entry);
+    free(trace.cell);
+    trace = (struct trace){0};
+}
+
+bool simt_trace_begin(size_t most_events)
+{
+    trace_clear();
+    trace.queue = pages_map(BLOCK_THREADS * sizeof *trace.queue);
+    trace.most_entries = most_events;
+    trace.armed = trace.queue != NULL;
+    return trace.armed;
+}
+
+void simt_trace_only(const char *kernel)
+{
+    trace.only = kernel;
+}
+
+/** Whether a launch's name, up to its template arguments, is the one that the trace waits for. */
+static bool is_wanted(const char *name)
+{
+    const size_t length = strcspn(name, "<");
+
+    return !trace.only || (strlen(trace.only) == length && strncmp(name, trace.only, length) == 0);
+}
+
+bool simt_tracing_begin(const struct launch *launch)
+{
+    uintptr_t shared;
+    size_t shared_bytes;
+
+    trace.on = trace.armed && is_wanted(launch->name);
+    if (!trace.on)
+        return false;
+    trace.armed = false;
+    trace.kernel = strdup(launch->name);
+    trace.no_memory = !trace.kernel;
+    trace.kernel_pc = (uintptr_t)launch->kernel + 1;
+    trace.grid = launch->grid;
+    trace.block = launch->block;
+    simt_shared_find(&shared, &shared_bytes, &trace.dynamic_offset);
+    trace.dynamic_bytes = launch->dynamic_shared;
+    return true;
+}
+
+/** Other blocks, and this one once the trace is full, go the quick way. */
+static void trace_block(uint32_t number)
+{
+    simt_memory_watch(trace.on && number == 0);
+}
+
+/* --- values ------------------------------------------------------------------------------------------------------- */
+
+static void settle(struct queue *queue)
+{
+    for (; queue->settled != queue->pushed; queue->settled++) {
+        struct value *value = &queue->value[queue->settled % LANE_EVENTS];
+
+        if (value->pending)
+            memcpy(value->word, value->address, value->bytes);
+        value->pending = false;
+    }
+}
+
+/** Whether the lane still has to do a store of which some bytes are about to change again. */
+static bool overlaps_pending(const struct queue *queue, uintptr_t address, unsigned bytes)
+{
+    for (uint32_t i = queue->settled; i != queue->pushed; i++) {
+        const struct value *value = &queue->value[i % LANE_EVENTS];
+        const uintptr_t other = (uintptr_t)value->address;
+
+        if (value->pending && address < other + value->bytes && other < address + bytes)
+            return true;
+    }
+    return false;
+}
+
+static void trace_access(const void *address, unsigned bytes, enum event_kind kind)
+{
+    const struct lane *lane = simt_now.lane;
+    struct queue *queue = &trace.queue[lane->thread];
+    const bool store = kind == EVENT_GLOBAL_STORE || kind == EVENT_SHARED_STORE;
+    const bool load = kind == EVENT_GLOBAL_LOAD || kind == EVENT_SHARED_LOAD || kind == EVENT_COPY_FROM;
+    const bool arrives = kind == EVENT_COPY_TO; /* later than the lane goes on */
+
+    if (!simt_memory.watched) /* the trace has become full meanwhile */
+        return;
+    if (!load && overlaps_pending(queue, (uintptr_t)address, bytes))
+        settle(queue);
+
+    struct value *value = &queue->value[queue->pushed++ % LANE_EVENTS];
+
+    *value = (struct value){
+        .address = address, .bytes = (uint8_t)bytes, .known = !(store && lane->in_pieces) && !arrives};
+    value->pending = store && value->known;
+    if (!store && !arrives)
+        memcpy(value->word, address, bytes);
+}
+
+static void trace_stop(const struct warp *warp)
+{
+    if (!simt_memory.watched)
+        return;
+    FOR_EACH_LANE (i, warp->lanes)
+        settle(&trace.queue[warp->first + i]);
+}
+
+/* --- entries ------------------------------------------------------------------------------------------------------ */
+
+/** Room for `needed` elements; false and the trace as it was if there is no memory. */
+static bool grow(void **memory, size_t *room, size_t needed, size_t size)
+{
+    if (needed <= *room)
+        return true;
+    const size_t larger = 2 * needed + 64;
+    void *moved = realloc(*memory, larger * size);
+
+    if (!moved)
+        return false;
+    *memory = moved;
+    *room = larger;
+    return true;
+}
+
+/** Appends an entry and returns its cells, to be filled; NULL if it found no room, and the trace ends here. */
+static struct cell *append(struct entry entry)
+{
+    const size_t lanes = (size_t)__builtin_popcount(entry.lanes);
+
+    if (trace.entries == trace.most_entries) {
+        trace.truncated = true;
+    } else if (!grow((void **)&trace.entry, &trace.entry_room, trace.entries + 1, sizeof *trace.entry) ||
+               !grow((void **)&trace.cell, &trace.cell_room, trace.cells + lanes, sizeof *trace.cell)) {
+        trace.no_memory = true;
+    } else {
+        struct cell *cell = trace.cell + trace.cells;
+
+        memset(cell, 0, lanes * sizeof *cell);
+        trace.entry[trace.entries++] = entry;
+        trace.cells += lanes;
+        FOR_EACH_LANE (i, entry.lanes)
+            trace.queue[(unsigned)entry.warp * WARP_LANES + i].last_pc = entry.pc;
+        return cell;
+    }
+    trace.on = false;
+    simt_memory_watch(false);
+    return NULL;
+}
+
+static uint16_t warp_number(void)
+{
+    return (uint16_t)(simt_now.warp_lane->thread / WARP_LANES);
+}
+
+static void trace_request(const struct request *request)
+{
+    static const enum entry_kind kinds[] = {
+        [EVENT_GLOBAL_LOAD] = ENTRY_GLOBAL_LOAD, [EVENT_GLOBAL_STORE] = ENTRY_GLOBAL_STORE,
+        [EVENT_SHARED_LOAD] = ENTRY_SHARED_LOAD, [EVENT_SHARED_STORE] = ENTRY_SHARED_STORE,
+        [EVENT_GLOBAL_ATOMIC] = ENTRY_ATOMIC,    [EVENT_SHARED_ATOMIC] = ENTRY_ATOMIC,
+        [EVENT_COPY_FROM] = ENTRY_COPY_FROM,     [EVENT_COPY_TO] = ENTRY_COPY_TO,
+    };
+    const enum event_kind kind = request->kind;
+    const bool global = kind == EVENT_GLOBAL_LOAD || kind == EVENT_GLOBAL_STORE || kind == EVENT_GLOBAL_ATOMIC ||
+                        kind == EVENT_COPY_FROM;
+
+    if (!simt_memory.watched)
+        return;
+    if (request->bytes == 0) { /* a copy of zeros only: nothing is read */
+        for (unsigned i = 0; i < request->count; i++)
+            trace.queue[simt_now.warp_lane[request->lane[i]].thread].popped++;
+        return;
+    }
+    struct cell *cell = append((struct entry){.kind = kinds[kind],
+                                              .bytes = (uint8_t)request->bytes,
+                                              .in_global = global,
+                                              .warp = warp_number(),
+                                              .lanes = request->lanes,
+                                              .pc = request->pc});
+
+    for (unsigned i = 0; cell && i < request->count; i++, cell++) {
+        struct queue *queue = &trace.queue[simt_now.warp_lane[request->lane[i]].thread];
+        const struct value *value = &queue->value[queue->popped++ % LANE_EVENTS];
+        const uint64_t offset = request->offset[i];
+
+        *cell = (struct cell){.offset = offset, .in = value->word[0], .out = value->word[1], .known = value->known};
+        if (global && offset & EVENT_OUTSIDE) {
+            cell->offset = offset & ~EVENT_OUTSIDE;
+            cell->number = NO_ALLOCATION;
+        } else if (global) {
+            cell->number = simt_arena_allocation(offset, &cell->offset);
+        }
+    }
+}
+
+static void trace_meeting(const struct meeting *meeting)
+{
+    static const enum entry_kind kinds[] = {
+        [MEETING_SHUFFLE] = ENTRY_SHUFFLE,
+        [MEETING_VOTE] = ENTRY_VOTE,
+        [MEETING_SYNCWARP] = ENTRY_WARP_BARRIER,
+        [MEETING_MMA] = ENTRY_MMA,
+        [MEETING_MATRIX_MEMORY] = ENTRY_MATRIX_MEMORY,
+    };
+
+    if (!simt_memory.watched)
+        return;
+    struct cell *cell = append((struct entry){.kind = kinds[meeting->kind],
+                                              .bytes = (uint8_t)meeting->bytes,
+                                              .warp = warp_number(),
+                                              .lanes = meeting->lanes,
+                                              .pc = simt_now.warp_lane[__builtin_ctz(meeting->lanes)].site,
+                                              .operation = meeting->name});
+
+    FOR_EACH_LANE (lane, cell ? meeting->lanes : 0) {
+        *cell = (struct cell){.in = meeting->in[lane], .out = meeting->warp->value[lane], .known = true};
+        if (meeting->kind == MEETING_SHUFFLE)
+            cell->number = meeting->from[lane];
+        cell++;
+    }
+}
+
+static void trace_barrier(const struct block *block)
+{
+    const uint32_t barrier = trace.barriers;
+
+    if (!trace.on || block->number != 0)
+        return;
+    trace.barriers++;
+    for (unsigned i = 0; i < block->warps && trace.on; i++) {
+        const struct warp *warp = &block->warp[i];
+
+        append((struct entry){.kind = ENTRY_BLOCK_BARRIER,
+                              .warp = (uint16_t)i,
+                              .warps = (uint16_t)block->warps,
+                              .lanes = warp->at_barrier,
+                              .barrier = barrier,
+                              .pc = block->lane[warp->first + (unsigned)__builtin_ctz(warp->at_barrier)].site});
+    }
+}
+
+static void trace_return(uint32_t lanes)
+{
+    const struct lane *lane = &simt_now.warp_lane[__builtin_ctz(lanes)];
+    const bool has_event = lane->head > lane->limit - LANE_EVENTS;
+
+    if (!simt_memory.watched)
+        return;
+    append((struct entry){.kind = ENTRY_RETURN,
+                          .warp = warp_number(),
+                          .lanes = lanes,
+                          .pc = has_event ? lane->head[-1].pc : trace.queue[lane->thread].last_pc});
+}
+
+const struct observer simt_tracing = {
+    .block_runs = trace_block,
+    .lane_accesses = trace_access,
+    .lanes_stopped = trace_stop,
+    .lanes_returned = trace_return,
+    .request_issued = trace_request,
+    .lanes_met = trace_meeting,
+    .barrier_opens = trace_barrier,
+};
+
+/* --- writing ------------------------------------------------------------------------------------------------------ */
+
+/** Distinct program counters in order, and where they are in the source. */
+struct places {
+    uintptr_t *pc;
+    char (*text)[PLACE_TEXT];
+    size_t count;
+};
+
+static int compare_pcs(const void *a, const void *b)
+{
+    const uintptr_t x = *(const uintptr_t *)a;
+    const uintptr_t y = *(const uintptr_t *)b;
+
+    return (x > y) - (x < y);
+}
+
+static void places_free(struct places *places)
+{
+    free(places->pc);
+    free(places->text);
+}
+
+static bool places_find(struct places *places)
+{
+    size_t count = 0;
+
+    *places = (struct places){.pc = malloc((trace.entries + 1) * sizeof *places->pc)};
+    if (!places->pc)
+        return false;
+    places->pc[0] = trace.kernel_pc;
+    for (size_t i = 0; i < trace.entries; i++)
+        places->pc[i + 1] = trace.entry[i].pc;
+    qsort(places->pc, trace.entries + 1, sizeof *places->pc, compare_pcs);
+    for (size_t i = 0; i <= trace.entries; i++) {
+        if (count == 0 || places->pc[count - 1] != places->pc[i])
+            places->pc[count++] = places->pc[i];
+    }
+    places->count = count;
+    places->text = calloc(count, sizeof *places->text);
+    if (!places->text)
+        places_free(places);
+    for (size_t i = 0; i < count && places->text; i++)
+        simt_source_line(places->pc[i], places->text[i]);
+    return places->text != NULL;
+}
+
+/** The file, cut from its line; the line is 0 where it is not known. */
+static const char *place_of(const struct places *places, uintptr_t pc, char file[PLACE_TEXT], unsigned long *line)
+{
+    const uintptr_t *found = bsearch(&pc, places->pc, places->count, sizeof pc, compare_pcs);
+    char *colon;
+
+    snprintf(file, PLACE_TEXT, "%s", found ? places->text[found - places->pc] : "");
+    colon = strrchr(file, ':');
+    *line = colon ? strtoul(colon + 1, NULL, 10) : 0;
+    if (*line == 0)
+        file[0] = 0;
+    else
+        *colon = 0;
+    return file;
+}
+
+static void write_string(FILE *stream, const char *text)
+{
+    putc('"', stream);
+    for (; *text; text++) {
+        if (*text == '"' || *text == '\\')
+            putc('\\', stream);
+        if ((unsigned char)*text < 0x20)
+            fprintf(stream, "\\u%04x", (unsigned)*text);
+        else
+            putc(*text, stream);
+    }
+    putc('"', stream);
+}
+
+enum column { COLUMN_FROM, COLUMN_ALLOCATION, COLUMN_OFFSET, COLUMN_VALUE, COLUMN_IN, COLUMN_OUT };
+
+static void write_cell(FILE *stream, const struct entry *entry, const struct cell *cell, enum column column)
+{
+    const int digits = 2 * (entry->bytes < 8 ? entry->bytes : 8);
+
+    if (column == COLUMN_FROM || column == COLUMN_ALLOCATION)
+        fprintf(stream, "%" PRId32, cell->number);
+    else if (column == COLUMN_OFFSET)
+        fprintf(stream, "%" PRIu64, cell->offset);
+    else if (!cell->known)
+        fputs("null", stream);
+    else if (column == COLUMN_VALUE && entry->bytes == 16)
+        fprintf(stream, "\"0x%016" PRIx64 "%016" PRIx64 "\"", cell->out, cell->in);
+    else
+        fprintf(stream, "\"0x%0*" PRIx64 "\"", digits, column == COLUMN_OUT ? cell->out : cell->in);
+}
+
+/** 32 elements, one for each lane of a warp; lanes that took no part have null, or -1 where a lane is named. */
+static void write_column(FILE *stream, const char *name, const struct entry *entry, const struct cell *cell,
+                         enum column column)
+{
+    fprintf(stream, ", \"%s\": [", name);
+    for (unsigned lane = 0; lane < WARP_LANES; lane++) {
+        if (lane > 0)
+            putc(',', stream);
+        if (entry->lanes >> lane & 1)
+            write_cell(stream, entry, cell++, column);
+        else
+            fputs(column == COLUMN_FROM ? "-1" : "null", stream);
+    }
+    putc(']', stream);
+}
+
+static void write_details(FILE *stream, const struct entry *entry, const struct cell *cell)
+{
+    switch ((enum entry_kind)entry->kind) {
+    case ENTRY_SHUFFLE:
+    case ENTRY_VOTE:
+        fprintf(stream, ", \"operation\": \"%s\"", entry->operation);
+        if (entry->kind == ENTRY_SHUFFLE) {
+            fprintf(stream, ", \"bytes\": %u", entry->bytes);
+            write_column(stream, "from", entry, cell, COLUMN_FROM);
+        }
+        write_column(stream, "in", entry, cell, COLUMN_IN);
+        write_column(stream, "out", entry, cell, COLUMN_OUT);
+        break;
+    case ENTRY_BLOCK_BARRIER:
+        fprintf(stream, ", \"barrier\": %" PRIu32 ", \"warps\": %u", entry->barrier, entry->warps);
+        break;
+    case ENTRY_MMA:
+    case ENTRY_MATRIX_MEMORY:
+        fprintf(stream, ", \"operation\": \"%s\"", entry->operation);
+        break;
+    case ENTRY_WARP_BARRIER:
+    case ENTRY_RETURN:
+        break;
+    default:
+        fprintf(stream, ", \"bytes\": %u", entry->bytes);
+        if (entry->kind == ENTRY_ATOMIC)
+            fprintf(stream, ", \"space\": \"%s\"", entry->in_global ? "global" : "shared");
+        if (entry->in_global)
+            write_column(stream, "allocation", entry, cell, COLUMN_ALLOCATION);
+        write_column(stream, "offset", entry, cell, COLUMN_OFFSET);
+        write_column(stream, "value", entry, cell, COLUMN_VALUE);
+    }
+}
+
+static void write_entry(FILE *stream, const struct entry *entry, const struct cell *cell, const struct places *places,
+                        const char *source)
+{
+    char file[PLACE_TEXT];
+    unsigned long line;
+
+    place_of(places, entry->pc, file, &line);
+    fprintf(stream, "{\"kind\": \"%s\", \"warp\": %u, \"line\": ", kind_names[entry->kind], entry->warp);
+    if (line > 0)
+        fprintf(stream, "%lu", line);
+    else
+        fputs("null", stream);
+    if (line > 0 && strcmp(file, source) != 0) {
+        fputs(", \"file\": ", stream);
+        write_string(stream, file);
+    }
+    fprintf(stream, ", \"lanes\": %" PRIu32, entry->lanes);
+    write_details(stream, entry, cell);
+    putc('}', stream);
+}
+
+static void write_trace(FILE *stream, const struct places *places)
+{
+    const struct cell *cell = trace.cell;
+    char source[PLACE_TEXT];
+    unsigned long line;
+
+    fputs("{\"kernel\": ", stream);
+    write_string(stream, trace.kernel);
+    fprintf(stream,
+            ",\n\"grid\": [%u,%u,%u], \"block\": [%u,%u,%u], \"traced_block\": [0,0,0], "
+            "\"dynamic_shared\": {\"offset\": %zu, \"bytes\": %zu},\n\"source\": ",
+            trace.grid.x, trace.grid.y, trace.grid.z, trace.block.x, trace.block.y, trace.block.z, trace.dynamic_offset,
+            trace.dynamic_bytes);
+    write_string(stream, place_of(places, trace.kernel_pc, source, &line));
+    fprintf(stream, ",\n\"truncated\": %s,\n\"events\": [", trace.truncated ? "true" : "false");
+    for (size_t i = 0; i < trace.entries; i++) {
+        fputs(i > 0 ? ",\n" : "\n", stream);
+        write_entry(stream, &trace.entry[i], cell, places, source);
+        cell += __builtin_popcount(trace.entry[i].lanes);
+    }
+    fputs("\n]}\n", stream);
+}
+
+bool simt_trace_end(FILE *stream)
+{
+    struct places places = {0};
+    const bool wanted = stream && trace.kernel && !trace.no_memory;
+    const bool found = wanted && places_find(&places);
+    const bool no_memory = trace.no_memory || (wanted && !found);
+
+    if (found) {
+        write_trace(stream, &places);
+        places_free(&places);
+    }
+    trace_clear();
+    if (no_memory)
+        errno = ENOMEM;
+    return !stream || (found && !ferror(stream));
+}

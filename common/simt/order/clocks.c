@@ -1,0 +1,31 @@
+/** @file clocks.c  Vector clocks of streams. */
+#include "clocks.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+uint64_t simt_clock_known(const struct clock *clock, size_t stream)
+{
+    return stream < clock->count ? clock->position[stream] : 0;
+}
+
+void simt_clock_raise(struct clock *clock, size_t stream, uint64_t position)
+{
+    if (stream >= clock->count) {
+        uint64_t *larger = realloc(clock->position, (stream + 1) * sizeof *larger);
+
+        if (!larger)
+            return;
+        memset(larger + clock->count, 0, (stream + 1 - clock->count) * sizeof *larger);
+        clock->position = larger;
+        clock->count = stream + 1;
+    }
+    if (clock->position[stream] < position)
+        clock->position[stream] = position;
+}
+
+void simt_clock_join(struct clock *clock, const struct clock *other)
+{
+    for (size_t i = other->count; i-- > 0;)
+        simt_clock_raise(clock, i, other->position[i]);
+}

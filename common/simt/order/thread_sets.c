@@ -1,0 +1,88 @@
+/** @file thread_sets.c  Sets of threads, each once: found by their members, and by the set they grew from. */
+#include "thread_sets.h"
+
+#include "machine/pages.h"
+
+#include <string.h>
+
+enum { SLOTS = 4 * THREAD_SETS };
+
+struct thread_set_grown simt_thread_sets_grown[THREAD_SETS][THREAD_SET_WAYS];
+
+static struct thread_set *sets;
+static unsigned count;
+static uint16_t slots[SLOTS]; /**< numbers of sets of more than one, by a hash of their members; 0: free */
+
+bool simt_thread_sets_prepare(void)
+{
+    if (!sets) {
+        sets = pages_map(THREAD_SETS * sizeof *sets);
+        if (!sets)
+            return false;
+        for (count = 0; count < BLOCK_THREADS; count++) {
+            sets[count].warps = 1u << count / WARP_LANES;
+            sets[count].lanes[count / WARP_LANES] = 1u << count % WARP_LANES;
+        }
+    }
+    if (count > THREAD_SETS / 2) {
+        memset(simt_thread_sets_grown, 0, count * sizeof *simt_thread_sets_grown);
+        memset(slots, 0, sizeof slots);
+        count = BLOCK_THREADS;
+    }
+    return true;
+}
+
+const struct thread_set *simt_thread_set(unsigned number)
+{
+    return &sets[number];
+}
+
+/** The number of a set, a new one if need be. */
+static unsigned number_of(const struct thread_set *set)
+{
+    uint64_t hash = set->warps;
+
+    if ((set->warps & (set->warps - 1)) == 0) {
+        const uint32_t lanes = set->warps ? set->lanes[__builtin_ctz(set->warps)] : 0;
+
+        if (lanes == 0)
+            return THREAD_SET_NONE;
+        if ((lanes & (lanes - 1)) == 0)
+            return (unsigned)(__builtin_ctz(set->warps) * WARP_LANES + __builtin_ctz(lanes));
+    }
+    FOR_EACH_LANE (warp, set->warps)
+        hash = (hash ^ set->lanes[warp]) * UINT64_C(0x9e3779b97f4a7c15);
+    for (size_t slot = hash >> 40;; slot++) {
+        uint16_t *number = &slots[slot % SLOTS];
+
+        if (*number && memcmp(&sets[*number], set, sizeof *set) == 0)
+            return *number;
+        if (*number)
+            continue;
+        if (count == THREAD_SETS)
+            return THREAD_SET_NONE;
+        sets[count] = *set;
+        *number = (uint16_t)count;
+        return count++;
+    }
+}
+
+unsigned simt_thread_set_add(unsigned number, unsigned thread)
+{
+    struct thread_set set = sets[number];
+
+    thread_set_put(&set, thread);
+    const unsigned grown = number_of(&set);
+
+    if (grown != THREAD_SET_NONE)
+        *thread_set_grown_at(number, thread) = (struct thread_set_grown){(uint16_t)thread, (uint16_t)grown};
+    return grown;
+}
+
+unsigned simt_thread_set_remove(unsigned number, unsigned thread)
+{
+    struct thread_set set = sets[number];
+
+    thread_set_take(&set, thread);
+    return number_of(&set);
+}

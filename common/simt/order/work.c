@@ -1,0 +1,291 @@
+/** @file work.c  The work that the host has not waited for, and the bytes that it uses. */
+#include "work.h"
+
+#include "byte_ranges.h"
+#include "machine/errors.h"
+#include "machine/fault.h"
+#include "machine/source_lines.h"
+#include "stream_table.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct work {
+    size_t stream;
+    uint64_t position;
+    const char *name;
+    uintptr_t caller;
+    bool uses_host;
+    uint32_t first_tick, last_tick; /**< of a launch that simt_work_scan() has not been asked about */
+    struct ranges used[NUM_USES];
+};
+
+static struct work current;
+/** What the host has not waited for. */
+static struct work *pending;
+static size_t pending_count;
+static size_t pending_room;
+
+bool simt_streams_use_host;
+bool simt_streams_share_host;
+
+void (*simt_work_scan)(uint32_t first_tick, uint32_t last_tick);
+
+static bool agree(enum use a, enum use b)
+{
+    const bool writes = a >= USE_WRITE || b >= USE_WRITE;
+
+    return !writes || (a != USE_READ && a != USE_WRITE && b != USE_READ && b != USE_WRITE);
+}
+
+static bool find_race(const struct work *mine, const struct work *theirs, struct work_race *race)
+{
+    for (enum use a = 0; a < NUM_USES; a++) {
+        for (enum use b = 0; b < NUM_USES; b++) {
+            if (agree(a, b) || !simt_ranges_meet(&mine->used[a], &theirs->used[b], &race->address))
+                continue;
+            race->mine = a;
+            race->theirs = b;
+            race->name = theirs->name;
+            race->caller = theirs->caller;
+            return true;
+        }
+    }
+    return false;
+}
+
+static void free_uses(struct work *work)
+{
+    for (enum use use = 0; use < NUM_USES; use++)
+        free(work->used[use].range);
+    memset(work->used, 0, sizeof work->used);
+}
+
+/** Forgets what the host has waited for. */
+static void forget_known(void)
+{
+    size_t kept = 0;
+
+    simt_streams_use_host = false;
+    for (size_t i = 0; i < pending_count; i++) {
+        if (pending[i].position <= simt_clock_known(&simt_host_clock, pending[i].stream)) {
+            free_uses(&pending[i]);
+            continue;
+        }
+        simt_streams_use_host = simt_streams_use_host || pending[i].uses_host;
+        pending[kept++] = pending[i];
+    }
+    pending_count = kept;
+}
+
+bool simt_is_pending(const struct clock *clock)
+{
+    for (size_t i = 0; i < pending_count; i++) {
+        if (pending[i].position <= simt_clock_known(clock, pending[i].stream))
+            return true;
+    }
+    return false;
+}
+
+void simt_host_knows(const struct clock *clock)
+{
+    simt_clock_join(&simt_host_clock, clock);
+    forget_known();
+}
+
+/** Adds what another does to what one does. */
+static void join_uses(struct work *work, const struct work *other)
+{
+    for (enum use use = 0; use < NUM_USES; use++) {
+        for (size_t i = 0; i < other->used[use].count; i++)
+            simt_ranges_add(&work->used[use], other->used[use].range[i].begin, other->used[use].range[i].end);
+        simt_ranges_settle(&work->used[use]);
+    }
+}
+
+void simt_use_several(void)
+{
+    if (simt_streams_several)
+        return;
+    simt_streams_several = true;
+    for (size_t i = 0; i < pending_count; i++) {
+        struct work *work = &pending[i];
+
+        if (!work->first_tick)
+            continue;
+        free_uses(&current);
+        simt_work_scan(work->first_tick, work->last_tick);
+        join_uses(&current, work);
+        free_uses(work);
+        memcpy(work->used, current.used, sizeof work->used);
+        memset(current.used, 0, sizeof current.used);
+        work->first_tick = 0;
+    }
+}
+
+cudaError_t simt_work_begin(cudaStream_t stream, const char *name, uintptr_t caller)
+{
+    const size_t number = simt_stream_number(stream);
+
+    if (number == NUMBERS)
+        return simt_refuse_handle(name, "stream", caller);
+    if (number == PER_THREAD)
+        simt_use_several();
+    simt_stream_enter(number);
+    free_uses(&current);
+    current = (struct work){.stream = number, .position = ++simt_latest_work, .name = name, .caller = caller};
+    simt_streams[number].last = simt_latest_work;
+    simt_streams[number].asked = false;
+    return cudaSuccess;
+}
+
+void simt_work_uses(enum use use, uintptr_t begin, size_t bytes)
+{
+    simt_ranges_add(&current.used[use], begin, begin + bytes);
+}
+
+void simt_work_uses_host(enum use use, uintptr_t begin, size_t bytes)
+{
+    simt_work_uses(use, begin, bytes);
+    current.uses_host = true;
+}
+
+/** What the host need not tell apart is one piece of work: the list would grow for ever. */
+static bool joins(const struct work *last)
+{
+    enum { MANY = 256 };
+
+    return last->stream == current.stream && last->position > simt_streams[current.stream].published &&
+           (pending_count >= MANY || (!simt_streams_several && !last->uses_host && !current.uses_host));
+}
+
+static void add_pending(void)
+{
+    if (pending_count > 0 && joins(&pending[pending_count - 1])) {
+        struct work *last = &pending[pending_count - 1];
+
+        join_uses(last, &current);
+        last->position = current.position;
+        last->uses_host = last->uses_host || current.uses_host;
+        last->first_tick = last->first_tick ? last->first_tick : current.first_tick;
+        last->last_tick = current.last_tick ? current.last_tick : last->last_tick;
+        return;
+    }
+    if (pending_count == pending_room) {
+        const size_t room = pending_room ? 2 * pending_room : 16;
+        struct work *larger = realloc(pending, room * sizeof *larger);
+
+        if (!larger)
+            return;
+        pending = larger;
+        pending_room = room;
+    }
+    pending[pending_count++] = current;
+    memset(current.used, 0, sizeof current.used);
+}
+
+bool simt_work_end(struct work_race *race)
+{
+    for (enum use use = 0; use < NUM_USES; use++)
+        simt_ranges_settle(&current.used[use]);
+    for (size_t i = 0; i < pending_count; i++) {
+        const struct work *other = &pending[i];
+
+        if (other->stream != current.stream &&
+            other->position > simt_clock_known(&simt_streams[current.stream].clock, other->stream) &&
+            find_race(&current, other, race)) {
+            simt_host_waits_for_all();
+            return false;
+        }
+    }
+    add_pending();
+    simt_streams_use_host = simt_streams_use_host || current.uses_host;
+    return true;
+}
+
+static const char *const does[] = {"reads", "reads", "writes", "updates"};
+
+cudaError_t simt_work_check(void)
+{
+    struct work_race race;
+    char here[PLACE_TEXT];
+    char there[PLACE_TEXT];
+
+    if (simt_work_end(&race))
+        return cudaSuccess;
+    simt_source_line(current.caller, here);
+    simt_source_line(race.caller, there);
+    simt_fault_launch(cudaErrorLaunchFailure,
+                      "%s: race of two streams: %s %s what %s at %s, in another stream, %s, and nothing orders the two",
+                      here, current.name, does[race.mine], race.name, there, does[race.theirs]);
+    return simt_set_sticky_error(cudaErrorLaunchFailure);
+}
+
+void simt_work_ran(uint32_t first_tick, uint32_t last_tick)
+{
+    current.uses_host = simt_streams_share_host;
+    if (simt_streams_several || simt_streams_share_host) {
+        simt_work_scan(first_tick, last_tick);
+    } else {
+        current.first_tick = first_tick;
+        current.last_tick = last_tick;
+    }
+}
+
+/* --- the host ----------------------------------------------------------------------------------------------------- */
+
+void simt_host_waits(cudaStream_t stream)
+{
+    const size_t number = simt_stream_number(stream);
+
+    if (number != NUMBERS)
+        simt_host_knows(simt_stream_publish(number));
+}
+
+void simt_host_waits_for_all(void)
+{
+    for (size_t i = 0; i < simt_stream_count; i++)
+        simt_clock_raise(&simt_host_clock, i, simt_latest_work);
+    forget_known();
+}
+
+void simt_host_uses(uintptr_t address, size_t bytes, bool store, uintptr_t pc)
+{
+    struct range range = {address, address + bytes};
+    const struct ranges touched = {&range, 1, 1};
+    char here[PLACE_TEXT];
+    char there[PLACE_TEXT];
+    uintptr_t first;
+
+    for (size_t i = 0; i < pending_count; i++) {
+        const struct work *work = &pending[i];
+        const bool written = work->uses_host && (simt_ranges_meet(&touched, &work->used[USE_WRITE], &first) ||
+                                                 simt_ranges_meet(&touched, &work->used[USE_STRONG_WRITE], &first));
+
+        if (!written && !(work->uses_host && store &&
+                          (simt_ranges_meet(&touched, &work->used[USE_READ], &first) ||
+                           simt_ranges_meet(&touched, &work->used[USE_STRONG_READ], &first))))
+            continue;
+        simt_source_line(pc, here);
+        simt_source_line(work->caller, there);
+        simt_fault_launch(cudaErrorLaunchFailure,
+                          "%s: race with the host: the host %s %zu byte%s that %s at %s %s, and has not waited for it",
+                          here, store ? "writes" : "reads", bytes, bytes == 1 ? "" : "s", work->name, there,
+                          written ? "writes" : "reads");
+        simt_set_sticky_error(cudaErrorLaunchFailure);
+        simt_host_waits_for_all();
+        return;
+    }
+}
+
+cudaError_t simt_work_query(const struct clock *clock, bool *asked)
+{
+    if (simt_sticky_error() != cudaSuccess)
+        return simt_sticky_error();
+    if (!*asked && simt_is_pending(clock)) {
+        *asked = true;
+        return cudaErrorNotReady;
+    }
+    simt_host_knows(clock);
+    return cudaSuccess;
+}

@@ -1,0 +1,95 @@
+/** @file directives.c  Headers of CUDA's, and __CUDA_ARCH__. */
+#include "rewrite.h"
+
+#include <string.h>
+
+/** A header, or all whose names begin so: which header here has the same, or why there is none. */
+struct header {
+    const char *name, *here, *why;
+};
+
+static const struct header headers[] = {
+    {"cuda.h", "cuda_runtime.h", NULL},
+    {"cuda_profiler_api.h", "cuda_runtime.h", NULL},
+    {"device_launch_parameters.h", "cuda_runtime.h", NULL},
+    {"device_functions.h", "cuda_runtime.h", NULL},
+    {"math_constants.h", "cuda_runtime.h", NULL},
+    {"vector_functions.h", "cuda_runtime.h", NULL},
+    {"cooperative_groups/reduce.h", "cooperative_groups.h", NULL},
+    {"cooperative_groups/scan.h", "cooperative_groups.h", NULL},
+    {"cooperative_groups/memcpy_async.h", NULL, "use __pipeline_memcpy_async() of cuda_pipeline.h"},
+    {"cuda_pipeline_primitives.h", "cuda_pipeline.h", NULL},
+    {"cuda/pipeline", NULL, "use __pipeline_memcpy_async() of cuda_pipeline.h"},
+    {"cuda/", NULL, "use atomicAdd() and its kin, and __threadfence()"},
+    {"cub/", NULL, "write it by shuffles and shared memory, as the chapters do"},
+    {"thrust/", NULL, "write a kernel"},
+    {"curand", NULL, "make random numbers on the host, or from the thread's index"},
+    {"cublas", NULL, "write a kernel"},
+    {"cuda_fp8", NULL, "the small number types here are __half and __nv_bfloat16"},
+};
+
+bool rewrite_include(struct source *source, size_t at)
+{
+    const size_t word = skip_space(source->code, at + 1);
+
+    if (!is_word_at(source->code, word, "include"))
+        return true;
+    const size_t open = skip_space(source->code, word + strlen("include"));
+    const char *const text = source->text + open + 1;
+
+    if (!is_one_of(source->text[open], "<\""))
+        return true;
+    for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
+        const struct header *header = &headers[i];
+        const size_t length = strlen(header->name);
+        char what[200];
+
+        if (!starts_with(text, header->name) || (header->here && !is_one_of(text[length], ">\"")))
+            continue;
+        if (header->here) {
+            replace(source, open + 1, open + 1 + length, header->here);
+        } else if (source->conditionals == 0) {
+            snprintf(what, sizeof what, "%.*s is not supported by the simulator: %s", (int)strcspn(text, ">\"\n"), text,
+                     header->why);
+            return fail(source, at, what);
+        }
+        return true;
+    }
+    return true;
+}
+
+/**
+ * Where the directive that begins last before `at`, and has a word such as "if", does; its nesting is counted by
+ * `step`.
+ */
+static size_t conditional_edge(const char *code, size_t at, int step)
+{
+    static const char *const begin[] = {"if", "ifdef", "ifndef", NULL};
+    static const char *const end[] = {"endif", NULL};
+    int depth = 0;
+
+    for (at += step; code[at] && at > 0; at += step) {
+        if (code[at] != '#')
+            continue;
+        const size_t word = skip_space(code, at + 1);
+        const bool begins = has_word(code, word, word + 1, begin);
+        const bool ends = has_word(code, word, word + 1, end);
+
+        if ((step > 0 ? ends : begins) && depth-- == 0)
+            return at;
+        depth += step > 0 ? begins : ends;
+    }
+    return at;
+}
+
+void rewrite_architecture(struct source *source, size_t at, size_t end)
+{
+    static const char *const of_nvcc[] = {"asm", "__asm__", "__asm", "include", NULL};
+    const char *code = source->code;
+
+    if (source->function_braces > 0 && !in_device_function(source))
+        return;
+    if (has_word(code, conditional_edge(code, at, -1), conditional_edge(code, at, 1), of_nvcc))
+        return;
+    replace(source, at, end, "SIMT_CUDA_ARCH");
+}

@@ -1,0 +1,169 @@
+/** @file launches.c  Launches: kernel<<<grid, block>>>(args), launches by the kernel's address, and launch bounds. */
+#include "rewrite.h"
+
+#include <string.h>
+
+/** `at`, the start of a whole expression; NOWHERE if a call's function, an object or a pointer stands before it. */
+static size_t whole(const char *code, size_t at)
+{
+    const size_t before = skip_space_back(code, at);
+
+    if (code[before - 1] == '.' || starts_with(code + before - 2, "->"))
+        return NOWHERE;
+    return code[at] == '(' && is_word(code[before - 1]) ? NOWHERE : at;
+}
+
+/** The start of the kernel that ends at `at`: name, a::b<c>::d<e>, or an expression in parentheses; else NOWHERE. */
+static size_t kernel_begin(const char *code, size_t at)
+{
+    if (code[at - 1] == ')') {
+        const size_t open = partner(code, at - 1, -1);
+        return open == NOWHERE ? NOWHERE : whole(code, open);
+    }
+    for (;;) {
+        if (code[at - 1] == '>' && (at = partner(code, at - 1, -1)) == NOWHERE)
+            return NOWHERE;
+        const size_t name_end = at = skip_space_back(code, at);
+        while (is_word(code[at - 1]))
+            at--;
+        if (at == name_end)
+            return NOWHERE;
+        const size_t scope = skip_space_back(code, at);
+        if (!starts_with(code + scope - 2, "::"))
+            return whole(code, at);
+        const size_t outer = skip_space_back(code, scope - 2);
+        if (!is_word(code[outer - 1]) && code[outer - 1] != '>')
+            return scope - 2;
+        at = outer;
+    }
+}
+
+/**
+ * The `>>>` in [at, limit) that ends the launch configuration that `at` is in: the first outside brackets with a `(`
+ * after it. A `<` is tried as the start of template arguments, and taken for "less than" if that leaves no end, the
+ * last one first.
+ */
+static size_t configuration_end(const char *code, size_t at, size_t limit)
+{
+    size_t end = NOWHERE; /* if the last < that has one inside is "less than" */
+
+    for (; at < limit && code[at] && !is_one_of(code[at], ";)]}\n"); at++) {
+        if (starts_with(code + at, ">>>") && code[skip_space(code, at + 3)] == '(')
+            return at;
+        if (starts_with(code + at, "<<<"))
+            break;
+        if (starts_with(code + at, "<<")) {
+            at++;
+            continue;
+        }
+        if (!is_one_of(code[at], "([{<"))
+            continue;
+        const size_t close = partner(code, at, 1);
+        if (close == NOWHERE && code[at] == '<')
+            continue;
+        if (close == NOWHERE)
+            break;
+        const size_t inside = code[at] == '<' ? configuration_end(code, at + 1, close + 1) : NOWHERE;
+        if (inside != NOWHERE)
+            end = inside;
+        at = close;
+    }
+    return end;
+}
+
+/** Writes [begin, end) as the inside of a string: one space for comments and white space, quotes escaped. */
+static void write_quoted(const struct source *source, size_t begin, size_t end)
+{
+    for (size_t at = begin; at < end; at++) {
+        const bool space = source->code[at] == ' ';
+
+        if (space && source->code[at - 1] == ' ')
+            continue;
+        if (source->text[at] == '\n' && !space) { /* in a raw string: the name stays in its line */
+            fputs("\\n", stdout);
+            continue;
+        }
+        if (starts_with(source->text + at, "\\\n") && !space) { /* in a string that goes on in the next line */
+            at++;
+            continue;
+        }
+        if (is_one_of(source->text[at], "\"\\") && !space)
+            putchar('\\');
+        putchar(space ? ' ' : source->text[at]);
+    }
+}
+
+bool rewrite_launch(struct source *source, size_t at)
+{
+    const char *code = source->code;
+    const size_t kernel_end = skip_space_back(code, at);
+    const size_t kernel = kernel_begin(code, kernel_end);
+    const size_t close = configuration_end(code, at + 3, source->size);
+
+    if (kernel == NOWHERE || kernel < source->copied)
+        return fail(source, at, "before <<< must stand a kernel's name or an expression in parentheses");
+    if (close == NOWHERE)
+        return fail(source, at, "after <<< must follow, in the same statement, its >>> and an argument list");
+    if (partner(code, skip_space(code, close + 3), 1) == NOWHERE)
+        return fail(source, close, "the argument list after >>> has no end");
+    if (in_device_function(source) && !source->host_too)
+        return fail(source, at,
+                    "a kernel cannot launch kernels on the simulator: launch this one from the host, afterwards");
+
+    copy_to(source, kernel);
+    fputs("simt_launch(SIMT_KERNEL((", stdout);
+    copy_to(source, kernel_end);
+    fputs(")), \"", stdout);
+    write_quoted(source, kernel, kernel_end);
+    fputs("\", ", stdout);
+    copy_to(source, at);
+    source->copied = at + 3;
+    copy_to(source, close);
+    putchar(')');
+    source->copied = close + 3;
+    return true;
+}
+
+void rewrite_launch_call(struct source *source, size_t end)
+{
+    const char *code = source->code;
+    const size_t open = skip_space(code, end);
+
+    if (code[open] != '(')
+        return;
+    size_t cast = skip_space(code, open + 1), cast_end = cast;
+
+    if (is_word_at(code, cast, "reinterpret_cast"))
+        cast_end = skip_space(code, cast + strlen("reinterpret_cast"));
+    const size_t close = is_one_of(code[cast_end], "(<") ? partner(code, cast_end, 1) : NOWHERE;
+
+    if (close == NOWHERE)
+        return;
+    for (size_t at = cast_end + 1, word; at < close; at = word) {
+        word = is_word(code[at]) ? word_end(code, at) : at + 1;
+        if (!is_one_of(code[at], " *") && !is_word_at(code, at, "void") && !is_word_at(code, at, "const"))
+            return;
+    }
+    replace(source, cast, close + 1, "");
+}
+
+bool rewrite_launch_bounds(struct source *source, size_t end)
+{
+    const char *code = source->code;
+    const size_t open = skip_space(code, end);
+    const size_t close = code[open] == '(' ? partner(code, open, 1) : NOWHERE;
+    size_t at = close;
+
+    for (; at != NOWHERE && !is_one_of(code[at], "{;}\n") && code[at]; at++) {
+        if (code[at] == '(' && (at = partner(code, at, 1)) == NOWHERE)
+            return true;
+    }
+    if (at == NOWHERE || code[at] != '{')
+        return true;
+    if (!count_brace(source, at))
+        return false;
+    copy_to(source, at + 1);
+    fputs(" SIMT_LAUNCH_BOUNDS", stdout);
+    write_line(source, open, close + 1);
+    return true;
+}

@@ -1,0 +1,161 @@
+/** @file variables.c  Variables of the device: those in shared memory, and those in global and constant memory. */
+#include "rewrite.h"
+
+#include <string.h>
+
+/* --- shared memory ------------------------------------------------------------------------------------------------ */
+
+/** One `extern __shared__ T name[]`, or name[][N]: where its parts are in the code. */
+struct dynamic_array {
+    size_t extern_word; /**< NOWHERE: it has none */
+    size_t shared_word;
+    size_t name, name_end;
+    size_t open, close; /**< the brackets without a size; NOWHERE: all have one */
+    size_t semicolon;
+};
+
+/**
+ * Finds the brackets without a size and the `;` of the declaration that `at` is in; false for anything but one such
+ * array.
+ */
+static bool find_unsized_array(const char *code, size_t at, struct dynamic_array *array)
+{
+    array->open = NOWHERE;
+    for (; code[at] && code[at] != ';'; at++) {
+        const bool unsized = code[at] == '[' && code[skip_space(code, at + 1)] == ']';
+
+        if (is_one_of(code[at], "=}\n") || (array->open != NOWHERE && !is_one_of(code[at], "[ ")))
+            return false;
+        if (unsized && array->open == NOWHERE)
+            array->open = at;
+        if (is_one_of(code[at], "([{") && (at = partner(code, at, 1)) == NOWHERE)
+            return false;
+        if (unsized)
+            array->close = at;
+    }
+    array->semicolon = at;
+    return code[at] && array->open != NOWHERE;
+}
+
+/** The array as a pointer to its first element: compilers forget a variable's other name inside templates. */
+static void write_pointer(struct source *source, const struct dynamic_array *array)
+{
+    const bool rows = source->code[skip_space(source->code, array->close + 1)] == '[';
+
+    replace(source, array->extern_word, array->extern_word + strlen("extern"), "");
+    replace(source, array->shared_word, array->shared_word + strlen("__shared__"), "");
+    replace(source, array->name, array->name, rows ? "(*const " : "*const ");
+    replace(source, array->open, array->close + 1, rows ? ")" : "");
+    copy_to(source, array->semicolon);
+    fputs(" = (decltype(+", stdout);
+    fwrite(source->text + array->name, 1, array->name_end - array->name, stdout);
+    fputs("))simt_dynamic_shared", stdout);
+}
+
+/** Where the declaration goes on after its `;`; NOWHERE if it has none before the directive that it is in ends. */
+static size_t declaration_end(const char *code, size_t at)
+{
+    for (; code[at] && !is_one_of(code[at], ")]}\n"); at++) {
+        if (code[at] == ';')
+            return at + 1;
+        if (is_one_of(code[at], "([{") && (at = partner(code, at, 1)) == NOWHERE)
+            return NOWHERE;
+    }
+    return NOWHERE;
+}
+
+static void write_gap(struct source *source, size_t at, const char *gap)
+{
+    const size_t end = declaration_end(source->code, at);
+
+    if (end == NOWHERE)
+        return;
+    copy_to(source, end);
+    fputs(gap, stdout);
+}
+
+/** The word among those before `at` in the same declaration that are not in the output yet, or NOWHERE. */
+static size_t find_uncopied(const struct source *source, size_t at, const char *word)
+{
+    const size_t found = find_before(source->code, at, word);
+
+    return found >= source->copied ? found : NOWHERE;
+}
+
+/** Shared variables are static; CUDA lets one say so. */
+static void leave_out_static(struct source *source, size_t at, size_t end)
+{
+    const size_t before = find_uncopied(source, at, "static"), behind = skip_space(source->code, end);
+
+    if (before != NOWHERE)
+        replace(source, before, before + strlen("static"), "");
+    if (is_word_at(source->code, behind, "static"))
+        replace(source, behind, behind + strlen("static"), "");
+}
+
+bool rewrite_shared(struct source *source, size_t at)
+{
+    struct dynamic_array array = {.extern_word = find_uncopied(source, at, "extern"), .shared_word = at};
+    const size_t word = at + strlen("__shared__");
+    const bool dynamic = array.extern_word != NOWHERE;
+
+    if (dynamic != find_unsized_array(source->code, word, &array))
+        return fail(source, at, "dynamic shared memory is declared as: extern __shared__ T name[];");
+    if (!dynamic) {
+        leave_out_static(source, at, word);
+        write_gap(source, word, " SIMT_SHARED_GAP");
+        return true;
+    }
+    array.name = array.name_end = skip_space_back(source->code, array.open);
+    while (is_word(source->code[array.name - 1]))
+        array.name--;
+    if (array.name < word || array.name == array.name_end)
+        return fail(source, at, "dynamic shared memory needs a name: extern __shared__ T name[];");
+    if (source->function_braces > 0) {
+        write_pointer(source, &array);
+        return true;
+    }
+    replace(source, at, word, "__thread");
+    copy_to(source, array.semicolon);
+    fputs(" __asm__(\"simt_dynamic_shared\")", stdout);
+    return true;
+}
+
+/* --- global and constant memory ----------------------------------------------------------------------------------- */
+
+bool is_attribute(const char *code, size_t at)
+{
+    static const char *const words[] = {"__align__", "alignas", "__attribute__"};
+    size_t word = at = skip_space_back(code, at);
+
+    while (word > 0 && is_word(code[word - 1]))
+        word--;
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+        if (strlen(words[i]) == at - word && starts_with(code + word, words[i]))
+            return true;
+    return false;
+}
+
+/** Whether the declaration that goes on at `at` is one of variables that a kernel may change. */
+static bool declares_variable(const char *code, size_t at)
+{
+    for (; code[at] && !is_one_of(code[at], ")}\n"); at++) {
+        if (is_word_at(code, at, "const") || is_word_at(code, at, "constexpr"))
+            return false;
+        if (is_one_of(code[at], ";=[{"))
+            return true;
+        if (code[at] == '(' && !is_attribute(code, at))
+            return false;
+        if (is_one_of(code[at], "(<") && (at = partner(code, at, 1)) == NOWHERE)
+            return false;
+    }
+    return false;
+}
+
+void rewrite_variable(struct source *source, size_t at, size_t end, const char *attribute, const char *gap)
+{
+    if (!declares_variable(source->code, end) || find_before(source->code, at, "extern") != NOWHERE)
+        return;
+    replace(source, at, end, attribute);
+    write_gap(source, end, gap);
+}
