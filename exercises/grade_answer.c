@@ -159,10 +159,6 @@ static int build_and_run(const struct request *request, const char *name, const 
         fputs(built.messages, stderr);
         code = CANNOT;
         break;
-    case BUILD_FORBIDDEN:
-        printf("%s: refused: %s", name, built.messages);
-        code = REFUSED;
-        break;
     case BUILD_IMPOSSIBLE:
         code = cannot(name, error.text);
         break;

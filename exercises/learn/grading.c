@@ -80,14 +80,14 @@ static bool run_built(struct attempt *attempt, struct error *error)
 static bool run_traced(struct attempt *attempt, struct error *error)
 {
     static const struct verdict_limits limits = {
-        .seconds = 10, .memory_bytes = SIZE_MAX, .output_bytes = 1 << 20, .file_bytes = 1 << 28, .events = 1 << 20};
+        .seconds = 10, .memory_bytes = SIZE_MAX, .output_bytes = 1 << 20, .events = 1 << 20};
     char seed[24];
     const char *const command[] = {attempt->built.program, "--seed", seed, "--trace", attempt->grading->trace, NULL};
     struct child_end end;
     bool good;
 
     snprintf(seed, sizeof seed, "%" PRIu64, attempt->seed);
-    if (!child_run(command, "", &limits, &end, error))
+    if (!child_run(command, &limits, &end, error))
         return false;
     good = (end.how == CHILD_EXITED && end.exit_code == 0) ||
            error_set(error, "there is no trace: %s",
@@ -113,7 +113,7 @@ static enum learn_result build_and_run(struct attempt *attempt, struct error *er
 
     if (result == BUILD_IMPOSSIBLE)
         return impossible;
-    if (result == BUILD_REFUSED || result == BUILD_FORBIDDEN || interrupt_seen())
+    if (result == BUILD_REFUSED || interrupt_seen())
         return LEARN_NOT_PASSED;
     if (attempt->grading->trace)
         return run_traced(attempt, error) ? LEARN_DONE : LEARN_BAD;
