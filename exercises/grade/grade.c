@@ -80,7 +80,7 @@ static _Noreturn void end_as(struct grade *grade, enum grade_result result, cons
 _Noreturn void grade_fault(struct grade *grade, cudaError_t status, const char *text)
 {
     grade->status = status;
-    end_as(grade, GRADE_FAULTED, "%s", text);
+    end_as(grade, GRADE_FAULTED, "%s", grade->apart && grade->apart->fault[0] ? grade->apart->fault : text);
 }
 
 _Noreturn void grade_give_up(struct grade *grade, const struct error *error)
@@ -212,7 +212,7 @@ void grade_launched(struct grade *grade)
 
     if (status != cudaSuccess) {
         launch_failed(status, &error);
-        grade_fault(grade, status, grade->apart && grade->apart->fault[0] ? grade->apart->fault : error.text);
+        grade_fault(grade, status, error.text);
     }
     for (int i = 0; i < grade->num_arrays; i++) {
         const struct grade_array *const array = &grade->arrays[i];

@@ -66,7 +66,7 @@ bool grade_apart_open(struct grade *grade);
 /** Reads the counters of what was launched since the last time, and starts anew. */
 void grade_count(struct grade *grade);
 
-/** Ends the case because of a launch that failed with `status`: `text` is the fault. */
+/** Ends the case because of a launch that failed with `status`: with what the simulator said of it, else `text`. */
 _Noreturn void grade_fault(struct grade *grade, cudaError_t status, const char *text);
 
 /** Ends the case for a reason that is not the learner's. */

@@ -1,5 +1,7 @@
 #include "child.h"
 
+#include "base/waiting.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -11,20 +13,11 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
 
 enum { RECORDS_FD = 3, LOWEST_FD = 10, SHOWN_OUTPUT = 64 << 10 };
-
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
 
 /* --- pipes -------------------------------------------------------------------------------------------------------- */
 
@@ -272,7 +265,7 @@ void child_stop_when(int (*asked)(void))
 static enum child_how watch(pid_t child, struct stream streams[2], const struct verdict_limits *limits)
 {
     enum { SLICE = 20 };
-    double deadline = now() + limits->seconds;
+    double deadline = seconds_now() + limits->seconds;
 
     for (;;) {
         const bool ended = has_ended(child);
@@ -282,7 +275,7 @@ static enum child_how watch(pid_t child, struct stream streams[2], const struct 
         const int found = take_any(streams, ended ? 0 : SLICE);
 
         if (streams[1].total > recorded)
-            deadline = now() + limits->seconds;
+            deadline = seconds_now() + limits->seconds;
 
         if (streams[0].total > limits->output_bytes)
             return CHILD_WROTE_TOO_MUCH;
@@ -290,9 +283,9 @@ static enum child_how watch(pid_t child, struct stream streams[2], const struct 
             return CHILD_EXITED;
         if (stop_asked && stop_asked())
             return CHILD_BROKEN_OFF;
-        if (!ended && now() > deadline)
+        if (!ended && seconds_now() > deadline)
             return CHILD_TOOK_TOO_LONG;
-        if (ended && now() > deadline) /* somebody else keeps writing */
+        if (ended && seconds_now() > deadline) /* somebody else keeps writing */
             return CHILD_EXITED;
     }
 }
@@ -326,7 +319,7 @@ bool child_run(const char *const arguments[], const struct verdict_limits *limit
         {.end = &pipes.output.read, .text = &end->output, .kept = SHOWN_OUTPUT},
         {.end = &pipes.records.read, .text = &end->records, .kept = limits->output_bytes},
     };
-    const double began = now();
+    const double began = seconds_now();
 
     memset(end, 0, sizeof *end);
     if (!pipes_open(&pipes, error))
@@ -337,7 +330,7 @@ bool child_run(const char *const arguments[], const struct verdict_limits *limit
     if (child > 0) {
         end->how = watch(child, streams, limits);
         reap(child, limits, end);
-        end->seconds = now() - began;
+        end->seconds = seconds_now() - began;
     }
     pipes_close(&pipes);
     return child > 0;

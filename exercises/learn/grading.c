@@ -8,11 +8,12 @@
 #include "show.h"
 #include "verdict.h"
 
+#include "base/waiting.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /** What one grading needs and comes to. */
 struct attempt {
@@ -27,14 +28,6 @@ struct attempt {
     struct verdict verdict;
     double seconds;
 };
-
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
 
 static struct text text_of(const char *path, const char *text)
 {
@@ -108,7 +101,7 @@ static enum learn_result build_and_run(struct attempt *attempt, struct error *er
         .text = text_of(attempt->path, attempt->text),
         .gpu = attempt->grading->gpu,
     };
-    const double began = now();
+    const double began = seconds_now();
     const enum build_result result = build_answer(&answer, &attempt->built, error);
 
     if (result == BUILD_IMPOSSIBLE)
@@ -119,7 +112,7 @@ static enum learn_result build_and_run(struct attempt *attempt, struct error *er
         return run_traced(attempt, error) ? LEARN_DONE : LEARN_BAD;
     if (!run_built(attempt, error))
         return LEARN_BAD;
-    attempt->seconds = now() - began;
+    attempt->seconds = seconds_now() - began;
     if (attempt->verdict.no_device) {
         error_set(error, "%.*s%s", (int)strcspn(attempt->verdict.reason, ";"), attempt->verdict.reason,
                   attempt->grading->gpu ? "; without --gpu it runs on the simulator" : "");
