@@ -8,9 +8,10 @@
  * is taken from the exercise's solution.txt. A file may hold several answers, each behind a line `=== NAME`; lines are
  * then counted from there. Of these, one without a region is an edit of the solution: blocks of lines, blank lines
  * between them, with ' ' in front of a line that stays, '-' of one that goes and '+' of one that comes. Lines are then
- * counted in the edited solution. Prints a line for each answer and seed; what the compiler said goes to standard error. Exits
- * with 0 if all passed, 1 if one was refused, 2 if one could not be tried (or does not compile), 3 without a GPU to try
- * it on.
+ * counted in the edited solution.
+ *
+ * Prints a line for each answer and seed; what the compiler said goes to standard error. Exits with 0 if all passed, 1
+ * if one was refused, 2 if one could not be tried (or does not compile), 3 without a GPU to try it on.
  */
 #include "learn/build_answer.h"
 #include "learn/learner_file.h"

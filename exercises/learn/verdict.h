@@ -11,8 +11,8 @@
  *     case NAME pass|fail|fault MESSAGE   after each
  *     done                                last
  *
- * It has passed if all N cases were reported and passed, `done` came, the exit code is 0, and it kept within its limits.
- * Whatever it prints counts for nothing.
+ * It has passed if all N cases were reported and passed, `done` came, the exit code is 0, and it kept within its
+ * limits. Whatever it prints counts for nothing.
  */
 #ifndef VERDICT_H
 #define VERDICT_H
