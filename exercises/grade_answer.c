@@ -6,9 +6,12 @@
  *
  * EXERCISE is a folder's name. Without answers the exercise is graded as it comes. A region that the answers leave out
  * is taken from the exercise's solution.txt. A file may hold several answers, each behind a line `=== NAME`; lines are
- * then counted from there. Prints a line for each answer and seed; what the compiler said goes to standard error. Exits
- * with 0 if all passed, 1 if one was refused, 2 if one could not be tried (or does not compile), 3 without a GPU to try
- * it on.
+ * then counted from there. Of these, one without a region is an edit of the solution: blocks of lines, blank lines
+ * between them, with ' ' in front of a line that stays, '-' of one that goes and '+' of one that comes. Lines are then
+ * counted in the edited solution.
+ *
+ * Prints a line for each answer and seed; what the compiler said goes to standard error. Exits with 0 if all passed, 1
+ * if one was refused, 2 if one could not be tried (or does not compile), 3 without a GPU to try it on.
  */
 #include "learn/build_answer.h"
 #include "learn/learner_file.h"
@@ -159,10 +162,6 @@ static int build_and_run(const struct request *request, const char *name, const 
         fputs(built.messages, stderr);
         code = CANNOT;
         break;
-    case BUILD_FORBIDDEN:
-        printf("%s: refused: %s", name, built.messages);
-        code = REFUSED;
-        break;
     case BUILD_IMPOSSIBLE:
         code = cannot(name, error.text);
         break;
@@ -185,6 +184,121 @@ static int grade(const struct request *request, const struct texts_of_exercise *
 
     code = build_and_run(request, name, &text);
     free(filled);
+    return code;
+}
+
+/* --- edits -------------------------------------------------------------------------------------------------------- */
+
+/** The next line's beginning, at most `end`. */
+static const char *line_after(const char *line, const char *end)
+{
+    const char *const newline = memchr(line, '\n', (size_t)(end - line));
+
+    return newline ? newline + 1 : end;
+}
+
+/** Whether an answer has no region. */
+static bool is_edit(const struct text *answers)
+{
+    const char *const end = answers->text + answers->size;
+
+    for (const char *line = answers->text; line < end; line = line_after(line, end))
+        if (strncmp(line, "// TODO ", 8) == 0)
+            return false;
+    return true;
+}
+
+/** A block's lines that have one of the two marks, without it; for the caller to free. NULL when memory is short. */
+static char *lines_marked(const char *block, const char *end, const char *marks)
+{
+    char *const lines = malloc((size_t)(end - block) + 1);
+    size_t size = 0;
+
+    for (const char *line = block, *next; lines && line < end; line = next) {
+        next = line_after(line, end);
+        if (*line != marks[0] && *line != marks[1])
+            continue;
+        memcpy(lines + size, line + 1, (size_t)(next - line) - 1);
+        size += (size_t)(next - line) - 1;
+    }
+    if (lines)
+        lines[size] = '\0';
+    return lines;
+}
+
+/** Where a text has these whole lines; NULL if nowhere, or more than once. */
+static const char *find_once(const char *text, const char *lines)
+{
+    const char *const end = text + strlen(text), *found = NULL;
+
+    for (const char *line = text; *lines && line < end; line = line_after(line, end)) {
+        if (strncmp(line, lines, strlen(lines)) != 0)
+            continue;
+        if (found)
+            return NULL;
+        found = line;
+    }
+    return found;
+}
+
+/** Puts a block's new lines in the place of its old ones. */
+static bool apply_block(char **text, const char *block, const char *end, const char *path, struct error *error)
+{
+    char *const before = lines_marked(block, end, " -"), *const after = lines_marked(block, end, " +");
+    const char *const at = before && after ? find_once(*text, before) : NULL;
+    char *edited = NULL;
+
+    if (!before || !after)
+        error_set(error, "out of memory");
+    else if (!at)
+        error_set(error, "%s: the solution does not have these lines once: %.*s", path, (int)strcspn(before, "\n"),
+                  before);
+    else if (asprintf(&edited, "%.*s%s%s", (int)(at - *text), *text, after, at + strlen(before)) < 0)
+        edited = NULL, error_set(error, "out of memory");
+    free(before);
+    free(after);
+    if (!edited)
+        return false;
+    free(*text);
+    *text = edited;
+    return true;
+}
+
+/** Edits the solution; *edited is for the caller to free, whatever happens. False with one line. */
+static bool apply_edit(const char *solution, const struct text *edit, char **edited, struct error *error)
+{
+    const char *const end = edit->text + edit->size;
+    bool good = (*edited = strdup(solution)) != NULL || error_set(error, "out of memory");
+    int blocks = 0;
+
+    for (const char *line = edit->text, *next; good && line < end; line = next) {
+        next = line_after(line, end);
+        if (*line == '\n' || strncmp(line, "//", 2) == 0)
+            continue;
+        if (!strchr(" -+", *line))
+            return error_set(error, "%s: this line is no part of an edit: %.*s", edit->path, (int)strcspn(line, "\n"),
+                             line);
+        while (next < end && strchr(" -+", *next))
+            next = line_after(next, end);
+        good = apply_block(edited, line, next, edit->path, error);
+        blocks++;
+    }
+    return good && (blocks > 0 || error_set(error, "%s: there is neither a region nor an edit", edit->path));
+}
+
+static int grade_edit(const struct request *request, const struct texts_of_exercise *texts, const char *what,
+                      const char *name, const struct text *edit)
+{
+    char path[PATH_SIZE + REGION_NAME_SIZE], *edited = NULL;
+    struct error error;
+    int code;
+
+    snprintf(path, sizeof path, "%s:%s", texts->solution_path, what);
+    if (apply_edit(texts->solution.text, edit, &edited, &error))
+        code = grade(request, texts, name, &(struct text){.path = path, .text = edited, .size = strlen(edited)});
+    else
+        code = cannot(name, error.text);
+    free(edited);
     return code;
 }
 
@@ -219,7 +333,7 @@ static int grade_section(const struct request *request, const struct texts_of_ex
     const char *const text = *line_end ? line_end + 1 : line_end;
     const struct text answers = {.path = path, .text = text, .size = (size_t)(end - text)};
 
-    return grade(request, texts, name, &answers);
+    return is_edit(&answers) ? grade_edit(request, texts, what, name, &answers) : grade(request, texts, name, &answers);
 }
 
 /** Grades a file's answers, be it one or several. */

@@ -6,7 +6,6 @@
  */
 #include "../exercises/grade/grade.h"
 
-#include <fcntl.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -217,22 +216,6 @@ static cudaError_t remember(void)
     return cudaSuccess;
 }
 
-static cudaError_t ask_the_system(void)
-{
-    return getppid() > 1 ? cudaSuccess : cudaErrorUnknown;
-}
-
-/** Whether a file can be opened: the grader's memory, or the answer beside it. */
-static cudaError_t open_a_file(void)
-{
-    return open("/proc/self/mem", O_RDWR) < 0 ? cudaErrorInvalidValue : cudaSuccess;
-}
-
-static cudaError_t write_a_record(void)
-{
-    return write(3, "-\tdone\n", 7) < 0 ? cudaErrorInvalidValue : cudaSuccess;
-}
-
 static cudaError_t end_it(void)
 {
     _exit(0);
@@ -246,21 +229,6 @@ static void nothing_stays(struct grade *grade)
     GRADE_ASK(grade, &asked, remembered + 41);
     if (remembered || asked != 41)
         grade_fail(grade, "it was remembered");
-}
-
-static void asks_the_system(struct grade *grade)
-{
-    grade_ran(grade, ask_the_system());
-}
-
-static void opens_a_file(struct grade *grade)
-{
-    grade_ran(grade, open_a_file());
-}
-
-static void writes_a_record(struct grade *grade)
-{
-    grade_ran(grade, write_a_record());
 }
 
 static void ends_early(struct grade *grade)
@@ -306,9 +274,6 @@ const struct grade_case grade_cases[] = {
     {"random_numbers", random_numbers, true},
     {"other_numbers", other_numbers, true},
     {"nothing_stays", nothing_stays, true},
-    {"asks_the_system", asks_the_system, true},
-    {"opens_a_file", opens_a_file, true},
-    {"writes_a_record", writes_a_record, true},
     {"ends_early", ends_early, true},
     {"message_with_breaks", message_with_breaks, false},
     {"endless", endless, false},

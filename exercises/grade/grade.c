@@ -38,6 +38,7 @@ void grade_try(struct grade *grade, const struct grade_case *grade_case)
 {
     grade->random = random_start(grade->seed, stream_of(grade_case->name));
     grade->given[0] = grade->message[0] = '\0';
+    grade->num_figures = 0;
     grade->result = GRADE_PASSED;
     grade->status = cudaSuccess;
     cudaGetLastError(); /* of an earlier case */
@@ -79,7 +80,7 @@ static _Noreturn void end_as(struct grade *grade, enum grade_result result, cons
 _Noreturn void grade_fault(struct grade *grade, cudaError_t status, const char *text)
 {
     grade->status = status;
-    end_as(grade, GRADE_FAULTED, "%s", text);
+    end_as(grade, GRADE_FAULTED, "%s", grade->apart && grade->apart->fault[0] ? grade->apart->fault : text);
 }
 
 _Noreturn void grade_give_up(struct grade *grade, const struct error *error)
@@ -211,7 +212,7 @@ void grade_launched(struct grade *grade)
 
     if (status != cudaSuccess) {
         launch_failed(status, &error);
-        grade_fault(grade, status, grade->apart && grade->apart->fault[0] ? grade->apart->fault : error.text);
+        grade_fault(grade, status, error.text);
     }
     for (int i = 0; i < grade->num_arrays; i++) {
         const struct grade_array *const array = &grade->arrays[i];

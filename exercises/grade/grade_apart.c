@@ -1,13 +1,11 @@
 /**
  * @file grade_apart.c
- * @brief The learner's code, in a process of its own: forked for each launch, confined, and gone after it.
+ * @brief The learner's code, in a process of its own: forked for each launch, and gone after it.
  *
- * It shares the device's memory and a page for what it returns with the grader, has not the records, and may make no
- * system calls but those of a kernel that prints. Its address space is its own: the simulator that counts is in there,
- * so counters are as honest as answer_object.c and answer_rules.c make them.
+ * It shares the device's memory and a page for what it returns with the grader, so that whatever else it does, a crash
+ * or an endless loop, leaves the grader as it was.
  */
 #include "grade.h"
-#include "grade_confine.h"
 #include "grade_state.h"
 
 #include <errno.h>
@@ -29,7 +27,6 @@ bool grade_apart_open(struct grade *grade)
 {
     if (!grade_has_counters(grade))
         return true;
-    prctl(PR_SET_DUMPABLE, 0); /* nobody opens what this process has open, or reads its memory */
     grade->apart = mmap(NULL, sizeof *grade->apart, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (grade->apart == MAP_FAILED)
         grade->apart = NULL;
@@ -39,24 +36,14 @@ bool grade_apart_open(struct grade *grade)
 
 /* --- the learner's process ---------------------------------------------------------------------------------------- */
 
-/** Forgets what only the grader knows. */
-static void forget(struct grade *grade)
-{
-    grade_close_records();
-    memset(&grade->random, 0, sizeof grade->random);
-    grade->seed = 0;
-}
-
-static void become_the_learners(struct grade *grade, pid_t parent)
+static void become_the_learners(pid_t parent)
 {
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     if (getppid() != parent)
         _exit(1);
-    forget(grade);
     backend_keep_open(false);
     backend_reset_counters();
     setitimer(ITIMER_PROF, &(struct itimerval){.it_value.tv_sec = LAUNCH_SECONDS}, NULL);
-    grade_confine();
 }
 
 void grade_apart_ends(struct grade *grade, cudaError_t status)
@@ -92,9 +79,7 @@ static void say_death(int status, const struct rusage *used, char *text, size_t 
     struct rlimit memory = {.rlim_cur = RLIM_INFINITY};
 
     getrlimit(RLIMIT_AS, &memory);
-    if (signal == SIGSYS)
-        snprintf(text, size, "the program asked the system for something that no kernel needs");
-    else if (signal == SIGPROF)
+    if (signal == SIGPROF)
         snprintf(text, size, "the program was stopped after %d s, outside its kernels: an endless loop?",
                  LAUNCH_SECONDS);
     else if (signal && (rlim_t)used->ru_maxrss > (memory.rlim_cur >> 10) / 8)
@@ -123,7 +108,7 @@ bool grade_apart_begins(struct grade *grade)
     const pid_t child = fork();
 
     if (child == 0) {
-        become_the_learners(grade, parent);
+        become_the_learners(parent);
         return true;
     }
     if (child < 0) {
@@ -136,24 +121,7 @@ bool grade_apart_begins(struct grade *grade)
     if (!apart->ended || !WIFEXITED(status) || WEXITSTATUS(status) != 0)
         say_death(status, &used, grade->apart_death, sizeof grade->apart_death);
     grade->apart_status = apart->status;
-    apart->fault[sizeof apart->fault - 1] = '\0';
     return false;
-}
-
-/** Takes counters from the learner's process: numbers as they are, and names only from here. */
-static void take_counters(struct run_counters *to, const struct run_counters *from)
-{
-    backend_reset_counters();
-    backend_read_counters(to);
-    to->num_kernels = from->num_kernels < 0 ? 0 : from->num_kernels < MAX_KERNELS ? from->num_kernels : MAX_KERNELS;
-    to->global_atomic_requests = from->global_atomic_requests;
-    for (int i = 0; i < to->num_counters; i++)
-        to->total[i].value = from->total[i].value;
-    for (int k = 0; k < to->num_kernels; k++) {
-        memcpy(to->kernels[k].name, from->kernels[k].name, KERNEL_NAME_SIZE - 1);
-        for (int i = 0; i < to->num_counters; i++)
-            to->kernels[k].counters[i] = (struct counter){to->total[i].name, from->kernels[k].counters[i].value};
-    }
 }
 
 /** Ends the case if the process died. */
@@ -162,7 +130,7 @@ cudaError_t grade_apart_status(struct grade *grade)
     if (grade->apart_death[0])
         grade_fault(grade, cudaErrorLaunchFailure, grade->apart_death);
     if (grade->apart)
-        take_counters(&grade->counters, &grade->apart->counters);
+        grade->counters = grade->apart->counters;
     else
         grade_count(grade);
     return grade->apart_status;

@@ -3,14 +3,13 @@
  * @brief The main function of a graded program: tries every case and reports on descriptor 3, as learn/verdict.h
  * describes.
  *
- *     PROGRAM [--seed S] [--only CASE] [--until-failure]
+ *     PROGRAM [--seed S] [--only CASE] [--until-failure] [--records]
  *     PROGRAM [--seed S] [--only CASE] --trace FILE
  *
- * With --until-failure no case is tried after the first that does not pass.
- * With --trace nothing is reported or judged: the first case that launches something writes the trace of that.
+ * With --until-failure no case is tried after the first that does not pass. Without --records it reports on standard
+ * output. With --trace nothing is reported or judged: the first case that launches something writes the trace of that.
  *
- * Started by hand, with nothing on descriptor 4, it reports on standard output. Exits with 0 if every case passed, 1 if
- * not, 2 for a bad command line, 3 without a device.
+ * Exits with 0 if every case passed, 1 if not, 2 for a bad command line, 3 without a device.
  */
 #include "grade.h"
 #include "grade_state.h"
@@ -23,43 +22,18 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { RECORDS_FD = 3, NONCE_FD = 4, RECORD_SIZE = 2048 };
+enum { RECORDS_FD = 3, RECORD_SIZE = 2048 };
 
-static char nonce[64] = "-";
 static int records_fd = STDOUT_FILENO;
-
-/** Reads the nonce before anything of the learner's has been called. */
-static void open_records(void)
-{
-    size_t length = 0;
-    char c;
-
-    while (length < sizeof nonce - 1 && read(NONCE_FD, &c, 1) == 1 && c != '\n')
-        nonce[length++] = c;
-    if (length == 0)
-        return;
-    nonce[length] = '\0';
-    close(NONCE_FD);
-    records_fd = RECORDS_FD;
-}
-
-void grade_close_records(void)
-{
-    memset(nonce, 0, sizeof nonce);
-    if (records_fd != STDOUT_FILENO)
-        close(records_fd);
-    records_fd = -1;
-}
 
 /** Writes one record at once: whatever happens next, it is out. */
 __attribute__((format(printf, 1, 2))) static void report(const char *format, ...)
 {
     char record[RECORD_SIZE];
-    const int start = snprintf(record, sizeof record, "%s\t", nonce);
     va_list arguments;
 
     va_start(arguments, format);
-    vsnprintf(record + start, sizeof record - (size_t)start - 1, format, arguments);
+    vsnprintf(record, sizeof record - 1, format, arguments);
     va_end(arguments);
     strcat(record, "\n");
     for (size_t at = 0, size = strlen(record); at < size;) {
@@ -71,16 +45,14 @@ __attribute__((format(printf, 1, 2))) static void report(const char *format, ...
     }
 }
 
-void grade_report_measure(const char *name, double value)
-{
-    report("measure\t%s\t%.17g", name, value);
-}
-
+/** Reports how a case ended, and its figures. */
 static void report_case(const struct grade_case *grade_case, struct grade *grade)
 {
     static const char *const results[] = {
         [GRADE_PASSED] = "pass", [GRADE_FAILED] = "fail", [GRADE_FAULTED] = "fault", [GRADE_NOT_TRIED] = "fault"};
 
+    for (int i = 0; i < grade->num_figures; i++)
+        report("measure\t%s\t%.17g", grade->figures[i].name, grade->figures[i].value);
     for (char *at = grade->message; *at; at++)
         if (*at == '\t' || *at == '\n')
             *at = ' ';
@@ -129,6 +101,7 @@ static int try_cases(struct grade *grade, const struct request *request)
             device = can_go_on(grade);
         } else {
             grade->result = GRADE_NOT_TRIED;
+            grade->num_figures = 0;
             snprintf(grade->message, sizeof grade->message, "not tried, since an earlier case did not end well");
         }
         failed += grade->result != GRADE_PASSED;
@@ -178,6 +151,10 @@ static bool read_arguments(int argc, char **argv, struct request *request)
             request->until_failure = true;
             continue;
         }
+        if (strcmp(argv[i], "--records") == 0) {
+            records_fd = RECORDS_FD;
+            continue;
+        }
         if (!value)
             return false;
         i++;
@@ -205,9 +182,9 @@ int main(int argc, char **argv)
     struct error error;
     int failed;
 
-    open_records();
     if (!read_arguments(argc, argv, &request)) {
-        fprintf(stderr, "usage: %s [--seed NUMBER] [--only CASE] [--until-failure] [--trace FILE]\n", argv[0]);
+        fprintf(stderr, "usage: %s [--seed NUMBER] [--only CASE] [--until-failure] [--records] [--trace FILE]\n",
+                argv[0]);
         return 2;
     }
     grade.seed = request.seed;

@@ -49,7 +49,7 @@ static void settle(struct grade *grade, const struct error *error)
     if (error->result != RUN_WRONG)
         grade_give_up(grade, error);
     if (status_now != cudaSuccess)
-        grade_fault(grade, status_now, grade->apart && grade->apart->fault[0] ? grade->apart->fault : error->text);
+        grade_fault(grade, status_now, error->text);
     grade_fail(grade, "%s", error->text);
 }
 

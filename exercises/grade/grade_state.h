@@ -9,8 +9,9 @@
 #include <setjmp.h>
 
 enum { GRADE_MAX_ARRAYS = 32, GRADE_MESSAGE_SIZE = 900, GRADE_GIVEN_SIZE = 240 };
+enum { GRADE_MAX_FIGURES = 64, GRADE_FIGURE_NAME_SIZE = 64 };
 
-/** What comes back from the learner's process. It may be anything. */
+/** What comes back from the learner's process. */
 struct grade_apart {
     bool ended; /**< it came to its end */
     cudaError_t status;
@@ -21,6 +22,12 @@ struct grade_apart {
 
 /** How a case ended. GRADE_NOT_TRIED: it was left out, since an earlier one left no device to try it on. */
 enum grade_result { GRADE_PASSED, GRADE_FAILED, GRADE_FAULTED, GRADE_NOT_TRIED };
+
+/** What a case measured, for the learner to see. */
+struct grade_figure {
+    char name[GRADE_FIGURE_NAME_SIZE];
+    double value;
+};
 
 /** Device memory that a case made. */
 struct grade_array {
@@ -43,6 +50,8 @@ struct grade {
     int num_arrays;
     void **memory; /**< of grade_host() */
     int num_memory, most_memory;
+    struct grade_figure figures[GRADE_MAX_FIGURES];
+    int num_figures;
     enum grade_result result;
     char message[GRADE_MESSAGE_SIZE];
     cudaError_t status; /**< of the launch that failed */
@@ -54,19 +63,13 @@ void grade_try(struct grade *grade, const struct grade_case *grade_case);
 /** Opens what the learner's processes and this one share, if there are to be such processes. False: no memory. */
 bool grade_apart_open(struct grade *grade);
 
-/** In the learner's process: lets go of the records. */
-void grade_close_records(void);
-
 /** Reads the counters of what was launched since the last time, and starts anew. */
 void grade_count(struct grade *grade);
 
-/** Ends the case because of a launch that failed with `status`: `text` is the fault. */
+/** Ends the case because of a launch that failed with `status`: with what the simulator said of it, else `text`. */
 _Noreturn void grade_fault(struct grade *grade, cudaError_t status, const char *text);
 
 /** Ends the case for a reason that is not the learner's. */
 _Noreturn void grade_give_up(struct grade *grade, const struct error *error);
-
-/** Writes the record `measure`, if anybody reads records. */
-void grade_report_measure(const char *name, double value);
 
 #endif

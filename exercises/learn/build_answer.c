@@ -1,9 +1,6 @@
 #include "build_answer.h"
 
-#include "answer_object.h"
-#include "answer_rules.h"
 #include "child.h"
-#include "learner_file.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -87,16 +84,13 @@ static bool add_messages(struct built_answer *built, const struct child_text *sa
 static enum build_result run(struct command *command, struct built_answer *built, struct error *error)
 {
     static char no_end[] = "the compiler was stopped: it took too long, printed too much, or crashed\n";
-    const struct verdict_limits limits = {.seconds = COMPILER_SECONDS,
-                                          .memory_bytes = SIZE_MAX,
-                                          .output_bytes = (size_t)64 << 20,
-                                          .file_bytes = (size_t)1 << 30,
-                                          .events = 1};
+    const struct verdict_limits limits = {
+        .seconds = COMPILER_SECONDS, .memory_bytes = SIZE_MAX, .output_bytes = (size_t)64 << 20, .events = 1};
     const struct child_text stopped = {.text = no_end, .size = strlen(no_end)};
     struct child_end end;
     enum build_result result;
 
-    if (!child_run(command->words, "", &limits, &end, error))
+    if (!child_run(command->words, &limits, &end, error))
         return BUILD_IMPOSSIBLE;
     result = end.how == CHILD_EXITED && end.exit_code == 0 ? BUILD_DONE : BUILD_REFUSED;
     if (!add_messages(built, &end.output) || (end.how != CHILD_EXITED && !add_messages(built, &stopped))) {
@@ -253,38 +247,6 @@ static enum build_result link_program(const struct answer *answer, struct built_
     return run(&command, built, error);
 }
 
-/** Refuses what compiles and is no answer: the line takes the place of the compiler's messages. */
-static enum build_result forbid(struct built_answer *built, const struct error *found, struct error *error)
-{
-    char line[sizeof found->text + 2];
-
-    snprintf(line, sizeof line, "%s\n", found->text);
-    built->messages[0] = '\0';
-    if (add_messages(built, &(struct child_text){.text = line, .size = strlen(line)}))
-        return BUILD_FORBIDDEN;
-    error_set(error, "out of memory");
-    return BUILD_IMPOSSIBLE;
-}
-
-/** Looks at what was compiled, and in exercise.h, if there is one, for what may be in it. */
-static enum build_result inspect(const struct answer *answer, struct built_answer *built, struct error *error)
-{
-    char path[PATH_ROOM], *header = NULL;
-    struct error found, named;
-    bool good;
-
-    snprintf(path, sizeof path, "exercises/%s/exercise.h", answer->exercise);
-    if (access(path, F_OK) == 0 && !learner_file_read(path, &header, error))
-        return BUILD_IMPOSSIBLE;
-    snprintf(path, sizeof path, "%s/answer.o", built->folder);
-    good = answer_object_check(path, header ? header : "", &found);
-    free(header);
-    if (good)
-        return BUILD_DONE;
-    error_set(&named, "%s: error: %s", answer->text.path, found.text);
-    return forbid(built, &named, error);
-}
-
 /** Writes the source and, for the simulator, rewrites its launches. */
 static enum build_result prepare(const struct answer *answer, struct built_answer *built, struct error *error)
 {
@@ -309,7 +271,6 @@ static enum build_result prepare(const struct answer *answer, struct built_answe
 enum build_result build_answer(const struct answer *answer, struct built_answer *built, struct error *error)
 {
     char grader[PATH_ROOM];
-    struct error found;
     enum build_result result;
 
     memset(built, 0, sizeof *built);
@@ -323,15 +284,11 @@ enum build_result build_answer(const struct answer *answer, struct built_answer 
         error_set(error, "out of memory");
         return BUILD_IMPOSSIBLE;
     }
-    if (!answer_rules_check(&answer->text, &found))
-        return forbid(built, &found, error);
     if (!make_folder(built, error))
         return BUILD_IMPOSSIBLE;
     result = prepare(answer, built, error);
     if (result == BUILD_DONE)
         result = compile(answer, built, error);
-    if (result == BUILD_DONE && !answer->gpu)
-        result = inspect(answer, built, error);
     if (result == BUILD_DONE)
         result = link_program(answer, built, error);
     return result;

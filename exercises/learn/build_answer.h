@@ -13,14 +13,13 @@
 
 #include <stdbool.h>
 
-/** How the building of an answer ended. */
 /** The folder of what is built. */
 extern const char answer_build[];
 
+/** How the building of an answer ended. */
 enum build_result {
     BUILD_DONE,
     BUILD_REFUSED,    /**< it does not compile or link: `messages` say why, in the learner's lines */
-    BUILD_FORBIDDEN,  /**< it holds what no answer may (answer_rules.h, answer_object.h): `messages` have one line */
     BUILD_IMPOSSIBLE, /**< nothing the learner wrote: `error` has one line (no compiler, no grader, no room, no nvcc) */
 };
 

@@ -1,5 +1,7 @@
 #include "child.h"
 
+#include "base/waiting.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
@@ -11,20 +13,11 @@
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 extern char **environ;
 
-enum { RECORDS_FD = 3, NONCE_FD = 4, LOWEST_FD = 10, SHOWN_OUTPUT = 64 << 10 };
-
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
+enum { RECORDS_FD = 3, LOWEST_FD = 10, SHOWN_OUTPUT = 64 << 10 };
 
 /* --- pipes -------------------------------------------------------------------------------------------------------- */
 
@@ -62,13 +55,13 @@ static bool pipe_open(struct pipe_ends *ends)
 
 /** What parent and child speak through. */
 struct pipes {
-    struct pipe_ends output, records, nonce;
+    struct pipe_ends output, records;
     struct pipe_ends start; /**< errno, if the program cannot be started */
 };
 
 static void pipes_close(struct pipes *pipes)
 {
-    struct pipe_ends *const all[] = {&pipes->output, &pipes->records, &pipes->nonce, &pipes->start};
+    struct pipe_ends *const all[] = {&pipes->output, &pipes->records, &pipes->start};
 
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         close_end(&all[i]->read);
@@ -80,8 +73,8 @@ static bool pipes_open(struct pipes *pipes, struct error *error)
 {
     const struct pipe_ends closed = {-1, -1};
 
-    *pipes = (struct pipes){closed, closed, closed, closed};
-    if (pipe_open(&pipes->output) && pipe_open(&pipes->records) && pipe_open(&pipes->nonce) && pipe_open(&pipes->start))
+    *pipes = (struct pipes){closed, closed, closed};
+    if (pipe_open(&pipes->output) && pipe_open(&pipes->records) && pipe_open(&pipes->start))
         return true;
     error_set(error, "no pipe to run the program with: %s", strerror(errno));
     pipes_close(pipes);
@@ -132,15 +125,6 @@ static void limit(int resource, rlim_t value)
         setrlimit(resource, &(struct rlimit){value, value});
 }
 
-/** Lets go of whatever else is open when the program starts. */
-static void close_the_rest(void)
-{
-    enum { BEYOND = 1024 };
-
-    for (int i = NONCE_FD + 1; i < BEYOND; i++)
-        fcntl(i, F_SETFD, FD_CLOEXEC);
-}
-
 /** Becomes the program; tells the parent why if it cannot. Only what may be called between fork and exec. */
 static _Noreturn void become(const char *const arguments[], const struct pipes *pipes,
                              const struct environment *environment, const struct verdict_limits *limits, pid_t parent)
@@ -156,14 +140,11 @@ static _Noreturn void become(const char *const arguments[], const struct pipes *
     signal(SIGXFSZ, SIG_DFL);
     sigemptyset(&none);
     sigprocmask(SIG_SETMASK, &none, NULL);
-    close_the_rest();
     limit(RLIMIT_CORE, 0);
-    limit(RLIMIT_FSIZE, limits->file_bytes);
     if (limits->memory_bytes != SIZE_MAX)
         limit(RLIMIT_AS, limits->memory_bytes);
     if (dup2(nothing, STDIN_FILENO) >= 0 && dup2(pipes->output.write, STDOUT_FILENO) >= 0 &&
-        dup2(pipes->output.write, STDERR_FILENO) >= 0 && dup2(pipes->records.write, RECORDS_FD) >= 0 &&
-        dup2(pipes->nonce.read, NONCE_FD) >= 0)
+        dup2(pipes->output.write, STDERR_FILENO) >= 0 && dup2(pipes->records.write, RECORDS_FD) >= 0)
         execvpe(arguments[0], (char *const *)arguments, environment->variables);
 
     const int why = errno;
@@ -193,18 +174,14 @@ static pid_t start(const char *const arguments[], const struct pipes *pipes, con
 }
 
 /** Starts the program and leaves the parent its ends of the pipes. Returns the child's id, or -1 with one line. */
-static pid_t start_with_pipes(const char *const arguments[], const char *nonce, const struct verdict_limits *limits,
-                              struct pipes *pipes, struct error *error)
+static pid_t start_with_pipes(const char *const arguments[], const struct verdict_limits *limits, struct pipes *pipes,
+                              struct error *error)
 {
-    /* The nonce fits the pipe, and is in it before anybody can close the other end. */
-    const bool written = dprintf(pipes->nonce.write, "%s\n", nonce) > 0;
-    const pid_t child = written ? start(arguments, pipes, limits) : -1;
+    const pid_t child = start(arguments, pipes, limits);
     int why = child < 0 ? errno : 0;
 
     close_end(&pipes->output.write);
     close_end(&pipes->records.write);
-    close_end(&pipes->nonce.read);
-    close_end(&pipes->nonce.write);
     close_end(&pipes->start.write);
     if (child > 0 && read(pipes->start.read, &why, sizeof why) != sizeof why)
         return child;
@@ -288,7 +265,7 @@ void child_stop_when(int (*asked)(void))
 static enum child_how watch(pid_t child, struct stream streams[2], const struct verdict_limits *limits)
 {
     enum { SLICE = 20 };
-    double deadline = now() + limits->seconds;
+    double deadline = seconds_now() + limits->seconds;
 
     for (;;) {
         const bool ended = has_ended(child);
@@ -298,17 +275,17 @@ static enum child_how watch(pid_t child, struct stream streams[2], const struct 
         const int found = take_any(streams, ended ? 0 : SLICE);
 
         if (streams[1].total > recorded)
-            deadline = now() + limits->seconds;
+            deadline = seconds_now() + limits->seconds;
 
-        if (streams[0].total > limits->output_bytes || streams[1].total > limits->output_bytes)
+        if (streams[0].total > limits->output_bytes)
             return CHILD_WROTE_TOO_MUCH;
         if (ended && found == 0)
             return CHILD_EXITED;
         if (stop_asked && stop_asked())
             return CHILD_BROKEN_OFF;
-        if (!ended && now() > deadline)
+        if (!ended && seconds_now() > deadline)
             return CHILD_TOOK_TOO_LONG;
-        if (ended && now() > deadline) /* somebody else keeps writing */
+        if (ended && seconds_now() > deadline) /* somebody else keeps writing */
             return CHILD_EXITED;
     }
 }
@@ -334,27 +311,26 @@ static void reap(pid_t child, const struct verdict_limits *limits, struct child_
     }
 }
 
-bool child_run(const char *const arguments[], const char *nonce, const struct verdict_limits *limits,
-               struct child_end *end, struct error *error)
+bool child_run(const char *const arguments[], const struct verdict_limits *limits, struct child_end *end,
+               struct error *error)
 {
     struct pipes pipes;
     struct stream streams[2] = {
         {.end = &pipes.output.read, .text = &end->output, .kept = SHOWN_OUTPUT},
         {.end = &pipes.records.read, .text = &end->records, .kept = limits->output_bytes},
     };
-    const double began = now();
+    const double began = seconds_now();
 
     memset(end, 0, sizeof *end);
     if (!pipes_open(&pipes, error))
         return false;
 
-    const pid_t child = start_with_pipes(arguments, nonce, limits, &pipes, error);
+    const pid_t child = start_with_pipes(arguments, limits, &pipes, error);
 
     if (child > 0) {
         end->how = watch(child, streams, limits);
-        end->left_behind = end->how == CHILD_EXITED && (pipes.output.read >= 0 || pipes.records.read >= 0);
         reap(child, limits, end);
-        end->seconds = now() - began;
+        end->seconds = seconds_now() - began;
     }
     pipes_close(&pipes);
     return child > 0;

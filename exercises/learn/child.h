@@ -27,19 +27,18 @@ struct child_end {
     int exit_code;             /**< of CHILD_EXITED */
     int signal;                /**< of CHILD_DIED */
     bool short_of_memory;      /**< it used so much that this may be why it died */
-    bool left_behind;          /**< another process still had its output open */
     double seconds;            /**< wall time */
     struct child_text output;  /**< on standard output and error, its first 64 KiB */
     struct child_text records; /**< on descriptor 3 */
 };
 
 /**
- * Runs arguments[0] with `nonce` and a newline to be read from descriptor 4, descriptor 3 for records, an empty
- * standard input, and the limits; waits until it ends or is stopped. Every process of its group is gone afterwards.
- * False with one line if it could not be started; else child_end_free().
+ * Runs arguments[0] with descriptor 3 for records, an empty standard input, and the limits; waits until it ends or is
+ * stopped. Every process of its group is gone afterwards. False with one line if it could not be started; else
+ * child_end_free().
  */
-bool child_run(const char *const arguments[], const char *nonce, const struct verdict_limits *limits,
-               struct child_end *end, struct error *error);
+bool child_run(const char *const arguments[], const struct verdict_limits *limits, struct child_end *end,
+               struct error *error);
 
 /**
  * From now on, whoever runs a child asks this some fifty times a second, and ends the child once it is not 0. NULL:

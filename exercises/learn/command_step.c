@@ -28,14 +28,14 @@ static bool make_page(const struct learn *learn, const struct exercise *exercise
                       struct error *error)
 {
     static const struct verdict_limits limits = {
-        .seconds = 60, .memory_bytes = SIZE_MAX, .output_bytes = 1 << 20, .file_bytes = 1 << 28, .events = 1};
+        .seconds = 60, .memory_bytes = SIZE_MAX, .output_bytes = 1 << 20, .events = 1};
     char command[LEARN_PATH_SIZE];
     const char *const words[] = {"python3", "docs/tools/stepper_pages.py", trace, page, exercise->name, command, NULL};
     struct child_end end;
     bool good;
 
     snprintf(command, sizeof command, "%s step %s", learn->command, exercise->name);
-    if (!child_run(words, "", &limits, &end, error))
+    if (!child_run(words, &limits, &end, error))
         return false;
     good = (end.how == CHILD_EXITED && end.exit_code == 0) ||
            error_set(error, "%s is the trace, but python3 made no page of it: %s", trace,

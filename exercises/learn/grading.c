@@ -8,11 +8,12 @@
 #include "show.h"
 #include "verdict.h"
 
+#include "base/waiting.h"
+
 #include <inttypes.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 
 /** What one grading needs and comes to. */
 struct attempt {
@@ -27,14 +28,6 @@ struct attempt {
     struct verdict verdict;
     double seconds;
 };
-
-static double now(void)
-{
-    struct timespec time;
-
-    clock_gettime(CLOCK_MONOTONIC, &time);
-    return (double)time.tv_sec + (double)time.tv_nsec * 1e-9;
-}
 
 static struct text text_of(const char *path, const char *text)
 {
@@ -80,14 +73,14 @@ static bool run_built(struct attempt *attempt, struct error *error)
 static bool run_traced(struct attempt *attempt, struct error *error)
 {
     static const struct verdict_limits limits = {
-        .seconds = 10, .memory_bytes = SIZE_MAX, .output_bytes = 1 << 20, .file_bytes = 1 << 28, .events = 1 << 20};
+        .seconds = 10, .memory_bytes = SIZE_MAX, .output_bytes = 1 << 20, .events = 1 << 20};
     char seed[24];
     const char *const command[] = {attempt->built.program, "--seed", seed, "--trace", attempt->grading->trace, NULL};
     struct child_end end;
     bool good;
 
     snprintf(seed, sizeof seed, "%" PRIu64, attempt->seed);
-    if (!child_run(command, "", &limits, &end, error))
+    if (!child_run(command, &limits, &end, error))
         return false;
     good = (end.how == CHILD_EXITED && end.exit_code == 0) ||
            error_set(error, "there is no trace: %s",
@@ -108,18 +101,18 @@ static enum learn_result build_and_run(struct attempt *attempt, struct error *er
         .text = text_of(attempt->path, attempt->text),
         .gpu = attempt->grading->gpu,
     };
-    const double began = now();
+    const double began = seconds_now();
     const enum build_result result = build_answer(&answer, &attempt->built, error);
 
     if (result == BUILD_IMPOSSIBLE)
         return impossible;
-    if (result == BUILD_REFUSED || result == BUILD_FORBIDDEN || interrupt_seen())
+    if (result == BUILD_REFUSED || interrupt_seen())
         return LEARN_NOT_PASSED;
     if (attempt->grading->trace)
         return run_traced(attempt, error) ? LEARN_DONE : LEARN_BAD;
     if (!run_built(attempt, error))
         return LEARN_BAD;
-    attempt->seconds = now() - began;
+    attempt->seconds = seconds_now() - began;
     if (attempt->verdict.no_device) {
         error_set(error, "%.*s%s", (int)strcspn(attempt->verdict.reason, ";"), attempt->verdict.reason,
                   attempt->grading->gpu ? "; without --gpu it runs on the simulator" : "");

@@ -1,20 +1,18 @@
 /**
  * @file verdict.h
- * @brief Runs a graded program where it can do no harm, and judges it by what it reported and how it ended.
+ * @brief Runs a graded program within limits, and judges it by what it reported and how it ended.
  *
- * The program runs as a child: `PROGRAM --seed S [--until-failure] [--only CASE]`, in a process group of its own, with
- * limits on time, memory and output. It reports on descriptor 3, a line per record, tab-separated, each behind a nonce
- * that it reads from descriptor 4 and that nobody else knows:
+ * The program runs as a child: `PROGRAM --records --seed S [--until-failure] [--only CASE]`, in a process group of its
+ * own, with limits on time, memory and output. It reports on descriptor 3, a line per record, tab-separated:
  *
- *     NONCE plan N                              how many cases there are; first
- *     NONCE try NAME                            before each
- *     NONCE measure NAME VALUE                  a figure of the case that runs
- *     NONCE case NAME pass|fail|fault MESSAGE   after each
- *     NONCE done                                last
+ *     plan N                              how many cases there are; first
+ *     try NAME                            before each
+ *     measure NAME VALUE                  a figure of the case that runs
+ *     case NAME pass|fail|fault MESSAGE   after each
+ *     done                                last
  *
- * It has passed if all N cases were reported once and passed, `done` came last, every line had the nonce, the exit code
- * is 0, and it kept within its limits and left no process behind. Whatever it prints counts for nothing. The program
- * keeps the nonce from the learner's code, which it runs in processes of their own (grade/grade_apart.c).
+ * It has passed if all N cases were reported and passed, `done` came, the exit code is 0, and it kept within its
+ * limits. Whatever it prints counts for nothing.
  */
 #ifndef VERDICT_H
 #define VERDICT_H
@@ -48,8 +46,7 @@ struct verdict_limits {
     double seconds; /**< wall time without a record, so of a case; 10 */
     /** Address space; 2 GiB, of which the simulator reserves 1.3. SIZE_MAX: no limit, for a GPU. */
     size_t memory_bytes;
-    size_t output_bytes; /**< on standard output and error, and of records; 4 MiB each */
-    size_t file_bytes;   /**< of a file that it writes; 1 MiB */
+    size_t output_bytes; /**< on standard output and error; 4 MiB */
     uint64_t events;     /**< of one launch on the simulator, before it counts as endless */
 };
 

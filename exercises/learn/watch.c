@@ -1,13 +1,13 @@
 #include "watch.h"
 
+#include "base/waiting.h"
+
 #include <errno.h>
 #include <poll.h>
 #include <stdalign.h>
 #include <stdbool.h>
-#include <stdint.h>
 #include <string.h>
 #include <sys/inotify.h>
-#include <time.h>
 #include <unistd.h>
 
 /* An editor's steps are a few milliseconds apart; nobody saves without a pause for as long as MAX_QUIET_MS. */
@@ -62,20 +62,12 @@ static int read_events(struct watch *watch, void (*saved)(void *context, const c
     return saves;
 }
 
-static int64_t now_ms(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
-}
-
 enum watch_result watch_wait(struct watch *watch, int stop, int keys, void (*saved)(void *context, const char *name),
                              void *context, struct error *error)
 {
     struct pollfd polled[] = {
         {.fd = watch->descriptor, .events = POLLIN}, {.fd = stop, .events = POLLIN}, {.fd = keys, .events = POLLIN}};
-    int64_t first = -1; /* when the first save of this answer was */
+    double first = -1; /* when the first save of this answer was */
 
     for (;;) {
         const int ready = poll(polled, first < 0 ? 3 : 2, first < 0 ? -1 : QUIET_MS);
@@ -97,8 +89,8 @@ enum watch_result watch_wait(struct watch *watch, int stop, int keys, void (*sav
         if (saves < 0)
             return WATCH_LOST;
         if (saves > 0 && first < 0)
-            first = now_ms();
-        if (first >= 0 && now_ms() - first >= MAX_QUIET_MS)
+            first = seconds_now();
+        if (first >= 0 && seconds_now() - first >= MAX_QUIET_MS * 1e-3)
             return WATCH_SAVED;
     }
 }
