@@ -171,7 +171,7 @@ static void run(struct program *program, const struct align_chapter *chapter, st
     struct launch launch = align_launch_of(problem, &chapter->step);
     struct operands operands;
     struct align_groups groups;
-    const bool loaded = align_load(options, chapter, &operands, &groups, &program->error);
+    const bool loaded = align_load(options, &chapter->step, &operands, &groups, &program->error);
 
     name_run(options, program);
     if (!loaded)

@@ -286,7 +286,7 @@ static bool load(struct moe_options *options, const struct moe_step *step, const
     if (!settle_problem(options, step, sizes, error) || !make_routing(options, files, &layer->routing, error))
         return false;
     layer->problem = options->problem;
-    if (!moe_operands_allocate(layer, weights, operands, error))
+    if (!moe_operands_allocate(layer, step, weights, operands, error))
         return false;
     if (fill_operands(options, files, layer, operands, error))
         return true;

@@ -129,7 +129,7 @@ static void run_before(struct program *program, const struct moe_options *option
         (before->bench_most_tokens && layer->problem.num_tokens > before->bench_most_tokens) ||
         !moe_settle_blocks(&other.problem, before, options->block_size_given ? options->problem.block_size : 0,
                            &ignored) ||
-        moe_unsupported_reason(before, &other.problem) || !moe_operands_like(operands, &other, &own, &ignored))
+        moe_unsupported_reason(before, &other.problem) || !moe_operands_like(operands, &other, before, &own, &ignored))
         return;
     program_run_before(program, &launch, &own);
     operands_free(&own);
