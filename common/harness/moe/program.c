@@ -170,8 +170,7 @@ int moe_main(int argc, char **argv, const struct moe_chapter *chapter)
                               .before = chapter->before.name,
                               .needs = &chapter->step.needs,
                               .source_hash = kernel_source_sha256,
-                              .bench_sweep = sweep,
-                              .bench_most_tokens = chapter->step.bench_most_tokens};
+                              .bench = {.sweep = sweep, .most_tokens = chapter->step.bench_most_tokens}};
 
     if (!moe_options_parse(&program, argc, argv, &options) || !program_open(&program))
         return program_exit(&program);
