@@ -38,8 +38,8 @@ struct moe_weights {
 
 /**
  * Lists the operands of a layer whose problem is complete and whose routing is known, with the workspace that `step`
- * asks for, allocates them on the host and fills the inputs: hidden as the seed has it, what align makes of the routing,
- * and not the weights that have a copy. False, owning nothing, without memory.
+ * asks for, allocates them on the host and fills the inputs: hidden as the seed has it, what align makes of the
+ * routing, and not the weights that have a copy. False, owning nothing, without memory.
  */
 bool moe_operands_allocate(const struct moe_layer *layer, const struct moe_step *step, struct moe_weights weights,
                            struct operands *operands, struct error *error);
