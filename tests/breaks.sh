@@ -19,7 +19,7 @@ inline_headers() {
         inline_name=${inline_line#\#include \"}
         inline_name=${inline_name%\"}
         case $inline_line in
-        '#include "'*.cuh'"') [ -f "${1%/*}/$inline_name" ] && inline_headers "${1%/*}/$inline_name" && continue ;;
+        '#include "'*h'"') [ -f "${1%/*}/$inline_name" ] && inline_headers "${1%/*}/$inline_name" && continue ;;
         esac
         printf '%s\n' "$inline_line"
     done <"$1"

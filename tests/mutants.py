@@ -333,10 +333,10 @@ class Chapter:
         return True, result.stderr
 
     def copy(self, folder):
-        """Copies the kernel and the headers beside it into the folder."""
+        """Copies the kernel and the headers beside it into the folder; those of other chapters stay where they are."""
         (folder / "kernels").mkdir()
         for path in (pathlib.Path(self.kernel), *pathlib.Path(self.kernel).parent.glob("*.*h")):
-            (folder / path.name).write_text(path.read_text())
+            (folder / path.name).write_text(path.read_text().replace('"../', f'"{pathlib.Path("chapters").resolve()}/'))
 
     def place(self, path, folder):
         """Where a file that the kernel reads, or the kernel itself, has its copy."""

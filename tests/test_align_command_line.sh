@@ -41,7 +41,7 @@ refuses "more experts than anybody has" "--num-experts: 1048577; it must be 1 to
     --dist one
 refuses "no chosen experts" "--topk: 0; it must be 1 to 2147483647" --topk 0
 refuses "more chosen experts than the gate has room for" \
-    "--topk: 33; the gate that makes the input, 05_fused_gate, chooses at most 32 (more need --dist)" --topk 33
+    "--topk: 33; the gate that makes the input chooses at most 32 (more need --dist)" --topk 33
 refuses "an unknown type of ids" "--ids: 'u8'; it must be one of i32, i64" --ids u8
 refuses "a capacity too small" "--capacity: 128; these ids need at least 26368 places" --capacity 128
 refuses "a capacity a block too small" "--capacity: 26304; these ids need at least 26368 places" --capacity 26304
@@ -251,7 +251,6 @@ hostile "$program" <<'END'
 2|*: --block-size: 2147483648; it must be 1 to 2147483647|$P --block-size 2147483648
 2|*.npy: it cannot be written: Too many open files|ulimit -n 5; mkdir "$S/o"; $P --num-tokens 3 --out "$S/o"; e=$?; rmdir "$S/o"; exit $e
 3|*: out of memory: the simulator reserves 1.3 GiB of address space, and less can be had (*ulimit -v*)|ulimit -v 800000; $P --dist uniform --num-tokens 3
-3|*: the gate that makes the input, 05_fused_gate: out of memory: *ulimit -v*|ulimit -v 800000; $P --num-tokens 3
 2|*: OMP_NUM_THREADS: '0'; where it is set, it must be 1 to 1024|OMP_NUM_THREADS=0 $P --num-tokens 3
 END
 

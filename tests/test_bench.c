@@ -16,7 +16,8 @@
 
 #include <cmocka.h>
 
-const char kernel_source_sha256[] = "hash";
+#include <stdlib.h>
+#include <string.h>
 
 enum { LARGE = 4 << 20, MAX_TURNS = 200 };
 
@@ -99,31 +100,25 @@ static struct operands operands_of(size_t bytes)
 }
 
 /** A benchmark of one size, as a program begins it. */
-static struct program program_of(struct program_options *options)
+static struct bench begun(void)
 {
     memset(&seen, 0, sizeof seen);
-    *options = (struct program_options){.num_tokens = 3, .num_tokens_given = true, .bench = true};
-    return (struct program){.path = "p",
-                            .name = "p",
-                            .before = "b",
-                            .options = options,
-                            .asked = *options,
-                            .backend = {.device = "d", .has_times = true}};
+    return (struct bench){.name = "p", .before = "b", .has_times = true, .one_size = 3};
 }
 
 static void rotates_what_does_not_fit_into_caches(void **state)
 {
     const struct launch launch = {.call = copy, .verify = is_copied};
     struct operands operands = operands_of(LARGE);
-    struct program_options options;
-    struct program program = program_of(&options);
-    const struct bench_row *const row = program.bench.rows;
+    struct bench bench = begun();
+    struct error error = {0};
+    const struct bench_row *const row = bench.rows;
     const void *first;
 
     (void)state;
-    assert_true(bench_next(&program));
-    bench_step(&program, &launch, &operands);
-    assert_int_equal(program.error.result, RUN_VERIFIED);
+    assert_true(bench_next(&bench, &error));
+    bench_step(&bench, &launch, &operands, &error);
+    assert_int_equal(error.result, RUN_VERIFIED);
     assert_true(row->here.median == 10.0 && row->rotated.median == 20.0 && row->before.median == 0.0);
     assert_true(row->floor_us == 1e6 * (LARGE + 4) / 1e12);
     /* A run; two launches on the same input; then 41 copies of it, which are more than 160 MiB, in turn. */
@@ -133,9 +128,9 @@ static void rotates_what_does_not_fit_into_caches(void **state)
     for (int i = 1; i < 41; i++)
         assert_ptr_not_equal(seen.inputs[3 + i], first);
     assert_ptr_equal(seen.inputs[3 + 41], first);
-    bench_before(&program, &launch, &operands);
+    bench_before(&bench, &launch, &operands);
     assert_true(row->before.median == 30.0);
-    assert_false(bench_next(&program));
+    assert_false(bench_next(&bench, &error));
     operands_free(&operands);
 }
 
@@ -143,21 +138,21 @@ static void times_small_inputs_once(void **state)
 {
     const struct launch launch = {.call = copy, .verify = is_copied};
     struct operands operands = operands_of(8);
-    struct program_options options;
-    struct program program = program_of(&options);
+    struct bench bench = begun();
+    struct error error = {0};
 
     (void)state;
-    assert_true(bench_next(&program));
-    bench_step(&program, &launch, &operands);
-    assert_true(program.bench.rows[0].here.median == 10.0 && program.bench.rows[0].rotated.median == 0.0);
-    assert_true(program.bench.rows[0].floor_us == 1.0); /* an empty kernel's */
+    assert_true(bench_next(&bench, &error));
+    bench_step(&bench, &launch, &operands, &error);
+    assert_true(bench.rows[0].here.median == 10.0 && bench.rows[0].rotated.median == 0.0);
+    assert_true(bench.rows[0].floor_us == 1.0); /* an empty kernel's */
     seen.fail = true;
-    bench_before(&program, &launch, &operands);
-    assert_true(program.bench.rows[0].before.median == 0.0);
+    bench_before(&bench, &launch, &operands);
+    assert_true(bench.rows[0].before.median == 0.0);
     operands_free(&operands);
 }
 
-static char *report_of(const struct program *program)
+static char *report_of(const struct bench *bench)
 {
     struct record report = {0};
     struct error error;
@@ -166,8 +161,7 @@ static char *report_of(const struct program *program)
     FILE *const stream = open_memstream(&text, &size);
 
     assert_non_null(stream);
-    bench_report_head(program, &report);
-    bench_report_rows(program, &report);
+    bench_report_rows(bench, &report);
     assert_true(record_write(&report, RECORD_JSON, stream, &error));
     fclose(stream);
     record_free(&report);
@@ -179,18 +173,18 @@ static void compares_with_ceilings(void **state)
 {
     const struct launch launch = {.call = copy, .verify = is_copied, .operations = 5e9};
     struct operands operands = operands_of(LARGE);
-    struct program_options options;
-    struct program program = program_of(&options);
+    struct bench bench = begun();
+    struct error error = {0};
     char *text;
 
     (void)state;
-    assert_true(bench_next(&program));
-    bench_step(&program, &launch, &operands);
-    bench_step(&program, &launch, &operands); /* reading is measured once */
+    assert_true(bench_next(&bench, &error));
+    bench_step(&bench, &launch, &operands, &error);
+    bench_step(&bench, &launch, &operands, &error); /* reading is measured once */
     assert_int_equal(seen.num_readings, 1);
-    assert_true(program.bench.rows[0].floor_us == 1e6 * (LARGE + 4) / 2e12);
-    program.bench.rows[0].here.median = 10.0;
-    text = report_of(&program);
+    assert_true(bench.rows[0].floor_us == 1e6 * (LARGE + 4) / 2e12);
+    bench.rows[0].here.median = 10.0;
+    text = report_of(&bench);
     assert_non_null(strstr(text, "\"read_bytes_per_second\": 2e+12"));
     assert_non_null(strstr(text, "\"of_reading\": 0.2097")); /* 4 MiB in 10 us */
     assert_non_null(strstr(text, "\"of_cublas\": 0.5"));     /* 5e9 operations in 10 us */
@@ -202,15 +196,15 @@ static void does_without_the_library(void **state)
 {
     const struct launch launch = {.call = copy, .verify = is_copied, .operations = 5e9};
     struct operands operands = operands_of(8);
-    struct program_options options;
-    struct program program = program_of(&options);
+    struct bench bench = begun();
+    struct error error = {0};
     char *text;
 
     (void)state;
     seen.no_library = true;
-    assert_true(bench_next(&program));
-    bench_step(&program, &launch, &operands);
-    text = report_of(&program);
+    assert_true(bench_next(&bench, &error));
+    bench_step(&bench, &launch, &operands, &error);
+    text = report_of(&bench);
     assert_non_null(strstr(text, "of_reading"));
     assert_null(strstr(text, "cublas"));
     free(text);
@@ -237,15 +231,13 @@ static void compares_times(void **state)
 
 static void writes_rows(void **state)
 {
-    struct program_options options;
-    struct program program = program_of(&options);
+    struct bench bench = begun();
     char *text;
 
     (void)state;
-    program.bench.num_rows = 1;
-    program.bench.rows[0] = (struct bench_row){
-        .num_tokens = 3, .here = {10, 9, 11}, .before = {20, 18, 22}, .floor_us = 1.5};
-    text = report_of(&program);
+    bench.num_rows = 1;
+    bench.rows[0] = (struct bench_row){.num_tokens = 3, .here = {10, 9, 11}, .before = {20, 18, 22}, .floor_us = 1.5};
+    text = report_of(&bench);
     assert_non_null(strstr(text, "\"floor_us\": 1.5"));
     assert_non_null(strstr(text, "\"before\""));
     assert_null(strstr(text, "\"rotated\""));

@@ -25,8 +25,9 @@ build_exchange() {
     rebuild "$1" &&
         ${CC:-gcc} -std=c11 -Icommon/simt -Icommon -Dalign_launch_patient=align_launch \
             -Dalign_launch_impatient=align_launch -c tests/test_align_exchange.c -o "$scratch/exchange.o" &&
-        ${CC:-gcc} "$scratch/exchange.o" "$scratch/align.o" "$programs/libharness.a" "$programs/libbase.a" \
-            "$programs/libsimt.a" -fopenmp -lm -ldl -pthread -lcmocka -o "$scratch/exchange"
+        ${CC:-gcc} "$scratch/exchange.o" "$scratch/align.o" "$programs/obj/14_align_at_the_limit/parts.a" \
+            "$programs/libharness.a" "$programs/libbase.a" "$programs/libsimt.a" -fopenmp -lm -ldl -pthread -lcmocka \
+            -o "$scratch/exchange"
 }
 
 # exchange NAME SED WORD: what that test says, "OK" or "FAILED", of launches of many sizes

@@ -1,5 +1,4 @@
 /** @file test_gate_check.c  The gate's checker passes right answers and refuses each kind of wrong one, by its name. */
-#include "gate_reference_answer.h"
 #include "harness/gate/check.h"
 #include "harness/gate/input.h"
 #include "harness/gate/options.h"
@@ -72,7 +71,7 @@ static struct bench set_up(struct gate_problem problem, enum gate_dist dist, uin
     buffers = buffers_of(&bench);
     bench.weights = buffers.topk_weights;
     bench.ids = buffers.topk_ids;
-    assert_true(gate_reference_compute(&problem, &buffers));
+    assert_true(gate_reference_compute(&problem, &buffers, &(struct error){0}));
     return bench;
 }
 
@@ -240,7 +239,7 @@ static void answer_without_group(struct bench *bench, int64_t token, int group)
     memcpy(kept, row + group * size, size * sizeof *kept);
     for (int e = 0; e < size; e++)
         row[group * size + e] = -60.0f;
-    assert_true(gate_reference_compute(&bench->problem, &buffers));
+    assert_true(gate_reference_compute(&bench->problem, &buffers, &(struct error){0}));
     memcpy(row + group * size, kept, size * sizeof *kept);
 }
 
@@ -427,7 +426,7 @@ static void nan_ranks_below_everything_and_weighs_nothing(void **state)
 
     const struct gate_buffers buffers = buffers_of(&bench);
 
-    assert_true(gate_reference_compute(&problem, &buffers));
+    assert_true(gate_reference_compute(&problem, &buffers, &(struct error){0}));
     assert_right(&bench);
     for (int k = 0; k < 4; k++)
         assert_int_equal(bench.ids[k] % 64, 5);
@@ -492,7 +491,7 @@ static void answer_with_wide_choices(const struct bench *bench)
         bias[e] = dtype_load(bench->problem.bias_dtype, buffers.correction_bias, e);
     wide.bias_dtype = DTYPE_F32;
     buffers.correction_bias = bias;
-    assert_true(gate_reference_compute(&wide, &buffers));
+    assert_true(gate_reference_compute(&wide, &buffers, &(struct error){0}));
 }
 
 static void choices_that_are_not_rounded_are_refused(void **state)

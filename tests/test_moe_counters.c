@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "harness/moe/workspace.h"
+#include "harness/moe/moe.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,7 +44,7 @@ static const struct moe_problem problem_with_tiles = {.num_tokens = TOKENS,
 
 /** Every token goes to expert t % 2, in blocks of either size. */
 struct fixture {
-    struct moe_buffers_and_workspace device;
+    struct moe_buffers device;
     uint16_t output[TOKENS * HIDDEN], first[TOKENS * HIDDEN];
 };
 
@@ -81,7 +81,7 @@ static int start(void **state)
 
     for (int t = 0; t < TOKENS; t++)
         weights[t] = 1.0f + (float)t;
-    f.device.buffers = (struct moe_buffers){
+    f.device = (struct moe_buffers){
         .hidden = numbers((size_t)TOKENS * HIDDEN),
         .w13 = numbers((size_t)EXPERTS * 2 * INTERMEDIATE * HIDDEN),
         .w2 = numbers((size_t)EXPERTS * HIDDEN * INTERMEDIATE),
@@ -92,21 +92,20 @@ static int start(void **state)
         .intermediate = device_array(NULL, (size_t)TOKENS * INTERMEDIATE * sizeof(uint16_t)),
         .partial = device_array(NULL, (size_t)TOKENS * HIDDEN * sizeof(uint16_t)),
         .output = device_array(NULL, (size_t)TOKENS * HIDDEN * sizeof(uint16_t)),
+        .workspace = device_array(NULL, (4 + MAX_BLOCKS) * sizeof(int32_t)),
     };
-    f.device.counters = device_array(NULL, (4 + MAX_BLOCKS) * sizeof(int32_t));
     *state = &f;
     return 0;
 }
 
 static int end(void **state)
 {
-    const struct moe_buffers_and_workspace *const both = &((struct fixture *)*state)->device;
-    const struct moe_buffers *const device = &both->buffers;
+    const struct moe_buffers *const device = &((struct fixture *)*state)->device;
 
     cudaFree((void *)device->hidden), cudaFree((void *)device->w13), cudaFree((void *)device->w2);
     cudaFree((void *)device->topk_weights), cudaFree((void *)device->sorted_token_ids);
     cudaFree((void *)device->expert_ids), cudaFree((void *)device->num_tokens_post_padded);
-    cudaFree(device->intermediate), cudaFree(device->partial), cudaFree(device->output), cudaFree(both->counters);
+    cudaFree(device->intermediate), cudaFree(device->partial), cudaFree(device->output), cudaFree(device->workspace);
     return 0;
 }
 
@@ -125,10 +124,9 @@ static int list_tokens(struct fixture *f, int block_size)
     }
     const int32_t padded = blocks * block_size;
 
-    cudaMemcpy((void *)f->device.buffers.sorted_token_ids, sorted, (size_t)padded * sizeof *sorted,
-               cudaMemcpyHostToDevice);
-    cudaMemcpy((void *)f->device.buffers.expert_ids, experts, (size_t)blocks * sizeof *experts, cudaMemcpyHostToDevice);
-    cudaMemcpy((void *)f->device.buffers.num_tokens_post_padded, &padded, sizeof padded, cudaMemcpyHostToDevice);
+    cudaMemcpy((void *)f->device.sorted_token_ids, sorted, (size_t)padded * sizeof *sorted, cudaMemcpyHostToDevice);
+    cudaMemcpy((void *)f->device.expert_ids, experts, (size_t)blocks * sizeof *experts, cudaMemcpyHostToDevice);
+    cudaMemcpy((void *)f->device.num_tokens_post_padded, &padded, sizeof padded, cudaMemcpyHostToDevice);
     return blocks;
 }
 
@@ -142,11 +140,11 @@ static void launch_over(struct fixture *f, int block_size, launch *launch)
     problem.block_size = block_size;
     problem.capacity = list_tokens(f, block_size) * block_size;
 
-    cudaMemset(f->device.buffers.output, 0, sizeof f->output);
-    assert_int_equal(launch(&problem, &f->device.buffers, 0), cudaSuccess);
+    cudaMemset(f->device.output, 0, sizeof f->output);
+    assert_int_equal(launch(&problem, &f->device, 0), cudaSuccess);
     assert_int_equal(cudaDeviceSynchronize(), cudaSuccess);
-    cudaMemcpy(f->output, f->device.buffers.output, sizeof f->output, cudaMemcpyDeviceToHost);
-    cudaMemcpy(counters, f->device.counters, sizeof counters, cudaMemcpyDeviceToHost);
+    cudaMemcpy(f->output, f->device.output, sizeof f->output, cudaMemcpyDeviceToHost);
+    cudaMemcpy(counters, f->device.workspace, sizeof counters, cudaMemcpyDeviceToHost);
     assert_memory_equal(counters, zeros, sizeof counters);
 }
 
@@ -208,19 +206,19 @@ static void what_it_has_no_kernel_for_goes_elsewhere(void **state)
     problems[6].num_tokens = 1 << 25, problems[6].hidden_size = 1024; /* 2^32 pieces */
     problems[7].num_tokens = 1 << 25, problems[7].intermediate_size = 1024;
     for (int i = 0; i < count; i++) {
-        assert_int_equal(moe_launch_patient(&problems[i], &f->device.buffers, 0), cudaSuccess);
+        assert_int_equal(moe_launch_patient(&problems[i], &f->device, 0), cudaSuccess);
         assert_int_equal(others, i + 1);
     }
 }
 
 static void weights_that_cannot_be_copied_are_an_error(void **state)
 {
-    struct moe_buffers_and_workspace *const device = &((struct fixture *)*state)->device;
-    const void *const w13 = device->buffers.w13;
+    struct moe_buffers *const device = &((struct fixture *)*state)->device;
+    const void *const w13 = device->w13;
 
-    device->buffers.w13 = (const uint16_t *)w13 + 1; /* a copy begins at a multiple of 16 bytes */
-    assert_int_equal(moe_launch_patient(&problem_with_tiles, &device->buffers, 0), cudaErrorInvalidValue);
-    device->buffers.w13 = w13;
+    device->w13 = (const uint16_t *)w13 + 1; /* a copy begins at a multiple of 16 bytes */
+    assert_int_equal(moe_launch_patient(&problem_with_tiles, device, 0), cudaErrorInvalidValue);
+    device->w13 = w13;
 }
 
 int main(void)

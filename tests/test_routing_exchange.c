@@ -9,10 +9,10 @@
 
 #include <cmocka.h>
 
+#include "../chapters/15_one_launch/exchange.h"
 #include "harness/align/check.h"
 #include "harness/gate/check.h"
 #include "harness/gate/input.h"
-#include "harness/routing/exchange.h"
 
 #include <stdlib.h>
 

@@ -24,7 +24,6 @@ int main(int argc, char **argv)
                    .capacity = align_capacity,
                    .workspace_bytes = align_offsets_bytes,
                    .launch = align_launch_before},
-        .gate = {.name = "05_fused_gate", .launch = gate_launch},
     };
     return align_main(argc, argv, &chapter);
 }

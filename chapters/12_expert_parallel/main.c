@@ -23,6 +23,7 @@ int main(int argc, char **argv)
         .name = "12_expert_parallel",
         .aligned_by = "chapter 10",
         .most_experts = 12255, /* a counter each, in shared memory */
+        .align_workspace_bytes = align_spread_offsets_bytes,
         .experts = {.name = "11c_moe_tensor_cores",
                     .needs = {.capability = 80, .what = "products of bf16 on tensor cores, m16n8k16"},
                     .unsupported_reason = unsupported_reason,

@@ -33,10 +33,18 @@ static bool compute(struct parallel_layer *layer, int64_t num_tokens, struct err
 
     const struct align_buffers lists = {data(layer, IDS),        data(layer, EXPERT_MAP), data(layer, SORTED),
                                         data(layer, EXPERT_IDS), data(layer, NUM_PADDED), data(layer, ALIGN_WORKSPACE)};
-    const struct moe_buffers buffers = {data(layer, HIDDEN),     data(layer, W13),          data(layer, W2),
-                                        data(layer, WEIGHTS),    data(layer, SORTED),       data(layer, EXPERT_IDS),
-                                        data(layer, NUM_PADDED), data(layer, INTERMEDIATE), data(layer, PARTIAL),
-                                        data(layer, OUTPUT)};
+    const struct moe_buffers buffers = {
+        .hidden = data(layer, HIDDEN),
+        .w13 = data(layer, W13),
+        .w2 = data(layer, W2),
+        .topk_weights = data(layer, WEIGHTS),
+        .sorted_token_ids = data(layer, SORTED),
+        .expert_ids = data(layer, EXPERT_IDS),
+        .num_tokens_post_padded = data(layer, NUM_PADDED),
+        .intermediate = data(layer, INTERMEDIATE),
+        .partial = data(layer, PARTIAL),
+        .output = data(layer, OUTPUT),
+    };
     const cudaStream_t stream = layer->ranks->stream;
 
     return stage_begin(layer, "align", error) &&

@@ -2,7 +2,7 @@
 #ifndef ALIGN_LIST_CUH
 #define ALIGN_LIST_CUH
 
-#include "harness/align/exchange.h"
+#include "exchange.h"
 
 // [constants]
 enum { WARP_SIZE = 32, FAST_EXPERTS = 256 };

@@ -1,5 +1,6 @@
 /** @file main.c  Chapter 14: one launch at every size, and every group in ascending order. */
-#include "harness/align/exchange.h"
+#include "exchange.h"
+#include "shared_bytes.h"
 
 static const char *unsupported_reason(const struct align_problem *problem)
 {
@@ -17,6 +18,7 @@ int main(int argc, char **argv)
                  .unsupported_reason = unsupported_reason,
                  .capacity = align_capacity_of_few,
                  .workspace_bytes = align_exchange_bytes,
+                 .workspace_zeroed = true,
                  .shared_bytes = align_tile_bytes,
                  .ascending = true,
                  .launch = align_launch},
@@ -24,7 +26,6 @@ int main(int argc, char **argv)
                    .capacity = align_capacity_of_few,
                    .workspace_bytes = align_spread_offsets_bytes,
                    .launch = align_launch_before},
-        .gate = {.name = "05_fused_gate", .launch = gate_launch},
     };
     return align_main(argc, argv, &chapter);
 }

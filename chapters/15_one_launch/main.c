@@ -1,5 +1,6 @@
 /** @file main.c  Chapter 15: from logits to the list of rows in one launch, up to 256 tokens. */
-#include "harness/routing/exchange.h"
+#include "../14_align_at_the_limit/shared_bytes.h"
+#include "exchange.h"
 
 #include <limits.h>
 
@@ -36,10 +37,12 @@ int main(int argc, char **argv)
         .step = {.name = "15_one_launch",
                  .unsupported_reason = unsupported_reason,
                  .workspace_bytes = workspace_bytes,
+                 .workspace_zeroed = true,
                  .shared_bytes = shared_bytes,
                  .launch = routing_launch},
         .before = {.name = "a plain pair of 13 and 14",
                    .workspace_bytes = workspace_bytes,
+                   .workspace_zeroed = true,
                    .shared_bytes = shared_bytes,
                    .launch = routing_launch_pair},
     };

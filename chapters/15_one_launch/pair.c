@@ -1,5 +1,5 @@
 /** @file pair.c  Chapter 13's launch, then chapter 14's: what chapter 15 is compared with. */
-#include "harness/routing/exchange.h"
+#include "exchange.h"
 
 cudaError_t routing_launch_pair(const struct routing_problem *problem, const struct routing_buffers *buffers,
                                 cudaStream_t stream)

@@ -7,7 +7,7 @@
  *         writes its own positions into the list.
  * Watch:  launches 1; atomics that are counts only: no place depends on their order.
  */
-#include "harness/routing/exchange.h"
+#include "exchange.h"
 #include "kernels/align_list.cuh"
 #include "kernels/gate_choice.cuh"
 #include "kernels/launch_together.cuh"

@@ -15,6 +15,12 @@ static int block_size(const struct moe_problem *problem)
     return problem->num_tokens * problem->topk < 16 * (int64_t)problem->num_experts ? 32 : 192;
 }
 
+/** As tiles.cuh has them: four counters for all, and one for each block of tokens. */
+static size_t workspace_bytes(const struct moe_problem *problem)
+{
+    return (4 + (size_t)(problem->capacity / problem->block_size)) * sizeof(int32_t);
+}
+
 /** What chapter 11c works best with. */
 static int block_size_before(const struct moe_problem *problem)
 {
@@ -28,6 +34,8 @@ int main(int argc, char **argv)
                  .needs = {.capability = 90, .only = true, .what = "bulk copies, and products of warpgroups (wgmma)"},
                  .unsupported_reason = unsupported_reason,
                  .block_size = block_size,
+                 .workspace_bytes = workspace_bytes,
+                 .workspace_zeroed = true,
                  .bench_most_tokens = 16384,
                  .launch = moe_launch},
         .before = {.name = "11c_moe_tensor_cores",

@@ -142,12 +142,11 @@ static cudaError_t resident_blocks(int *blocks)
 }
 
 template <typename Tile>
-static cudaError_t launch(moe_problem problem, moe_buffers_and_workspace both, cudaStream_t stream)
+static cudaError_t launch(moe_problem problem, moe_buffers buffers, cudaStream_t stream)
 {
     const int64_t h = problem.hidden_size, i = problem.intermediate_size, experts = problem.num_local_experts;
-    const moe_buffers &buffers = both.buffers;
     tensor_map w13, w2;
-    void *arguments[] = {&problem, &both.buffers, &both.counters, &w13, &w2};
+    void *arguments[] = {&problem, &buffers, &buffers.workspace, &w13, &w2};
     int blocks;
     cudaError_t status = resident_blocks<Tile>(&blocks);
 
@@ -177,9 +176,7 @@ cudaError_t moe_launch(const moe_problem *problem, const moe_buffers *buffers, c
 {
     if (!has_kernel(problem))
         return moe_launch_any_shape(problem, buffers, stream);
-    const moe_buffers_and_workspace &both = *(const moe_buffers_and_workspace *)buffers;
-
-    return problem->block_size <= few_tokens::TOKENS ? launch<few_tokens>(*problem, both, stream)
-                                                     : launch<many_tokens>(*problem, both, stream);
+    return problem->block_size <= few_tokens::TOKENS ? launch<few_tokens>(*problem, *buffers, stream)
+                                                     : launch<many_tokens>(*problem, *buffers, stream);
 }
 // [launch]

@@ -5,7 +5,7 @@
 #ifndef MOE_TILES_CUH
 #define MOE_TILES_CUH
 
-#include "harness/moe/workspace.h"
+#include "harness/moe/moe.h"
 #include "kernels/bulk_copy.cuh"
 #include "kernels/dtype.cuh"
 #include "kernels/messages.cuh"
@@ -78,7 +78,7 @@ struct turn {
 // [shared]
 
 // [counters]
-/** Zeros before a launch, and after it. */
+/** The workspace: zeros before a launch, and after it. */
 struct counters {
     int next;     /* tiles that have been taken, but for the first of every block */
     int finished; /* warps that have stored their part of a tile of the second product */

@@ -279,3 +279,11 @@ const char *grouped_digits(uint64_t value, char text[32])
     *out = '\0';
     return text;
 }
+
+const char *count_of(int64_t count, const char *what, char text[64])
+{
+    char digits[32];
+
+    snprintf(text, 64, "%s %s%s", grouped_digits((uint64_t)count, digits), what, count == 1 ? "" : "s");
+    return text;
+}

@@ -63,4 +63,7 @@ void record_free(struct record *record);
 /** Writes a whole number with its thousands apart: 16 384 as "16,384". Returns `text`. */
 const char *grouped_digits(uint64_t value, char text[32]);
 
+/** Writes how many there are: "1,200 experts", "1 expert". Returns `text`. */
+const char *count_of(int64_t count, const char *what, char text[64]);
+
 #endif

@@ -79,9 +79,10 @@ def _own_sources(site, page):
 
 
 def _included(site, page):
-    """What the chapter's files include from common/."""
+    """What the chapter's files include from common/ and from other chapters."""
     texts = [pathlib.Path(path).read_text() for path in _own_sources(site, page)]
-    return {f"common/{name}" for text in texts for name in re.findall(r'#include "([^"]+)"', text)}
+    return {f"chapters/{name[3:]}" if name.startswith("../") else f"common/{name}"
+            for text in texts for name in re.findall(r'#include "([^"]+)"', text)}
 
 
 def _item(lead, links):
@@ -198,7 +199,7 @@ def _page(site, page, recorded, step_pages):
 def _uses(site):
     """Comments that add to the page of each shared kernel the chapters that use it."""
     uses = {path: [f'@ref {page.id} "{page.title}"' for page in _chapters(site) if path in _included(site, page)]
-            for path in site.sources if path.startswith("common/kernels/")}
+            for path in site.sources if path.startswith(("common/kernels/", "chapters/"))}
     return "".join(f"/**\n * @file {path}\n *\n * Used in {', '.join(users)}.\n */\n"
                    for path, users in uses.items() if users)
 

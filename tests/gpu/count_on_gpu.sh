@@ -5,7 +5,7 @@
 #
 # Needs ncu, and leave to read the GPU's counters. Prints JSON, as docs/results has it: what was run on what, and
 # "counters": of each its name, the simulator's figure, the GPU's (null: not counted), and the GPU's name for it. Of
-# several launches these are the sums; align's input, which chapter 05's gate makes on the same GPU, is not counted.
+# several launches these are the sums.
 # "kernels" has, for each launch, what a warp waits for: the cycles between two of its instructions, by reason
 # ("selected" is the one in which it issues), and their sum.
 set -eu

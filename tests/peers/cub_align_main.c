@@ -21,7 +21,6 @@ int main(int argc, char **argv)
                  .workspace_bytes = cub_align_workspace_bytes,
                  .ascending = true,
                  .launch = cub_align_launch},
-        .gate = {.name = "05_fused_gate", .launch = gate_launch},
     };
     return align_main(argc, argv, &chapter);
 }

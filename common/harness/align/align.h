@@ -9,8 +9,6 @@
 #ifndef ALIGN_H
 #define ALIGN_H
 
-#include "harness/gate/gate.h"
-
 #include <cuda_runtime.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -40,7 +38,7 @@ struct align_buffers {
     int32_t *sorted_token_ids; /**< [capacity]; 4-byte aligned, no more. Holds numel where it holds no position */
     int32_t *expert_ids;       /**< [capacity / block_size]; -1 for a non-local expert and past the last block */
     int32_t *num_tokens_post_padded; /**< [1] */
-    void *workspace;                 /**< [workspace_bytes], 256-byte aligned; holds anything at the start */
+    void *workspace;                 /**< [workspace_bytes], 256-byte aligned */
 };
 
 /** The least capacity that holds any ids of this problem: every expert may waste block_size - 1 places. */
@@ -51,7 +49,7 @@ static inline int64_t align_capacity(const struct align_problem *problem)
     return (places + problem->block_size - 1) / problem->block_size * problem->block_size;
 }
 
-/** As align_capacity(), knowing that fewer ids than experts open at most a block each. Chapter 10's idea. */
+/** As align_capacity(), knowing that fewer ids than experts open at most a block each. */
 static inline int64_t align_capacity_of_few(const struct align_problem *problem)
 {
     return problem->numel < problem->num_experts ? problem->numel * problem->block_size : align_capacity(problem);
@@ -65,7 +63,8 @@ struct align_step {
     const char *name;
     const char *(*unsupported_reason)(const struct align_problem *problem);
     int64_t (*capacity)(const struct align_problem *problem); /**< of sorted_token_ids, unless the user gives one */
-    size_t (*workspace_bytes)(const struct align_problem *problem); /**< what the launch needs besides its operands */
+    size_t (*workspace_bytes)(const struct align_problem *problem); /**< besides the operands; NULL: none */
+    bool workspace_zeroed; /**< it holds zeros before the first launch, then what the last one left; else anything */
     /** Shared memory that a block needs, if that is more than every GPU has; else 0. NULL: never. */
     size_t (*shared_bytes)(const struct align_problem *problem);
     bool ascending; /**< promises ascending positions in every group */
@@ -74,14 +73,13 @@ struct align_step {
                           cudaStream_t stream);
 };
 
-/** What one chapter is: its step, the step of the chapter before it (no name in the first), and who makes its input. */
+/** What one chapter is: its step, and the step of the chapter before it (no name in the first). */
 struct align_chapter {
     struct align_step step;
     struct align_step before;
-    struct gate_step gate; /**< makes topk_ids of the real router's logits */
 };
 
-/** Chapters 06 to 10 need the sum of the groups before each expert, and of all: num_experts + 1 words. */
+/** A workspace for the sum of the groups before each expert, and of all: num_experts + 1 words. */
 static inline size_t align_offsets_bytes(const struct align_problem *problem)
 {
     return ((size_t)problem->num_experts + 1) * sizeof(int32_t);
@@ -90,26 +88,10 @@ static inline size_t align_offsets_bytes(const struct align_problem *problem)
 /** A sector of global memory, 32 bytes, in words. Our guess is that L2 takes the atomics of one sector in turn. */
 enum { ALIGN_SECTOR_WORDS = 8 };
 
-/** Chapter 10 gives the sum before each expert a sector of its own. */
+/** A workspace for the sum before each expert in a sector of its own. */
 static inline size_t align_spread_offsets_bytes(const struct align_problem *problem)
 {
     return (size_t)problem->num_experts * ALIGN_SECTOR_WORDS * sizeof(int32_t);
-}
-
-/**
- * Shared memory that a block of chapter 14's kernel for many ids needs, if that is more than 48 KB: nine words for each
- * of more than 256 experts, or, from 524,289 ids on, tiles of 16,384 ids.
- */
-static inline size_t align_tile_bytes(const struct align_problem *problem)
-{
-    const size_t experts = ((size_t)problem->num_experts + 255) / 256 * 256;
-    const size_t of_experts = (9 * experts + 256) * sizeof(int32_t);
-
-    if (problem->numel <= 4096 && problem->kernel != ALIGN_KERNEL_LARGE)
-        return 0;
-    if (problem->num_experts > 256)
-        return of_experts > 48 * 1024 ? of_experts : 0;
-    return problem->numel > 524288 ? 167 * 1024 : 0;
 }
 
 /** Every align.cu defines this one; the build gives the chapter before the name align_launch_before. */

@@ -2,6 +2,7 @@
 #include "base/number.h"
 #include "harness/align/problem.h"
 #include "harness/align/run.h"
+#include "harness/gate/reference.h"
 #include "harness/gate/run.h"
 
 #include <inttypes.h>
@@ -71,25 +72,25 @@ static bool open_counts(struct align_options *options, int64_t **counts, struct 
     return good && align_counts_check(*counts, options->problem.num_experts, &options->program.num_tokens, error);
 }
 
-/* Chapter 05's kernel has room for so many choices of a token. */
-enum { GATE_MAX_CHOICES = 32 };
+/* No router gives a token more. */
+enum { ROUTER_MAX_CHOICES = 32 };
 
 /**
  * Reads the router's logits and bias, for as many tokens as are asked for; those that it lacks repeat its rows later.
  */
-static bool open_router(struct align_options *options, const struct gate_step *step, struct source *source,
-                        struct error *error)
+static bool open_router(struct align_options *options, struct source *source, struct error *error)
 {
+    const struct gate_step any = {.name = "the gate's reference"};
     struct gate_options gate = gate_options_default();
 
-    if (options->topk > GATE_MAX_CHOICES)
-        return error_set(error, "--topk: %d; the gate that makes the input, %s, chooses at most %d (more need --dist)",
-                         options->topk, step->name, GATE_MAX_CHOICES);
+    if (options->topk > ROUTER_MAX_CHOICES)
+        return error_set(error, "--topk: %d; the gate that makes the input chooses at most %d (more need --dist)",
+                         options->topk, ROUTER_MAX_CHOICES);
     gate.input_flag = "topk-ids";
     gate.problem.topk = options->topk;
     gate.problem.num_experts = options->problem.num_experts;
     gate.num_experts_given = options->num_experts_given;
-    if (!gate_load(&gate, step, &source->gate_operands, error))
+    if (!gate_load(&gate, &any, &source->gate_operands, error))
         return false;
     source->gate = gate.problem;
     options->problem.num_experts = gate.problem.num_experts;
@@ -97,14 +98,11 @@ static bool open_router(struct align_options *options, const struct gate_step *s
         options->program.num_tokens = gate.problem.num_tokens;
     if (options->program.num_tokens < gate.problem.num_tokens)
         source->gate.num_tokens = options->program.num_tokens;
-    source->gate_operands.list[GATE_GATING_OUTPUT].host.shape[0] = source->gate.num_tokens;
-    source->gate_operands.list[GATE_TOPK_WEIGHTS].host.shape[0] = source->gate.num_tokens;
     source->gate_operands.list[GATE_TOPK_IDS].host.shape[0] = source->gate.num_tokens;
     return true;
 }
 
-static bool open_source(struct align_options *options, const struct gate_step *gate, struct source *source,
-                        struct error *error)
+static bool open_source(struct align_options *options, struct source *source, struct error *error)
 {
     *source = (struct source){.counts = NULL};
     switch (options->source) {
@@ -113,7 +111,7 @@ static bool open_source(struct align_options *options, const struct gate_step *g
     case ALIGN_SOURCE_COUNTS:
         return open_counts(options, &source->counts, error);
     case ALIGN_SOURCE_ROUTER:
-        return open_router(options, gate, source, error);
+        return open_router(options, source, error);
     default:
         return true;
     }
@@ -138,26 +136,19 @@ static bool settle_problem(struct align_options *options, const struct align_ste
 
 /* --- filling ------------------------------------------------------------------------------------------------------ */
 
-/** Launches the gate on the router's tokens; its choices, repeated where there are too few, are the ids. */
-static bool fill_by_gate(const struct align_options *options, const struct gate_step *step, struct source *source,
-                         void *topk_ids, struct error *error)
+/** What the gate's reference chooses for the router's tokens, repeated where there are too few, are the ids. */
+static bool fill_by_gate(const struct align_options *options, struct source *source, void *topk_ids,
+                         struct error *error)
 {
-    const struct launch launch = gate_launch_of(&source->gate, step);
+    const struct gate_buffers buffers = gate_buffers_at(&source->gate_operands, OPERAND_HOST);
 
-    if (source->gate.num_tokens == 0)
-        return true;
-    if (launch_run(&launch, &source->gate_operands, error)) {
-        align_convert_ids(&options->problem, &source->gate_operands.list[GATE_TOPK_IDS].host, topk_ids);
-        return true;
-    }
-
-    const struct error reason = *error;
-
-    return error_set_as(error, reason.result, "the gate that makes the input, %s: %.500s", step->name, reason.text);
+    if (!gate_reference_compute(&source->gate, &buffers, error))
+        return false;
+    align_convert_ids(&options->problem, &source->gate_operands.list[GATE_TOPK_IDS].host, topk_ids);
+    return true;
 }
 
-static bool fill_ids(const struct align_options *options, const struct gate_step *gate, struct source *source,
-                     void *topk_ids, struct error *error)
+static bool fill_ids(const struct align_options *options, struct source *source, void *topk_ids, struct error *error)
 {
     const struct align_problem *problem = &options->problem;
 
@@ -169,7 +160,7 @@ static bool fill_ids(const struct align_options *options, const struct gate_step
         align_generate_counts(problem, source->counts, options->program.seed, topk_ids);
         return true;
     case ALIGN_SOURCE_ROUTER:
-        return fill_by_gate(options, gate, source, topk_ids, error);
+        return fill_by_gate(options, source, topk_ids, error);
     default:
         return align_generate_ids(problem, options->topk, options->dist, options->program.seed, topk_ids, error);
     }
@@ -211,30 +202,29 @@ static bool give_room(const struct align_step *step, const struct align_groups *
 }
 
 /** The map comes first: nothing is launched for a map that is wrong. */
-static bool fill(struct align_options *options, const struct align_chapter *chapter, struct source *source,
+static bool fill(struct align_options *options, const struct align_step *step, struct source *source,
                  struct operands *operands, struct align_groups *groups, struct error *error)
 {
     void *const topk_ids = operands->list[ALIGN_TOPK_IDS].host.data;
 
     return align_load_map(options->map, options->problem.num_experts, options->program.seed,
                           operands->list[ALIGN_EXPERT_MAP].host.data, error) &&
-           fill_ids(options, &chapter->gate, source, topk_ids, error) &&
+           fill_ids(options, source, topk_ids, error) &&
            align_groups_count(&options->problem, topk_ids, groups, error) &&
            align_capacity_check(&options->problem, groups, error) &&
-           (options->room == ALIGN_ROOM_BOUND || give_room(&chapter->step, groups, options, operands, error));
+           (options->room == ALIGN_ROOM_BOUND || give_room(step, groups, options, operands, error));
 }
 
-bool align_load(struct align_options *options, const struct align_chapter *chapter, struct operands *operands,
+bool align_load(struct align_options *options, const struct align_step *step, struct operands *operands,
                 struct align_groups *groups, struct error *error)
 {
     struct source source;
-    bool good = open_source(options, &chapter->gate, &source, error) &&
-                settle_problem(options, &chapter->step, error) &&
-                align_operands_allocate(&options->problem, &chapter->step, array_source(options->map) != ARRAY_NONE,
+    bool good = open_source(options, &source, error) && settle_problem(options, step, error) &&
+                align_operands_allocate(&options->problem, step, array_source(options->map) != ARRAY_NONE,
                                         options->misalign, operands, error);
 
     *groups = (struct align_groups){0};
-    if (good && !fill(options, chapter, &source, operands, groups, error)) {
+    if (good && !fill(options, step, &source, operands, groups, error)) {
         align_groups_free(groups);
         operands_free(operands);
         good = false;

@@ -4,6 +4,7 @@
 
 #include "base/error.h"
 #include "harness/align/align.h"
+#include "harness/core/dtype.h"
 
 /** Sets *numel to num_tokens * topk. False, naming the flag, if one is out of range or the product over 2147483647. */
 bool align_count_ids(int64_t num_tokens, int topk, int64_t *numel, struct error *error);

@@ -11,15 +11,6 @@ static double percent(int64_t part, int64_t whole)
     return whole > 0 ? 100.0 * (double)part / (double)whole : 0.0;
 }
 
-/** "12 experts", "1 expert". */
-static const char *count_of(int64_t count, const char *what, char text[64])
-{
-    char digits[32];
-
-    snprintf(text, 64, "%s %s%s", grouped_digits((uint64_t)count, digits), what, count == 1 ? "" : "s");
-    return text;
-}
-
 /** Makes the texts that say which run it is. */
 static void name_run(const struct align_options *options, struct program *program)
 {
@@ -171,7 +162,7 @@ static void run(struct program *program, const struct align_chapter *chapter, st
     struct launch launch = align_launch_of(problem, &chapter->step);
     struct operands operands;
     struct align_groups groups;
-    const bool loaded = align_load(options, chapter, &operands, &groups, &program->error);
+    const bool loaded = align_load(options, &chapter->step, &operands, &groups, &program->error);
 
     name_run(options, program);
     if (!loaded)

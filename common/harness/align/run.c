@@ -1,7 +1,6 @@
 #include "harness/align/run.h"
 
 #include "harness/align/check.h"
-#include "harness/align/exchange.h"
 #include "harness/align/problem.h"
 
 bool align_operands_allocate(const struct align_problem *problem, const struct align_step *step, bool has_map,
@@ -20,7 +19,7 @@ bool align_operands_allocate(const struct align_problem *problem, const struct a
                  {.name = "num_tokens_post_padded", .role = OPERAND_OUTPUT, .host = {DTYPE_I32, 1, {1}, NULL}},
                  {.name = "workspace",
                   .role = OPERAND_WORKSPACE,
-                  .zeroed = step && step->workspace_bytes == align_exchange_bytes,
+                  .zeroed = step && step->workspace_zeroed,
                   .host = {DTYPE_U8, 1, {(int64_t)workspace_bytes}, NULL}}},
         .count = NUM_ALIGN_OPERANDS,
         .poison = ALIGN_POISON,

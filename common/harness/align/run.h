@@ -34,11 +34,11 @@ struct align_buffers align_buffers_at(const struct operands *operands, enum oper
 
 /**
  * Completes `options` (tokens, experts, topk, the ids' type, the capacity) from the input it names, checks the problem,
- * asks the chapter whether it supports it, allocates the operands and fills the inputs; `groups` are those of the ids.
- * The real router's ids are what chapter->gate, launched and checked, makes of its logits. The caller frees both.
- * False, owning nothing, with the reason: the arguments or a file, memory, the gate.
+ * asks the step whether it supports it, allocates the operands and fills the inputs; `groups` are those of the ids.
+ * The real router's ids are what the gate's reference makes of its logits. The caller frees both. False, owning
+ * nothing, with the reason: the arguments, a file or memory.
  */
-bool align_load(struct align_options *options, const struct align_chapter *chapter, struct operands *operands,
+bool align_load(struct align_options *options, const struct align_step *step, struct operands *operands,
                 struct align_groups *groups, struct error *error);
 
 /** Fills expert_map [num_experts] by --expert-map: none leaves it alone. False with the reason: the file, memory. */

@@ -1,10 +1,10 @@
-#include "harness/core/program.h"
+#include "harness/core/bench.h"
+
+#include "base/waiting.h"
 
 #include <inttypes.h>
 #include <omp.h>
-#include <stdlib.h>
-#include <string.h>
-#include <time.h>
+#include <stdio.h>
 
 enum { MAX_COPIES = 64, HOST_REPEATS = 25 };
 
@@ -12,30 +12,27 @@ enum { MAX_COPIES = 64, HOST_REPEATS = 25 };
 static const size_t ROTATED_BYTES = (size_t)160 << 20;
 
 /** Finds out what nothing can be faster than. False, with a reason for people, if the backend has no times. */
-static bool measure_floor(struct program *program)
+static bool measure_floor(struct bench *bench, struct error *error)
 {
-    if (program->on_host)
+    if (bench->on_host)
         return true;
-    if (!program->backend.has_times)
-        return error_set(&program->error, "--bench: the CPU simulator has no times; use the program in build/gpu");
-    return backend_measure_floor(&program->bench.floor, &program->error);
+    if (!bench->has_times)
+        return error_set(error, "--bench: the CPU simulator has no times; use the program in build/gpu");
+    return backend_measure_floor(&bench->floor, error);
 }
 
-bool bench_next(struct program *program)
+bool bench_next(struct bench *bench, struct error *error)
 {
-    static const int64_t default_sweep[] = {1, 4, 16, 64, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 0};
-    const int64_t *const sweep = program->bench_sweep ? program->bench_sweep : default_sweep;
-    const bool one = program->asked.num_tokens_given;
-    const int64_t most = program->bench_most_tokens;
-    int *const num_rows = &program->bench.num_rows;
+    static const int64_t usual[] = {1, 4, 16, 64, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 0};
+    const int64_t *const sweep = bench->sweep ? bench->sweep : usual;
+    const bool one = bench->one_size >= 0;
+    const int64_t next = one ? bench->one_size : sweep[bench->num_rows];
 
-    _Static_assert(sizeof default_sweep / sizeof *default_sweep <= BENCH_MAX_ROWS + 1, "room for every size");
-    if ((one ? *num_rows == 1 : sweep[*num_rows] == 0 || (most && sweep[*num_rows] > most)) ||
-        (*num_rows == 0 && !measure_floor(program)))
+    _Static_assert(sizeof usual / sizeof *usual <= BENCH_MAX_ROWS + 1, "room for every size");
+    if ((one ? bench->num_rows == 1 : next == 0 || (bench->most_tokens && next > bench->most_tokens)) ||
+        (bench->num_rows == 0 && !measure_floor(bench, error)))
         return false;
-    program->options->num_tokens = one ? program->asked.num_tokens : sweep[*num_rows];
-    program->options->num_tokens_given = true;
-    ++*num_rows;
+    bench->rows[bench->num_rows++].num_tokens = next;
     return true;
 }
 
@@ -43,7 +40,7 @@ bool bench_next(struct program *program)
  * The time it takes to move inputs and outputs once, or an empty kernel's, whichever is longer; 0 on the host. What is
  * compared with ceilings reads nearly all that it moves, and reading is faster than copying.
  */
-static double floor_us(const struct bench_times *bench, const struct operands *operands)
+static double floor_us(const struct bench *bench, const struct operands *operands)
 {
     const double rate = bench->read_bytes_per_second > 0.0 ? bench->read_bytes_per_second
                                                            : bench->floor.bytes_per_second;
@@ -54,23 +51,15 @@ static double floor_us(const struct bench_times *bench, const struct operands *o
 
 /* --- on the host -------------------------------------------------------------------------------------------------- */
 
-static double now_us(void)
-{
-    struct timespec now;
-
-    clock_gettime(CLOCK_MONOTONIC, &now);
-    return 1e6 * (double)now.tv_sec + 1e-3 * (double)now.tv_nsec;
-}
-
-/** The time of so many calls; negative when memory runs out. */
+/** The microseconds of so many calls; negative when memory runs out. */
 static double time_calls(const struct launch *launch, const struct operands *operands, int calls)
 {
-    const double start = now_us();
+    const double start = seconds_now();
 
     for (int i = 0; i < calls; i++)
         if (launch->call(launch, operands, NULL) != cudaSuccess)
             return -1.0;
-    return now_us() - start;
+    return 1e6 * (seconds_now() - start);
 }
 
 /** Median, p10 and p90 of repeated calls; short ones are repeated until a batch is long enough to time. */
@@ -158,16 +147,16 @@ static bool make_copies(struct turns *turns)
 }
 
 /** Times and verifies a launch; `rotated` may be NULL. */
-static bool time_launch(struct program *program, const struct launch *launch, struct operands *operands,
+static bool time_launch(struct bench *bench, const struct launch *launch, struct operands *operands,
                         struct timing *here, struct timing *rotated, struct error *error)
 {
-    const enum backend_cache cache = program->asked.flush_l2 ? BACKEND_FLUSHED : BACKEND_WARM;
+    const enum backend_cache cache = bench->flush_l2 ? BACKEND_FLUSHED : BACKEND_WARM;
     struct turns turns = {.launch = launch};
     double start;
     bool good;
 
     if (launch->on_host) {
-        program->bench.host_threads = omp_get_max_threads();
+        bench->host_threads = omp_get_max_threads();
         good = time_on_host(launch, operands, here) || error_set_as(error, RUN_NO_DEVICE, "out of memory");
         return good && launch->verify(launch, operands, error);
     }
@@ -175,9 +164,9 @@ static bool time_launch(struct program *program, const struct launch *launch, st
         return false;
     turns.operands = *operands;
     turns.input = largest_input(operands);
-    start = now_us();
+    start = seconds_now();
     good = backend_time(launch_in_turn, &turns, cache, here, error);
-    program->bench.timed_us = now_us() - start;
+    bench->timed_us = 1e6 * (seconds_now() - start);
     if (good && rotated && cache == BACKEND_WARM && make_copies(&turns)) {
         good = backend_time(launch_in_turn, &turns, cache, rotated, error);
         free_copies(&turns);
@@ -187,71 +176,30 @@ static bool time_launch(struct program *program, const struct launch *launch, st
     return good && launch->verify(launch, operands, error);
 }
 
-/** Measures how fast memory is read, if the launch is compared with that and it has not been measured yet. */
-static bool measure_reading(struct program *program, const struct launch *launch)
+void bench_step(struct bench *bench, const struct launch *launch, struct operands *operands, struct error *error)
 {
-    double *const rate = &program->bench.read_bytes_per_second;
+    struct bench_row *const row = &bench->rows[bench->num_rows - 1];
+    double *const reading = &bench->read_bytes_per_second;
 
-    return launch->operations <= 0.0 || *rate > 0.0 || backend_measure_reading(rate, &program->error);
-}
-
-void bench_step(struct program *program, const struct launch *launch, struct operands *operands)
-{
-    struct bench_row *const row = &program->bench.rows[program->bench.num_rows - 1];
-
-    if (!measure_reading(program, launch) || !launch_run(launch, operands, &program->error))
-        return;
-    row->num_tokens = program->options->num_tokens;
-    row->floor_us = floor_us(&program->bench, operands);
     row->operations = launch->operations;
+    if ((row->operations > 0.0 && *reading <= 0.0 && !backend_measure_reading(reading, error)) ||
+        !launch_run(launch, operands, error))
+        return;
+    row->floor_us = floor_us(bench, operands);
     row->bytes = operands_bytes_to_move(operands);
-    if (time_launch(program, launch, operands, &row->here, &row->rotated, &program->error) && row->operations > 0.0)
-        backend_measure_products(program->bench.timed_us, &row->products_per_second, &program->error);
+    if (time_launch(bench, launch, operands, &row->here, &row->rotated, error) && row->operations > 0.0)
+        backend_measure_products(bench->timed_us, &row->products_per_second, error);
 }
 
-void bench_before(struct program *program, const struct launch *launch, struct operands *operands)
+void bench_before(struct bench *bench, const struct launch *launch, struct operands *operands)
 {
-    struct timing *const before = &program->bench.rows[program->bench.num_rows - 1].before;
+    struct timing *const before = &bench->rows[bench->num_rows - 1].before;
 
-    if (!time_launch(program, launch, operands, before, NULL, &(struct error){0}))
+    if (!time_launch(bench, launch, operands, before, NULL, &(struct error){0}))
         *before = (struct timing){0.0, 0.0, 0.0};
 }
 
 /* --- writing ------------------------------------------------------------------------------------------------------ */
-
-void report_origin(const struct program *program, struct record *report)
-{
-    const struct backend *const backend = &program->backend; /* all "" on the host */
-    const time_t now = time(NULL);
-    struct tm utc;
-    char date[32];
-
-    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
-    record_text(report, IN_JSON, "driver", "%s", backend->driver);
-    record_text(report, IN_JSON, "toolkit", "%s", backend->toolkit);
-    record_text(report, IN_JSON, "date", "%s", date);
-    record_text(report, IN_JSON, "kernel_source_sha256", "%s", program->source_hash);
-    record_text(report, IN_JSON, "distribution", "%s", program->distribution);
-    record_number(report, IN_JSON, "seed", "%" PRIu64, program->asked.seed);
-}
-
-void bench_report_head(const struct program *program, struct record *report)
-{
-    const char *const device = program->on_host ? "host" : program->backend.device;
-    const char *const cache = program->asked.flush_l2 ? "flushed" : "warm";
-
-    record_text(report, IN_TABLE, NULL, "%s on %s%s, %s%s", program->name, program->on_host ? "the " : "", device,
-                cache, program->asked.flush_l2 ? " L2" : "");
-    record_text(report, IN_TABLE, NULL, "largest problem: %s", program->problem);
-    record_text(report, IN_TABLE, NULL,
-                "microseconds per launch: median (p10, p90); every size verified before and after\n");
-    record_text(report, IN_JSON, "chapter", "%s", program->name);
-    record_text(report, IN_JSON, "before", "%s", program->before ? program->before : "");
-    record_text(report, IN_JSON, "device", "%s", device);
-    record_text(report, IN_JSON, "command", "%s", program_command(program));
-    report_origin(program, report);
-    record_text(report, IN_JSON, "cache", "%s", cache);
-}
 
 /** Two times whose spreads overlap are the same. */
 static const char *compare(struct timing here, struct timing before, char text[32])
@@ -296,7 +244,7 @@ static void add_part(const char *heading, const char *name, double part, struct 
 }
 
 /** Adds what must be done and moved, and how near to the ceilings it was. */
-static void add_ceilings(const struct bench_times *bench, const struct bench_row *times, struct record *row)
+static void add_ceilings(const struct bench *bench, const struct bench_row *times, struct record *row)
 {
     const double seconds = 1e-6 * times->here.median;
 
@@ -309,11 +257,11 @@ static void add_ceilings(const struct bench_times *bench, const struct bench_row
              times->products_per_second > 0.0 ? times->operations / seconds / times->products_per_second : 0.0, row);
 }
 
-static void add_row(const struct program *program, const struct bench_row *times, struct record *row)
+static void add_row(const struct bench *bench, const struct bench_row *times, struct record *row)
 {
     char gain[32];
 
-    record_text(row, IN_CSV, "chapter", "%s", program->name);
+    record_text(row, IN_CSV, "chapter", "%s", bench->name);
     record_number(row, IN_DATA, "num_tokens", "%" PRId64, times->num_tokens);
     record_column(row, 8, "tokens", "%" PRId64, times->num_tokens);
     add_time("median", "median_us", times->here.median, row);
@@ -323,29 +271,28 @@ static void add_row(const struct program *program, const struct bench_row *times
     add_time("floor", "floor_us", times->floor_us, row);
     add_time("before", "before_us", times->before.median, row);
     if (times->operations > 0.0)
-        add_ceilings(&program->bench, times, row);
+        add_ceilings(bench, times, row);
     record_column(row, 0, "", "%s", ""); /* two spaces before what is not a number */
-    record_column(row, 0, program->before ? program->before : "", "%s", compare(times->here, times->before, gain));
+    record_column(row, 0, bench->before ? bench->before : "", "%s", compare(times->here, times->before, gain));
     add_timing("here", times->here, row);
     add_timing("rotated", times->rotated, row);
     add_timing("before", times->before, row);
-    if (!program->on_host)
+    if (!bench->on_host)
         record_number(row, IN_JSON, "floor_us", "%.4f", times->floor_us);
 }
 
-void bench_report_rows(const struct program *program, struct record *report)
+void bench_report_rows(const struct bench *bench, struct record *report)
 {
-    const struct bench_times *const bench = &program->bench;
     struct record *floor, *list;
 
     if (bench->host_threads > 0)
         record_number(report, IN_JSON, "host_threads", "%d", bench->host_threads);
-    floor = program->on_host ? NULL : record_object(report, IN_JSON, "floor");
+    floor = bench->on_host ? NULL : record_object(report, IN_JSON, "floor");
     record_number(floor, IN_JSON, "empty_kernel_us", "%.4f", bench->floor.empty_us);
     record_number(floor, IN_JSON, "copy_bytes_per_second", "%.4g", bench->floor.bytes_per_second);
     if (bench->read_bytes_per_second > 0.0)
         record_number(floor, IN_JSON, "read_bytes_per_second", "%.4g", bench->read_bytes_per_second);
     list = record_list(report, IN_TABLE | IN_DATA, "rows");
     for (int i = 0; i < bench->num_rows; i++)
-        add_row(program, &bench->rows[i], record_object(list, IN_TABLE | IN_DATA, NULL));
+        add_row(bench, &bench->rows[i], record_object(list, IN_TABLE | IN_DATA, NULL));
 }

@@ -1,12 +1,10 @@
-/** @file core/bench.h  Times over a sweep of sizes: taking them, and writing them down with where they come from. */
+/** @file core/bench.h  Times over a sweep of sizes: taking them, and writing them down. */
 #ifndef BENCH_H
 #define BENCH_H
 
 #include "base/record.h"
 #include "harness/core/backend.h"
 #include "harness/core/run.h"
-
-struct program;
 
 /** One size. Times in microseconds; a median of 0 says not measured. */
 struct bench_row {
@@ -21,8 +19,16 @@ struct bench_row {
 
 enum { BENCH_MAX_ROWS = 24 };
 
-/** What a program has measured. All zero: nothing yet. */
-struct bench_times {
+/** A benchmark: first what it is of, which a program fills, then what it has measured, which begins as zeros. */
+struct bench {
+    const char *name, *before; /**< the chapter's, and that of the chapter before it, or NULL */
+    bool on_host;              /**< it computes there and launches nothing */
+    bool has_times;            /**< the backend has; nobody asks on the host */
+    bool flush_l2;             /**< before each launch */
+    int64_t one_size;          /**< it is the only one; below 0: a sweep of sizes */
+    const int64_t *sweep;      /**< the sizes, then 0, at most BENCH_MAX_ROWS; NULL: the usual ones */
+    int64_t most_tokens;       /**< a sweep ends there; 0: it is not cut short */
+
     int host_threads; /**< of what computed on the host; 0 if nothing did */
     struct floor_figures floor;
     double read_bytes_per_second; /**< 0: nothing is compared with ceilings */
@@ -31,8 +37,8 @@ struct bench_times {
     struct bench_row rows[BENCH_MAX_ROWS];
 };
 
-/** Begins the row of the next size, which is --num-tokens or one of a sweep. False: there is none, or an error. */
-bool bench_next(struct program *program);
+/** Begins the row of the next size, and says in it how many tokens. False: there is none, or an error. */
+bool bench_next(struct bench *bench, struct error *error);
 
 /**
  * Runs and verifies a launch, times it, and verifies what it left behind once more: fills the row's times but for
@@ -40,18 +46,12 @@ bool bench_next(struct program *program);
  * L2 is flushed anyway, where one copy exceeds them, where too many copies would be needed and where memory does not
  * suffice for them.
  */
-void bench_step(struct program *program, const struct launch *launch, struct operands *operands);
+void bench_step(struct bench *bench, const struct launch *launch, struct operands *operands, struct error *error);
 
 /** Times the chapter before in the same way, warm or flushed only. Missing times are not an error. */
-void bench_before(struct program *program, const struct launch *launch, struct operands *operands);
+void bench_before(struct bench *bench, const struct launch *launch, struct operands *operands);
 
-/** Adds to a report with times, in JSON, what they are of: software, date, the kernel's hash, the input. */
-void report_origin(const struct program *program, struct record *report);
-
-/** Adds what the report begins with; program->problem is the last row's. The operator adds "problem", then: */
-void bench_report_head(const struct program *program, struct record *report);
-
-/** Adds the rows. */
-void bench_report_rows(const struct program *program, struct record *report);
+/** Adds the rows to a report. */
+void bench_report_rows(const struct bench *bench, struct record *report);
 
 #endif

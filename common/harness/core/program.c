@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 /* --- options ------------------------------------------------------------------------------------------------------ */
@@ -88,10 +89,20 @@ static void end_early(void)
 
 bool program_open(struct program *program)
 {
+    struct bench *const bench = &program->bench;
+
     program->asked = *program->options;
     atexit(end_early);
-    return check_options(&program->asked, &program->error) && environment_check(&program->error) &&
-           (program->on_host || backend_open(&program->backend, program->needs, &program->error));
+    if (!check_options(&program->asked, &program->error) || !environment_check(&program->error) ||
+        !(program->on_host || backend_open(&program->backend, program->needs, &program->error)))
+        return false;
+    bench->name = program->name;
+    bench->before = program->before;
+    bench->on_host = program->on_host;
+    bench->has_times = program->backend.has_times;
+    bench->flush_l2 = program->asked.flush_l2;
+    bench->one_size = program->asked.num_tokens_given ? program->asked.num_tokens : -1;
+    return true;
 }
 
 unsigned program_traits(const struct program *program)
@@ -114,6 +125,18 @@ bool output_directory_ready(const char *directory, struct error *error)
 
 /* --- runs --------------------------------------------------------------------------------------------------------- */
 
+/** Begins the benchmark's next size. */
+static bool next_size(struct program *program)
+{
+    struct bench *const bench = &program->bench;
+
+    if (!bench_next(bench, &program->error))
+        return false;
+    program->options->num_tokens = bench->rows[bench->num_rows - 1].num_tokens;
+    program->options->num_tokens_given = true;
+    return true;
+}
+
 bool program_next(struct program *program)
 {
     const struct program_options *const asked = &program->asked;
@@ -126,7 +149,7 @@ bool program_next(struct program *program)
     program->begun = true;
     if (program->error.result != RUN_VERIFIED)
         return false;
-    return asked->bench ? bench_next(program) : first || asked->check_all;
+    return asked->bench ? next_size(program) : first || asked->check_all;
 }
 
 /** Runs the launch under a trace, which is written if it is verified. */
@@ -183,7 +206,7 @@ void program_run(struct program *program, const struct launch *launch, struct op
     if (!has_room(program, launch, &program->error))
         return;
     if (program->asked.bench)
-        bench_step(program, launch, operands);
+        bench_step(&program->bench, launch, operands, &program->error);
     else if (program->asked.check_all)
         program->num_verified += is_to_verify(program) && launch_run(launch, operands, &program->error);
     else
@@ -195,7 +218,7 @@ void program_run_before(struct program *program, const struct launch *launch, st
     struct error ignored = {0};
 
     if (program->asked.bench && program->error.result == RUN_VERIFIED && has_room(program, launch, &ignored))
-        bench_before(program, launch, operands);
+        bench_before(&program->bench, launch, operands);
 }
 
 /* --- report ------------------------------------------------------------------------------------------------------- */
@@ -216,13 +239,48 @@ static void report_run(const struct program *program, struct record *report)
     record_text(report, IN_TABLE | IN_JSON, "input", "%s", program->input);
 }
 
+void report_origin(const struct program *program, struct record *report)
+{
+    const struct backend *const backend = &program->backend; /* all "" on the host */
+    const time_t now = time(NULL);
+    struct tm utc;
+    char date[32];
+
+    strftime(date, sizeof date, "%Y-%m-%dT%H:%M:%SZ", gmtime_r(&now, &utc));
+    record_text(report, IN_JSON, "driver", "%s", backend->driver);
+    record_text(report, IN_JSON, "toolkit", "%s", backend->toolkit);
+    record_text(report, IN_JSON, "date", "%s", date);
+    record_text(report, IN_JSON, "kernel_source_sha256", "%s", program->source_hash);
+    record_text(report, IN_JSON, "distribution", "%s", program->distribution);
+    record_number(report, IN_JSON, "seed", "%" PRIu64, program->asked.seed);
+}
+
+/** What the report of a benchmark begins with; program->problem is the last row's. */
+static void report_bench(const struct program *program, struct record *report)
+{
+    const char *const device = program->on_host ? "host" : program->backend.device;
+    const char *const cache = program->asked.flush_l2 ? "flushed" : "warm";
+
+    record_text(report, IN_TABLE, NULL, "%s on %s%s, %s%s", program->name, program->on_host ? "the " : "", device,
+                cache, program->asked.flush_l2 ? " L2" : "");
+    record_text(report, IN_TABLE, NULL, "largest problem: %s", program->problem);
+    record_text(report, IN_TABLE, NULL,
+                "microseconds per launch: median (p10, p90); every size verified before and after\n");
+    record_text(report, IN_JSON, "chapter", "%s", program->name);
+    record_text(report, IN_JSON, "before", "%s", program->before ? program->before : "");
+    record_text(report, IN_JSON, "device", "%s", device);
+    record_text(report, IN_JSON, "command", "%s", program_command(program));
+    report_origin(program, report);
+    record_text(report, IN_JSON, "cache", "%s", cache);
+}
+
 struct record *program_report_head(struct program *program)
 {
     if (program->asked.check_all)
         return NULL;
     record_free(&program->report);
     if (program->asked.bench)
-        bench_report_head(program, &program->report);
+        report_bench(program, &program->report);
     else
         report_run(program, &program->report);
     return &program->report;
@@ -341,7 +399,7 @@ static int end_report(struct program *program)
     bool written;
 
     if (program->asked.bench)
-        bench_report_rows(program, report);
+        bench_report_rows(&program->bench, report);
     else
         counters_report(&program->counters, (double)program->options->num_tokens, report);
     written = (wrong || program->error.result == RUN_VERIFIED) &&

@@ -53,16 +53,14 @@ struct program {
     const char *const *refused;    /**< options of its table that it has none of, which NULL ends; NULL: it has all */
     const struct gpu_needs *needs; /**< what it needs of a GPU; NULL: nothing */
     const char *source_hash;       /**< kernel_source_sha256 */
-    const int64_t *bench_sweep;    /**< the sizes of a sweep, then 0, at most BENCH_MAX_ROWS; NULL: the usual ones */
-    int64_t bench_most_tokens;     /**< a sweep of sizes ends there; 0: it is not cut short */
+    struct bench bench;            /**< its sweep and most_tokens are the operator's, unless they are the usual ones */
 
     struct program_options *options; /**< those of the operator, of the run at hand: a benchmark sets num_tokens */
     struct program_options asked;    /**< what they were on the command line */
     struct backend backend;
     struct error error;
-    bool begun;                        /**< the first run */
+    bool begun;                                    /**< the first run */
     int num_loaded, num_verified, num_unsupported; /**< of many problems */
-    struct bench_times bench;
     struct run_counters counters;
     struct record report;
 
@@ -114,6 +112,9 @@ unsigned program_traits(const struct program *program);
  * programs to read in JSON and CSV. NULL, to which nothing is added: nothing is reported of each of many problems.
  */
 struct record *program_report_head(struct program *program);
+
+/** Adds to a report with times, in JSON, what they are of: software, date, the kernel's hash, the input. */
+void report_origin(const struct program *program, struct record *report);
 
 /** Adds whether the answer is right. Returns where the operator adds what else it has to say of one run, or NULL. */
 struct record *program_report_result(struct program *program);

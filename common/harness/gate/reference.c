@@ -545,3 +545,33 @@ void gate_row_choose(const struct gate_problem *problem, const struct gate_row *
         ids[place] = e;
     }
 }
+
+bool gate_reference_compute(const struct gate_problem *problem, const struct gate_buffers *buffers, struct error *error)
+{
+    const int width = gate_experts_per_token(problem);
+    struct interval *weights;
+    struct gate_row row;
+
+    if (!ALLOCATE_ARRAY(weights, width, error))
+        return false;
+    if (!gate_row_allocate(problem, &row, error)) {
+        free(weights);
+        return false;
+    }
+    row.ties_are_free = false;
+    for (int64_t t = 0; t < problem->num_tokens; t++) {
+        int32_t *const ids = buffers->topk_ids + t * width;
+
+        gate_row_compute(problem, buffers->gating_output, buffers->correction_bias, t, &row);
+        gate_row_choose(problem, &row, ids);
+        gate_row_weights(problem, &row, ids, weights);
+        for (int k = 0; k < width; k++) {
+            if (k >= problem->topk)
+                ids[k] = problem->num_experts + k - problem->topk;
+            buffers->topk_weights[t * width + k] = weights[k].value;
+        }
+    }
+    free(weights);
+    gate_row_free(&row);
+    return true;
+}

@@ -70,4 +70,11 @@ void gate_row_weights(const struct gate_problem *problem, const struct gate_row 
 /** The reference's own choice, best first: `ids` [topk]. */
 void gate_row_choose(const struct gate_problem *problem, const struct gate_row *row, int32_t *ids);
 
+/**
+ * Fills the outputs, which are host memory as the inputs are, with the reference's own answer to a checked problem.
+ * False when memory is short.
+ */
+bool gate_reference_compute(const struct gate_problem *problem, const struct gate_buffers *buffers,
+                            struct error *error);
+
 #endif

@@ -1,5 +1,6 @@
 #include "base/memory.h"
 #include "harness/align/problem.h"
+#include "harness/align/run.h"
 #include "harness/moe/problem.h"
 #include "harness/moe/run.h"
 
@@ -193,23 +194,10 @@ static bool fill_floats(const char *path, const struct npy_array *file, int64_t 
 static bool fill_map(const struct moe_options *options, struct moe_routing *routing, struct error *error)
 {
     const int num_experts = options->problem.num_experts;
-    const enum array_source map = array_source(options->map);
-    struct npy_array file;
-    bool good;
 
-    if (map == ARRAY_NONE)
-        return true;
-    if (!ALLOCATE_ARRAY(routing->expert_map, num_experts, error))
-        return false;
-    if (map == ARRAY_RANDOM) {
-        align_generate_map(num_experts, options->program.seed, routing->expert_map);
-        return true;
-    }
-    if (!npy_read_kind(options->map, NPY_INTEGERS, 1, 1, &file, error))
-        return false;
-    good = align_convert_map(&file, num_experts, routing->expert_map, error);
-    npy_free(&file);
-    return good;
+    return array_source(options->map) == ARRAY_NONE ||
+           (ALLOCATE_ARRAY(routing->expert_map, num_experts, error) &&
+            align_load_map(options->map, num_experts, options->program.seed, routing->expert_map, error));
 }
 
 /** Says which expert each local id names, and how many there are. */
@@ -286,7 +274,7 @@ static bool load(struct moe_options *options, const struct moe_step *step, const
     if (!settle_problem(options, step, sizes, error) || !make_routing(options, files, &layer->routing, error))
         return false;
     layer->problem = options->problem;
-    if (!moe_operands_allocate(layer, weights, operands, error))
+    if (!moe_operands_allocate(layer, step, weights, operands, error))
         return false;
     if (fill_operands(options, files, layer, operands, error))
         return true;

@@ -50,6 +50,7 @@ struct moe_buffers {
     void *intermediate; /**< [num_tokens * topk, I] workspace, problem->dtype: silu(gate) * up; holds anything */
     void *partial;      /**< [num_tokens * topk, H] workspace, problem->dtype: weight * expert's output */
     void *output;       /**< [num_tokens, H] of problem->dtype */
+    void *workspace;    /**< [workspace_bytes] what the step needs besides */
 };
 // [problem]
 
@@ -70,6 +71,8 @@ struct moe_step {
     const char *(*unsupported_reason)(const struct moe_problem *problem);
     /** The block_size it works best with, where --block-size does not say; capacity is not known yet. NULL: 16. */
     int (*block_size)(const struct moe_problem *problem);
+    size_t (*workspace_bytes)(const struct moe_problem *problem); /**< besides the operands; NULL: none */
+    bool workspace_zeroed; /**< it holds zeros before the first launch, then what the last one left; else anything */
     int64_t bench_most_tokens; /**< --bench goes no further by itself: it would take too long; 0: it may */
     /** Launches on `stream`. Returns the first error. Must not allocate or synchronise. Never called without tokens. */
     cudaError_t (*launch)(const struct moe_problem *problem, const struct moe_buffers *buffers, cudaStream_t stream);

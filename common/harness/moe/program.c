@@ -8,15 +8,6 @@
 
 /* --- report ------------------------------------------------------------------------------------------------------- */
 
-/** "12 experts", "1 expert". */
-static const char *count_of(int64_t count, const char *what, char text[64])
-{
-    char digits[32];
-
-    snprintf(text, 64, "%s %s%s", grouped_digits((uint64_t)count, digits), what, count == 1 ? "" : "s");
-    return text;
-}
-
 /** Makes the texts that say which run it is. */
 static void name_run(const struct moe_options *options, struct program *program)
 {
@@ -129,7 +120,7 @@ static void run_before(struct program *program, const struct moe_options *option
         (before->bench_most_tokens && layer->problem.num_tokens > before->bench_most_tokens) ||
         !moe_settle_blocks(&other.problem, before, options->block_size_given ? options->problem.block_size : 0,
                            &ignored) ||
-        moe_unsupported_reason(before, &other.problem) || !moe_operands_like(operands, &other, &own, &ignored))
+        moe_unsupported_reason(before, &other.problem) || !moe_operands_like(operands, &other, before, &own, &ignored))
         return;
     program_run_before(program, &launch, &own);
     operands_free(&own);
@@ -170,8 +161,7 @@ int moe_main(int argc, char **argv, const struct moe_chapter *chapter)
                               .before = chapter->before.name,
                               .needs = &chapter->step.needs,
                               .source_hash = kernel_source_sha256,
-                              .bench_sweep = sweep,
-                              .bench_most_tokens = chapter->step.bench_most_tokens};
+                              .bench = {.sweep = sweep, .most_tokens = chapter->step.bench_most_tokens}};
 
     if (!moe_options_parse(&program, argc, argv, &options) || !program_open(&program))
         return program_exit(&program);

@@ -2,6 +2,7 @@
 
 #include "base/memory.h"
 #include "base/random.h"
+#include "harness/gate/problem.h"
 #include "harness/gate/reference.h"
 #include "harness/gate/run.h"
 #include "harness/moe/problem.h"
@@ -28,47 +29,27 @@ bool moe_router_fits(const struct moe_problem *problem)
 
 /* --- the real router ---------------------------------------------------------------------------------------------- */
 
-/** Chooses for the first `count` tokens of the router's data. */
-static bool choose(const struct gate_problem *gate, const struct operands *data, int64_t count, int32_t *topk_ids,
-                   float *topk_weights, struct error *error)
-{
-    struct interval weights[ROUTER_MAX_CHOICES];
-    struct gate_row row;
-
-    if (!gate_row_allocate(gate, &row, error))
-        return false;
-    for (int64_t t = 0; t < count; t++) {
-        int32_t *const ids = topk_ids + t * gate->topk;
-
-        gate_row_compute(gate, data->list[GATE_GATING_OUTPUT].host.data, data->list[GATE_CORRECTION_BIAS].host.data, t,
-                         &row);
-        gate_row_choose(gate, &row, ids);
-        gate_row_weights(gate, &row, ids, weights);
-        for (int k = 0; k < gate->topk; k++)
-            topk_weights[t * gate->topk + k] = weights[k].value;
-    }
-    gate_row_free(&row);
-    return true;
-}
-
 static bool route_by_router(const struct moe_problem *problem, int32_t *topk_ids, float *topk_weights,
                             struct error *error)
 {
     const struct gate_step any = {.name = "the gate's reference"};
     struct gate_options options = gate_options_default();
+    struct gate_problem *const gate = &options.problem;
+    struct gate_buffers chosen;
     struct operands data;
-    int64_t count;
     bool good;
 
     options.input_flag = "topk-ids";
-    options.problem.topk = problem->topk;
+    gate->topk = problem->topk;
     if (!gate_load(&options, &any, &data, error))
         return false;
-    count = options.problem.num_tokens < problem->num_tokens ? options.problem.num_tokens : problem->num_tokens;
-    good = choose(&options.problem, &data, count, topk_ids, topk_weights, error);
-    for (int64_t i = count * problem->topk; good && i < moe_positions(problem); i++) {
-        topk_ids[i] = topk_ids[i - count * problem->topk];
-        topk_weights[i] = topk_weights[i - count * problem->topk];
+    if (gate->num_tokens > problem->num_tokens)
+        gate->num_tokens = problem->num_tokens;
+    chosen = gate_buffers_at(&data, OPERAND_HOST);
+    good = gate_reference_compute(gate, &chosen, error);
+    for (int64_t i = 0; good && i < moe_positions(problem); i++) {
+        topk_ids[i] = chosen.topk_ids[i % gate_choices(gate)];
+        topk_weights[i] = chosen.topk_weights[i % gate_choices(gate)];
     }
     operands_free(&data);
     return good;

@@ -3,7 +3,6 @@
 #include "harness/align/problem.h"
 #include "harness/moe/check.h"
 #include "harness/moe/problem.h"
-#include "harness/moe/workspace.h"
 
 #include <math.h>
 #include <string.h>
@@ -75,12 +74,13 @@ static bool align(const struct moe_layer *layer, struct operands *operands, stru
     return align_reference_compute(&problem, &buffers, error);
 }
 
-bool moe_operands_allocate(const struct moe_layer *layer, struct moe_weights weights, struct operands *operands,
-                           struct error *error)
+bool moe_operands_allocate(const struct moe_layer *layer, const struct moe_step *step, struct moe_weights weights,
+                           struct operands *operands, struct error *error)
 {
     const struct moe_problem *const problem = &layer->problem;
     const enum dtype dtype = problem->dtype;
     const int64_t n = problem->num_tokens, h = problem->hidden_size, i = problem->intermediate_size;
+    const size_t workspace_bytes = step->workspace_bytes ? step->workspace_bytes(problem) : 0;
     const struct generated w13 = generated_start(layer->seed, STREAM_W13, uniform_scale(1.0 / (double)h));
     const struct generated w2 = generated_start(layer->seed, STREAM_W2,
                                                 uniform_scale(1.0 / (SWIGLU_MEAN_SQUARE * (double)i)));
@@ -98,10 +98,10 @@ bool moe_operands_allocate(const struct moe_layer *layer, struct moe_weights wei
                   .host = {dtype, 2, {moe_positions(problem), i}, NULL}},
                  {.name = "partial", .role = OPERAND_WORKSPACE, .host = {dtype, 2, {moe_positions(problem), h}, NULL}},
                  {.name = "output", .role = OPERAND_OUTPUT, .host = {dtype, 2, {n, h}, NULL}},
-                 {.name = "counters",
+                 {.name = "workspace",
                   .role = OPERAND_WORKSPACE,
-                  .zeroed = true,
-                  .host = {DTYPE_I32, 1, {moe_workspace_counters(problem)}, NULL}}},
+                  .zeroed = step->workspace_zeroed,
+                  .host = {DTYPE_U8, 1, {(int64_t)workspace_bytes}, NULL}}},
         .count = NUM_MOE_OPERANDS,
         .poison = MOE_POISON,
     };
@@ -116,13 +116,13 @@ bool moe_operands_allocate(const struct moe_layer *layer, struct moe_weights wei
     return false;
 }
 
-bool moe_operands_like(const struct operands *like, const struct moe_layer *layer, struct operands *operands,
-                       struct error *error)
+bool moe_operands_like(const struct operands *like, const struct moe_layer *layer, const struct moe_step *step,
+                       struct operands *operands, struct error *error)
 {
     static const int same[] = {MOE_HIDDEN, MOE_W13, MOE_W2};
     const struct moe_weights weights = {like->list[MOE_W13].host.data != NULL, like->list[MOE_W2].host.data != NULL};
 
-    if (!moe_operands_allocate(layer, weights, operands, error))
+    if (!moe_operands_allocate(layer, step, weights, operands, error))
         return false;
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
         operand_copy_host(&operands->list[same[i]], &like->list[same[i]]);
@@ -142,6 +142,7 @@ struct moe_buffers moe_buffers_of(const struct operands *operands)
         .intermediate = operand_data(operands, MOE_INTERMEDIATE, OPERAND_DEVICE),
         .partial = operand_data(operands, MOE_PARTIAL, OPERAND_DEVICE),
         .output = operand_data(operands, MOE_OUTPUT, OPERAND_DEVICE),
+        .workspace = operand_data(operands, MOE_WORKSPACE, OPERAND_DEVICE),
     };
 }
 
@@ -164,10 +165,9 @@ static cudaError_t call_step(const struct launch *launch, const struct operands 
 {
     const struct moe_layer *const layer = launch->problem;
     const struct moe_step *const step = launch->step;
-    const struct moe_buffers_and_workspace both = {moe_buffers_of(operands),
-                                                   operand_data(operands, MOE_COUNTERS, OPERAND_DEVICE)};
+    const struct moe_buffers buffers = moe_buffers_of(operands);
 
-    return layer->problem.num_tokens > 0 ? step->launch(&layer->problem, &both.buffers, stream) : cudaSuccess;
+    return layer->problem.num_tokens > 0 ? step->launch(&layer->problem, &buffers, stream) : cudaSuccess;
 }
 
 static bool verify(const struct launch *launch, const struct operands *operands, struct error *error)

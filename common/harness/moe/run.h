@@ -18,7 +18,7 @@ enum {
     MOE_INTERMEDIATE,
     MOE_PARTIAL,
     MOE_OUTPUT,
-    MOE_COUNTERS,
+    MOE_WORKSPACE,
     NUM_MOE_OPERANDS
 };
 
@@ -37,16 +37,16 @@ struct moe_weights {
 };
 
 /**
- * Lists the operands of a layer whose problem is complete and whose routing is known, allocates them on the host and
- * fills the inputs: hidden as the seed has it, what align makes of the routing, and not the weights that have a copy.
- * False, owning nothing, without memory.
+ * Lists the operands of a layer whose problem is complete and whose routing is known, with the workspace that `step`
+ * asks for, allocates them on the host and fills the inputs: hidden as the seed has it, what align makes of the
+ * routing, and not the weights that have a copy. False, owning nothing, without memory.
  */
-bool moe_operands_allocate(const struct moe_layer *layer, struct moe_weights weights, struct operands *operands,
-                           struct error *error);
+bool moe_operands_allocate(const struct moe_layer *layer, const struct moe_step *step, struct moe_weights weights,
+                           struct operands *operands, struct error *error);
 
-/** The same inputs for the block size that another step wants. False, owning nothing, when memory is short. */
-bool moe_operands_like(const struct operands *like, const struct moe_layer *layer, struct operands *operands,
-                       struct error *error);
+/** The same inputs for another step and its block size. False, owning nothing, when memory is short. */
+bool moe_operands_like(const struct operands *like, const struct moe_layer *layer, const struct moe_step *step,
+                       struct operands *operands, struct error *error);
 
 /** Where a kernel finds them, on the device. */
 struct moe_buffers moe_buffers_of(const struct operands *operands);

@@ -147,7 +147,8 @@ static void list_arrays(const struct split *split, const struct moe_problem *pro
         [SORTED] = array("sorted_token_ids", OPERAND_WORKSPACE, DTYPE_I32, problem->capacity, 1),
         [EXPERT_IDS] = array("expert_ids", OPERAND_WORKSPACE, DTYPE_I32, problem->capacity / problem->block_size, 1),
         [NUM_PADDED] = array("num_tokens_post_padded", OPERAND_WORKSPACE, DTYPE_I32, 1, 1),
-        [ALIGN_WORKSPACE] = array("align's workspace", OPERAND_WORKSPACE, DTYPE_I32, num_experts, ALIGN_SECTOR_WORDS),
+        [ALIGN_WORKSPACE] = array("align's workspace", OPERAND_WORKSPACE, DTYPE_U8, 0,
+                                  1), /* the chapter says how large */
         [INTERMEDIATE] = array("intermediate", OPERAND_WORKSPACE, dtype, positions, i),
         [PARTIAL] = array("partial", OPERAND_WORKSPACE, dtype, positions, h),
         [OUTPUT] = array("output", OPERAND_WORKSPACE, dtype, n, h),

@@ -88,6 +88,7 @@ static bool prepare(struct everything *all, const struct program *program, struc
 {
     struct parallel_layer *const layer = &all->layer;
     struct split *const split = &all->split;
+    const struct align_problem align = moe_align_problem(&all->local);
     bool good;
 
     all->ranks.stage = "prepare";
@@ -97,9 +98,10 @@ static bool prepare(struct everything *all, const struct program *program, struc
     layer->lists = &all->lists;
     layer->arrays = &all->arrays;
     layer->has_times = program->backend.has_times;
-    if (arrays_make(&all->options, split, &all->whole, &all->whole_arrays, &all->local, &all->lists, &all->arrays,
-                    error) &&
-        operands_to_device(&all->arrays, error) && program->asked.trace && split->rank == 0)
+    good = arrays_make(&all->options, split, &all->whole, &all->whole_arrays, &all->local, &all->lists, &all->arrays,
+                       error);
+    all->arrays.list[ALIGN_WORKSPACE].host.shape[0] = (int64_t)all->chapter->align_workspace_bytes(&align);
+    if (good && operands_to_device(&all->arrays, error) && program->asked.trace && split->rank == 0)
         backend_trace_begin(program->asked.trace_kernel, error);
     if (!ranks_agree(&all->ranks, error))
         return false;

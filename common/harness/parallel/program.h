@@ -2,13 +2,15 @@
 #ifndef PARALLEL_PROGRAM_H
 #define PARALLEL_PROGRAM_H
 
+#include "harness/align/align.h"
 #include "harness/parallel/layer.h"
 
 /** What a chapter is: who computes the experts that a rank has, and how tokens come to them. */
 struct parallel_chapter {
     const char *name;
-    const char *aligned_by;               /**< in messages: the chapter whose kernels put tokens in order */
-    int most_experts;                     /**< that it takes */
+    const char *aligned_by; /**< in messages: the chapter whose kernels put tokens in order */
+    int most_experts;       /**< that it takes */
+    size_t (*align_workspace_bytes)(const struct align_problem *problem);
     struct moe_step experts;              /**< where it takes a rank's problem; its needs are the program's */
     struct moe_step otherwise;            /**< where it does not; takes every problem */
     parallel_path *paths[NUM_DISPATCHES]; /**< for each word of --dispatch */

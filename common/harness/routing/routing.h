@@ -9,6 +9,7 @@
 #define ROUTING_H
 
 #include "harness/align/align.h"
+#include "harness/gate/gate.h"
 
 #ifdef __cplusplus
 extern "C" {
@@ -35,8 +36,8 @@ struct routing_buffers {
 struct routing_step {
     const char *name;
     const char *(*unsupported_reason)(const struct routing_problem *problem);
-    /** What the launch needs besides its operands; zeros before the first launch, then what the last one left there. */
-    size_t (*workspace_bytes)(const struct routing_problem *problem);
+    size_t (*workspace_bytes)(const struct routing_problem *problem); /**< of buffers->align; NULL: none */
+    bool workspace_zeroed; /**< it holds zeros before the first launch, then what the last one left; else anything */
     /** Shared memory that a block needs, if that is more than every GPU has; else 0. NULL: never. */
     size_t (*shared_bytes)(const struct routing_problem *problem);
     /** Launches on `stream`. Returns the first error. Must not allocate or synchronise. */
@@ -54,7 +55,7 @@ struct routing_chapter {
 cudaError_t routing_launch(const struct routing_problem *problem, const struct routing_buffers *buffers,
                            cudaStream_t stream);
 
-/** Chapters 13 and 14, one after the other, as they are: chapter 15's pair.c defines it. */
+/** A gate's launch, then align's: what one launch is compared with, and what it leaves larger problems to. */
 cudaError_t routing_launch_pair(const struct routing_problem *problem, const struct routing_buffers *buffers,
                                 cudaStream_t stream);
 

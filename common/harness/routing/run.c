@@ -71,8 +71,8 @@ static bool add_align_operands(const struct routing_problem *problem, const stru
            (NUM_ALIGN_OPERANDS - 1) * sizeof *of_align.list);
     operands->count = NUM_ROUTING_OPERANDS;
     operands->poison = of_align.poison; /* neither a weight nor an id, either */
-    workspace->host.shape[0] = (int64_t)step->workspace_bytes(problem);
-    workspace->zeroed = true;
+    workspace->host.shape[0] = step->workspace_bytes ? (int64_t)step->workspace_bytes(problem) : 0;
+    workspace->zeroed = step->workspace_zeroed;
     return true;
 }
 

@@ -1,4 +1,4 @@
-#include "harness/align/exchange.h"
+#include "exchange.h"
 
 size_t align_exchange_bytes(const struct align_problem *problem)
 {

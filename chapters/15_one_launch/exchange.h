@@ -1,11 +1,11 @@
 /**
- * @file routing/exchange.h
- * @brief Chapter 15's workspace: its own, and behind it chapter 14's, for what takes two launches.
+ * @file chapters/15_one_launch/exchange.h
+ * @brief The workspace: chapter 15's own, and behind it chapter 14's, for what takes two launches.
  */
 #ifndef ROUTING_EXCHANGE_H
 #define ROUTING_EXCHANGE_H
 
-#include "harness/align/exchange.h"
+#include "../14_align_at_the_limit/exchange.h"
 #include "harness/routing/routing.h"
 
 // [exchange_bytes]
