@@ -113,14 +113,14 @@ run_one() {
     shift
     rm -f "$out" "$out.log"
     : >"$out.began"
-    started=$(date +%s.%N)
+    started=$(LC_ALL=C date +%s.%N)
     READS_ROOT=$PWD READS_LOG=$PWD/$out.log LD_PRELOAD=$READS_RECORDER${LD_PRELOAD:+:$LD_PRELOAD} \
         timeout -k 2 "$limit" sh "$0" --start "$@" >"$out.output" 2>"$out.errors" </dev/null &
     child=$!
     trap 'kill "$child" 2>/dev/null; exit 1' HUP INT TERM
     wait "$child"
     status=$?
-    seconds=$(echo "$started $(date +%s.%N)" | awk '{ printf "%.1f", $2 - $1 }')
+    seconds=$(echo "$started $(LC_ALL=C date +%s.%N)" | LC_ALL=C awk '{ printf "%.1f", $2 - $1 }')
     read_tap "$status" "$limit" <"$out.output" >"$out.result"
     reads "$out" >"$out.d"
     rm -f "$out.log"
