@@ -29,6 +29,27 @@ cudaError_t cudaMallocManaged(void **pointer, size_t bytes, unsigned flags)
     return simt_allocate(pointer, bytes, OWNER_MANAGED);
 }
 
+enum { PITCH = 512 };
+
+cudaError_t cudaMallocPitch(void **pointer, size_t *pitch, size_t width, size_t height)
+{
+    const size_t row = (width + PITCH - 1) / PITCH * PITCH;
+
+    if (!pointer || !pitch || width > row || (height > 0 && row > SIZE_MAX / height))
+        return simt_set_error(cudaErrorInvalidValue);
+    *pitch = row;
+    return cudaMalloc(pointer, row * height);
+}
+
+cudaError_t cudaMalloc3D(struct cudaPitchedPtr *pointer, struct cudaExtent extent)
+{
+    if (!pointer || (extent.height > 0 && extent.depth > SIZE_MAX / extent.height))
+        return simt_set_error(cudaErrorInvalidValue);
+    pointer->xsize = extent.width;
+    pointer->ysize = extent.height;
+    return cudaMallocPitch(&pointer->ptr, &pointer->pitch, extent.width, extent.height * extent.depth);
+}
+
 cudaError_t cudaFree(void *pointer)
 {
     if (pointer)

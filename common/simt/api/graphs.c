@@ -8,6 +8,7 @@
 #include "graphs.h"
 
 #include "machine/errors.h"
+#include "machine/room.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -34,9 +35,7 @@ static struct capture {
 
 static cudaGraph_t graphs;
 
-/*
- * --- graphs ---------------------------------------------------------------------------------------------------------
- */
+/* --- graphs ---------------------------------------------------------------------------------------------------------- */
 
 bool simt_is_graph(cudaGraph_t graph)
 {
@@ -74,9 +73,7 @@ static cudaGraph_t graph_new(void)
     return graph;
 }
 
-/*
- * --- what is captured -----------------------------------------------------------------------------------------------
- */
+/* --- what is captured ------------------------------------------------------------------------------------------------ */
 
 /** Which branch a stream is; MAX_BRANCHES if none. */
 static unsigned branch_of(cudaStream_t stream)
@@ -100,16 +97,9 @@ static cudaError_t add_step(struct step step)
 {
     cudaGraph_t graph = capture.graph;
 
-    if (graph->count == graph->room) {
-        const size_t room = 2 * graph->room + 16;
-        struct step *larger = realloc(graph->step, room * sizeof *larger);
-
-        if (!larger) {
-            free(step.operand);
-            return simt_set_error(cudaErrorMemoryAllocation);
-        }
-        graph->step = larger;
-        graph->room = room;
+    if (!simt_make_room(&graph->step, &graph->room, graph->count + 1, sizeof *graph->step)) {
+        free(step.operand);
+        return simt_set_error(cudaErrorMemoryAllocation);
     }
     graph->step[graph->count++] = step;
     capture.known[step.branch].steps[step.branch] = graph->count;
@@ -177,9 +167,7 @@ cudaError_t simt_capture_wait(cudaStream_t stream, cudaEvent_t event)
     return add_step((struct step){.kind = STEP_WAIT, .branch = branch, .event = number});
 }
 
-/*
- * --- from where to where --------------------------------------------------------------------------------------------
- */
+/* --- from where to where --------------------------------------------------------------------------------------------- */
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode)
 {

@@ -2,18 +2,18 @@
  * @file launch.c
  * @brief A kernel launch: what a GPU would refuse, then the grid, then what went wrong.
  */
+#include "calls/kernel_calls.h"
+#include "graphs.h"
 #include "grid/blocks.h"
-#include "observers/counting.h"
-#include "memory/device_memory.h"
 #include "machine/errors.h"
 #include "machine/fault.h"
-#include "graphs.h"
-#include "calls/kernel_calls.h"
-#include "occupancy.h"
-#include "memory/shadow.h"
-#include "simt.h"
 #include "machine/source_lines.h"
+#include "memory/device_memory.h"
+#include "memory/shadow.h"
+#include "observers/counting.h"
 #include "observers/trace.h"
+#include "occupancy.h"
+#include "simt.h"
 
 #include <stdlib.h>
 

@@ -235,3 +235,49 @@ cudaError_t simt_copy_symbol(void *to, const void *from, const void *symbol, siz
     simt_host_waits(NULL);
     return error;
 }
+
+/* --- memory in rows ----------------------------------------------------------------------------------------------- */
+
+cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
+                              size_t height, enum cudaMemcpyKind kind, cudaStream_t stream)
+{
+    cudaError_t error = cudaSuccess;
+
+    if (width > to_pitch || width > from_pitch)
+        return simt_set_error(cudaErrorInvalidPitchValue);
+    for (size_t row = 0; row < height && error == cudaSuccess; row++)
+        error = cudaMemcpyAsync((char *)to + row * to_pitch, (const char *)from + row * from_pitch, width, kind,
+                                stream);
+    return error;
+}
+
+cudaError_t cudaMemcpy2D(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width, size_t height,
+                         enum cudaMemcpyKind kind)
+{
+    const cudaError_t error = cudaMemcpy2DAsync(to, to_pitch, from, from_pitch, width, height, kind, NULL);
+
+    return error == cudaSuccess && kind != cudaMemcpyDeviceToDevice ? cudaStreamSynchronize(NULL) : error;
+}
+
+cudaError_t cudaMemset2DAsync(void *to, size_t pitch, int value, size_t width, size_t height, cudaStream_t stream)
+{
+    cudaError_t error = cudaSuccess;
+
+    if (width > pitch)
+        return simt_set_error(cudaErrorInvalidPitchValue);
+    for (size_t row = 0; row < height && error == cudaSuccess; row++)
+        error = cudaMemsetAsync((char *)to + row * pitch, value, width, stream);
+    return error;
+}
+
+cudaError_t cudaMemset2D(void *to, size_t pitch, int value, size_t width, size_t height)
+{
+    return cudaMemset2DAsync(to, pitch, value, width, height, NULL);
+}
+
+cudaError_t cudaMemcpyPeer(void *to, int to_device, const void *from, int from_device, size_t bytes)
+{
+    if (to_device != 0 || from_device != 0)
+        return simt_set_error(cudaErrorInvalidDevice);
+    return cudaMemcpy(to, from, bytes, cudaMemcpyDeviceToDevice);
+}

@@ -3,8 +3,8 @@
  * @brief Atomic operations: checked, recorded, and done at once, since only one lane runs at a time.
  */
 #include "device_calls.h"
-#include "order/happens_before.h"
 #include "kernel_calls.h"
+#include "order/happens_before.h"
 #include "small_floats.h"
 
 #include <string.h>

@@ -2,11 +2,10 @@
  * @file block_barrier.c
  * @brief __syncthreads and its kin, and the grid's barrier as far as one block goes.
  */
-#include "kernel_calls.h"
-
 #include "device_calls.h"
-#include "machine/fault.h"
+#include "kernel_calls.h"
 #include "lanes/observer.h"
+#include "machine/fault.h"
 #include "memory/shadow.h"
 
 static int barrier_wait(int predicate, unsigned call, uintptr_t site)

@@ -7,18 +7,19 @@
  */
 #include "bulk_copies.h"
 
-#include "machine/fault.h"
 #include "kernel_calls.h"
+#include "machine/fault.h"
 #include "machine/program_image.h"
+#include "machine/room.h"
 #include "memory/proxy.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { CHUNK = 16, CHUNK_WORDS = CHUNK / 4 };
 
 static struct bulk_copy *copies; /**< number 0 is none */
-static uint32_t copy_room, copy_count, free_copy;
+static size_t copy_room;
+static uint32_t copy_count, free_copy;
 
 /* --- storage ------------------------------------------------------------------------------------------------------ */
 
@@ -30,15 +31,8 @@ static uint32_t take_copy(void)
         free_copy = copies[free_one].next;
         return free_one;
     }
-    if (copy_count + 1 >= copy_room) {
-        const uint32_t room = 2 * copy_room + 64;
-        struct bulk_copy *const larger = realloc(copies, room * sizeof *larger);
-
-        if (!larger)
-            return 0;
-        copies = larger;
-        copy_room = room;
-    }
+    if (!simt_make_room(&copies, &copy_room, (size_t)copy_count + 2, sizeof *copies))
+        return 0;
     return ++copy_count;
 }
 

@@ -6,11 +6,10 @@
  * same collective with the same mask, all of them get their results and are ready again. Lanes with other masks do not
  * matter to them.
  */
-#include "kernel_calls.h"
-
 #include "device_calls.h"
-#include "machine/fault.h"
+#include "kernel_calls.h"
 #include "lanes/observer.h"
+#include "machine/fault.h"
 #include "memory/shadow.h"
 #include "tensor_cores.h"
 #include "warpgroup_products.h"

@@ -7,13 +7,12 @@
  * each word of the source is compared. When a copy is waited for, the bytes arrive, and what the copy did becomes what
  * its thread does there and then; others see it as they see that.
  */
-#include "kernel_calls.h"
-
 #include "device_calls.h"
+#include "kernel_calls.h"
 #include "machine/fault.h"
+#include "machine/room.h"
 #include "memory/shadow.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { COPY_WORDS = 4 };
@@ -34,7 +33,8 @@ struct copy {
 };
 
 static struct copy *copies; /**< number 0 is none */
-static uint32_t copy_room, copy_count, free_copy;
+static size_t copy_room;
+static uint32_t copy_count, free_copy;
 static uint32_t under_way;
 
 /* --- storage ------------------------------------------------------------------------------------------------------ */
@@ -49,15 +49,8 @@ static uint32_t take_copy(void)
         under_way++;
         return free_one;
     }
-    if (copy_count + 1 >= copy_room) {
-        const uint32_t room = 2 * copy_room + 1024;
-        struct copy *const larger = realloc(copies, room * sizeof *larger);
-
-        if (!larger)
-            return 0;
-        copies = larger;
-        copy_room = room;
-    }
+    if (!simt_make_room(&copies, &copy_room, (size_t)copy_count + 2, sizeof *copies))
+        return 0;
     under_way++;
     return ++copy_count;
 }

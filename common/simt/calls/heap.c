@@ -1,7 +1,6 @@
 /** @file heap.c  malloc() and free(), new and delete in kernels: memory of the device's, which outlives the launch. */
-#include "kernel_calls.h"
-
 #include "device_calls.h"
+#include "kernel_calls.h"
 #include "machine/fault.h"
 #include "memory/arena.h"
 

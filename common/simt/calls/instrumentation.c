@@ -6,12 +6,11 @@
  * The names are the thread sanitizer's and the coverage sanitizer's; no sanitizer runtime is linked. Host code in
  * kernel files calls them too: outside kernels the ranges in simt_memory are empty and there is no lane.
  */
-#include "kernel_calls.h"
-
 #include "device_calls.h"
+#include "kernel_calls.h"
+#include "lanes/observer.h"
 #include "machine/fault.h"
 #include "machine/host_accesses.h"
-#include "lanes/observer.h"
 #include "memory/shadow.h"
 #include "warpgroup_products.h"
 
@@ -519,25 +518,16 @@ void simt_call_ends(uint64_t caller)
         access(address, bytes, true, SIMT_CALLER());  \
     }
 
+#define HOOKS_FROM_2(kind, access) \
+    HOOKS(kind, 2, access) HOOKS(kind, 4, access) HOOKS(kind, 8, access) HOOKS(kind, 16, access)
+
 HOOKS(, 1, access_memory)
-HOOKS(, 2, access_memory)
-HOOKS(, 4, access_memory)
-HOOKS(, 8, access_memory)
-HOOKS(, 16, access_memory)
+HOOKS_FROM_2(, access_memory)
 HOOKS(volatile_, 1, access_volatile)
-HOOKS(volatile_, 2, access_volatile)
-HOOKS(volatile_, 4, access_volatile)
-HOOKS(volatile_, 8, access_volatile)
-HOOKS(volatile_, 16, access_volatile)
-HOOKS(unaligned_, 2, access_pieces)
-HOOKS(unaligned_, 4, access_pieces)
-HOOKS(unaligned_, 8, access_pieces)
-HOOKS(unaligned_, 16, access_pieces)
+HOOKS_FROM_2(volatile_, access_volatile)
+HOOKS_FROM_2(unaligned_, access_pieces)
 /* Not one access of a GPU's, and so no atomic. */
-HOOKS(unaligned_volatile_, 2, access_pieces)
-HOOKS(unaligned_volatile_, 4, access_pieces)
-HOOKS(unaligned_volatile_, 8, access_pieces)
-HOOKS(unaligned_volatile_, 16, access_pieces)
+HOOKS_FROM_2(unaligned_volatile_, access_pieces)
 
 void __tsan_read_range(void *address, size_t bytes)
 {

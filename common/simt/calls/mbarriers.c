@@ -8,9 +8,10 @@
  * they belong only once somebody has waited for the phase, since nothing says that they are fast either.
  */
 #include "bulk_copies.h"
-#include "machine/fault.h"
 #include "kernel_calls.h"
 #include "lanes/observer.h"
+#include "machine/fault.h"
+#include "machine/room.h"
 #include "order/views.h"
 
 #include <stdlib.h>
@@ -53,7 +54,8 @@ struct barrier {
 };
 
 static struct barrier *barriers; /**< number 0 is none */
-static uint32_t barrier_room, barrier_count, free_barrier;
+static size_t barrier_room;
+static uint32_t barrier_count, free_barrier;
 
 /* --- which barrier ------------------------------------------------------------------------------------------------ */
 
@@ -65,15 +67,8 @@ static uint32_t take_barrier(uintptr_t pc)
         free_barrier = barriers[free_one].next;
         return free_one;
     }
-    if (barrier_count + 1 >= barrier_room) {
-        const uint32_t room = 2 * barrier_room + 64;
-        struct barrier *const larger = realloc(barriers, room * sizeof *larger);
-
-        if (!larger)
-            simt_fault_here(cudaErrorMemoryAllocation, pc, "out of memory", "has more barriers than there is room");
-        barriers = larger;
-        barrier_room = room;
-    }
+    if (!simt_make_room(&barriers, &barrier_room, (size_t)barrier_count + 2, sizeof *barriers))
+        simt_fault_here(cudaErrorMemoryAllocation, pc, "out of memory", "has more barriers than there is room");
     return ++barrier_count;
 }
 

@@ -2,11 +2,10 @@
  * @file traps.c
  * @brief What only the processor sees a kernel do wrong, and what a kernel refuses itself.
  */
-#include "kernel_calls.h"
-
 #include "device_calls.h"
-#include "machine/fault.h"
+#include "kernel_calls.h"
 #include "lanes/lanes.h"
+#include "machine/fault.h"
 
 #include <signal.h>
 #include <stdlib.h>

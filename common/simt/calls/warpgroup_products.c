@@ -11,6 +11,7 @@
 #include "warpgroup_products.h"
 
 #include "machine/fault.h"
+#include "machine/room.h"
 #include "memory/proxy.h"
 #include "small_floats.h"
 
@@ -44,7 +45,8 @@ struct products {
     uint32_t done;   /**< products in all, and what tells them from others */
     uint64_t which;
     uintptr_t last_pc;
-    unsigned count, room;
+    unsigned count;
+    size_t room;
     struct product *pending;
 };
 
@@ -217,16 +219,9 @@ static void multiply(const struct warp *warp, const struct product_part *const p
 /** Room for one more; NULL: no memory. */
 static struct product *add_product(struct products *products)
 {
-    if (products->count == products->room) {
-        const unsigned room = 2 * products->room + 16;
-        struct product *const larger = realloc(products->pending, room * sizeof *larger);
-
-        if (!larger)
-            return NULL;
-        products->pending = larger;
-        products->room = room;
-    }
-    return &products->pending[products->count++];
+    return simt_make_room(&products->pending, &products->room, products->count + 1, sizeof *products->pending)
+               ? &products->pending[products->count++]
+               : NULL;
 }
 
 bool simt_product_complete(struct warp *warp, const uint64_t lanes[WARP_LANES])

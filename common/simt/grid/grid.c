@@ -6,15 +6,14 @@
  * put aside and come back with it, so that one OS thread's thread-local storage serves them all.
  */
 #include "blocks.h"
-
-#include "memory/device_memory.h"
-#include "machine/fault.h"
-#include "memory/history.h"
 #include "calls/kernel_calls.h"
-#include "lanes/observer.h"
-#include "machine/pages.h"
-#include "memory/shadow.h"
 #include "calls/warpgroup_products.h"
+#include "lanes/observer.h"
+#include "machine/fault.h"
+#include "machine/pages.h"
+#include "memory/device_memory.h"
+#include "memory/history.h"
+#include "memory/shadow.h"
 
 #include <sanitizer/asan_interface.h>
 #include <string.h>

@@ -3,11 +3,10 @@
  * @brief Runs a block: its warps in turn, the lanes of each one after another, until all have returned.
  */
 #include "blocks.h"
-
-#include "machine/fault.h"
 #include "calls/kernel_calls.h"
-#include "lanes/observer.h"
 #include "calls/warpgroup_products.h"
+#include "lanes/observer.h"
+#include "machine/fault.h"
 
 #include <string.h>
 

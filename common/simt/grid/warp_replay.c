@@ -7,9 +7,8 @@
  * hardware; no control-flow graph is needed.
  */
 #include "blocks.h"
-
-#include "machine/fault.h"
 #include "lanes/observer.h"
+#include "machine/fault.h"
 
 #include <string.h>
 

@@ -5,10 +5,13 @@
 #include "lanes.h"
 
 #include "machine/fault.h"
-#include "memory/shadow.h"
 #include "machine/source_lines.h"
+#include "memory/shadow.h"
+#include "observer.h"
 
 #include <string.h>
+
+const struct observer *simt_observers[3];
 
 struct running simt_now;
 struct launch simt_current;

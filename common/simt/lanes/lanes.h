@@ -10,10 +10,10 @@
 #define SIMT_LANES_H
 
 #include "machine/device_limits.h"
-#include "memory/device_memory.h"
 #include "machine/fiber.h"
-#include "order/happens_before.h"
 #include "machine/program_image.h"
+#include "memory/device_memory.h"
+#include "order/happens_before.h"
 
 /* --- events ------------------------------------------------------------------------------------------------------- */
 

@@ -43,67 +43,65 @@ struct error_words {
     const char *text;
 };
 
+#define NAMED(error) error, #error
+
 static const struct error_words errors[] = {
-    {cudaSuccess, "cudaSuccess", "no error"},
-    {cudaErrorInvalidValue, "cudaErrorInvalidValue", "invalid argument"},
-    {cudaErrorMemoryAllocation, "cudaErrorMemoryAllocation", "out of memory"},
-    {cudaErrorInitializationError, "cudaErrorInitializationError", "initialization error"},
-    {cudaErrorInvalidConfiguration, "cudaErrorInvalidConfiguration", "invalid configuration argument"},
-    {cudaErrorInvalidPitchValue, "cudaErrorInvalidPitchValue", "invalid pitch argument"},
-    {cudaErrorInvalidSymbol, "cudaErrorInvalidSymbol", "invalid device symbol"},
-    {cudaErrorInvalidDevicePointer, "cudaErrorInvalidDevicePointer", "invalid device pointer"},
-    {cudaErrorInvalidMemcpyDirection, "cudaErrorInvalidMemcpyDirection", "invalid copy direction for memcpy"},
-    {cudaErrorInvalidDeviceFunction, "cudaErrorInvalidDeviceFunction", "invalid device function"},
-    {cudaErrorNoDevice, "cudaErrorNoDevice", "no CUDA-capable device is detected"},
-    {cudaErrorInvalidDevice, "cudaErrorInvalidDevice", "invalid device ordinal"},
-    {cudaErrorInvalidResourceHandle, "cudaErrorInvalidResourceHandle", "invalid resource handle"},
-    {cudaErrorIllegalState, "cudaErrorIllegalState", "the operation cannot be performed in the present state"},
-    {cudaErrorNotReady, "cudaErrorNotReady", "device not ready"},
-    {cudaErrorIllegalAddress, "cudaErrorIllegalAddress", "an illegal memory access was encountered"},
-    {cudaErrorLaunchOutOfResources, "cudaErrorLaunchOutOfResources", "too many resources requested for launch"},
-    {cudaErrorLaunchTimeout, "cudaErrorLaunchTimeout", "the launch timed out and was terminated"},
-    {cudaErrorAssert, "cudaErrorAssert", "device-side assert triggered"},
-    {cudaErrorMisalignedAddress, "cudaErrorMisalignedAddress", "misaligned address"},
-    {cudaErrorNoKernelImageForDevice, "cudaErrorNoKernelImageForDevice",
-     "no kernel image is available for execution on the device"},
-    {cudaErrorUnsupportedLimit, "cudaErrorUnsupportedLimit", "limit is not supported on this architecture"},
-    {cudaErrorLaunchFailure, "cudaErrorLaunchFailure", "unspecified launch failure"},
-    {cudaErrorCooperativeLaunchTooLarge, "cudaErrorCooperativeLaunchTooLarge", "too many blocks in cooperative launch"},
-    {cudaErrorNotSupported, "cudaErrorNotSupported", "operation not supported"},
-    {cudaErrorPeerAccessUnsupported, "cudaErrorPeerAccessUnsupported",
-     "peer access is not supported between these two devices"},
-    {cudaErrorStreamCaptureUnsupported, "cudaErrorStreamCaptureUnsupported",
-     "operation not permitted when stream is capturing"},
-    {cudaErrorStreamCaptureInvalidated, "cudaErrorStreamCaptureInvalidated",
-     "operation failed due to a previous error during capture"},
-    {cudaErrorStreamCaptureUnmatched, "cudaErrorStreamCaptureUnmatched",
-     "capture was not ended in the same stream as it began"},
-    {cudaErrorStreamCaptureUnjoined, "cudaErrorStreamCaptureUnjoined", "capturing stream has unjoined work"},
-    {cudaErrorStreamCaptureIsolation, "cudaErrorStreamCaptureIsolation",
-     "dependency created on uncaptured work in another stream"},
-    {cudaErrorStreamCaptureImplicit, "cudaErrorStreamCaptureImplicit",
+    {NAMED(cudaSuccess), "no error"},
+    {NAMED(cudaErrorInvalidValue), "invalid argument"},
+    {NAMED(cudaErrorMemoryAllocation), "out of memory"},
+    {NAMED(cudaErrorInitializationError), "initialization error"},
+    {NAMED(cudaErrorInvalidConfiguration), "invalid configuration argument"},
+    {NAMED(cudaErrorInvalidPitchValue), "invalid pitch argument"},
+    {NAMED(cudaErrorInvalidSymbol), "invalid device symbol"},
+    {NAMED(cudaErrorInvalidDevicePointer), "invalid device pointer"},
+    {NAMED(cudaErrorInvalidMemcpyDirection), "invalid copy direction for memcpy"},
+    {NAMED(cudaErrorInvalidDeviceFunction), "invalid device function"},
+    {NAMED(cudaErrorNoDevice), "no CUDA-capable device is detected"},
+    {NAMED(cudaErrorInvalidDevice), "invalid device ordinal"},
+    {NAMED(cudaErrorInvalidResourceHandle), "invalid resource handle"},
+    {NAMED(cudaErrorIllegalState), "the operation cannot be performed in the present state"},
+    {NAMED(cudaErrorNotReady), "device not ready"},
+    {NAMED(cudaErrorIllegalAddress), "an illegal memory access was encountered"},
+    {NAMED(cudaErrorLaunchOutOfResources), "too many resources requested for launch"},
+    {NAMED(cudaErrorLaunchTimeout), "the launch timed out and was terminated"},
+    {NAMED(cudaErrorAssert), "device-side assert triggered"},
+    {NAMED(cudaErrorMisalignedAddress), "misaligned address"},
+    {NAMED(cudaErrorNoKernelImageForDevice), "no kernel image is available for execution on the device"},
+    {NAMED(cudaErrorUnsupportedLimit), "limit is not supported on this architecture"},
+    {NAMED(cudaErrorLaunchFailure), "unspecified launch failure"},
+    {NAMED(cudaErrorCooperativeLaunchTooLarge), "too many blocks in cooperative launch"},
+    {NAMED(cudaErrorNotSupported), "operation not supported"},
+    {NAMED(cudaErrorPeerAccessUnsupported), "peer access is not supported between these two devices"},
+    {NAMED(cudaErrorStreamCaptureUnsupported), "operation not permitted when stream is capturing"},
+    {NAMED(cudaErrorStreamCaptureInvalidated), "operation failed due to a previous error during capture"},
+    {NAMED(cudaErrorStreamCaptureUnmatched), "capture was not ended in the same stream as it began"},
+    {NAMED(cudaErrorStreamCaptureUnjoined), "capturing stream has unjoined work"},
+    {NAMED(cudaErrorStreamCaptureIsolation), "dependency created on uncaptured work in another stream"},
+    {NAMED(cudaErrorStreamCaptureImplicit),
      "operation would make the legacy stream depend on a capturing blocking stream"},
-    {cudaErrorCapturedEvent, "cudaErrorCapturedEvent",
-     "operation not permitted on an event last recorded in a capturing stream"},
-    {cudaErrorUnknown, "cudaErrorUnknown", "unknown error"},
+    {NAMED(cudaErrorCapturedEvent), "operation not permitted on an event last recorded in a capturing stream"},
+    {NAMED(cudaErrorUnknown), "unknown error"},
 };
+
+static struct error_words words_of(cudaError_t error)
+{
+    static const char unknown[] = "unrecognized error code";
+
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
+        if (errors[i].error == error)
+            return errors[i];
+    }
+    return (struct error_words){error, unknown, unknown};
+}
 
 const char *cudaGetErrorName(cudaError_t error)
 {
-    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
-        if (errors[i].error == error)
-            return errors[i].name;
-    }
-    return "unrecognized error code";
+    return words_of(error).name;
 }
 
 const char *cudaGetErrorString(cudaError_t error)
 {
-    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++) {
-        if (errors[i].error == error)
-            return errors[i].text;
-    }
-    return "unrecognized error code";
+    return words_of(error).text;
 }
 
 cudaError_t cudaDeviceReset(void)

@@ -10,10 +10,10 @@
 #include "machine/fault.h"
 #include "machine/host_accesses.h"
 #include "machine/program_image.h"
+#include "machine/room.h"
 #include "order/work.h"
 
 #include <limits.h>
-#include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
 #include <unistd.h>
@@ -107,20 +107,6 @@ static size_t find_gap(size_t slot, size_t *offset)
     return simt_arena.count;
 }
 
-static bool make_room_for_one(void)
-{
-    if (simt_arena.count < simt_arena.capacity)
-        return true;
-    const size_t capacity = simt_arena.capacity ? 2 * simt_arena.capacity : 64;
-    struct allocation *larger = realloc(simt_arena.allocation, capacity * sizeof *larger);
-
-    if (!larger)
-        return false;
-    simt_arena.allocation = larger;
-    simt_arena.capacity = capacity;
-    return true;
-}
-
 /** Memory for kernels. What is the host's too shares no page with any that is not. */
 cudaError_t simt_allocate(void **pointer, size_t bytes, enum owner owner)
 {
@@ -137,7 +123,9 @@ cudaError_t simt_allocate(void **pointer, size_t bytes, enum owner owner)
         return simt_fault_no_room();
     if (bytes == 0)
         return cudaSuccess;
-    if (bytes > simt_physical_memory() || simt_arena.in_use > simt_physical_memory() - bytes || !make_room_for_one())
+    if (bytes > simt_physical_memory() || simt_arena.in_use > simt_physical_memory() - bytes ||
+        !simt_make_room(&simt_arena.allocation, &simt_arena.capacity, simt_arena.count + 1,
+                        sizeof *simt_arena.allocation))
         return simt_set_error(cudaErrorMemoryAllocation);
     const size_t slot = ((bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT + RED_ZONE + unit - 1) / unit * unit;
     const size_t index = find_gap(slot + unit - ALIGNMENT, &begin);

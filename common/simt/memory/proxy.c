@@ -10,8 +10,8 @@
 
 #include "machine/fault.h"
 #include "machine/program_image.h"
+#include "machine/room.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 /* --- which ticks are copies' -------------------------------------------------------------------------------------- */
@@ -31,16 +31,8 @@ bool simt_proxy_note_tick(void)
     ticks.first = simt_order.first_tick;
     const size_t word = (tick - ticks.first) / 64;
 
-    if (word >= ticks.words) {
-        const size_t words = 2 * word + 64;
-        uint64_t *const larger = realloc(ticks.word, words * sizeof *larger);
-
-        if (!larger)
-            return false;
-        memset(larger + ticks.words, 0, (words - ticks.words) * sizeof *larger);
-        ticks.word = larger;
-        ticks.words = words;
-    }
+    if (!simt_make_room(&ticks.word, &ticks.words, word + 1, sizeof *ticks.word))
+        return false;
     ticks.word[word] |= UINT64_C(1) << (tick - ticks.first) % 64;
     return true;
 }
@@ -53,9 +45,7 @@ static bool is_of_copy(uint32_t tick)
            (ticks.word[word] >> (tick - ticks.first) % 64 & 1);
 }
 
-/*
- * --- what they may see ----------------------------------------------------------------------------------------------
- */
+/* --- what they may see ----------------------------------------------------------------------------------------------- */
 
 void simt_check_proxy(const struct shadow_cell *cell, enum shadow_space space, uintptr_t pc, const char *reader)
 {

@@ -14,8 +14,8 @@
  */
 #include "shadow.h"
 
-#include "machine/fault.h"
 #include "history.h"
+#include "machine/fault.h"
 #include "machine/program_image.h"
 
 #include <stdlib.h>

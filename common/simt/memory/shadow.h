@@ -12,8 +12,8 @@
 
 #include "device_memory.h"
 #include "order/happens_before.h"
-#include "order/work.h"
 #include "order/thread_sets.h"
+#include "order/work.h"
 
 /** Places in the source by their low bits; SITE_SHARED where two share a slot. */
 extern uintptr_t simt_sites[1 << SITE_BITS];

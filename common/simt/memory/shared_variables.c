@@ -7,11 +7,10 @@
  * at who read it, and no load without a look at who wrote it. So the marks cost nothing where no mark is.
  */
 #include "device_memory.h"
-
 #include "machine/fault.h"
-#include "order/happens_before.h"
 #include "machine/pages.h"
 #include "machine/program_image.h"
+#include "order/happens_before.h"
 
 #include <elf.h>
 #include <fcntl.h>

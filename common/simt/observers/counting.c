@@ -4,10 +4,10 @@
  */
 #include "counting.h"
 
+#include "machine/room.h"
 #include "simt.h"
 
 #include <ctype.h>
-#include <stdlib.h>
 #include <string.h>
 
 enum { NAME_SIZE = 64 };
@@ -53,15 +53,8 @@ bool simt_counting_begin(const char *written)
 
     plain_name(written, name);
     kernel = find_kernel(name);
-    if (!kernel && kernel_count == kernel_room) {
-        const size_t room = 2 * kernel_room + 4;
-        struct kernel *const larger = realloc(kernels, room * sizeof *larger);
-
-        if (!larger)
-            return false;
-        kernels = larger;
-        kernel_room = room;
-    }
+    if (!kernel && !simt_make_room(&kernels, &kernel_room, kernel_count + 1, sizeof *kernels))
+        return false;
     if (!kernel) {
         kernel = &kernels[kernel_count++];
         memset(kernel, 0, sizeof *kernel);

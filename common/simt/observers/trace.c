@@ -5,10 +5,11 @@
  */
 #include "trace.h"
 
-#include "memory/device_memory.h"
 #include "machine/pages.h"
-#include "simt.h"
+#include "machine/room.h"
 #include "machine/source_lines.h"
+#include "memory/device_memory.h"
+#include "simt.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -229,21 +230,6 @@ static void trace_stop(const struct warp *warp)
 
 /* --- entries ------------------------------------------------------------------------------------------------------ */
 
-/** Room for `needed` elements; false and the trace as it was if there is no memory. */
-static bool grow(void **memory, size_t *room, size_t needed, size_t size)
-{
-    if (needed <= *room)
-        return true;
-    const size_t larger = 2 * needed + 64;
-    void *moved = realloc(*memory, larger * size);
-
-    if (!moved)
-        return false;
-    *memory = moved;
-    *room = larger;
-    return true;
-}
-
 /** Appends an entry and returns its cells, to be filled; NULL if it found no room, and the trace ends here. */
 static struct cell *append(struct entry entry)
 {
@@ -251,8 +237,8 @@ static struct cell *append(struct entry entry)
 
     if (trace.entries == trace.most_entries) {
         trace.truncated = true;
-    } else if (!grow((void **)&trace.entry, &trace.entry_room, trace.entries + 1, sizeof *trace.entry) ||
-               !grow((void **)&trace.cell, &trace.cell_room, trace.cells + lanes, sizeof *trace.cell)) {
+    } else if (!simt_make_room(&trace.entry, &trace.entry_room, trace.entries + 1, sizeof *trace.entry) ||
+               !simt_make_room(&trace.cell, &trace.cell_room, trace.cells + lanes, sizeof *trace.cell)) {
         trace.no_memory = true;
     } else {
         struct cell *cell = trace.cell + trace.cells;

@@ -1,6 +1,8 @@
 /** @file byte_ranges.c  Sets of bytes, as ranges of addresses. */
 #include "byte_ranges.h"
 
+#include "machine/room.h"
+
 #include <stdlib.h>
 
 static int by_begin(const void *a, const void *b)
@@ -36,15 +38,8 @@ void simt_ranges_add(struct ranges *ranges, uintptr_t begin, uintptr_t end)
         ranges->range[ranges->count - 1].end = end;
         return;
     }
-    if (ranges->count == ranges->room) {
-        const size_t room = ranges->room ? 2 * ranges->room : 16;
-        struct range *larger = realloc(ranges->range, room * sizeof *larger);
-
-        if (!larger)
-            return;
-        ranges->range = larger;
-        ranges->room = room;
-    }
+    if (!simt_make_room(&ranges->range, &ranges->room, ranges->count + 1, sizeof *ranges->range))
+        return;
     ranges->range[ranges->count++] = (struct range){begin, end};
 }
 

@@ -6,6 +6,7 @@
 
 #include "machine/fault.h"
 #include "machine/program_image.h"
+#include "machine/room.h"
 #include "shadow_cell.h"
 #include "thread_sets.h"
 #include "views.h"
@@ -35,17 +36,9 @@ static size_t segment_room;
 
 static void begin_segment(uint32_t block)
 {
-    if (segment_count == segment_room) {
-        const size_t room = segment_room ? 2 * segment_room : 1024;
-        struct segment *larger = realloc(segments, room * sizeof *larger);
-
-        if (!larger) {
-            simt_fault_thread(cudaErrorMemoryAllocation, simt_thread_idx, 0, "out of memory",
-                              "is of one block too many");
-            return;
-        }
-        segments = larger;
-        segment_room = room;
+    if (!simt_make_room(&segments, &segment_room, segment_count + 1, sizeof *segments)) {
+        simt_fault_thread(cudaErrorMemoryAllocation, simt_thread_idx, 0, "out of memory", "is of one block too many");
+        return;
     }
     simt_order.segment_tick = ++simt_order.tick;
     simt_order.ordered_ticks = 0;

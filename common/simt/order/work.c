@@ -4,6 +4,7 @@
 #include "byte_ranges.h"
 #include "machine/errors.h"
 #include "machine/fault.h"
+#include "machine/room.h"
 #include "machine/source_lines.h"
 #include "stream_table.h"
 
@@ -171,15 +172,8 @@ static void add_pending(void)
         last->last_tick = current.last_tick ? current.last_tick : last->last_tick;
         return;
     }
-    if (pending_count == pending_room) {
-        const size_t room = pending_room ? 2 * pending_room : 16;
-        struct work *larger = realloc(pending, room * sizeof *larger);
-
-        if (!larger)
-            return;
-        pending = larger;
-        pending_room = room;
-    }
+    if (!simt_make_room(&pending, &pending_room, pending_count + 1, sizeof *pending))
+        return;
     pending[pending_count++] = current;
     memset(current.used, 0, sizeof current.used);
 }

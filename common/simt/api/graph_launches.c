@@ -1,0 +1,149 @@
+/** @file graph_launches.c  Graphs that can be launched, each with streams and events of its own. */
+#include "graphs.h"
+#include "machine/errors.h"
+
+#include <stdlib.h>
+
+/**
+ * A graph with streams for its branches, but for the first, which is the stream that it is launched in; and with its
+ * events.
+ */
+struct CUgraphExec_st {
+    cudaGraph_t graph;
+    cudaStream_t *stream;
+    cudaEvent_t *event;
+    cudaGraphExec_t next;
+};
+
+static cudaGraphExec_t execs;
+
+static bool is_exec(cudaGraphExec_t exec)
+{
+    for (cudaGraphExec_t other = execs; other; other = other->next) {
+        if (other == exec)
+            return true;
+    }
+    return false;
+}
+
+static void exec_free(cudaGraphExec_t exec)
+{
+    for (unsigned i = 1; exec->stream && i < exec->graph->branches; i++) {
+        if (exec->stream[i])
+            cudaStreamDestroy(exec->stream[i]);
+    }
+    for (unsigned i = 0; exec->event && i < exec->graph->events; i++) {
+        if (exec->event[i])
+            cudaEventDestroy(exec->event[i]);
+    }
+    free(exec->stream);
+    free(exec->event);
+    simt_graph_release(exec->graph);
+    free(exec);
+}
+
+/** Its streams and events; false: no memory. */
+static bool exec_fill(cudaGraphExec_t exec)
+{
+    exec->stream = calloc(exec->graph->branches, sizeof *exec->stream);
+    exec->event = calloc(exec->graph->events + 1, sizeof *exec->event);
+    if (!exec->stream || !exec->event)
+        return false;
+    for (unsigned i = 1; i < exec->graph->branches; i++) {
+        if (cudaStreamCreateWithFlags(&exec->stream[i], cudaStreamNonBlocking) != cudaSuccess)
+            return false;
+    }
+    for (unsigned i = 0; i < exec->graph->events; i++) {
+        if (cudaEventCreateWithFlags(&exec->event[i], cudaEventDisableTiming) != cudaSuccess)
+            return false;
+    }
+    return true;
+}
+
+cudaError_t cudaGraphInstantiateWithFlags(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags)
+{
+    (void)flags;
+    if (!exec || !simt_is_graph(graph))
+        return simt_set_error(cudaErrorInvalidValue);
+    *exec = calloc(1, sizeof **exec);
+    if (!*exec)
+        return simt_set_error(cudaErrorMemoryAllocation);
+    (*exec)->graph = graph;
+    graph->users++;
+    if (!exec_fill(*exec)) {
+        exec_free(*exec);
+        *exec = NULL;
+        return simt_set_error(cudaErrorMemoryAllocation);
+    }
+    (*exec)->next = execs;
+    execs = *exec;
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphInstantiate(cudaGraphExec_t *exec, cudaGraph_t graph, unsigned long long flags)
+{
+    return cudaGraphInstantiateWithFlags(exec, graph, flags);
+}
+
+cudaError_t cudaGraphUpload(cudaGraphExec_t exec, cudaStream_t stream)
+{
+    (void)stream;
+    return is_exec(exec) ? cudaSuccess : simt_set_error(cudaErrorInvalidValue);
+}
+
+/** Its steps, in the order in which they were captured. */
+cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t stream)
+{
+    cudaError_t error = cudaSuccess;
+
+    if (!is_exec(exec))
+        return simt_set_error(cudaErrorInvalidValue);
+    if (simt_captures(stream))
+        return simt_set_error(cudaErrorNotSupported);
+    for (size_t i = 0; i < exec->graph->count && error == cudaSuccess; i++) {
+        const struct step *step = &exec->graph->step[i];
+        const cudaStream_t its = step->branch == 0 ? stream : exec->stream[step->branch];
+
+        if (step->kind == STEP_WORK)
+            error = step->work(step->operand, its);
+        else if (step->kind == STEP_RECORD)
+            error = cudaEventRecord(exec->event[step->event], its);
+        else
+            error = cudaStreamWaitEvent(its, exec->event[step->event], 0);
+    }
+    return error;
+}
+
+cudaError_t cudaGraphExecDestroy(cudaGraphExec_t exec)
+{
+    cudaGraphExec_t *link = &execs;
+
+    if (!is_exec(exec))
+        return simt_set_error(cudaErrorInvalidValue);
+    while (*link != exec)
+        link = &(*link)->next;
+    *link = exec->next;
+    exec_free(exec);
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphDestroy(cudaGraph_t graph)
+{
+    if (!simt_is_graph(graph))
+        return simt_set_error(cudaErrorInvalidValue);
+    graph->destroyed = true;
+    simt_graph_release(graph);
+    return cudaSuccess;
+}
+
+cudaError_t cudaGraphGetNodes(cudaGraph_t graph, cudaGraphNode_t *nodes, size_t *count)
+{
+    if (!count || !simt_is_graph(graph))
+        return simt_set_error(cudaErrorInvalidValue);
+    if (nodes)
+        return simt_set_error(cudaErrorNotSupported);
+    *count = 0;
+    for (size_t i = 0; i < graph->count; i++)
+        *count += graph->step[i].kind == STEP_WORK;
+    return cudaSuccess;
+}

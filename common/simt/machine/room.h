@@ -1,0 +1,14 @@
+/** @file room.h  Arrays that grow. */
+#ifndef SIMT_ROOM_H
+#define SIMT_ROOM_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/**
+ * Makes room for `needed` elements of `each` bytes in the array whose pointer is at `array`; what is new is zeroed.
+ * False: no memory, and the array is as it was.
+ */
+bool simt_make_room(void *array, size_t *room, size_t needed, size_t each);
+
+#endif
