@@ -11,111 +11,36 @@
 # root.
 set -eu
 [ $# -ge 1 ] || { echo 'usage: sh common/source_hash.sh FILE [OUT]' >&2; exit 2; }
+export LC_ALL=C
 
-text=$(awk -v file="$1" -v out="${2:-}" -v script="$0" '
-    function fail(reason) {
-        print "source_hash.sh: " reason | "cat >&2"
-        exit 1
-    }
+fail() {
+    echo "source_hash.sh: $1 is not there" >&2
+    exit 1
+}
 
-    # The path without "." and "x/..".
-    function shortest(path) {
-        while (sub(/\/\.\//, "/", path) || sub(/^\.\//, "", path)) {}
-        while (sub(/(^|\/)[^\/.][^\/]*\/\.\.\//, "/", path)) {}
-        sub(/^\/+/, path ~ /^\// && file !~ /^\// ? "" : "/", path)
-        return path
-    }
+[ -f "$1" ] || fail "$1"
+files=
+out=${2:-}
+set -- "$1"
+while [ $# -gt 0 ]; do # the arguments are files that are still to be read for what they include
+    file=$1
+    files="$files $file"
+    shift
+    for name in $(sed -n 's/^ *# *include *"\(.*\)".*/\1/p' "$file"); do
+        for folder in "$(dirname "$file")" common common/harness; do
+            [ ! -f "$folder/$name" ] || break
+        done
+        header=$(realpath -e --relative-base=. "$folder/$name" 2>/dev/null) || fail "$file: \"$name\""
+        name=${header##*/}
+        case $header in */harness/"${name%.h}/$name") continue ;; esac
+        case " $files $* " in *" $header "*) ;; *) set -- "$@" "$header" ;; esac
+    done
+done
+[ ! "$out" ] || echo "$out:$files $0" >"$out.d"
 
-    function is_there(path,   line, there) {
-        there = (getline line <path) >= 0
-        close(path)
-        return there
-    }
-
-    function find_header(includer, name,   folders, i, path) {
-        folders[1] = includer ~ /\// ? includer : "./"
-        sub(/[^\/]*$/, "", folders[1])
-        folders[2] = "common/"
-        folders[3] = "common/harness/"
-        for (i = 1; i <= 3; i++)
-            if (is_there(folders[i] name))
-                return shortest(folders[i] name)
-        fail(includer ": \"" name "\" is not there")
-    }
-
-    # common/harness/gate/gate.h
-    function is_operators(path,   parts, count) {
-        count = split(path, parts, "/")
-        return parts[count] == parts[count - 1] ".h" && parts[count - 2] == "harness"
-    }
-
-    # A line without comments; in_comment says whether one goes on.
-    function strip(line,   kept, at, end) {
-        while (line != "") {
-            if (in_comment) {
-                if (!(at = index(line, "*/")))
-                    return kept
-                line = substr(line, at + 2)
-                in_comment = 0
-                continue
-            }
-            if (!match(line, /\/\*|\/\/|["\047]/))
-                return kept line
-            at = RSTART
-            if (substr(line, at, 2) == "//")
-                return kept substr(line, 1, at - 1) " "
-            if (substr(line, at, 2) == "/*") {
-                kept = kept substr(line, 1, at - 1) " "
-                line = substr(line, at + 2)
-                in_comment = 1
-                continue
-            }
-            # A string or a character, to its end.
-            end = substr(line, at, 1)
-            kept = kept substr(line, 1, at)
-            line = substr(line, at + 1)
-            if (!match(line, "^([^\\\\" end "]|\\\\.)*" end))
-                continue
-            kept = kept substr(line, 1, RLENGTH)
-            line = substr(line, RLENGTH + 1)
-        }
-        return kept
-    }
-
-    function read_source(path,   line, name, status) {
-        in_comment = 0
-        while ((status = (getline line <path)) > 0) {
-            line = strip(line)
-            if (line !~ /^ *# *include *"/) {
-                if (line ~ /[^ \t]/)
-                    print line
-                continue
-            }
-            name = line
-            sub(/^[^"]*"/, "", name)
-            sub(/".*$/, "", name)
-            name = find_header(path, name)
-            if (!(name in seen) && !is_operators(name)) {
-                seen[name] = 1
-                files[++count] = name
-            }
-        }
-        if (status < 0)
-            fail(path " is not there")
-        close(path)
-    }
-
-    BEGIN {
-        files[count = 1] = file
-        seen[file] = 1
-        for (i = 1; i <= count; i++)
-            read_source(files[i])
-        if (out != "") {
-            printf "%s:", out >(out ".d")
-            for (i = 1; i <= count; i++)
-                printf " %s", files[i] >(out ".d")
-            print " " script >(out ".d")
-        }
-    }') || exit 1
+# gcc takes comments away and nothing more, once no line is broken: conditions and uses of macros stay.
+# shellcheck disable=SC2086 # files are words
+text=$(sed -e ':join' -e '/\\$/N; s/\\\n//; t join' $files | gcc -fpreprocessed -dD -E -P -w -x c++ -std=c++17 -)
 # A space on both sides of every sign, and one for all other space: the layout is gone.
-printf '%s\n' "$text" | sed 's/\\$//; s/[^[:alnum:]_]/ & /g' | tr -s '[:space:]' ' ' | sha256sum | cut -d ' ' -f 1
+printf '%s\n' "$text" | sed '/^ *# *include *"/d; /^ *# *pragma once/d; s/[^[:alnum:]_]/ & /g' |
+    tr -s '[:space:]' ' ' | sha256sum | cut -d ' ' -f 1

@@ -17,6 +17,11 @@ tree() {
 
 #define TWICE(x) \
     ((x) + (x))
+#define TEXT(x) \
+    #x
+#ifdef __CUDACC__
+enum { ON_A_GPU = 1 };
+#endif
 __global__ void kernel(int *a) { a[0] = TWICE(sum(1, 2)); } // [kernel]
 const char *text = "/* no comment */ // nor this";
 KERNEL
@@ -56,8 +61,16 @@ tree
 before=$(hash)
 matches 'a SHA-256' "$(printf '%64s' '' | sed 's/ /[0-9a-f]/g')" "$before"
 equal 'the same again' "$before" "$(hash)"
+mkdir "$scratch/bin"
+for compiler in /usr/bin/gcc-[1-9][0-9]; do
+    ln -sf "$compiler" "$scratch/bin/gcc"
+    equal "the same hash: $compiler" "$before" "$(PATH=$scratch/bin:$PATH hash)"
+done
 changes 'a number' $kernel 's/sum(1, 2)/sum(1, 3)/'
 changes 'a definition' $kernel 's/((x) + (x))/(2 * (x))/'
+changes 'a use of it' $kernel 's/TWICE(sum(1, 2))/2 * sum(1, 2)/'
+changes 'a condition' $kernel 's/__CUDACC__/__CUDA_ARCH__/'
+changes 'what gcc would leave out' $kernel 's/ON_A_GPU = 1/ON_A_GPU = 2/'
 changes 'a text that looks like a comment' $kernel 's/no comment/a comment/'
 changes 'two words that become one' $kernel 's/const char/constchar/'
 changes 'a pragma' $kernel 's/^__global__/#pragma unroll 4\n&/'
