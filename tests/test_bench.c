@@ -100,17 +100,17 @@ static struct operands operands_of(size_t bytes)
 }
 
 /** A benchmark of one size, as a program begins it. */
-static struct bench begun(void)
+static struct benchmark begun(void)
 {
     memset(&seen, 0, sizeof seen);
-    return (struct bench){.name = "p", .before = "b", .has_times = true, .one_size = 3};
+    return (struct benchmark){.name = "p", .before = "b", .has_times = true, .one_size = 3};
 }
 
 static void rotates_what_does_not_fit_into_caches(void **state)
 {
     const struct launch launch = {.call = copy, .verify = is_copied};
     struct operands operands = operands_of(LARGE);
-    struct bench bench = begun();
+    struct benchmark bench = begun();
     struct error error = {0};
     const struct bench_row *const row = bench.rows;
     const void *first;
@@ -138,7 +138,7 @@ static void times_small_inputs_once(void **state)
 {
     const struct launch launch = {.call = copy, .verify = is_copied};
     struct operands operands = operands_of(8);
-    struct bench bench = begun();
+    struct benchmark bench = begun();
     struct error error = {0};
 
     (void)state;
@@ -152,7 +152,7 @@ static void times_small_inputs_once(void **state)
     operands_free(&operands);
 }
 
-static char *report_of(const struct bench *bench)
+static char *report_of(const struct benchmark *bench)
 {
     struct record report = {0};
     struct error error;
@@ -173,7 +173,7 @@ static void compares_with_ceilings(void **state)
 {
     const struct launch launch = {.call = copy, .verify = is_copied, .operations = 5e9};
     struct operands operands = operands_of(LARGE);
-    struct bench bench = begun();
+    struct benchmark bench = begun();
     struct error error = {0};
     char *text;
 
@@ -196,7 +196,7 @@ static void does_without_the_library(void **state)
 {
     const struct launch launch = {.call = copy, .verify = is_copied, .operations = 5e9};
     struct operands operands = operands_of(8);
-    struct bench bench = begun();
+    struct benchmark bench = begun();
     struct error error = {0};
     char *text;
 
@@ -231,7 +231,7 @@ static void compares_times(void **state)
 
 static void writes_rows(void **state)
 {
-    struct bench bench = begun();
+    struct benchmark bench = begun();
     char *text;
 
     (void)state;

@@ -12,7 +12,7 @@ enum { MAX_COPIES = 64, HOST_REPEATS = 25 };
 static const size_t ROTATED_BYTES = (size_t)160 << 20;
 
 /** Finds out what nothing can be faster than. False, with a reason for people, if the backend has no times. */
-static bool measure_floor(struct bench *bench, struct error *error)
+static bool measure_floor(struct benchmark *bench, struct error *error)
 {
     if (bench->on_host)
         return true;
@@ -21,7 +21,7 @@ static bool measure_floor(struct bench *bench, struct error *error)
     return backend_measure_floor(&bench->floor, error);
 }
 
-bool bench_next(struct bench *bench, struct error *error)
+bool bench_next(struct benchmark *bench, struct error *error)
 {
     static const int64_t usual[] = {1, 4, 16, 64, 256, 512, 1024, 2048, 4096, 8192, 16384, 32768, 65536, 0};
     const int64_t *const sweep = bench->sweep ? bench->sweep : usual;
@@ -40,7 +40,7 @@ bool bench_next(struct bench *bench, struct error *error)
  * The time it takes to move inputs and outputs once, or an empty kernel's, whichever is longer; 0 on the host. What is
  * compared with ceilings reads nearly all that it moves, and reading is faster than copying.
  */
-static double floor_us(const struct bench *bench, const struct operands *operands)
+static double floor_us(const struct benchmark *bench, const struct operands *operands)
 {
     const double rate = bench->read_bytes_per_second > 0.0 ? bench->read_bytes_per_second
                                                            : bench->floor.bytes_per_second;
@@ -147,7 +147,7 @@ static bool make_copies(struct turns *turns)
 }
 
 /** Times and verifies a launch; `rotated` may be NULL. */
-static bool time_launch(struct bench *bench, const struct launch *launch, struct operands *operands,
+static bool time_launch(struct benchmark *bench, const struct launch *launch, struct operands *operands,
                         struct timing *here, struct timing *rotated, struct error *error)
 {
     const enum backend_cache cache = bench->flush_l2 ? BACKEND_FLUSHED : BACKEND_WARM;
@@ -176,7 +176,7 @@ static bool time_launch(struct bench *bench, const struct launch *launch, struct
     return good && launch->verify(launch, operands, error);
 }
 
-void bench_step(struct bench *bench, const struct launch *launch, struct operands *operands, struct error *error)
+void bench_step(struct benchmark *bench, const struct launch *launch, struct operands *operands, struct error *error)
 {
     struct bench_row *const row = &bench->rows[bench->num_rows - 1];
     double *const reading = &bench->read_bytes_per_second;
@@ -191,7 +191,7 @@ void bench_step(struct bench *bench, const struct launch *launch, struct operand
         backend_measure_products(bench->timed_us, &row->products_per_second, error);
 }
 
-void bench_before(struct bench *bench, const struct launch *launch, struct operands *operands)
+void bench_before(struct benchmark *bench, const struct launch *launch, struct operands *operands)
 {
     struct timing *const before = &bench->rows[bench->num_rows - 1].before;
 
@@ -244,7 +244,7 @@ static void add_part(const char *heading, const char *name, double part, struct 
 }
 
 /** Adds what must be done and moved, and how near to the ceilings it was. */
-static void add_ceilings(const struct bench *bench, const struct bench_row *times, struct record *row)
+static void add_ceilings(const struct benchmark *bench, const struct bench_row *times, struct record *row)
 {
     const double seconds = 1e-6 * times->here.median;
 
@@ -257,7 +257,7 @@ static void add_ceilings(const struct bench *bench, const struct bench_row *time
              times->products_per_second > 0.0 ? times->operations / seconds / times->products_per_second : 0.0, row);
 }
 
-static void add_row(const struct bench *bench, const struct bench_row *times, struct record *row)
+static void add_row(const struct benchmark *bench, const struct bench_row *times, struct record *row)
 {
     char gain[32];
 
@@ -281,7 +281,7 @@ static void add_row(const struct bench *bench, const struct bench_row *times, st
         record_number(row, IN_JSON, "floor_us", "%.4f", times->floor_us);
 }
 
-void bench_report_rows(const struct bench *bench, struct record *report)
+void bench_report_rows(const struct benchmark *bench, struct record *report)
 {
     struct record *floor, *list;
 

@@ -20,7 +20,7 @@ struct bench_row {
 enum { BENCH_MAX_ROWS = 24 };
 
 /** A benchmark: first what it is of, which a program fills, then what it has measured, which begins as zeros. */
-struct bench {
+struct benchmark {
     const char *name, *before; /**< the chapter's, and that of the chapter before it, or NULL */
     bool on_host;              /**< it computes there and launches nothing */
     bool has_times;            /**< the backend has; nobody asks on the host */
@@ -38,7 +38,7 @@ struct bench {
 };
 
 /** Begins the row of the next size, and says in it how many tokens. False: there is none, or an error. */
-bool bench_next(struct bench *bench, struct error *error);
+bool bench_next(struct benchmark *bench, struct error *error);
 
 /**
  * Runs and verifies a launch, times it, and verifies what it left behind once more: fills the row's times but for
@@ -46,12 +46,12 @@ bool bench_next(struct bench *bench, struct error *error);
  * L2 is flushed anyway, where one copy exceeds them, where too many copies would be needed and where memory does not
  * suffice for them.
  */
-void bench_step(struct bench *bench, const struct launch *launch, struct operands *operands, struct error *error);
+void bench_step(struct benchmark *bench, const struct launch *launch, struct operands *operands, struct error *error);
 
 /** Times the chapter before in the same way, warm or flushed only. Missing times are not an error. */
-void bench_before(struct bench *bench, const struct launch *launch, struct operands *operands);
+void bench_before(struct benchmark *bench, const struct launch *launch, struct operands *operands);
 
 /** Adds the rows to a report. */
-void bench_report_rows(const struct bench *bench, struct record *report);
+void bench_report_rows(const struct benchmark *bench, struct record *report);
 
 #endif

@@ -89,7 +89,7 @@ static void end_early(void)
 
 bool program_open(struct program *program)
 {
-    struct bench *const bench = &program->bench;
+    struct benchmark *const bench = &program->bench;
 
     program->asked = *program->options;
     atexit(end_early);
@@ -128,7 +128,7 @@ bool output_directory_ready(const char *directory, struct error *error)
 /** Begins the benchmark's next size. */
 static bool next_size(struct program *program)
 {
-    struct bench *const bench = &program->bench;
+    struct benchmark *const bench = &program->bench;
 
     if (!bench_next(bench, &program->error))
         return false;

@@ -53,7 +53,7 @@ struct program {
     const char *const *refused;    /**< options of its table that it has none of, which NULL ends; NULL: it has all */
     const struct gpu_needs *needs; /**< what it needs of a GPU; NULL: nothing */
     const char *source_hash;       /**< kernel_source_sha256 */
-    struct bench bench;            /**< its sweep and most_tokens are the operator's, unless they are the usual ones */
+    struct benchmark bench;        /**< its sweep and most_tokens are the operator's, unless they are the usual ones */
 
     struct program_options *options; /**< those of the operator, of the run at hand: a benchmark sets num_tokens */
     struct program_options asked;    /**< what they were on the command line */
