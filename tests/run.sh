@@ -19,7 +19,7 @@
 # most SECONDS (600). The last line is the sum. Exits 1 if anything failed or nothing ran.
 #
 # Ninja runs them: each is an edge of BUILD/ok/tests.ninja, and depends on every file of the course that one of its
-# processes opened (tests/record_reads.c notes them). What skipped a part depends on what is installed, too.
+# processes opened (tests/preloaded/record_reads.c notes them). What skipped a part depends on what is installed, too.
 set -u
 
 # read_tap STATUS SECONDS: reads a test's output; prints "passed failed skipped", then a line for each skip and reason
@@ -246,7 +246,7 @@ trap 'exit 1' HUP INT TERM
 mkdir -p "$ok" && : >"$folder/stamps" || exit 1
 # Where a folder's name has a blank, the loader does not find what is in it.
 export TEST_RUNNER="$0" READS_RECORDER="$folder/record_reads.so" SECONDS_OF_TEST="$limit"
-gcc -std=c11 -D_GNU_SOURCE -O2 -shared -fPIC "$(dirname "$0")/record_reads.c" -o "$READS_RECORDER" -ldl || exit 1
+gcc -std=c11 -D_GNU_SOURCE -O2 -shared -fPIC "$(dirname "$0")/preloaded/record_reads.c" -o "$READS_RECORDER" -ldl || exit 1
 
 choose "$@" | awk '!seen[$0]++' | write_edges >"$ok/tests.ninja"
 while read -r stamp; do

@@ -359,10 +359,11 @@ static void maps(const uint8_t *bytes, size_t size)
 static void try_records(const uint8_t *bytes, size_t size)
 {
     static struct verdict verdict;
+    const struct child_text text = {(char *)bytes, size};
     struct records records;
 
     memset(&verdict, 0, sizeof verdict);
-    records_read((const char *)bytes, size, "n", &verdict, &records);
+    records_read(&text, &verdict, &records);
     must(verdict.num_cases >= 0 && verdict.num_cases <= verdict.planned && verdict.planned <= VERDICT_MAX_CASES);
     must(verdict.num_measures >= 0 && verdict.num_measures <= VERDICT_MAX_MEASURES);
     for (int i = 0; i < verdict.num_cases; i++)

@@ -8,7 +8,7 @@
 
 folder=$1
 refuse=$scratch/refuse.so
-if ! ${CC:-gcc} -std=c11 -D_GNU_SOURCE -O1 -shared -fPIC -o "$refuse" tests/memory/refuse_memory.c 2>"$scratch/why"; \
+if ! ${CC:-gcc} -std=c11 -D_GNU_SOURCE -O1 -shared -fPIC -o "$refuse" tests/preloaded/refuse_memory.c 2>"$scratch/why"; \
     then
     echo "1..0 # SKIP no library that refuses memory: $(head -n 1 "$scratch/why")"
     exit
