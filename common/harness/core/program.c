@@ -383,7 +383,8 @@ static int end_check_all(struct program *program)
         fprintf(stderr, "%s: %s (repeat it with: %s)\n", program->name, error->text, program_command(program));
         return error->result;
     }
-    printf("%s: %d problems verified, %d not supported", program->name, program->num_verified, program->num_unsupported);
+    printf("%s: %d problems verified, %d not supported", program->name, program->num_verified,
+           program->num_unsupported);
     if (program->asked.check_eighth)
         printf("; every eighth of those supported, from the one behind the first %d on", first_of_eighth(program));
     printf("\n");

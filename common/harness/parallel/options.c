@@ -41,7 +41,8 @@ static const struct option_row table[] = {
  * The layer's options that are not of several ranks; before them what the CPU's program, and the GPUs', has none of.
  */
 static const char *const refused_on_cpu[] = {"gpus", "bench", "flush-l2", "check-all", "check-eighth", NULL};
-static const char *const refused_on_gpus[] = {"trace", "trace-kernel", "bench", "flush-l2", "check-all", "check-eighth", NULL};
+static const char *const refused_on_gpus[] = {"trace",     "trace-kernel", "bench", "flush-l2",
+                                              "check-all", "check-eighth", NULL};
 
 static bool check_options(const struct parallel_options *options, struct error *error)
 {

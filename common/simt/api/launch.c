@@ -203,7 +203,7 @@ static cudaError_t launch_in(const struct launch *launch, cudaStream_t stream, u
         return simt_sticky_error();
     simt_fault_clear();
     if (!simt_program_find() || !simt_arena_reserve() || !simt_grid_prepare() || !simt_grid_make_block())
-        return simt_fault_no_room();
+        return simt_set_sticky_error(simt_fault_no_room()); /* launches that follow would read what this one wrote */
     cudaError_t error = check(launch, &why);
 
     if (error != cudaSuccess)
@@ -212,7 +212,7 @@ static cudaError_t launch_in(const struct launch *launch, cudaStream_t stream, u
     if (error != cudaSuccess)
         return error;
     if (!simt_signals_catch())
-        return simt_fault_no_room();
+        return simt_set_sticky_error(simt_fault_no_room());
     error = run(launch);
     simt_signals_release();
     if (error != cudaSuccess)
