@@ -139,46 +139,60 @@ run_one() {
     [ "$failed" -eq 0 ] && mv "$out.began" "$out" # which is as old as what it read may be
 }
 
-# runs_of FILE: a test's file with its arguments, a line for each run
+# runs_of [-a] FILE...: a line for each run of the tests in these files, those that take long first; with -a the
+# exhaustive ones, too
 runs_of() {
-    case $1 in *.sh | *.py) ;; *) set -- "$1" none ;; esac
-    if [ $# -eq 2 ] || ! grep -q '^# run\( in all\)\{0,1\}:' "$1"; then
-        echo "$1"
-        return
-    fi
-    {
-        header run "$1"
-        [ ! "$all" ] || header 'run in all' "$1"
-    } | sed "s|\$b|$build|g" | while read -r arguments; do
+    runs_all=
+    [ "$1" != -a ] || { runs_all=yes && shift; }
+    awk -v all="$runs_all" -v build="$build" '
+        function end_file() {
+            if (file != "" && !says)
+                print order, file
+            for (i = 1; i <= runs; i++)
+                print order, file, run[i]
+        }
+        FNR == 1 {
+            end_file()
+            file = FILENAME
+            order = at_top = 1
+            runs = says = 0
+        }
+        !/^#/ { at_top = 0 }
+        at_top && /^# takes: long/ { order = 0 }
+        at_top && /^# run( in all)?:/ {
+            says = 1
+            wanted = all || !/^# run in/
+            sub(/^# run( in all)?: */, "")
+            gsub(/[$]b/, build)
+            if (wanted)
+                run[++runs] = $0
+        }
+        END { end_file() }' "$@" | sort -s -k 1,1 | cut -d ' ' -f 2- | while read -r file arguments; do
         last=${arguments##* }
-        for match in ${last:-''}; do
-            echo "$1 ${arguments%"$last"}$match" | sed "s/ ''$//"
+        for match in ${last:-none}; do
+            [ "$last" ] && echo "$file ${arguments%"$last"}$match" || echo "$file"
         done
     done
 }
 
-# find_tests: all of them, a line for each run, those that take long first
+# find_tests [-a]: all of them, a line for each run
 find_tests() {
-    find tests '(' -name 'test_*.sh' -o -name 'test_*.py' -o -name 'test_*.c' -o -name 'test_*.cu' ')' 2>/dev/null |
-        sort |
-        while read -r source; do
-            case $source in
-            *.c | *.cu) echo "1 $build/${source%.*}" ;;
-            *) runs_of "$source" | sed "s/^/$([ "$(header takes "$source")" = long ]; echo $?) /" ;;
-            esac
-        done | sort -s -k 1,1 | cut -d ' ' -f 2-
+    # shellcheck disable=SC2046 # the names have no blanks
+    runs_of "$@" $(find tests -name 'test_*.sh' -o -name 'test_*.py' | sort) /dev/null
+    find tests '(' -name 'test_*.c' -o -name 'test_*.cu' ')' | sort | sed "s|\.[cu]*$||; s|^|$build/|"
 }
 
 # choose TEST...: the tests to run, a line each: all that have the words, exhaustive ones only if there are no others
 choose() {
-    [ $# -gt 0 ] || find_tests
+    find_tests ${all:+-a} >"$folder/default"
+    [ $# -gt 0 ] || cat "$folder/default"
+    [ $# -eq 0 ] || find_tests -a >"$folder/all"
     for test in "$@"; do
         case $test in
-        *.sh | *.py | *.sh\ * | *.py\ *) [ -f "${test%% *}" ] && echo "$test" && continue ;;
+        *.sh | *.py) [ -f "$test" ] && runs_of -a "$test" && continue ;;
+        *.sh\ * | *.py\ *) [ -f "${test%% *}" ] && echo "$test" && continue ;;
         esac
-        find_tests | grep -F -e "$test" || (all=yes && find_tests) | grep -F -e "$test" || echo "$test"
-    done | while IFS= read -r test; do
-        if [ -f "$test" ]; then (all=yes && runs_of "$test"); else echo "$test"; fi
+        grep -F -e "$test" "$folder/default" || grep -F -e "$test" "$folder/all" || echo "$test"
     done
 }
 

@@ -35,7 +35,7 @@ static struct capture {
 
 static cudaGraph_t graphs;
 
-/* --- graphs ---------------------------------------------------------------------------------------------------------- */
+/* --- graphs ------------------------------------------------------------------------------------------------------- */
 
 bool simt_is_graph(cudaGraph_t graph)
 {
@@ -73,7 +73,7 @@ static cudaGraph_t graph_new(void)
     return graph;
 }
 
-/* --- what is captured ------------------------------------------------------------------------------------------------ */
+/* --- what is captured --------------------------------------------------------------------------------------------- */
 
 /** Which branch a stream is; MAX_BRANCHES if none. */
 static unsigned branch_of(cudaStream_t stream)
@@ -167,7 +167,7 @@ cudaError_t simt_capture_wait(cudaStream_t stream, cudaEvent_t event)
     return add_step((struct step){.kind = STEP_WAIT, .branch = branch, .event = number});
 }
 
-/* --- from where to where --------------------------------------------------------------------------------------------- */
+/* --- from where to where ------------------------------------------------------------------------------------------ */
 
 cudaError_t cudaStreamBeginCapture(cudaStream_t stream, enum cudaStreamCaptureMode mode)
 {

@@ -1,6 +1,7 @@
 /**
  * @file program_image.h
- * @brief Where what a kernel touches lies: the program's own segments, its built-in variables, global and shared memory.
+ * @brief Where what a kernel touches lies: the program's own segments, its built-in variables, global and shared
+ * memory.
  */
 #ifndef SIMT_PROGRAM_IMAGE_H
 #define SIMT_PROGRAM_IMAGE_H

@@ -45,7 +45,7 @@ static bool is_of_copy(uint32_t tick)
            (ticks.word[word] >> (tick - ticks.first) % 64 & 1);
 }
 
-/* --- what they may see ----------------------------------------------------------------------------------------------- */
+/* --- what they may see -------------------------------------------------------------------------------------------- */
 
 void simt_check_proxy(const struct shadow_cell *cell, enum shadow_space space, uintptr_t pc, const char *reader)
 {
