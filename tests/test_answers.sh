@@ -38,7 +38,7 @@ edit 'lines that stay, go and come, in two blocks' 'passed: *' <<'END'
 -        scaled[i] = weights[i] * factor;
 +        scaled[i] = factor * weights[i];
 END
-edit 'a line of the edited solution' "refused: *solution.txt:edited:7: out-of-bounds *" <<'END'
+edit 'a line of the edited solution' "refused: *solution.txt:edited:8: out-of-bounds *" <<'END'
 -    if (i < count)
 +    if (i <= count)
 END
