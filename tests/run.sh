@@ -97,13 +97,13 @@ run_one() {
     limit=$2
     # shellcheck disable=SC2086 # a test is words
     set -- $4
-    started=$(date +%s.%N)
+    started=$(LC_ALL=C date +%s.%N)
     timeout -k 2 "$limit" sh "$0" --start "$@" >"$output" 2>"$errors" </dev/null &
     child=$!
     trap 'kill "$child" 2>/dev/null; exit 1' HUP INT TERM
     wait "$child"
     status=$?
-    seconds=$(echo "$started $(date +%s.%N)" | awk '{ printf "%.1f", $2 - $1 }')
+    seconds=$(echo "$started $(LC_ALL=C date +%s.%N)" | LC_ALL=C awk '{ printf "%.1f", $2 - $1 }')
     read_tap "$status" "$limit" <"$output" >"$result"
     name=$(basename "$1" | sed 's/\.\(sh\|py\)$//')
     shift

@@ -688,7 +688,6 @@ equal 'no compiler: exit, lines, output' '2 1 0' "$? $(wc -l <"$scratch/err") $(
 # --- a tree that cannot be written ---
 if unprivileged true 2>/dev/null; then
     chmod -R a+rX "$tree"
-    chmod a-w "$tree/exercises"
     # cannot NAME WORD...: one line, exit 2
     cannot() {
         cannot_name=$1
@@ -699,6 +698,7 @@ if unprivileged true 2>/dev/null; then
             "$(cat "$scratch/err")"
     }
     begin
+    chmod a-w "$tree/exercises"
     cannot 'no copies can be made' run 02
     cannot 'no copies can be made: bare'
     cannot 'no copies can be made: hint' hint 02

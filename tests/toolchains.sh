@@ -14,7 +14,7 @@ toolchain_edits() {
         echo "s|^cxx = .*|cxx = clang++$version|"
         echo "s|^as_written = .*|as_written = -O0|"
         echo "s|^trace = .*|trace = -fsanitize=thread -mllvm -tsan-instrument-read-before-write=1 -mllvm -tsan-distinguish-volatile=1|"
-        echo "s|-fopenmp|-fopenmp=libgomp${omp_header:+ -idirafter ${omp_header%/*}}|g"
+        echo "s|^openmp = .*|openmp = -fopenmp=libgomp${omp_header:+ -idirafter ${omp_header%/*}}|"
         ;;
     *)
         echo "s|^cc = .*|cc = gcc$version|"

@@ -71,6 +71,9 @@ def write_whole(path, text):
         if path.exists():
             shutil.copymode(path, unfinished)
         unfinished.rename(path)
+    except OSError as error:
+        error.filename = path  # which people know, and not the one beside it
+        raise
     finally:
         unfinished.unlink(missing_ok=True)
 

@@ -1,4 +1,4 @@
-# run: $b
+# run in all: $b
 # takes: long
 # needs: pygments
 """The documentation site as a whole: it is made without a warning, its links lead somewhere, it looks as it should
@@ -133,9 +133,9 @@ class Files(Site):
                    (CHAPTER, r"gate.cu warp_best\n", "gate.cu none\n"), command=("-c", UNCHECKED))
 
     def test_what_doxygen_warns_of_stops_it(self):
-        self.stops(["primer.md.*unable to resolve", "operand.h.*unable to resolve"],
-                   ("docs/pages/primer.md", r"\n\Z", " See @ref no_page_has_this_name.\n"),
-                   ("common/harness/core/operand.h", "An operator lists", "See @ref no_page_either. An operator lists"),
+        self.stops(["primer.md.*unknown command", "operand.h.*unknown command"],
+                   ("docs/pages/primer.md", r"\n\Z", r" @no_such_command here.\n"),
+                   ("common/harness/core/operand.h", "An operator lists", r"@no_such_command An operator lists"),
                    command=("-c", UNCHECKED))
 
     def test_a_site_without_its_style(self):
