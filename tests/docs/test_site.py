@@ -133,9 +133,13 @@ class Files(Site):
                    (CHAPTER, r"gate.cu warp_best\n", "gate.cu none\n"), command=("-c", UNCHECKED))
 
     def test_what_doxygen_warns_of_stops_it(self):
-        self.stops(["primer.md.*unknown command", "operand.h.*unknown command"],
-                   ("docs/pages/primer.md", r"\n\Z", r" @no_such_command here.\n"),
-                   ("common/harness/core/operand.h", "An operator lists", r"@no_such_command An operator lists"),
+        said = ["unknown command"]
+        if subprocess.check_output(["doxygen", "--version"], text=True).split()[0] != "1.9.8":  # silent there
+            said.append("unable to resolve")
+        wrong = "@no_such_command See @ref no_page_has_this_name."
+        self.stops([f"{file}.*{reason}" for file in ("primer.md", "operand.h") for reason in said],
+                   ("docs/pages/primer.md", r"\n\Z", f" {wrong}\n"),
+                   ("common/harness/core/operand.h", "An operator lists", f"{wrong} An operator lists"),
                    command=("-c", UNCHECKED))
 
     def test_a_site_without_its_style(self):

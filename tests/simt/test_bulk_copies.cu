@@ -639,7 +639,7 @@ REFUSED(released_before_the_wait, 160, "shared memory race")
     }
 }
 
-#ifndef __clang__ /* whose accesses to such sums call nobody */
+#ifndef __clang__ /* it hooks no access to such sums */
 REFUSED(sums_read_before_the_wait, 128, "reads 4 bytes of the sums of a product")
 {
     OPERANDS_AND_SUMS;

@@ -16,8 +16,8 @@
  *                                                                                          or arrays
  *
  * A function may be the device's without saying so, by a macro; in the host's, marks do nothing. No mark is needed
- * behind a statement with which an `if` or a function ends: the next one follows anyway. A function in which a line of
- * the preprocessor's parts a statement is left without marks, and so is a constexpr function.
+ * behind a statement with which an `if` or a function ends: the next one follows anyway. A function in which a
+ * preprocessor line stands inside a statement is left without marks, and so is a constexpr function.
  */
 #include "mark_blocks.h"
 
