@@ -125,13 +125,13 @@ run_found() {
 }
 equal 'tests are found; a long one begins first' '0
 ok      test_last  1 passed
-ok      test_program  1 passed
 ok      test_each first 1_a  1 passed
 ok      test_each first 2_b  1 passed
-ok      test_kernel  1 passed
 ok      test_plain  1 passed
 ok      test_words one two  2 passed
 ok      test_words three  1 passed
+ok      test_program  1 passed
+ok      test_kernel  1 passed
 9 passed, 0 failed, 0 skipped' "$(run_found)"
 equal 'those with a word in their names' '0
 ok      test_each first 1_a  1 passed
@@ -165,12 +165,12 @@ equal 'nothing has changed: what failed runs again' 'test_fails test_kernel ' "$
 matches 'and the sum is that of all tests' '*
 8 passed, 2 failed, 1 skipped' "$(run_found)"
 echo 2 >"$scratch/data"
-equal 'a file that a test reads has changed' 'test_fails test_kernel test_reader ' "$(ran)"
+equal 'a file that a test reads has changed' 'test_fails test_reader test_kernel ' "$(ran)"
 equal 'a test that is named runs again' 'test_plain ' "$(ran test_plain)"
 equal 'all: the exhaustive ones, too' 'test_all test_fails test_kernel ' "$(ran -a)"
 equal 'and once is enough' 'test_fails test_kernel ' "$(ran -a)"
 rm "$scratch/data"
-equal 'a file that a test reads is gone' 'test_fails test_kernel test_reader ' "$(ran)"
+equal 'a file that a test reads is gone' 'test_fails test_reader test_kernel ' "$(ran)"
 rm "$scratch/tests/test_fails.sh" "$scratch/tests/test_reader.sh" "$scratch/tests/test_all.sh" \
     "$scratch/tests/test_skipper.sh"
 
