@@ -202,7 +202,9 @@ write_edges() {
     printf 'builddir = %s\nrule test\n' "$ok"
     printf '  command = sh "$$TEST_RUNNER" --one $out $test\n  depfile = $out.d\n  deps = gcc\n'
     while IFS= read -r test; do
-        stamp=$ok/$(printf '%s' "$test" | tr -c '[:alnum:].-' _)
+        stamp=$(printf '%s' "$test" | tr -c '[:alnum:].-' _)
+        [ ${#stamp} -le 150 ] || stamp=$(printf '%.99s_' "$stamp")$(printf '%s' "$test" | cksum | tr ' ' _)
+        stamp=$ok/$stamp
         printf '%s\n' "$stamp" >>"$folder/stamps"
         printf 'build %s: test\n  test = %s\n' "$stamp" "$test"
     done
@@ -261,7 +263,8 @@ trap 'exit 1' HUP INT TERM
 mkdir -p "$ok" && : >"$folder/stamps" || exit 1
 # Where a folder's name has a blank, the loader does not find what is in it.
 export TEST_RUNNER="$0" READS_RECORDER="$folder/record_reads.so" SECONDS_OF_TEST="$limit"
-gcc -std=c11 -D_GNU_SOURCE -O2 -U_FORTIFY_SOURCE -shared -fPIC "$(dirname "$0")/preloaded/record_reads.c" -o "$READS_RECORDER" -ldl || exit 1
+gcc -std=c11 -D_GNU_SOURCE -O2 -U_FORTIFY_SOURCE -shared -fPIC "$(dirname "$0")/preloaded/record_reads.c" \
+    -o "$READS_RECORDER" -ldl || exit 1
 
 choose "$@" | awk '!seen[$0]++' | write_edges >"$ok/tests.ninja"
 while read -r stamp; do

@@ -133,6 +133,11 @@ ok      test_words three  1 passed
 ok      test_program  1 passed
 ok      test_kernel  1 passed
 9 passed, 0 failed, 0 skipped' "$(run_found)"
+long=$(printf 'many_%.0s' $(seq 80))
+equal 'arguments longer than the name of a file' "0
+ok      test_words ${long}a  1 passed
+ok      test_words ${long}b  1 passed
+2 passed, 0 failed, 0 skipped" "$(run_found "tests/test_words.sh ${long}a" "tests/test_words.sh ${long}b")"
 equal 'those with a word in their names' '0
 ok      test_each first 1_a  1 passed
 ok      test_each first 2_b  1 passed
