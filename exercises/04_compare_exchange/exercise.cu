@@ -64,7 +64,8 @@ static __global__ void sort_kernel(const float *scores, int num_tokens, int num_
     // that can. A lane without an expert brings -INFINITY and NOBODY, below all.
     // END rank
 
-    sorted[token * WARP_SIZE + lane] = warp_sort(mine, lane);
+    mine = warp_sort(mine, lane);
+    sorted[token * WARP_SIZE + lane] = mine;
 }
 
 cudaError_t sort_launch(const float *scores, int num_tokens, int num_experts, candidate *sorted)
