@@ -83,7 +83,10 @@ toolchain() {
 exercises() {
     succeeds "$1: the exercises build" builds learn || return
     for folder in exercises/[0-9][0-9]*_*; do
-        succeeds "$1: $folder" sh tests/test_exercises.sh "build/$1/cpu/grade_answer" "$folder"
+        for every in '' every-answer; do
+            # shellcheck disable=SC2086 # a word or none
+            succeeds "$1: $folder $every" sh tests/test_exercises.sh $every "build/$1/cpu/grade_answer" "$folder"
+        done
     done
 }
 
