@@ -47,6 +47,20 @@ PATCHES = (
 )
 
 
+def _drop_wrong_links(html, page_ids):
+    """Takes the links off words that are not the name of what they lead to: Doxygen 1.9.8 makes thousands, of float to
+    a kernel."""
+    pages = {path.name: path.read_text() for path in html.glob("*.html")}
+    names = {name + member[1]: member[2] for name, text in pages.items()
+             for member in re.finditer(r'<h2 class="memtitle">.*?href="(#a[0-9a-f]{32})">.*?</span>(\w+)', text)}
+    for name, text in pages.items():
+        if name.removesuffix(".html") not in page_ids:
+            right = re.sub(r'<a class="(?:code|el)[^"]*" href="([^"]+)">(\w+)</a>',
+                           lambda link: link[0] if names.get(link[1], link[2]) == link[2] else link[2], text)
+            if right != text:
+                (html / name).write_text(right)
+
+
 def _patch(html, page_ids):
     """Changes what Doxygen has written where its configuration cannot."""
     for path in (*html.glob("globals*.html"), html / "pages.html"):
@@ -95,6 +109,7 @@ def make_site(build, check=check_what_is_committed):
         subprocess.run(["doxygen", "docs/Doxyfile"], env=environment, check=True)
         course = {"index", *(name.removesuffix(".md") for name in texts)}
         _patch(html, course)
+        _drop_wrong_links(html, course)
         search_data.write(html, course)
         shutil.copytree("docs/figures", html / "figures")
         (html / "files").mkdir()

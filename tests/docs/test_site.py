@@ -120,6 +120,10 @@ class Files(Site):
                               capture_output=True, text=True, check=False)
         self.assertEqual((done.stdout, done.returncode), ("", 0))
 
+    def test_a_type_of_the_language_leads_nowhere(self):
+        for path in self.html.glob("*_source.html"):
+            self.assertNotRegex(path.read_text(), r"<a [^>]*>(void|float|uint32_t)</a>", path.name)
+
     def test_it_has_less_than_1_5_MB_a_chapter(self):
         chapters = len(list(pathlib.Path("chapters").glob("*/README.md")))
         self.assertLess(sum(path.stat().st_size for path in self.html.rglob("*")), chapters * 3 << 19)
