@@ -40,7 +40,8 @@ class Browser:
         )
         self.wait_until_ready()
         options = {
-            "args": ["--headless=new", "--no-sandbox", "--disable-gpu", f"--window-size={self.size[0]},{self.size[1]}"],
+            "args": ["--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe",
+                     f"--window-size={self.size[0]},{self.size[1]}"],
             "binary": shutil.which("chromium"),
         }
         wanted = {"browserName": "chrome", "goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}}
