@@ -1,4 +1,4 @@
-/** @file position.c  Where the rewriting is: in which braces, in whose function, under how many #if. */
+/** @file position.c  Where the rewriting is: in which braces, whose function, how many preprocessor conditions. */
 #include "mark_blocks.h"
 #include "rewrite.h"
 
