@@ -39,7 +39,7 @@ class Browser:
             ["chromedriver", f"--port={port}"], stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL
         )
         self.wait_until_ready()
-        options = {
+        options = {  # by a pipe, since a minimal system does not know what localhost is
             "args": ["--headless=new", "--no-sandbox", "--disable-gpu", "--remote-debugging-pipe",
                      f"--window-size={self.size[0]},{self.size[1]}"],
             "binary": shutil.which("chromium"),

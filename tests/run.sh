@@ -202,6 +202,7 @@ write_edges() {
     printf 'builddir = %s\nrule test\n' "$ok"
     printf '  command = sh "$$TEST_RUNNER" --one $out $test\n  depfile = $out.d\n  deps = gcc\n'
     while IFS= read -r test; do
+        # A file's name has at most 255 bytes, and more is put behind a stamp's.
         stamp=$(printf '%s' "$test" | tr -c '[:alnum:].-' _)
         [ ${#stamp} -le 150 ] || stamp=$(printf '%.99s_' "$stamp")$(printf '%s' "$test" | cksum | tr ' ' _)
         stamp=$ok/$stamp
@@ -261,7 +262,8 @@ folder=$(mktemp -d) || exit 1
 trap 'rm -rf "$folder"' EXIT
 trap 'exit 1' HUP INT TERM
 mkdir -p "$ok" && : >"$folder/stamps" || exit 1
-# Where a folder's name has a blank, the loader does not find what is in it.
+# Where a folder's name has a blank, the loader does not find what is in it. A gcc that fortifies what it compiles, as
+# Ubuntu's does, declares the calls that are recorded in another way.
 export TEST_RUNNER="$0" READS_RECORDER="$folder/record_reads.so" SECONDS_OF_TEST="$limit"
 gcc -std=c11 -D_GNU_SOURCE -O2 -U_FORTIFY_SOURCE -shared -fPIC "$(dirname "$0")/preloaded/record_reads.c" \
     -o "$READS_RECORDER" -ldl || exit 1
