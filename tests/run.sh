@@ -199,29 +199,54 @@ choose() {
 
 # write_edges: reads tests, a line each; writes what Ninja runs, and each test's stamp to $folder/stamps
 write_edges() {
-    printf 'builddir = %s\nrule test\n' "$ok"
-    printf '  command = sh "$$TEST_RUNNER" --one $out $test\n  depfile = $out.d\n  deps = gcc\n'
-    while IFS= read -r test; do
-        # A file's name has at most 255 bytes, and more is put behind a stamp's.
-        stamp=$(printf '%s' "$test" | tr -c '[:alnum:].-' _)
-        [ ${#stamp} -le 150 ] || stamp=$(printf '%.99s_' "$stamp")$(printf '%s' "$test" | cksum | tr ' ' _)
-        stamp=$ok/$stamp
-        printf '%s\n' "$stamp" >>"$folder/stamps"
-        printf 'build %s: test\n  test = %s\n' "$stamp" "$test"
-    done
+    # A file's name has at most 255 bytes, and more is put behind a stamp's.
+    LC_ALL=C awk -v ok="$ok" -v stamps="$folder/stamps" '
+        BEGIN {
+            print "builddir = " ok "\nrule test"
+            print "  command = sh \"$$TEST_RUNNER\" --one $out $test\n  depfile = $out.d\n  deps = gcc"
+        }
+        !seen[$0]++ {
+            stamp = $0
+            gsub(/[^A-Za-z0-9.-]/, "_", stamp)
+            if (length(stamp) > 150)
+                stamp = substr(stamp, 1, 99) "_" ++num_long
+            print ok "/" stamp >stamps
+            print "build " ok "/" stamp ": test\n  test = " $0
+        }'
 }
 
-# show_problems: the full output of tests that failed, then every test that was skipped
-show_problems() {
+# show_failures: the full output of tests that failed
+show_failures() {
     while read -r stamp; do
         [ ! -e "$stamp" ] || continue
         printf '\n--- %s ---\n' "$(tail -n 1 "$stamp.result")"
         cat "$stamp.output" "$stamp.errors"
         sed -n 's/^fail /--- /p' "$stamp.result"
     done <"$folder/stamps"
-    while read -r stamp; do
-        sed -n "s/^skip /skipped: $(tail -n 1 "$stamp.result" | sed 's/[&/\]/\\&/g'): /p" "$stamp.result"
-    done <"$folder/stamps"
+}
+
+# show_sum: every test that was skipped, then the sum; fails if a test failed or nothing ran
+show_sum() {
+    awk '
+        {
+            result = $0 ".result"
+            num_skips = 0
+            getline line <result
+            split(line, count, " ")
+            passed += count[1]
+            failed += count[2]
+            skipped += count[3]
+            while ((getline line <result) > 0)
+                if (sub(/^skip /, "", line))
+                    skip[++num_skips] = line
+            close(result)
+            for (i = 1; i <= num_skips; i++)
+                print "skipped: " line ": " skip[i] # the last line is the test
+        }
+        END {
+            printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped
+            exit failed > 0 || passed == 0
+        }' "$folder/stamps"
 }
 
 usage() {
@@ -268,16 +293,11 @@ export TEST_RUNNER="$0" READS_RECORDER="$folder/record_reads.so" SECONDS_OF_TEST
 gcc -std=c11 -D_GNU_SOURCE -O2 -U_FORTIFY_SOURCE -shared -fPIC "$(dirname "$0")/preloaded/record_reads.c" \
     -o "$READS_RECORDER" -ldl || exit 1
 
-choose "$@" | awk '!seen[$0]++' | write_edges >"$ok/tests.ninja"
+choose "$@" | write_edges >"$ok/tests.ninja"
 while read -r stamp; do
     [ $# -eq 0 ] || rm -f "$stamp"
     [ -e "$stamp" ] || printf '0 1 0\nfail it could not be run\n%s\n' "${stamp##*/}" >"$stamp.result"
 done <"$folder/stamps"
 ninja -f "$ok/tests.ninja" -j "$jobs" -k 0 | grep --line-buffered -E '^(ok    |FAILED)  |^ninja: error'
-show_problems
-tr '\n' '\0' <"$folder/stamps" | xargs -0 -r -I '{}' head -n 1 '{}.result' |
-    awk '{ passed += $1; failed += $2; skipped += $3 }
-        END {
-            printf "%d passed, %d failed, %d skipped\n", passed, failed, skipped
-            exit failed > 0 || passed == 0
-        }'
+show_failures
+show_sum
