@@ -39,9 +39,9 @@ names() {
 # error
 changed_kernel() {
     case $change in
-    *.sed) sed "$(sed "s/\\bN\\b/$number/g" "$file")" "$kernel" ;;
-    *.patch) patch --silent --fuzz=0 --output=- --reject-file=- "$kernel" "$file" ;;
-    esac >"$1"
+    *.sed) sed "$(sed "s/\\bN\\b/$number/g" "$file")" "$kernel" >"$1" ;;
+    *.patch) patch --silent --fuzz=0 --output="$1" --reject-file=- "$kernel" "$file" ;; # whose own files lie beside it
+    esac
     ! cmp -s "$kernel" "$1" || { echo "variants.sh: $change changes nothing in $kernel" >&2; exit 1; }
 }
 
