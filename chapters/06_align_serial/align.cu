@@ -3,9 +3,9 @@
  * @brief Chapter 06: align as it began: count, add up with one thread, scatter.
  *
  * Before: nothing; topk_ids as the gate leaves them, token by token.
- * Now:    a kernel fills sorted_token_ids with pads, one block counts and adds up, a third kernel puts positions in
- *         place.
- * Watch:  launches 3; barriers 3; lanes at work while one thread adds up; atomics that meet at one address.
+ * Now:    a kernel fills sorted_token_ids with pads, one block counts and adds up, a third kernel scatters the
+ *         positions.
+ * Watch:  launches 3; barriers 3; active lanes while one thread adds up; atomic conflicts.
  */
 #include "harness/align/align.h"
 
@@ -20,14 +20,14 @@ static __host__ __device__ int round_up(int count, int multiple)
     return (count + multiple - 1) / multiple * multiple;
 }
 
-/** False for ids that name no expert: they are skipped, and never index anything. */
+/** Tells whether an id names an expert. All other ids are skipped, and are never used as an index. */
 template <typename Id>
 static __device__ bool is_expert(Id id, int num_experts)
 {
     return (id >= 0) & (id < num_experts);
 }
 
-/** What expert_ids says of a block of this expert's rows: its local id, or -1 if it lives elsewhere. */
+/** Returns the entry of expert_ids for a block of this expert's rows: its local id, or -1 if another GPU has it. */
 static __device__ int local_id(const int *expert_map, int expert)
 {
     return expert_map ? expert_map[expert] : expert;
@@ -35,7 +35,7 @@ static __device__ int local_id(const int *expert_map, int expert)
 // [helpers]
 
 // [fill]
-/** Grid: a thread for every place. */
+/** Writes a pad to every slot of the list. Grid: one thread per slot. */
 static __global__ void fill_kernel(align_problem problem, int *sorted_token_ids)
 {
     const int64_t place = (int64_t)blockIdx.x * FILL_THREADS + threadIdx.x;
@@ -47,8 +47,8 @@ static __global__ void fill_kernel(align_problem problem, int *sorted_token_ids)
 
 // [align_kernel]
 /**
- * Grid: one block. `offsets` [num_experts + 1] gets the place where each expert's rows begin, and last the sum of all:
- * num_tokens_post_padded.
+ * Counts, adds up, writes expert_ids. Grid: one block. `offsets` [num_experts + 1] gets the slot where each expert's
+ * rows begin, and last the sum of all: num_tokens_post_padded.
  */
 template <typename Id>
 static __global__ void __launch_bounds__(THREADS)
@@ -99,7 +99,7 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 // [sort]
-/** Grid: enough blocks for a thread per id. Moves the beginning of each expert's rows in `offsets` to their end. */
+/** Scatters the positions, a thread per id. Advances each element of `offsets` past the slots that it hands out. */
 template <typename Id>
 static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, int *sorted_token_ids, int *offsets)
 {
@@ -111,16 +111,16 @@ static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, in
 // [sort]
 
 // [small]
-/** The small kernel's shared memory in bytes: offsets, a row of counters for every thread, and one before the first. */
+/** Returns the bytes of shared memory of the small kernel: offsets, a row of counters per thread, one row before. */
 static size_t small_shared_bytes(int num_experts)
 {
     return (num_experts + 1 + (size_t)(round_up(num_experts, WARP_SIZE) + 1) * num_experts) * sizeof(int);
 }
 
 /**
- * Align, but for the pads, in one launch. Grid: one block of at least num_experts threads. Every thread counts in a row
- * of its own, without atomics; the sums down the columns then tell each thread how many ids of every expert come before
- * its own.
+ * Does all of align except the pads. Grid: one block of at least num_experts threads. Every thread counts in its own
+ * row, without atomics. The sums down the columns are then, for each thread and expert, the number of ids that the
+ * threads before it have.
  */
 template <typename Id>
 static __global__ void align_small_kernel(align_problem problem, const Id *topk_ids, const int *expert_map,

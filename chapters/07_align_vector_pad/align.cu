@@ -2,8 +2,8 @@
  * @file align.cu
  * @brief Chapter 07: the pads written by the block that counts, 16 bytes at a time.
  *
- * Before: a kernel of its own fills sorted_token_ids with pads, 4 bytes a thread.
- * Now:    the block that counts fills it first, 16 bytes a store; the ends that are no whole piece one word at a time.
+ * Before: a separate kernel fills sorted_token_ids with pads, 4 bytes a thread.
+ * Now:    the block that counts fills it first, 16 bytes a store, and the ends of the list one word at a time.
  * Watch:  launches 3 -> 2; pad-store requests ceil(capacity / 32) -> ceil(capacity / 128); sectors the same.
  */
 #include "harness/align/align.h"
@@ -19,14 +19,14 @@ static __host__ __device__ int round_up(int count, int multiple)
     return (count + multiple - 1) / multiple * multiple;
 }
 
-/** False for ids that name no expert: they are skipped, and never index anything. */
+/** Tells whether an id names an expert. All other ids are skipped, and are never used as an index. */
 template <typename Id>
 static __device__ bool is_expert(Id id, int num_experts)
 {
     return (id >= 0) & (id < num_experts);
 }
 
-/** What expert_ids says of a block of this expert's rows: its local id, or -1 if it lives elsewhere. */
+/** Returns the entry of expert_ids for a block of this expert's rows: its local id, or -1 if another GPU has it. */
 static __device__ int local_id(const int *expert_map, int expert)
 {
     return expert_map ? expert_map[expert] : expert;
@@ -34,7 +34,7 @@ static __device__ int local_id(const int *expert_map, int expert)
 // [helpers]
 
 // [fill]
-/** Writes a pad to every place, 16 bytes a store. Called by `num_threads` threads, of which this one is `thread`. */
+/** Writes a pad to every slot, 16 bytes a store. Called by `num_threads` threads, of which this one is `thread`. */
 static __device__ void fill(const align_problem &problem, int *sorted_token_ids, int thread, int num_threads)
 {
     const int pad = (int)problem.numel, capacity = (int)problem.capacity;
@@ -54,8 +54,8 @@ static __device__ void fill(const align_problem &problem, int *sorted_token_ids,
 
 // [align_kernel]
 /**
- * Grid: one block. `offsets` [num_experts + 1] gets the place where each expert's rows begin, and last the sum of all:
- * num_tokens_post_padded.
+ * Counts, adds up, writes expert_ids. Grid: one block. `offsets` [num_experts + 1] gets the slot where each expert's
+ * rows begin, and last the sum of all: num_tokens_post_padded.
  */
 template <typename Id>
 static __global__ void __launch_bounds__(THREADS)
@@ -109,7 +109,7 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 // [sort]
-/** Grid: enough blocks for a thread per id. Moves the beginning of each expert's rows in `offsets` to their end. */
+/** Scatters the positions, a thread per id. Advances each element of `offsets` past the slots that it hands out. */
 template <typename Id>
 static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, int *sorted_token_ids, int *offsets)
 {
@@ -121,15 +121,15 @@ static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, in
 // [sort]
 
 // [small]
-/** The small kernel's shared memory in bytes: offsets, a row of counters for every thread, and one before the first. */
+/** Returns the bytes of shared memory of the small kernel: offsets, a row of counters per thread, one row before. */
 static size_t small_shared_bytes(int num_experts)
 {
     return (num_experts + 1 + (size_t)(round_up(num_experts, WARP_SIZE) + 1) * num_experts) * sizeof(int);
 }
 
 /**
- * Align in one launch. Grid: one block of at least num_experts threads. Every thread counts in a row of its own,
- * without atomics; the sums down the columns then tell each thread how many ids of every expert come before its own.
+ * Does all of align. Grid: one block of at least num_experts threads. Every thread counts in its own row, without
+ * atomics. The sums down the columns are then, for each thread and expert, the number of ids of the threads before it.
  */
 template <typename Id>
 static __global__ void align_small_kernel(align_problem problem, const Id *topk_ids, const int *expert_map,

@@ -2,9 +2,9 @@
  * @file align.cu
  * @brief Chapter 08: the sum over the experts by a tree of partial sums.
  *
- * Before: one thread adds up num_experts counts, and a thread per expert writes its expert_ids, however many.
- * Now:    a tree adds up in 2 ceil(log2 num_experts) steps (Blelloch's scan); every block of the output finds its
- *         expert.
+ * Before: one thread adds up num_experts counts, and one thread per expert writes all its expert_ids.
+ * Now:    a tree adds up in 2 ceil(log2 num_experts) steps (Blelloch's scan); a binary search finds the expert of
+ *         every block of rows.
  * Watch:  barriers 3 -> 2 ceil(log2 num_experts) + 2; bank conflicts of the tree, with and without index padding.
  */
 #include "harness/align/align.h"
@@ -20,14 +20,14 @@ static __host__ __device__ int round_up(int count, int multiple)
     return (count + multiple - 1) / multiple * multiple;
 }
 
-/** False for ids that name no expert: they are skipped, and never index anything. */
+/** Tells whether an id names an expert. All other ids are skipped, and are never used as an index. */
 template <typename Id>
 static __device__ bool is_expert(Id id, int num_experts)
 {
     return (id >= 0) & (id < num_experts);
 }
 
-/** What expert_ids says of a block of this expert's rows: its local id, or -1 if it lives elsewhere. */
+/** Returns the entry of expert_ids for a block of this expert's rows: its local id, or -1 if another GPU has it. */
 static __device__ int local_id(const int *expert_map, int expert)
 {
     return expert_map ? expert_map[expert] : expert;
@@ -35,7 +35,7 @@ static __device__ int local_id(const int *expert_map, int expert)
 // [helpers]
 
 // [fill]
-/** Writes a pad to every place, 16 bytes a store. Called by `num_threads` threads, of which this one is `thread`. */
+/** Writes a pad to every slot, 16 bytes a store. Called by `num_threads` threads, of which this one is `thread`. */
 static __device__ void fill(const align_problem &problem, int *sorted_token_ids, int thread, int num_threads)
 {
     const int pad = (int)problem.numel, capacity = (int)problem.capacity;
@@ -54,7 +54,7 @@ static __device__ void fill(const align_problem &problem, int *sorted_token_ids,
 // [fill]
 
 // [tree]
-/** Leaves of the tree: a power of two, at least two. */
+/** Returns the number of leaves of the tree: a power of two, at least two. */
 static __host__ __device__ int tree_size(int num_experts)
 {
     int size = 2;
@@ -64,7 +64,7 @@ static __host__ __device__ int tree_size(int num_experts)
     return size;
 }
 
-/** The word that holds number i of the tree. Unused words keep numbers a power of two apart out of the same bank. */
+/** Returns the word that holds number i of the tree. Unused words keep numbers a power of two apart out of one bank. */
 static __host__ __device__ int padded_index(int i)
 {
 #ifdef PLAIN_TREE /* a second program, to count the bank conflicts without index padding */
@@ -76,7 +76,7 @@ static __host__ __device__ int padded_index(int i)
 // [tree]
 
 // [search]
-/** The expert that a place belongs to: the last whose places begin there or before. Experts without ids never match. */
+/** Returns the expert that owns a slot: the last one whose slots begin there or before. One without ids never does. */
 static __device__ int expert_of(const int *tree, int num_experts, int place)
 {
     int first = 0, end = num_experts;
@@ -94,15 +94,15 @@ static __device__ int expert_of(const int *tree, int num_experts, int place)
 
 // [align_kernel]
 /**
- * Grid: one block. `offsets` [num_experts + 1] gets the place where each expert's rows begin, and last the sum of all:
- * num_tokens_post_padded.
+ * Counts, adds up, writes expert_ids. Grid: one block. `offsets` [num_experts + 1] gets the slot where each expert's
+ * rows begin, and last the sum of all: num_tokens_post_padded.
  */
 template <typename Id>
 static __global__ void __launch_bounds__(THREADS)
     align_kernel(align_problem problem, const Id *__restrict__ topk_ids, const int *expert_map, int *sorted_token_ids,
                  int *expert_ids, int *num_tokens_post_padded, int *offsets)
 {
-    extern __shared__ int tree[]; /* the leaves count, then hold sums; padded_index(i) is where number i lies */
+    extern __shared__ int tree[]; /* counts in the leaves, then sums; number i lies in word padded_index(i) */
     __shared__ int total;
     const int num_experts = problem.num_experts, block_size = problem.block_size;
     const int num_blocks = (int)problem.capacity / block_size;
@@ -131,14 +131,14 @@ static __global__ void __launch_bounds__(THREADS)
         const int right = 2 * stride * (thread + 1) - 1, left = right - stride;
 
         if (right < size) {
-            if (stride == 1) { /* each count becomes a number of places, in whole blocks of rows */
+            if (stride == 1) { /* each count becomes a number of slots, in whole blocks of rows */
                 tree[padded_index(left)] = round_up(tree[padded_index(left)], block_size);
                 tree[padded_index(right)] = round_up(tree[padded_index(right)], block_size);
             }
 
             const int sum = tree[padded_index(left)] + tree[padded_index(right)];
 
-            if (2 * stride == size) /* the root: one thread is left, and nothing lies before all of it */
+            if (2 * stride == size) /* the root: one thread is left, and no expert comes before the first */
                 total = sum;
             tree[padded_index(right)] = 2 * stride == size ? 0 : sum;
         }
@@ -178,7 +178,7 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 // [sort]
-/** Grid: enough blocks for a thread per id. Moves the beginning of each expert's rows in `offsets` to their end. */
+/** Scatters the positions, a thread per id. Advances each element of `offsets` past the slots that it hands out. */
 template <typename Id>
 static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, int *sorted_token_ids, int *offsets)
 {
@@ -190,15 +190,15 @@ static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, in
 // [sort]
 
 // [small]
-/** The small kernel's shared memory in bytes: offsets, a row of counters for every thread, and one before the first. */
+/** Returns the bytes of shared memory of the small kernel: offsets, a row of counters per thread, one row before. */
 static size_t small_shared_bytes(int num_experts)
 {
     return (num_experts + 1 + (size_t)(round_up(num_experts, WARP_SIZE) + 1) * num_experts) * sizeof(int);
 }
 
 /**
- * Align in one launch. Grid: one block of at least num_experts threads. Every thread counts in a row of its own,
- * without atomics; the sums down the columns then tell each thread how many ids of every expert come before its own.
+ * Does all of align. Grid: one block of at least num_experts threads. Every thread counts in its own row, without
+ * atomics. The sums down the columns are then, for each thread and expert, the number of ids of the threads before it.
  */
 template <typename Id>
 static __global__ void align_small_kernel(align_problem problem, const Id *topk_ids, const int *expert_map,

@@ -24,14 +24,14 @@ static __host__ __device__ int round_up(int count, int multiple)
     return (count + multiple - 1) / multiple * multiple;
 }
 
-/** False for ids that name no expert: they are skipped, and never index anything. */
+/** Tells whether an id names an expert. All other ids are skipped, and are never used as an index. */
 template <typename Id>
 static __device__ bool is_expert(Id id, int num_experts)
 {
     return (id >= 0) & (id < num_experts);
 }
 
-/** What expert_ids says of a block of this expert's rows: its local id, or -1 if it lives elsewhere. */
+/** Returns the entry of expert_ids for a block of this expert's rows: its local id, or -1 if another GPU has it. */
 static __device__ int local_id(const int *expert_map, int expert)
 {
     return expert_map ? expert_map[expert] : expert;
@@ -39,7 +39,7 @@ static __device__ int local_id(const int *expert_map, int expert)
 // [helpers]
 
 // [fill]
-/** Writes a pad to every place, 16 bytes a store. Called by `num_threads` threads, of which this one is `thread`. */
+/** Writes a pad to every slot, 16 bytes a store. Called by `num_threads` threads, of which this one is `thread`. */
 static __device__ void fill(const align_problem &problem, int *sorted_token_ids, int thread, int num_threads)
 {
     const int pad = (int)problem.numel, capacity = (int)problem.capacity;
@@ -58,7 +58,7 @@ static __device__ void fill(const align_problem &problem, int *sorted_token_ids,
 // [fill]
 
 // [warp_scan]
-/** The sum of the values of the lanes below this one. */
+/** Returns the sum of the values of the lanes below this one. */
 static __device__ int warp_exclusive_scan(int value)
 {
     const int lane = threadIdx.x % WARP_SIZE;
@@ -68,14 +68,14 @@ static __device__ int warp_exclusive_scan(int value)
     for (int offset = 1; offset < WARP_SIZE; offset *= 2) {
         const int below = __shfl_up_sync(FULL_MASK, sum, offset);
 
-        sum += below * (lane >= offset); /* 0 for a lane that has none so far below */
+        sum += below * (lane >= offset); /* adds 0 in a lane that has no lane so far below */
     }
     return sum - value;
 }
 // [warp_scan]
 
 // [search]
-/** The expert that a place belongs to: the last whose places begin there or before. Experts without ids never match. */
+/** Returns the expert that owns a slot: the last one whose slots begin there or before. One without ids never does. */
 static __device__ int expert_of(const int *begins, int num_experts, int place)
 {
     int first = 0, end = num_experts;
@@ -93,8 +93,8 @@ static __device__ int expert_of(const int *begins, int num_experts, int place)
 
 // [align_kernel]
 /**
- * Grid: one block. `offsets` [num_experts + 1] gets the place where each expert's rows begin, and last the sum of all:
- * num_tokens_post_padded.
+ * Counts, adds up, writes expert_ids. Grid: one block. `offsets` [num_experts + 1] gets the slot where each expert's
+ * rows begin, and last the sum of all: num_tokens_post_padded.
  */
 template <typename Id>
 static __global__ void __launch_bounds__(THREADS)
@@ -159,7 +159,7 @@ static __global__ void __launch_bounds__(THREADS)
         begin = next;
     }
     if (end == num_experts && first < end)
-        counts[num_experts] = begin; /* the total is what lies before the expert past the last */
+        counts[num_experts] = begin; /* the total: where an expert past the last would begin */
     __syncthreads();
     // [begins]
     // [scan]
@@ -180,7 +180,7 @@ static __global__ void __launch_bounds__(THREADS)
 }
 
 // [sort]
-/** Grid: enough blocks for a thread per id. Moves the beginning of each expert's rows in `offsets` to their end. */
+/** Scatters the positions, a thread per id. Advances each element of `offsets` past the slots that it hands out. */
 template <typename Id>
 static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, int *sorted_token_ids, int *offsets)
 {
@@ -192,15 +192,15 @@ static __global__ void sort_kernel(align_problem problem, const Id *topk_ids, in
 // [sort]
 
 // [small]
-/** The small kernel's shared memory in bytes: offsets, a row of counters for every thread, and one before the first. */
+/** Returns the bytes of shared memory of the small kernel: offsets, a row of counters per thread, one row before. */
 static size_t small_shared_bytes(int num_experts)
 {
     return (num_experts + 1 + (size_t)(round_up(num_experts, WARP_SIZE) + 1) * num_experts) * sizeof(int);
 }
 
 /**
- * Align in one launch. Grid: one block of at least num_experts threads. Every thread counts in a row of its own,
- * without atomics; the sums down the columns then tell each thread how many ids of every expert come before its own.
+ * Does all of align. Grid: one block of at least num_experts threads. Every thread counts in its own row, without
+ * atomics. The sums down the columns are then, for each thread and expert, the number of ids of the threads before it.
  */
 template <typename Id>
 static __global__ void align_small_kernel(align_problem problem, const Id *topk_ids, const int *expert_map,
