@@ -76,8 +76,8 @@ static __device__ __forceinline__ float unpack(int4 word, const __nv_bfloat16 *,
 
 // [load_floats]
 /**
- * Reads `count` numbers into `to` and sets the rest of it to 0. VECTORS: count is ROOM, a multiple of 16 bytes, and `from` is
- * aligned to 16 bytes, so that each load brings 16 bytes.
+ * Reads `count` numbers into `to` and sets the rest of it to 0. VECTORS: count is ROOM, a multiple of 16 bytes, and
+ * `from` is aligned to 16 bytes, so that each load brings 16 bytes.
  */
 template <bool VECTORS, typename T, int ROOM>
 static __device__ __forceinline__ void load_floats(const T *from, int count, float (&to)[ROOM])
