@@ -2,7 +2,7 @@
  * @file gate.c
  * @brief Chapter 01: PyTorch's grouped top-k in plain C; the Python it stands for is quoted above each function.
  *
- * Now:    one token after another; everything about a token stays in a few small arrays; OpenMP shares the tokens out.
+ * Now:    one token after another; a token's data stay in a few small arrays; OpenMP shares the tokens among threads.
  * Watch:  between two steps there is no tensor: no allocation, no pass over memory and no dispatch for any of them.
  */
 #include "harness/gate/gate.h"
@@ -12,13 +12,13 @@
 #include <stdlib.h>
 
 // [token]
-/* With fewer tokens the work is done before a second thread has woken up. */
+/* With fewer tokens the work is done before a second thread has started. */
 enum { TOKENS_WORTH_A_THREAD = 64 };
 
-/** Everything the gate remembers about the token it is at. One per thread, made once. */
+/** The data of the token that is being routed. One per thread, allocated once. */
 struct token {
     const float *bias;           /**< [num_experts] the same for every token */
-    float *logits;               /**< [num_experts] room for a row that is not f32 */
+    float *logits;               /**< [num_experts] for a row that is not f32 */
     float *scores;               /**< [num_experts] */
     float *choice;               /**< [num_experts] scores + bias; NaN marks an expert that cannot be compared */
     struct ranked *best_groups;  /**< [topk_group] */
@@ -35,8 +35,8 @@ struct ranked {
 
 // [keep_best]
 /**
- * Offers a value to the list of the `k` best; returns the list's new length. Of equal values the one offered first
- * stays ahead, so whoever offers in ascending order gets PyTorch's open tie rule settled: the lower index wins.
+ * Offers a value to the list of the `k` best and returns the list's new length. Of equal values the one offered first
+ * stays ahead, so if values are offered in ascending order of index, the lower index wins a tie.
  */
 static inline int keep_best(struct ranked *best, int length, int k, float value, int index)
 {
@@ -54,7 +54,7 @@ static inline int keep_best(struct ranked *best, int length, int k, float value,
 // [keep_best]
 
 // [load_floats]
-/** `count` numbers of an array as floats: in place when they are f32 already, else converted into `room`. */
+/** Returns `count` numbers of an array as floats: in place if they are f32, else converted into `room`. */
 static const float *load_floats(enum dtype dtype, const void *array, size_t first, int count, float *room)
 {
     if (dtype == DTYPE_F32)
@@ -113,7 +113,7 @@ static void add_bias(const struct gate_problem *problem, const float *bias, cons
 // [group_score]
 /**
  * grouped.amax(dim=-1)   or   grouped.topk(2, dim=-1)[0].sum(dim=-1)
- * Equal values count twice. NaN is no larger than anything, so an expert that has it takes no part.
+ * Equal values count twice. A comparison with NaN is false, so an expert whose choice is NaN is skipped.
  */
 static float group_score(const struct gate_problem *problem, const float *choice, int experts_per_group)
 {
@@ -161,7 +161,7 @@ static void choose_experts(const struct gate_problem *problem, struct token *tok
             if (!isnan(token->choice[e]))
                 length = keep_best(token->best_experts, length, problem->topk, token->choice[e], e);
 
-    /* Only a row with too few comparable experts gets here with room left: NaN ranks below everything else. */
+    /* Only a row with too few comparable experts still has free entries here: NaN ranks below everything else. */
     for (int e = 0; length < problem->topk && e < problem->num_experts; e++)
         if (isnan(token->choice[e]) && token->group_stays[e / experts_per_group])
             length = keep_best(token->best_experts, length, problem->topk, -INFINITY, e);
@@ -212,7 +212,7 @@ static void route_token(const struct gate_problem *problem, const struct gate_bu
 // [grouped_topk]
 
 // [memory]
-/** Bytes of one token's arrays; whole cache lines, so that two threads share at most the one in which theirs meet. */
+/** Returns the size of a token's arrays in whole cache lines, so that two threads share at most one line. */
 static size_t token_bytes(const struct gate_problem *problem)
 {
     const size_t bytes = 4 * sizeof(float) * problem->num_experts + sizeof(bool) * problem->num_expert_group +

@@ -1,10 +1,10 @@
 /**
  * @file gate.cu
- * @brief Chapter 03: chapter 02 without divergence: selects for branches, one lane reads for all, two ids a store.
+ * @brief Chapter 03: chapter 02 with selects in place of the branches that make a warp diverge.
  *
- * Before: in better() some lanes of a warp branch and others do not; every lane reads every kept group.
- * Now:    every lane computes both outcomes and selects; lane 0 reads and shuffles the answer to the others.
- * Watch:  divergent branches; shared load requests; lanes at work in the last store; shuffles go up, not down.
+ * Before: in better() some lanes of a warp enter the body of an `if`, and the others wait.
+ * Now:    every lane computes both outcomes and selects one of them.
+ * Watch:  divergent branches and active lanes; shuffles and barriers stay what they are.
  */
 #include "harness/gate/gate.h"
 #include "kernels/block_softmax.cuh"
@@ -18,13 +18,13 @@ static const unsigned FULL_MASK = 0xffffffffu;
 // [constants]
 
 // [warp_best]
-/** What a top-k compares: a value, and whose it is. */
+/** What a top-k compares: a value, and the id of the expert or group that has it. */
 struct candidate {
     float value;
     int id;
 };
 
-/** `a` if `first` holds, else `b`: both are there already, so there is nothing to branch for. */
+/** Returns `a` if `first` holds, else `b`. Both are in registers already, so no branch is needed. */
 static __device__ __forceinline__ candidate select(bool first, candidate a, candidate b)
 {
     const float a_value = a.value, b_value = b.value;
@@ -33,16 +33,16 @@ static __device__ __forceinline__ candidate select(bool first, candidate a, cand
     return {first ? a_value : b_value, first ? a_id : b_id};
 }
 
-/** The one that ranks higher: the larger value, or of equal values the lower id. */
+/** Returns the candidate that ranks higher: the larger value or, of equal values, the lower id. */
 static __device__ candidate better(candidate mine, candidate other)
 {
-    /* | and & where C would write || and &&: those are branches too. */
+    /* | and & evaluate both operands; || and && would branch. */
     const bool take = (other.value > mine.value) | ((other.value == mine.value) & (other.id < mine.id));
 
     return select(take, other, mine);
 }
 
-/** The best of the 32 lanes' candidates, in each of them. All 32 lanes must call. */
+/** Returns the best of the 32 lanes' candidates to every lane. All 32 lanes must call. */
 static __device__ __forceinline__ candidate warp_best(candidate mine)
 {
     for (int offset = WARP_SIZE / 2; offset > 0; offset /= 2) {
@@ -58,8 +58,8 @@ static __device__ __forceinline__ candidate warp_best(candidate mine)
 
 // [group_score]
 /**
- * The warp's best choice, or the sum of its two best; the same in every lane. Each step joins two halves' two best: the
- * loser of the firsts competes with the seconds, so a value that occurs twice counts twice.
+ * Returns the warp's best choice, or the sum of its two best choices, to every lane. In each step two lanes merge their
+ * two best values: the smaller first competes with both seconds, so that a value that occurs twice counts twice.
  */
 static __device__ float score_of_group(float choice, bool has_bias)
 {
@@ -80,7 +80,7 @@ static __device__ float score_of_group(float choice, bool has_bias)
 // [group_score]
 
 // [rounds]
-/** The `count` best of the lanes' candidates, one a round: find the best, write it, take it out. */
+/** Writes the `count` best of the lanes' candidates, best first: each round finds the best and removes it. */
 static __device__ void write_best(candidate mine, int count, int lane, candidate *best_first)
 {
     const candidate nobody = {-INFINITY, NOBODY};
@@ -96,7 +96,7 @@ static __device__ void write_best(candidate mine, int count, int lane, candidate
 // [rounds]
 
 // [merge]
-/** Merges lists that are sorted: lane i shows the head of list i, and the lane whose head wins moves on by one. */
+/** Merges sorted lists: lane i offers the head of list i, and the lane whose head wins moves on to its next entry. */
 static __device__ void merge_best(const candidate lists[][MAX_TOPK], int num_lists, int count, int lane,
                                   candidate *best_first)
 {
@@ -115,7 +115,7 @@ static __device__ void merge_best(const candidate lists[][MAX_TOPK], int num_lis
 // [merge]
 
 // [warp_sum]
-/** The sum of the 32 lanes' values, the same bits in each of them. All 32 lanes must call. */
+/** Returns the sum of the 32 lanes' values to every lane, with the same bits. All 32 lanes must call. */
 static __device__ float warp_sum(float value)
 {
     for (int offset = WARP_SIZE / 2; offset > 0; offset /= 2)
@@ -125,7 +125,7 @@ static __device__ float warp_sum(float value)
 // [warp_sum]
 
 // [expert_of]
-/** The expert's number, from the id that it is ranked by: num_experts is added to the id where the choice is NaN. */
+/** Returns the expert of an id: num_experts has been added to the id of an expert whose choice is NaN. */
 static __device__ int expert_of(int id, int num_experts)
 {
     return id < num_experts ? id : id - num_experts;
@@ -148,14 +148,14 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
 
     // [who]
     const int lane = threadIdx.x % WARP_SIZE;
-    const int group = __shfl_sync(FULL_MASK, (int)threadIdx.x / WARP_SIZE, 0); /* tells nvcc that lanes agree */
+    const int group = __shfl_sync(FULL_MASK, (int)threadIdx.x / WARP_SIZE, 0); /* so nvcc knows that all lanes agree */
     const int expert = group * experts_per_group + lane;
     const bool has_expert = lane < experts_per_group;
     const size_t row = blockIdx.x;
     // [who]
 
     // [score]
-    /* Both loads come first, so that the second does not wait for what is computed from the first. */
+    /* Both loads come first, so that the second does not wait for the computation on the first. */
     float score = has_expert ? gating_output[row * problem.num_experts + expert] : -INFINITY;
     const float bias = has_expert && correction_bias ? correction_bias[expert] : 0.0f;
 
@@ -175,7 +175,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     // [choice]
 
     // [nan]
-    /* Below every expert that can be compared, above the lanes that have none; its weight is 0. */
+    /* Ranks below every other expert and above lanes without an expert; its weight is 0. */
     if (has_expert && isnan(mine.value)) {
         mine = {-INFINITY, expert + problem.num_experts};
         expert_scores[expert] = 0.0f;
@@ -200,18 +200,16 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     // [groups]
 
     // [local]
-    int place = problem.topk_group; /* of this warp's group among those kept */
-    if (lane == 0)
-        for (int i = 0; i < problem.topk_group; i++)
-            place = kept_groups[i].id == group ? i : place;
-    place = __shfl_sync(FULL_MASK, place, 0);
+    int place = problem.topk_group; /* index of this warp's group in kept_groups */
+    for (int i = 0; i < problem.topk_group; i++)
+        place = kept_groups[i].id == group ? i : place;
     if (place < problem.topk_group)
         write_best(mine, problem.topk, lane, group_best[place]);
     __syncthreads();
     // [local]
 
     // [last_warp]
-    /* The other warps have nothing left to do, and no barrier follows. */
+    /* Only warp 0 has work left, and no barrier follows, so the other warps may return. */
     if (group != 0)
         return;
 
@@ -227,20 +225,11 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
 
     if (problem.renormalize && sum != 0.0f)
         weight = isfinite(sum) ? weight / sum : 0.0f;
-    if (writes)
+    if (writes) {
         topk_weights[row * problem.topk + lane] = weight * problem.routed_scaling_factor;
-    // [weights]
-
-    // [stores]
-    /* Two ids a store; a row of an odd number of ids does not begin where an int2 may lie. */
-    if (problem.topk % 2 == 0 && lane < problem.topk / 2) {
-        const int even_id = expert_of(chosen[2 * lane].id, problem.num_experts);
-        const int odd_id = expert_of(chosen[2 * lane + 1].id, problem.num_experts);
-
-        ((int2 *)(topk_ids + row * problem.topk))[lane] = make_int2(even_id, odd_id);
-    } else if (problem.topk % 2 == 1 && writes)
         topk_ids[row * problem.topk + lane] = id;
-    // [stores]
+    }
+    // [weights]
 }
 
 // [launch]

@@ -19,7 +19,7 @@ static const unsigned FULL_MASK = 0xffffffffu;
 // [constants]
 
 // [bit_of]
-/** Bit `position` of a word: 0 or 1. */
+/** Returns bit `position` of a word: 0 or 1. */
 static __device__ __forceinline__ unsigned bit_of(unsigned word, unsigned position)
 {
 #ifdef __CUDA_ARCH__
@@ -34,7 +34,7 @@ static __device__ __forceinline__ unsigned bit_of(unsigned word, unsigned positi
 // [bit_of]
 
 // [compare_exchange]
-/** Looks at the lane `distance` away; keeps the better of the two candidates, or the worse. */
+/** Compares with the lane `distance` away and keeps the better of the two candidates, or the worse. */
 static __device__ __forceinline__ candidate compare_exchange(candidate mine, int distance, bool keep_better)
 {
     candidate other;
@@ -48,8 +48,8 @@ static __device__ __forceinline__ candidate compare_exchange(candidate mine, int
 
 // [warp_sort]
 /**
- * Sorts the warp's candidates, the best in lane 0. Stage s makes sorted runs of 2^s lanes out of pairs of runs of half
- * the length, one of them reversed. Bit s of the lane says which way its run goes, bit d which end of a pair it is.
+ * Sorts the warp's candidates, the best in lane 0. Stage s merges pairs of runs into sorted runs of 2^s lanes. Bit s of
+ * the lane gives the direction of its run, and bit d says whether the lane is the lower or the upper one of its pair.
  */
 static __device__ __forceinline__ candidate warp_sort(candidate mine, unsigned lane)
 {
@@ -64,7 +64,7 @@ static __device__ __forceinline__ candidate warp_sort(candidate mine, unsigned l
 // [warp_sort]
 
 // [group_score]
-/** The best choice of a sorted warp, or the sum of its two best. The same in every lane. */
+/** Returns the best choice of a sorted warp, or the sum of its two best, to every lane. */
 static __device__ float score_of_group(float choice, bool has_bias)
 {
     const float first = __shfl_sync(FULL_MASK, choice, 0), second = __shfl_sync(FULL_MASK, choice, 1);
@@ -76,8 +76,8 @@ static __device__ float score_of_group(float choice, bool has_bias)
 
 // [warp_merge]
 /**
- * The best 32 of two sorted warpfuls, sorted. Each lane brings its own candidate and the other run's from the far end:
- * the better ones of these pairs are a bitonic sequence, which one stage of the sort puts in order.
+ * Returns the best 32 of two sorted runs of 32, sorted. A lane passes its candidate of one run and the opposite one of
+ * the other run, counted from its end. The better ones of these pairs are bitonic, so one stage of the sort sorts them.
  */
 static __device__ __forceinline__ candidate warp_merge(candidate mine, candidate far_end, unsigned lane)
 {
@@ -90,7 +90,7 @@ static __device__ __forceinline__ candidate warp_merge(candidate mine, candidate
 // [warp_merge]
 
 // [warp_sum]
-/** The sum of the 32 lanes' values, the same bits in each of them. All 32 lanes must call. */
+/** Returns the sum of the 32 lanes' values to every lane, with the same bits. All 32 lanes must call. */
 static __device__ float warp_sum(float value)
 {
     for (int offset = WARP_SIZE / 2; offset > 0; offset /= 2)
@@ -100,7 +100,7 @@ static __device__ float warp_sum(float value)
 // [warp_sum]
 
 // [expert_of]
-/** The expert's number, from the id that it is ranked by: num_experts is added to the id where the choice is NaN. */
+/** Returns the expert of an id: num_experts has been added to the id of an expert whose choice is NaN. */
 static __device__ int expert_of(int id, int num_experts)
 {
     return id < num_experts ? id : id - num_experts;
@@ -123,14 +123,14 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
 
     // [who]
     const int lane = threadIdx.x % WARP_SIZE;
-    const int group = __shfl_sync(FULL_MASK, (int)threadIdx.x / WARP_SIZE, 0); /* tells nvcc that lanes agree */
+    const int group = __shfl_sync(FULL_MASK, (int)threadIdx.x / WARP_SIZE, 0); /* so nvcc knows that all lanes agree */
     const int expert = group * experts_per_group + lane;
     const bool has_expert = lane < experts_per_group;
     const size_t row = blockIdx.x;
     // [who]
 
     // [score]
-    /* Both loads come first, so that the second does not wait for what is computed from the first. */
+    /* Both loads come first, so that the second does not wait for the computation on the first. */
     float score = has_expert ? gating_output[row * NUM_EXPERTS + expert] : -INFINITY;
     const float bias = has_expert && correction_bias ? correction_bias[expert] : 0.0f;
 
@@ -150,7 +150,7 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     // [choice]
 
     // [nan]
-    /* Below every expert that can be compared, above the lanes that have none; its weight is 0. */
+    /* Ranks below every other expert and above lanes without an expert; its weight is 0. */
     if (has_expert && isnan(mine.value)) {
         mine = {-INFINITY, expert + NUM_EXPERTS};
         expert_scores[expert] = 0.0f;
@@ -179,18 +179,16 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
     // [groups]
 
     // [local]
-    int place = problem.topk_group; /* of this warp's group among those kept */
-    if (lane == 0)
-        for (int i = 0; i < problem.topk_group; i++)
-            place = kept_groups[i] == group ? i : place;
-    place = __shfl_sync(FULL_MASK, place, 0);
+    int place = problem.topk_group; /* index of this warp's group in kept_groups */
+    for (int i = 0; i < problem.topk_group; i++)
+        place = kept_groups[i] == group ? i : place;
     if (place < problem.topk_group)
         group_best[place][lane] = mine;
     __syncthreads();
     // [local]
 
     // [last_warp]
-    /* The other warps have nothing left to do, and no barrier follows. */
+    /* Only warp 0 has work left, and no barrier follows, so the other warps may return. */
     if (group != 0)
         return;
 
@@ -207,19 +205,11 @@ static __global__ void gate_kernel(gate_problem problem, int experts_per_group, 
 
     if (problem.renormalize && sum != 0.0f)
         weight = isfinite(sum) ? weight / sum : 0.0f;
-    if (writes)
+    if (writes) {
         topk_weights[row * problem.topk + lane] = weight * problem.routed_scaling_factor;
-    // [weights]
-
-    // [stores]
-    /* Two ids a store; a row of an odd number of ids does not begin where an int2 may lie. */
-    const int even_id = __shfl_sync(FULL_MASK, id, 2 * lane), odd_id = __shfl_sync(FULL_MASK, id, 2 * lane + 1);
-
-    if (problem.topk % 2 == 0 && lane < problem.topk / 2)
-        ((int2 *)(topk_ids + row * problem.topk))[lane] = make_int2(even_id, odd_id);
-    else if (problem.topk % 2 == 1 && writes)
         topk_ids[row * problem.topk + lane] = id;
-    // [stores]
+    }
+    // [weights]
 }
 
 // [launch]

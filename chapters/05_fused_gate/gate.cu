@@ -20,7 +20,7 @@ enum { WARP_SIZE = 32, WARPS_PER_BLOCK = 6, MAX_EXPERTS_PER_GROUP = 32, MAX_TOPK
 static const unsigned FULL_MASK = 0xffffffffu;
 
 // [token_best]
-/** The best candidate of a token's lanes, in each of them. The token has `groups` lanes, a power of two. */
+/** Returns the best candidate of a token's lanes to each of them. The token has `groups` lanes, a power of two. */
 static __device__ __forceinline__ candidate token_best(candidate mine, int groups)
 {
 #pragma unroll
@@ -39,19 +39,19 @@ static __device__ __forceinline__ candidate token_best(candidate mine, int group
 
 // [experts]
 /**
- * One group's experts, in the registers of the thread that owns it. Every index is known when the loops are unrolled:
- * a register has no address, so an array with an index computed at run time would go to local memory.
+ * The experts of one group, in the registers of its thread. Every index is a constant once the loops are unrolled: a
+ * register has no address, so an array with an index computed at run time would go to local memory.
  */
 template <int ROOM>
 struct experts {
-    float choice[ROOM]; /* -infinity: cannot be compared, taken, or not there */
-    unsigned valid;     /* bit e: expert e can be compared and is not taken */
-    unsigned invalid;   /* bit e: its choice is NaN, and it is not taken */
+    float choice[ROOM]; /* -infinity where the choice is NaN, the expert is taken, or there is no expert */
+    unsigned valid;     /* bit e: the choice of expert e is a number, and the expert is not taken */
+    unsigned invalid;   /* bit e: the choice of expert e is NaN, and the expert is not taken */
 };
 // [experts]
 
 // [own_largest]
-/** The index of the group's best expert: the first of the largest. 31 comparisons, but only five deep. */
+/** Returns the group's best choice and its index, the lowest of equals: 31 comparisons in a tree of depth five. */
 template <int ROOM>
 static __device__ __forceinline__ candidate own_largest(const experts<ROOM> &own)
 {
@@ -72,7 +72,7 @@ static __device__ __forceinline__ candidate own_largest(const experts<ROOM> &own
 // [own_largest]
 
 // [own_best]
-/** The group's best expert as an id: among equals at -infinity real ones first, then NaN ones, then nobody. */
+/** Returns the group's best expert as an id: at -infinity real experts rank first, then NaN ones, then NOBODY. */
 template <int ROOM>
 static __device__ __forceinline__ candidate own_best(const experts<ROOM> &own, int first_id, int num_experts)
 {
@@ -91,7 +91,7 @@ static __device__ __forceinline__ candidate own_best(const experts<ROOM> &own, i
 // [own_best]
 
 // [take_out]
-/** Takes expert number `taken` out. */
+/** Removes expert number `taken`. */
 template <int ROOM>
 static __device__ __forceinline__ void take_out(experts<ROOM> &own, int taken)
 {
@@ -104,7 +104,7 @@ static __device__ __forceinline__ void take_out(experts<ROOM> &own, int taken)
 // [take_out]
 
 // [own_group_score]
-/** The group's best choice, or the sum of its two best; the second may equal the first. */
+/** Returns the group's best choice, or the sum of its two best; the second may equal the first. */
 template <typename Choice, int ROOM>
 static __device__ __forceinline__ float score_of_group(const experts<ROOM> &own, bool has_bias)
 {
@@ -125,8 +125,8 @@ static __device__ __forceinline__ float score_of_group(const experts<ROOM> &own,
 // [kernel]
 /**
  * Grid: enough blocks of 6 warps for 32 / num_expert_group tokens a warp. EXPERTS and GROUPS are 0 in the version that
- * takes them from the problem. Lanes past the last token work on it once more and store no result, so that all lanes
- * that a shuffle's mask names are there.
+ * reads them from the problem. Lanes past the last token repeat it and store nothing, so that every lane that a
+ * shuffle's mask names takes part.
  */
 template <int EXPERTS, int GROUPS, typename T, typename Choice, typename Bias>
 static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
@@ -151,7 +151,7 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
     // [mapping]
 
     // [leave]
-    /* A warp without any token leaves as a whole, and no barrier follows. */
+    /* All lanes of a warp without a token return together, and no barrier follows. */
     if (token - token_of_warp >= problem.num_tokens)
         return;
     // [leave]
@@ -184,7 +184,7 @@ static __global__ void __launch_bounds__(WARPS_PER_BLOCK *WARP_SIZE)
 
     // [groups]
     const float group_score = score_of_group<Choice>(own, correction_bias != NULL);
-    int rank = 0; /* how many groups rank before this one */
+    int rank = 0; /* number of groups that rank before this one */
 
     for (int i = 1; i < groups; i++) {
         const float other = __shfl_xor_sync(FULL_MASK, group_score, i);
@@ -254,7 +254,7 @@ static cudaError_t launch(const gate_problem *problem, const gate_buffers *buffe
 template <typename T, typename Choice, typename Bias>
 static cudaError_t launch_for_shape(const gate_problem *problem, const gate_buffers *buffers, cudaStream_t stream)
 {
-    /* One number names the shape. The original's nested ifs lost an else: see Faults in the README. */
+    /* One number for the shape: nested ifs lost an else in the original, see the lab notes. */
     switch (problem->num_experts * 100 + problem->num_expert_group) {
     case 25608:
         return launch<256, 8, T, Choice, Bias>(problem, buffers, stream);

@@ -7,8 +7,8 @@
 
 // [block_softmax]
 /**
- * exp(logit - largest) / sum over the block. Every thread calls, in whole warps, at most 32; one without an expert
- * brings -infinity and false. Two block barriers. A row that holds NaN or +infinity comes out as NaN throughout.
+ * Returns exp(logit - largest) / sum over the block. Every thread of at most 32 whole warps must call; a thread without
+ * an expert passes -infinity and false. Two block barriers. In a row with NaN or +infinity every result is NaN.
  */
 static __device__ float block_softmax(float logit, bool has_expert)
 {

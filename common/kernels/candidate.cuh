@@ -4,13 +4,13 @@
 
 #include <cuda_runtime.h>
 
-/** A value, and whose it is. */
+/** A value, and the id of the expert or group that has it. */
 struct candidate {
     float value;
     int id;
 };
 
-/** `a` if `first` holds, else `b`: both are there already, so there is nothing to branch for. */
+/** Returns `a` if `first` holds, else `b`. Both are in registers already, so no branch is needed. */
 static __device__ __forceinline__ candidate select(bool first, candidate a, candidate b)
 {
     const float a_value = a.value, b_value = b.value;
@@ -20,14 +20,14 @@ static __device__ __forceinline__ candidate select(bool first, candidate a, cand
 }
 
 // [ranks_before]
-/** Strict: of two candidates with different ids exactly one ranks before the other, equal values included. */
+/** Returns whether `a` ranks before `b`. Of two candidates with different ids exactly one ranks before the other. */
 static __device__ __forceinline__ bool ranks_before(candidate a, candidate b)
 {
     return (a.value > b.value) | ((a.value == b.value) & (a.id < b.id));
 }
 // [ranks_before]
 
-/** The one that ranks higher: the larger value, or of equal values the lower id. */
+/** Returns the candidate that ranks higher: the larger value or, of equal values, the lower id. */
 static __device__ __forceinline__ candidate better(candidate mine, candidate other)
 {
     return select(ranks_before(other, mine), other, mine);

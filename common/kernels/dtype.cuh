@@ -24,7 +24,7 @@ static __device__ __forceinline__ float to_float(__nv_bfloat16 value)
 // [to_float]
 
 // [round_to]
-/** `value` as a T would hold it: rounded to the nearest, ties to even. */
+/** Returns `value` rounded to a number that a T can hold: to the nearest, ties to even. */
 template <typename T>
 static __device__ __forceinline__ float round_to(float value);
 
@@ -50,7 +50,7 @@ __device__ __forceinline__ float round_to<__nv_bfloat16>(float value)
 /* --- arrays ------------------------------------------------------------------------------------------------------- */
 
 // [unpack]
-/** Element `i` of the 16 bytes in `word`, as a float. */
+/** Returns element `i` of the 16 bytes in `word` as a float. */
 static __device__ __forceinline__ float unpack(int4 word, const float *, int i)
 {
     return __int_as_float(i == 0 ? word.x : i == 1 ? word.y : i == 2 ? word.z : word.w);
@@ -76,8 +76,8 @@ static __device__ __forceinline__ float unpack(int4 word, const __nv_bfloat16 *,
 
 // [load_floats]
 /**
- * Reads `count` numbers into `to`; the rest of it is 0. VECTORS: count is ROOM, a multiple of 16 bytes, and `from` is
- * aligned to 16 bytes, so that each load brings 16 bytes.
+ * Reads `count` numbers into `to` and sets the rest of it to 0. VECTORS: count is ROOM, a multiple of 16 bytes, and
+ * `from` is aligned to 16 bytes, so that each load brings 16 bytes.
  */
 template <bool VECTORS, typename T, int ROOM>
 static __device__ __forceinline__ void load_floats(const T *from, int count, float (&to)[ROOM])

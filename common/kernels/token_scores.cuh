@@ -8,7 +8,7 @@
 #include <math.h>
 
 // [token_sum]
-/** The sum over a token's lanes, in each of them. */
+/** Returns the sum over a token's lanes to each of them. */
 static __device__ __forceinline__ float token_sum(float value, int groups)
 {
     for (int offset = groups / 2; offset > 0; offset /= 2)
@@ -18,14 +18,14 @@ static __device__ __forceinline__ float token_sum(float value, int groups)
 // [token_sum]
 
 // [softmax_row]
-/** What a softmax needs to know of a token's row. */
+/** The largest logit of a token's row, and the sum of exp(logit - largest). */
 struct softmax_row {
     float largest, total;
 };
 // [softmax_row]
 
 // [to_scores]
-/** The scores of ROOM logits, in their place. A loop per kind: one for all, unrolled, would test it ROOM times. */
+/** Replaces ROOM logits by their scores. Each kind has its loop: one loop for all would test the kind ROOM times. */
 template <typename T, int ROOM>
 static __device__ __forceinline__ void to_scores(enum gate_score score, softmax_row row, float (&x)[ROOM])
 {
@@ -45,7 +45,7 @@ static __device__ __forceinline__ void to_scores(enum gate_score score, softmax_
 // [to_scores]
 
 // [recompute_score]
-/** The unbiased score of one chosen expert, computed again from its logit. 0 for one that could not be compared. */
+/** Recomputes the unbiased score of a chosen expert from its logit; 0 for an expert whose choice is NaN. */
 template <typename T>
 static __device__ __forceinline__ float recompute_score(enum gate_score score, softmax_row row, const T *logits, int id,
                                                         int num_experts)
@@ -58,7 +58,7 @@ static __device__ __forceinline__ float recompute_score(enum gate_score score, s
 // [recompute_score]
 
 // [reduce_row]
-/** The largest logit of a token's row, and the sum of exp(logit - largest), in each of its lanes. */
+/** Returns the largest logit of a token's row and the sum of exp(logit - largest) to each of its lanes. */
 template <int ROOM>
 static __device__ __forceinline__ softmax_row reduce_row(const float (&logit)[ROOM], int count, int groups)
 {
