@@ -63,8 +63,8 @@ FIGURES = {
                 _traced(kernel_steps.two_level_scan, "09_align_warp_scan")),
     "10_parallel_fill": ("Eight warps fill while one counts", "trace_figures.draw_timeline", _traced(
         kernel_steps.timeline, f"10_align_parallel_fill {runs.COUNTS} --block-size 512 --kernel small")),
-    "11c_pieces": ("Where the pieces of 8 lines stand", "trace_figures.draw_pieces", _traced(
-        kernel_steps.pieces, "11c_moe_tensor_cores --num-tokens 8 --num-experts 2 --topk 1 --hidden-size 64 "
+    "11d_pieces": ("Where the pieces of 8 lines stand", "trace_figures.draw_pieces", _traced(
+        kernel_steps.pieces, "11d_moe_async_ring --num-tokens 8 --num-experts 2 --topk 1 --hidden-size 64 "
         "--intermediate-size 64 "
         "--block-size 192")),
     "results": ("What the chapters gain, in microseconds per call", "plots.draw_results",

@@ -1,6 +1,6 @@
 /**
  * @file exercise.cu
- * @brief 11c_pieces_apart: lines of 128 bytes, copied and loaded without bank conflicts and without a byte of room.
+ * @brief 11d_swizzled_chunks: lines of 128 bytes, copied and loaded without bank conflicts and without a byte of room.
  *
  * The kernel is right as it comes. What you write is between // TODO and // END; leave the rest as it is.
  */

@@ -1,4 +1,4 @@
-/** @file grader.c  11c_pieces_apart: sums are right, and no lane waits for a bank. */
+/** @file grader.c  11d_swizzled_chunks: sums are right, and no lane waits for a bank. */
 #include "exercise.h"
 #include "../grade/grade.h"
 

@@ -1,14 +1,14 @@
 #!/bin/sh
-# Runs the large tiles of chapter 11c, then breaks one line of its kernel at a time: the program must refuse the run for
+# Runs the large tiles of chapter 11d, then breaks one line of its kernel at a time: the program must refuse the run for
 # what is wrong.
 #
-# run in all: $b/cpu/11c_moe_tensor_cores
+# run in all: $b/cpu/11d_moe_async_ring
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/breaks.sh"
 programs=$(dirname "$1")
 
-for name in 11c_moe_tensor_cores 11c_moe_tensor_cores_99_kb; do
+for name in 11d_moe_async_ring 11d_moe_async_ring_99_kb; do
     large="$programs/$name --num-tokens 300 --num-experts 3 --topk 2 --intermediate-size 192"
     # shellcheck disable=SC2086 # words
     for size in 192 256 384; do
@@ -26,10 +26,10 @@ for name in 11c_moe_tensor_cores 11c_moe_tensor_cores_99_kb; do
     done
 done
 # More blocks of one expert than a warp looks at, so that they are dealt out in several parts.
-succeeds "40 blocks of an expert" "$programs/11c_moe_tensor_cores" --num-tokens 640 --num-experts 3 --topk 1 --dist one
+succeeds "40 blocks of an expert" "$programs/11d_moe_async_ring" --num-tokens 640 --num-experts 3 --topk 1 --dist one
 
 # Only the tile of 16 tokens is compiled, but for the last three.
-breaks_start "$programs/11c_moe_tensor_cores" chapters/11c_moe_tensor_cores/moe.cu \
+breaks_start "$programs/11d_moe_async_ring" chapters/11d_moe_async_ring/moe.cu \
     '/if (problem->block_size % many_tokens/,/return/d'
 
 # --- what the checker sees ---
@@ -59,7 +59,7 @@ breaks "a pad's row" 's/token >= count ? -1 : //' "out-of-bounds" ""
 breaks "weights past a row's end" 's/from.left > 0 ? from.rows : 0/from.rows/' "out-of-bounds" ""
 breaks "tokens past a row's end" 's/ \&\& from.left > 0//' "" ""
 
-breaks_start "$programs/11c_moe_tensor_cores" chapters/11c_moe_tensor_cores/moe.cu \
+breaks_start "$programs/11d_moe_async_ring" chapters/11d_moe_async_ring/moe.cu \
     's/return launch_what_fits<few_tokens,.*/return cudaErrorInvalidValue;/'
 breaks "a tile with too little room" 's/count <= Tile::narrower::TOKENS/count <= Tile::TOKENS/' "" "" --block-size 192 \
     --num-tokens 100 --num-experts 2 --topk 1

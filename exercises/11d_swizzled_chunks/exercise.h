@@ -1,4 +1,4 @@
-/** @file exercise.h  11c_pieces_apart: what the exercise and its grader agree on. */
+/** @file exercise.h  11d_swizzled_chunks: what the exercise and its grader agree on. */
 #ifndef EXERCISE_H
 #define EXERCISE_H
 
