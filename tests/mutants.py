@@ -131,6 +131,7 @@ LAUNCHES = {"14_align_at_the_limit": "tests/test_align_exchange.c", "15_one_laun
 DEFINED = dict.fromkeys(("14_align_at_the_limit", "15_one_launch", "16_layer_at_the_limit"), "-DMAX_POLLS=1000")
 # Programs of the same kernel, compiled otherwise, that are tried as well: --check-all has few tokens a problem.
 TWINS = {"13_gate_at_the_limit": ["13_gate_at_the_limit_many"]}
+RUNS["11c_moe_tensor_cores"] = RUNS["11d_moe_async_ring"]
 RUNS["13_gate_at_the_limit_many"] = [
     *RUNS["13_gate_at_the_limit"][3:], *(f"--num-tokens {tokens} --num-expert-group 16 --dist ties --bias {bias}"
                                          for tokens, bias in ((99, "random"), (999, "none"))),
