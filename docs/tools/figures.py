@@ -63,11 +63,11 @@ FIGURES = {
                 _traced(kernel_steps.two_level_scan, "09_align_warp_scan")),
     "10_parallel_fill": ("Eight warps fill while one counts", "trace_figures.draw_timeline", _traced(
         kernel_steps.timeline, f"10_align_parallel_fill {runs.COUNTS} --block-size 512 --kernel small")),
-    "11c_fragments": ("Which lane holds which elements of mma.m16n8k16", "trace_figures.draw_fragments",
+    "11c_fragments": ("Which lane holds which elements of mma.m16n8k16", "tensor_figures.draw_fragments",
                       _traced(kernel_steps.fragments, "11c_moe_tensor_cores")),
-    "11d_ring": ("Six steps through a ring of three stages", "trace_figures.draw_ring",
+    "11d_ring": ("Six steps through a ring of three stages", "tensor_figures.draw_ring",
                  _traced(kernel_steps.ring, "11d_moe_async_ring", stages=3)),
-    "11d_pieces": ("Where the chunks of 8 rows are stored", "trace_figures.draw_pieces", _traced(
+    "11d_pieces": ("Where the chunks of 8 rows are stored", "tensor_figures.draw_chunks", _traced(
         kernel_steps.pieces, "11d_moe_async_ring --num-tokens 8 --num-experts 2 --topk 1 --hidden-size 64 "
         "--intermediate-size 64 --block-size 192")),
     "results": ("What the chapters gain, in microseconds per call", "plots.draw_results",
