@@ -1,4 +1,4 @@
-/** @file main.c  Chapter 11d: tensor cores, fed by asynchronous copies. */
+/** @file main.c  Chapter 11d: a ring of asynchronous copies. */
 #include "harness/moe/moe.h"
 
 static const char *unsupported_reason(const struct moe_problem *problem)
@@ -15,7 +15,7 @@ static const char *unsupported_reason(const struct moe_problem *problem)
     return NULL;
 }
 
-/** Tiles of 16 tokens while the average expert has fewer; else up to 192, as many as each block has. */
+/** Returns 16 while the average expert has fewer tokens, else 192: then each tile is as wide as its tokens need. */
 static int block_size(const struct moe_problem *problem)
 {
     return problem->num_tokens * problem->topk < 16 * (int64_t)problem->num_experts ? 16 : 192;

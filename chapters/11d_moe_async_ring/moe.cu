@@ -1,11 +1,11 @@
 /**
  * @file moe.cu
- * @brief Chapter 11d: tensor cores, fed by asynchronous copies.
+ * @brief Chapter 11d: a ring of asynchronous copies.
  *
- * Before: threads multiply, element by element, and wait for every tile before they use it.
- * Now:    a warp multiplies matrices of 16 by 16 and 16 by 8 in one instruction; while it does, copies of later tiles
- *         are under way. One template is both products. Blocks that need the same weights run at the same time.
- * Watch:  tensor-core operations replace shared memory's requests; every weight comes once for all rows of its expert.
+ * Before: a block copies a step's elements, waits for them, multiplies, and waits again.
+ * Now:    copies of later steps are under way while this one is multiplied; chunks of rows are swizzled; one template
+ *         covers every size of tile. Blocks that need the same weights run at the same time.
+ * Watch:  half the barriers, all copies asynchronous, no bank conflicts without an empty chunk.
  */
 #include "harness/moe/moe.h"
 #include "kernels/dtype.cuh"
@@ -58,9 +58,9 @@ typedef tile<4, 2, 4, 3, 8, 88, 1> many_tokens_99;
 
 // [swizzle]
 /**
- * Where a piece of a line is in a stage. A line is all 32 banks once or twice, so the same piece of 8 lines, which
- * ldmatrix reads at once, would be in the same 4 banks. Piece p of line l stands at p ^ l % 8 instead: 8 lines, 8
- * places.
+ * Returns the index of a chunk (a piece of a line) in a stage. A line is all 32 banks once or twice, so the same chunk
+ * of 8 lines, which ldmatrix reads at once, would be in the same 4 banks. Chunk p of line l is in slot p ^ l % 8
+ * instead: 8 lines, 8 slots.
  */
 template <typename Tile>
 static __device__ unsigned piece_at(int line, int piece)
@@ -80,8 +80,8 @@ struct source {
 };
 
 /**
- * Asks for the next K_STEP elements of every line. They have come when this thread has waited for them. Of pads, of
- * rows past the last and past a row's end nothing is read: all 16 bytes become zeros.
+ * Starts copies of the next K_STEP elements of every line; they are complete once this thread has waited for them. A
+ * pad, a row past the last one and elements past a row's end become zeros.
  */
 template <typename Tile>
 static __device__ __forceinline__ void copy_step(source<Tile> &from, bf16 *stage)
@@ -127,8 +127,8 @@ static __device__ __forceinline__ void multiply(float (&sums)[Tile::ROW_TILES][2
 }
 
 /**
- * Multiplies what is in a stage. weights_at and tokens_at are where this lane's piece of the first 16 elements stands.
- * Fragments come in turn into one of two places: the next are loaded while these are multiplied.
+ * Multiplies what is in a stage. weights_at and tokens_at: the chunk whose address this lane gives first. Fragments use
+ * two sets of registers in turn: the next are loaded while these are multiplied.
  */
 template <typename Tile>
 static __device__ __forceinline__ void multiply_stage(float (&sums)[Tile::ROW_TILES][2 * Tile::PAIRS][4],
@@ -154,7 +154,7 @@ static __device__ __forceinline__ void multiply_stage(float (&sums)[Tile::ROW_TI
 // [fragments]
 
 // [accumulate]
-/** The sums of a warp's rows and tokens, over the whole length. */
+/** Computes the sums of a warp's rows and tokens, over the whole length. */
 template <typename Tile>
 static __device__ __forceinline__ void accumulate(float (&sums)[Tile::ROW_TILES][2 * Tile::PAIRS][4],
                                                   source<Tile> &from, bf16 *ring)
@@ -183,14 +183,14 @@ static __device__ __forceinline__ void accumulate(float (&sums)[Tile::ROW_TILES]
 // [accumulate]
 
 // [results]
-/** x * sigmoid(x), divided roughly: f32's last two places are far beyond bf16's. */
+/** Computes x * sigmoid(x) with a rough division: f32's last two digits are far beyond bf16's. */
 static __device__ float silu(float x)
 {
     return __fdividef(x, 1.0f + __expf(-x));
 }
 
 /**
- * Writes a warp's results into shared memory, a line a token, to be stored from there in whole pieces. Of the first
+ * Writes a warp's results into shared memory, a line a token, to be stored from there in whole chunks. Of the first
  * product's 16 rows 8 are the gate's and 8 up's, of the same elements: a thread has both.
  */
 template <bool FIRST, typename Tile>
@@ -226,8 +226,8 @@ struct place {
 };
 
 /**
- * Thread blocks start in the order of their index. Those that need the same rows of weights come one after the other,
- * so that all but the first find them in L2. An expert's blocks of tokens are neighbours; a warp looks at 32 of them.
+ * Finds a block's part. Thread blocks start in the order of their index; those that need the same rows of weights get
+ * neighbouring indices, so that all but the first find them in L2. A warp checks 32 blocks of tokens.
  * Each entry of expert_ids is for tokens_per_id blocks of tokens.
  */
 static __device__ place find_place(const int *expert_ids, int width, int outputs, int tokens_per_id)
@@ -336,7 +336,7 @@ static __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS_PER_SM)
 // [product]
 
 // [moe_sum]
-/** Two numbers as bf16, the first in the lower half. */
+/** Returns two numbers as bf16 in one word, the first in the lower half. */
 static __device__ unsigned pack(float low, float high)
 {
     const unsigned upper = __bfloat16_as_ushort(__float2bfloat16_rn(high));
@@ -344,7 +344,7 @@ static __device__ unsigned pack(float low, float high)
     return upper << 16 | __bfloat16_as_ushort(__float2bfloat16_rn(low));
 }
 
-/** Adds up what the topk experts of a token have made. Grid: a thread for PIECE elements of a token. */
+/** Adds the results of a token's topk experts. Grid: a thread for PIECE elements of a token. */
 static __global__ void moe_sum_kernel(moe_problem problem, moe_buffers buffers)
 {
     const int64_t i = (int64_t)blockIdx.x * SUM_THREADS + threadIdx.x;
