@@ -5,7 +5,7 @@
  * Before: a block copies a step's elements, waits for them, multiplies, and waits again.
  * Now:    copies of later steps are under way while this one is multiplied; chunks of rows are swizzled; one template
  *         covers every size of tile. Blocks that need the same weights run at the same time.
- * Watch:  half the barriers, all copies asynchronous, no bank conflicts without an empty chunk.
+ * Watch:  one barrier a step instead of two, all copies asynchronous, no bank conflicts without an empty chunk.
  */
 #include "harness/moe/moe.h"
 #include "kernels/dtype.cuh"
