@@ -77,7 +77,7 @@ for _name, _operator in ((name, operator) for name, operator in OPERATORS.items(
                                  lambda _, name=_name: plot_data.time_lines(name, results.load()))
     FIGURES[f"{_name}_counters"] = (_operator.titles[1], "plots.draw_counters",
                                     functools.partial(plot_data.counter_panels, _name))
-if (results.FOLDER / "16_layer_at_the_limit.json").exists():  # there is none before its times are recorded
+if (results.FOLDER / "16b_layer_warpgroup_products.json").exists():  # there is none before its times are recorded
     FIGURES["layer_roofline"] = (
         "The layer below its ceilings: 1 to 16,384 tokens", "plots.draw_roofline",
         lambda _: plot_data.roofline(f"ceilings {' '.join(results.chapters(kernel='moe.cu'))}", results.load()))

@@ -1,5 +1,5 @@
 /**
- * @file chapters/16_layer_at_the_limit/tiles.cuh
+ * @file chapters/16b_layer_warpgroup_products/tiles.cuh
  * @brief What a block computes at a time, and how its warps and other blocks hear of it.
  */
 #ifndef MOE_TILES_CUH

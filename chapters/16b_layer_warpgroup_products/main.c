@@ -30,7 +30,7 @@ static int block_size_before(const struct moe_problem *problem)
 int main(int argc, char **argv)
 {
     static const struct moe_chapter chapter = {
-        .step = {.name = "16_layer_at_the_limit",
+        .step = {.name = "16b_layer_warpgroup_products",
                  .needs = {.capability = 90, .only = true, .what = "bulk copies, and products of warpgroups (wgmma)"},
                  .unsupported_reason = unsupported_reason,
                  .block_size = block_size,

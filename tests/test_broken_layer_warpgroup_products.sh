@@ -2,12 +2,12 @@
 # Runs every width of chapter 16's products, then breaks one line of its kernel at a time: the program must refuse the
 # run for what is wrong. That its counters are zeros after every launch is test_moe_counters.c's.
 #
-# run in all: $b/cpu/16_layer_at_the_limit
+# run in all: $b/cpu/16b_layer_warpgroup_products
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/breaks.sh"
 programs=$(dirname "$1")
-program=$programs/16_layer_at_the_limit
+program=$programs/16b_layer_warpgroup_products
 small="--hidden-size 128 --intermediate-size 64"
 
 # shellcheck disable=SC2086 # words
@@ -26,7 +26,7 @@ small="--hidden-size 128 --intermediate-size 64"
 }
 
 # Only the tile of few tokens is compiled.
-breaks_start "$program" chapters/16_layer_at_the_limit/moe.cu 's/: launch<many_tokens>(.*/: cudaErrorInvalidValue;/'
+breaks_start "$program" chapters/16b_layer_warpgroup_products/moe.cu 's/: launch<many_tokens>(.*/: cudaErrorInvalidValue;/'
 few="$small --num-tokens 20 --num-experts 3 --topk 2"
 ring="--num-tokens 3 --hidden-size 1536 --intermediate-size 64 --num-experts 2 --topk 1"
 

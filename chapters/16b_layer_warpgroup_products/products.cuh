@@ -1,4 +1,4 @@
-/** @file chapters/16_layer_at_the_limit/products.cuh  The warpgroups that multiply. */
+/** @file chapters/16b_layer_warpgroup_products/products.cuh  The warpgroups that multiply. */
 #ifndef MOE_PRODUCTS_CUH
 #define MOE_PRODUCTS_CUH
 

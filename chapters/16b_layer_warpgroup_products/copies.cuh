@@ -1,4 +1,4 @@
-/** @file chapters/16_layer_at_the_limit/copies.cuh  One warp copies weights, three the rows of tokens. */
+/** @file chapters/16b_layer_warpgroup_products/copies.cuh  One warp copies weights, three the rows of tokens. */
 #ifndef MOE_COPIES_CUH
 #define MOE_COPIES_CUH
 
