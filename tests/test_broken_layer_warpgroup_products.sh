@@ -1,5 +1,5 @@
 #!/bin/sh
-# Runs every width of chapter 16's products, then breaks one line of its kernel at a time: the program must refuse the
+# Runs every width of chapter 16b's products, then breaks one line of its kernel at a time: the program must refuse the
 # run for what is wrong. That its counters are zeros after every launch is test_moe_counters.c's.
 #
 # run in all: $b/cpu/16b_layer_warpgroup_products
