@@ -18,7 +18,7 @@ enum { TOKENS = 70, EXPERTS = 2, HIDDEN = 128, INTERMEDIATE = 64, MAX_BLOCKS = 8
 
 /* test_moe_bulk_counters.c defines these for chapter 16a. */
 #ifndef PATIENT
-#define PATIENT moe_launch_patient
+#define PATIENT   moe_launch_patient
 #define IMPATIENT moe_launch_impatient
 enum { LARGE = 64, MIDDLE = 32, HIDDEN_OF_NONE = 64, BLOCK_OF_NONE = 208 };
 #endif
