@@ -39,7 +39,9 @@ static __device__ void copy_weights(const moe_problem &problem, const order &til
         }
     }
 }
+// [weights]
 
+// [take]
 /** Takes tiles until there are no more, publishes them within the block, and copies their weights. One warp. */
 template <typename Tile>
 static __device__ void copy_all_weights(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
@@ -72,9 +74,9 @@ static __device__ void copy_all_weights(const moe_problem &problem, const moe_bu
         __syncwarp();
     }
 }
-// [weights]
+// [take]
 
-// [tokens]
+// [order]
 /** Adds to an order which positions they are, and publishes it. One warp. */
 template <typename Tile>
 static __device__ void complete_order(const moe_problem &problem, const moe_buffers &buffers, turn<2> slot,
@@ -92,7 +94,9 @@ static __device__ void complete_order(const moe_problem &problem, const moe_buff
     }
     mbarrier_arrive(&s.ordered[slot.place]);
 }
+// [order]
 
+// [tokens]
 /** Copies the tokens' lines of a tile, step by step, into the stage before those of the weights. */
 template <typename Tile>
 static __device__ void copy_tokens(const bf16 *from, int length, int lines, turn<Tile::STAGES> &at, shared<Tile> &s)
@@ -104,7 +108,9 @@ static __device__ void copy_tokens(const bf16 *from, int length, int lines, turn
             at.next();
     }
 }
+// [tokens]
 
+// [all_tokens]
 /** Copies the tokens of all tiles. One warp. */
 template <typename Tile>
 static __device__ void copy_all_tokens(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
@@ -136,6 +142,6 @@ static __device__ void copy_all_tokens(const moe_problem &problem, const moe_buf
             copy_tokens<Tile>(from, length, tile.count, at, s);
     }
 }
-// [tokens]
+// [all_tokens]
 
 #endif

@@ -42,7 +42,9 @@ static __device__ void sum(const moe_problem &problem, const moe_buffers &buffer
             to[e / 2] = good ? pack(sums[e], sums[e + 1]) : 0xffffffffu;
     }
 }
+// [sum]
 
+// [leave]
 /** Leaves the launch, as a warp: the last one leaves the counters as they were. */
 template <typename Tile>
 static __device__ void leave(const moe_problem &problem, const moe_buffers &buffers, counters *counters)
@@ -65,7 +67,7 @@ static __device__ void leave(const moe_problem &problem, const moe_buffers &buff
         counters->left = 0;
     }
 }
-// [sum]
+// [leave]
 
 // [kernel]
 /** Grid: as many blocks as the device holds at a time. */

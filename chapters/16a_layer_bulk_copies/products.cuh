@@ -6,7 +6,7 @@
 #include "kernels/transpose.cuh"
 #include "tiles.cuh"
 
-// [multiply]
+// [multiply_stage]
 /** Multiplies `length` elements of 16 rows and 16 tokens, of which `count` exist: lanes past them load the last one. */
 static __device__ __forceinline__ void multiply_stage(float (&sums)[2][4], const bf16 (*weights)[PITCH],
                                                       const bf16 (*tokens)[PITCH], int length, int count)
@@ -25,8 +25,10 @@ static __device__ __forceinline__ void multiply_stage(float (&sums)[2][4], const
         mma_m16n8k16_bf16(sums[1], a, b + 2);
     }
 }
+// [multiply_stage]
 
-/** The sums of a consumer's 16 rows and 16 tokens. It waits for all stages, and multiplies its own. */
+// [multiply]
+/** Adds up the products of a consumer's 16 rows and 16 tokens: waits for every stage, and multiplies its own. */
 template <typename Tile>
 static __device__ __forceinline__ void multiply(float (&sums)[2][4], int length, int count, turn<Tile::STAGES> &at,
                                                 shared<Tile> &s)
@@ -66,7 +68,9 @@ static __device__ unsigned pack(float low, float high)
 
     return upper << 16 | __bfloat16_as_ushort(__float2bfloat16_rn(low));
 }
+// [results]
 
+// [store]
 /**
  * Stores a warp's results. A thread has, of 8 tokens, rows g and g + 8 of tokens 2t and 2t + 1, with g = lane / 4 and
  * t = lane % 4; transposed it has rows 2t and 2t + 1, and those + 8, of token g.
@@ -101,9 +105,9 @@ static __device__ __forceinline__ void store(const moe_problem &problem, const m
         }
     }
 }
-// [results]
+// [store]
 
-// [consume]
+// [consume_tile]
 /** Computes a tile. */
 template <typename Tile>
 static __device__ __forceinline__ void consume_tile(const moe_problem &problem, const moe_buffers &buffers,
@@ -116,7 +120,9 @@ static __device__ __forceinline__ void consume_tile(const moe_problem &problem, 
     multiply<Tile>(sums, tile.expert >= 0 ? length : 0, tile.count, at, s);
     store<Tile>(problem, buffers, tile, positions, sums);
 }
+// [consume_tile]
 
+// [consume]
 /** Computes tiles as they are ordered. */
 template <typename Tile>
 static __device__ void consume(const moe_problem &problem, const moe_buffers &buffers, counters *counters,

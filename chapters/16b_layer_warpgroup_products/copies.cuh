@@ -20,7 +20,9 @@ static __device__ void copy_weights(const moe_problem &problem, const order &til
         bulk_copy_tile(stage[box * ROWS], weights, row, k, filled);
     }
 }
+// [weights]
 
+// [take]
 /** Takes tiles until there are no more, tells the others, and copies their weights. One warp. */
 template <typename Tile>
 static __device__ void copy_all_weights(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
@@ -55,9 +57,9 @@ static __device__ void copy_all_weights(const moe_problem &problem, const moe_bu
         __syncwarp();
     }
 }
-// [weights]
+// [take]
 
-// [tokens]
+// [order]
 /** Adds to an order which positions they are, and tells everybody. One warp. */
 template <typename Tile>
 static __device__ void complete_order(const moe_problem &problem, const moe_buffers &buffers, turn<2> slot,
@@ -75,7 +77,9 @@ static __device__ void complete_order(const moe_problem &problem, const moe_buff
     }
     mbarrier_arrive(&s.ordered[slot.place]);
 }
+// [order]
 
+// [tokens]
 /**
  * Copies the tokens' lines of a tile, step by step; 8 threads a line. `rows` are the thread's, in pieces from the first
  * row on; NONE is a line of zeros.
@@ -103,7 +107,9 @@ static __device__ __forceinline__ void copy_tokens(const bf16 *tokens, int lengt
         mbarrier_arrive_cp_async(&s.filled[at.place]);
     }
 }
+// [tokens]
 
+// [all_tokens]
 /** Copies the tokens of all tiles. Three warps. */
 template <typename Tile>
 static __device__ void copy_all_tokens(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
@@ -142,6 +148,6 @@ static __device__ void copy_all_tokens(const moe_problem &problem, const moe_buf
                               (tile.count + TOKEN_STEP - 1) / TOKEN_STEP * TOKEN_STEP, at, s);
     }
 }
-// [tokens]
+// [all_tokens]
 
 #endif

@@ -57,7 +57,9 @@ static __device__ unsigned pack(float low, float high)
 
     return upper << 16 | __bfloat16_as_ushort(__float2bfloat16_rn(low));
 }
+// [results]
 
+// [store]
 /**
  * Stores a warp's results. A thread has, of 8 tokens, rows g and g + 8 of tokens 2t and 2t + 1, with g = lane / 4 and
  * t = lane % 4; transposed it has rows 2t and 2t + 1, and those + 8, of token g.
@@ -96,9 +98,9 @@ static __device__ __forceinline__ void store(const moe_problem &problem, const m
         }
     }
 }
-// [results]
+// [store]
 
-// [consume]
+// [consume_tile]
 /** Computes a tile with the narrowest product that has room for its tokens. */
 template <typename Tile, int N>
 static __device__ __forceinline__ void consume_tile(const moe_problem &problem, const moe_buffers &buffers,
@@ -114,7 +116,9 @@ static __device__ __forceinline__ void consume_tile(const moe_problem &problem, 
     multiply<Tile, N>(sums, tile.expert >= 0 ? length / LINE : 0, at, s);
     store<Tile, N>(problem, buffers, tile, positions, sums);
 }
+// [consume_tile]
 
+// [consume]
 /** Computes tiles as they are ordered. */
 template <typename Tile>
 static __device__ void consume(const moe_problem &problem, const moe_buffers &buffers, counters *counters,

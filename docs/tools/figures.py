@@ -22,6 +22,7 @@ import files
 import kernel_steps
 import plot_data
 import results
+import ring_steps
 import runs
 import stages
 import trace
@@ -67,6 +68,10 @@ FIGURES = {
         kernel_steps.pieces, "11c_moe_tensor_cores --num-tokens 8 --num-experts 2 --topk 1 --hidden-size 64 "
         "--intermediate-size 64 "
         "--block-size 192")),
+    "16a_phases": ("Two stages, three tiles: the phases of the four barriers", "ring_figures.draw_phases",
+                   lambda _: ring_steps.phases(2, 3)),
+    "16b_product": ("What a warpgroup has of a product of 64 rows", "ring_figures.draw_product",
+                    lambda _: ring_steps.product_layout(32)),
     "results": ("What the chapters gain, in microseconds per call", "plots.draw_results",
                 lambda _: plot_data.few_and_many(results.load())),
     "expert_load": ("{numel:,} choices of {num_experts} experts: how many each gets", "plots.draw_load",
