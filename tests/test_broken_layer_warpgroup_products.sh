@@ -44,8 +44,8 @@ ring="--num-tokens 3 --hidden-size 1536 --intermediate-size 64 --num-experts 2 -
 
     # --- what the simulator sees ---
     breaks "no fence before the products" '/async_proxy_fence_shared/d' "no fence to the asynchronous proxy" "" $few
-    breaks "a stage that is handed back too early" 's/wgmma_wait_group<1>/wgmma_wait_group<2>/' "race" "" $ring
-    breaks "a stage that nobody hands back" '/if (step > 0 \&\& lane == 0)/,+1d' "deadlock" "" $ring
+    breaks "a stage that is freed too early" 's/wgmma_wait_group<1>/wgmma_wait_group<2>/' "race" "" $ring
+    breaks "a stage that no thread frees" '/if (step > 0 \&\& lane == 0)/,+1d' "deadlock" "" $ring
     breaks "an arrival too few" 's/COPIERS + 1)/COPIERS)/' "asynchronous copy under way" "" $few
     breaks "an arrival too many" 's/COPIERS + 1)/COPIERS + 2)/' "deadlock" "" $few
     breaks "a second product that does not wait" 's/wait_for(counters, \&counters->ready\[tile.block\], needed)/true/' \

@@ -5,7 +5,7 @@
 #include "tiles.cuh"
 
 // [weights]
-/** Asks for a step's weights: every consumer's two boxes of 64 rows. */
+/** Starts the copies of a step's weights: every consumer's two boxes of 64 rows. */
 template <typename Tile>
 static __device__ void copy_weights(const moe_problem &problem, const order &tile, const tensor_map *weights, int k,
                                     bf16 (*stage)[LINE], mbarrier *filled)
@@ -23,7 +23,7 @@ static __device__ void copy_weights(const moe_problem &problem, const order &til
 // [weights]
 
 // [take]
-/** Takes tiles until there are no more, tells the others, and copies their weights. One warp. */
+/** Takes tiles until there are no more, publishes them within the block, and copies their weights. One warp. */
 template <typename Tile>
 static __device__ void copy_all_weights(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
                                         const tensor_map *w13, const tensor_map *w2, shared<Tile> &s)
@@ -60,7 +60,7 @@ static __device__ void copy_all_weights(const moe_problem &problem, const moe_bu
 // [take]
 
 // [order]
-/** Adds to an order which positions they are, and tells everybody. One warp. */
+/** Adds to an order which positions they are, and publishes it. One warp. */
 template <typename Tile>
 static __device__ void complete_order(const moe_problem &problem, const moe_buffers &buffers, turn<2> slot,
                                       shared<Tile> &s)

@@ -7,7 +7,7 @@
 #include "tiles.cuh"
 
 // [multiply]
-/** The sums of a consumer's 2 x 64 rows and N tokens, over `steps` stages. */
+/** Adds up the products of a consumer's 2 x 64 rows and N tokens, over `steps` stages. */
 template <typename Tile, int N>
 static __device__ __forceinline__ void multiply(float (&sums)[2][N / 2], int steps, turn<Tile::STAGES> &at,
                                                 shared<Tile> &s)
@@ -17,7 +17,7 @@ static __device__ __forceinline__ void multiply(float (&sums)[2][N / 2], int ste
 
     for (int step = 0; step < steps; step++, at.next()) {
         mbarrier_wait(&s.filled[at.place], at.parity);
-        async_proxy_fence_shared(); /* what threads have copied is for the tensor cores, too */
+        async_proxy_fence_shared(); /* what threads have copied is read by tensor cores */
         wgmma_keep(sums[0]);
         wgmma_keep(sums[1]);
         wgmma_fence();
@@ -44,13 +44,13 @@ static __device__ __forceinline__ void multiply(float (&sums)[2][N / 2], int ste
 // [multiply]
 
 // [results]
-/** x * sigmoid(x), divided roughly: f32's last two places are far beyond bf16's. */
+/** Returns x * sigmoid(x), divided roughly: f32's last two places are far beyond bf16's. */
 static __device__ float silu(float x)
 {
     return __fdividef(x, 1.0f + __expf(-x));
 }
 
-/** Two numbers as bf16, the first in the lower half. */
+/** Packs two numbers as bf16, the first in the lower half. */
 static __device__ unsigned pack(float low, float high)
 {
     const unsigned upper = __bfloat16_as_ushort(__float2bfloat16_rn(high));

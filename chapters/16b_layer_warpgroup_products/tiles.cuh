@@ -1,6 +1,6 @@
 /**
  * @file chapters/16b_layer_warpgroup_products/tiles.cuh
- * @brief What a block computes at a time, and how its warps and other blocks hear of it.
+ * @brief What a block computes at a time, and how its warps and the other blocks learn of it.
  */
 #ifndef MOE_TILES_CUH
 #define MOE_TILES_CUH
@@ -16,7 +16,7 @@ typedef __nv_bfloat16 bf16;
 enum { WARP_SIZE = 32, WARPGROUP = 4 * WARP_SIZE };
 /* A warpgroup's product: 64 rows by a multiple of 8 tokens, here of 16; 16 deep. */
 enum { ROWS = 64, PRODUCT_K = 16, TOKEN_STEP = 16 };
-/* A stage's line is 128 bytes, 8 pieces; 8 of the threads that copy tokens copy one. */
+/* A stage's line is 128 bytes, 8 pieces; 8 threads copy one of a token. */
 enum { PIECE = 16 / sizeof(bf16), LINE = 64, PIECES = LINE / PIECE, SWAPPED = 8, SWIZZLE = 128 };
 enum { COPIERS = WARPGROUP - WARP_SIZE, LINES_AT_ONCE = COPIERS / PIECES };
 #ifndef MAX_POLLS
@@ -45,7 +45,7 @@ typedef tile<2, 192, 4> many_tokens; /* 192 sums a thread: what fits into regist
 // [tile]
 
 // [shared]
-/** The tile that consumers compute next: told by the warps that copy. */
+/** The tile that consumers compute next: published by the warps that copy. */
 struct order {
     int count;        /* of tokens; -1: no more tiles */
     int expert;       /* -1: not here, its results are zeros */
@@ -63,7 +63,7 @@ struct shared {
     mbarrier filled[Tile::STAGES], emptied[Tile::STAGES], taken[2], ordered[2], done[2];
 };
 
-/** A place in a ring, and how often the ring has been gone round, even or odd. */
+/** An index into a ring, and how often the ring has been gone round, even or odd. */
 template <int PLACES>
 struct turn {
     int place = 0;
@@ -82,12 +82,12 @@ struct turn {
 struct counters {
     int next;     /* tiles that have been taken, but for the first of every block */
     int finished; /* warps that have stored their part of a tile of the second product */
-    int failed;   /* somebody has waited too long */
+    int failed;   /* 1: a warp has waited too long */
     int left;     /* warps that need none of this any more */
     int ready[1]; /* of each block of tokens: warps that have stored their part of a tile of the first product */
 };
 
-/** Says that the warp has stored something. */
+/** Publishes that the warp has stored its part. */
 static __device__ void count_up(int *counter)
 {
     __syncwarp();
@@ -111,7 +111,7 @@ static __device__ bool wait_for(counters *all, const int *counter, int count)
 // [counters]
 
 // [find_tile]
-/** How many tiles the results of each product are for one block of tokens. */
+/** Returns how many tiles the results of each product are for one block of tokens. */
 template <typename Tile, bool FIRST>
 static __host__ __device__ int tiles_of(const moe_problem &problem)
 {
@@ -122,7 +122,7 @@ static __host__ __device__ int tiles_of(const moe_problem &problem)
 }
 
 /**
- * Tile `item` of the list: all of the first product, then all of the second. An expert's blocks of tokens are
+ * Finds tile `item` of the list: all of the first product, then all of the second. An expert's blocks of tokens are
  * neighbours in `expert_ids`; tiles that need the same weights are made neighbours, of 32 blocks at a time, as in
  * chapter 11c.
  */
@@ -139,7 +139,7 @@ static __device__ order find_tile(const moe_problem &problem, const int *expert_
     const unsigned same = __ballot_sync(FULL_MASK, expert_here == expert);
     const int lowest = window + __ffs((int)same) - 1, i = number - lowest * tiles;
 
-    if (expert < 0) /* nobody's weights, and perhaps not neighbours */
+    if (expert < 0) /* no weights, and perhaps not neighbours */
         return order{0, expert, block, number % tiles * outputs, first};
     return order{0, expert, lowest + i % __popc(same), i / __popc(same) * outputs, first};
 }
