@@ -85,7 +85,9 @@ for _name, _operator in ((name, operator) for name, operator in OPERATORS.items(
 if (results.FOLDER / "16b_layer_warpgroup_products.json").exists():  # there is none before its times are recorded
     FIGURES["layer_roofline"] = (
         "The layer below its ceilings: 1 to 16,384 tokens", "plots.draw_roofline",
-        lambda _: plot_data.roofline(f"ceilings {' '.join(results.chapters(kernel='moe.cu'))}", results.load()))
+        lambda _: plot_data.roofline("ceilings " + " ".join(
+            name for name in results.chapters(kernel="moe.cu") if (results.FOLDER / f"{name}.json").exists()),
+                                     results.load()))
 if (results.FOLDER / "12_expert_parallel.json").exists():
     FIGURES["12_scaling"] = ("The layer on two GPUs, by stage", "stage_bars.draw_scaling",
                              lambda _: stages.scaling("times 12_expert_parallel 64 4096 16384", results.load()))
