@@ -119,8 +119,8 @@ static __global__ void __launch_bounds__(WARP_SIZE)
 
     // [many_bound]
     const two_keys best = two_largest(key);
-    const float group_score =
-        score_of_group<Choice>(choice_of(best.first), choice_of(best.second), correction_bias != NULL);
+    const float group_score = score_of_group<Choice>(choice_of(best.first), choice_of(best.second),
+                                                     correction_bias != NULL);
     int rank = 0; /* number of groups that rank before this lane's group */
 
     for (int i = 1; i < GROUPS; i++) {

@@ -41,7 +41,8 @@ print(json.dumps([font.load_char(ord(letter)).linearHoriAdvance / 65536 / 100 fo
 NEEDS_MATPLOTLIB = unittest.skipUnless(WITH_MATPLOTLIB, "no python3 here has matplotlib")
 ROUTING = "15_one_launch"
 MOE = ("11b_moe_tiled", "11c_moe_tensor_cores", "16_layer_at_the_limit")
-GATE = ("02_warp_per_group", "03_divergence_free", "04_bitonic_sort", "05_fused_gate", "13_gate_at_the_limit")
+GATE = ("02_warp_per_group", "03_divergence_free", "04_bitonic_sort", "05_fused_gate",
+        "13c_gate_fewer_instructions")
 ALIGN = ("06_align_serial", "07_align_vector_pad", "08_align_blelloch", "09_align_warp_scan", "10_align_parallel_fill",
          "14_align_at_the_limit")
 LARGE = "--block-size 1 --kernel large"
