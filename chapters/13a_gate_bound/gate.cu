@@ -3,7 +3,7 @@
  * @brief Chapter 13a: a bound in place of rounds: about twelve experts pass it, and their slots are counted.
  *
  * Before: eight rounds, each of which needs the result of the one before it.
- * Now:    one comparison with a bound for each expert; a candidate's slot is the number of candidates that rank before it.
+ * Now:    one comparison with a bound for each expert; a candidate's slot is the number of candidates before it.
  * Watch:  shuffles, which fall; votes and two block barriers, which are new; the time of a single token.
  */
 #include "kernels/few_tokens.cuh"
