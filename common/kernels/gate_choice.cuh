@@ -34,7 +34,7 @@ static __device__ __forceinline__ float choice_of(unsigned key)
 // [ordered]
 
 // [entry]
-/** A candidate as one number: the key above, the inverted id below, so that of equal choices the lower id ranks first. */
+/** A candidate as one number: its key above, its inverted id below, so that of equal choices the lower id is larger. */
 typedef unsigned long long entry;
 
 static __device__ __forceinline__ entry entry_of(unsigned key, int id)
