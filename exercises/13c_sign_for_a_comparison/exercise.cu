@@ -43,8 +43,8 @@ static __global__ void slots_kernel(const float *values, int *slots)
     // END quick
 
     // TODO unsure
-    // Whether any lane of the warp may have a wrong slot: the same answer in all lanes. A difference may have been NaN, or
-    // equal values may have left a slot free.
+    // Whether any lane of the warp may have a wrong slot: the same answer in all lanes. A difference may have been NaN,
+    // or equal values may have left a slot free.
     // END unsure
     if (unsure)
         slot = slot_by_shuffles(value);
