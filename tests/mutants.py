@@ -68,7 +68,7 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
                 "--num-experts 128 --num-expert-group 4 --topk-group 3 --topk 4",
                 "--num-experts 512 --num-expert-group 16 --topk-group 9 --topk 16")),
             "--num-tokens 2048 --dtype bf16 --bias-dtype same"],
-        "14_align_at_the_limit": [  # each of its kernels; --check-all, a minute and a half, comes last
+        "14b_align_published_counts": [  # each of its kernels; --check-all, a minute and a half, comes last
             "", "--num-tokens 0", "--num-tokens 4 --block-size 9000",  # places past 15 bits
             "--num-tokens 32 --topk 1 --num-experts 2048 --dist repeated",
             "--num-tokens 5 --topk 6 --num-experts 33 --block-size 3 --dist invalid --expert-map random",
@@ -125,10 +125,10 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
 # Programs without --check-all, and what starts them.
 STARTED_BY = {"12_expert_parallel": "mpirun --allow-run-as-root --oversubscribe -n 2"}
 # Before --check-all: launch after launch with one workspace, and launches that give up.
-LAUNCHES = {"14_align_at_the_limit": "tests/test_align_exchange.c", "15_one_launch": "tests/test_routing_exchange.c",
+LAUNCHES = {"14b_align_published_counts": "tests/test_align_exchange.c", "15_one_launch": "tests/test_routing_exchange.c",
             "16_layer_at_the_limit": "tests/test_moe_counters.c"}
 # In a chapter's program, a block that waits in vain gives up soon.
-DEFINED = dict.fromkeys(("14_align_at_the_limit", "15_one_launch", "16_layer_at_the_limit"), "-DMAX_POLLS=1000")
+DEFINED = dict.fromkeys(("14b_align_published_counts", "15_one_launch", "16_layer_at_the_limit"), "-DMAX_POLLS=1000")
 # Programs of the same kernel, compiled otherwise, that are tried as well: --check-all has few tokens a problem.
 TWINS = {"13_gate_at_the_limit": ["13_gate_at_the_limit_many"]}
 RUNS["13_gate_at_the_limit_many"] = [

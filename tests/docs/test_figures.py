@@ -43,7 +43,7 @@ ROUTING = "15_one_launch"
 MOE = ("11b_moe_tiled", "11c_moe_tensor_cores", "16_layer_at_the_limit")
 GATE = ("02_warp_per_group", "03_divergence_free", "04_bitonic_sort", "05_fused_gate", "13_gate_at_the_limit")
 ALIGN = ("06_align_serial", "07_align_vector_pad", "08_align_blelloch", "09_align_warp_scan", "10_align_parallel_fill",
-         "14_align_at_the_limit")
+         "14b_align_published_counts")
 LARGE = "--block-size 1 --kernel large"
 
 

@@ -2,7 +2,7 @@
 # Breaks one line of chapter 14's kernels at a time: the program must refuse the run for what is wrong, or launches that
 # share a workspace must fail in test_align_exchange.c.
 #
-# run in all: $b/cpu/14_align_at_the_limit
+# run in all: $b/cpu/14b_align_published_counts
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/breaks.sh"
@@ -11,7 +11,7 @@ few="--num-tokens 64"
 many="--num-tokens 2048"
 
 # No ids of 64 bits, no more than 256 experts, two sizes of blocks, fewer polls.
-breaks_start "$programs/14_align_at_the_limit" chapters/14_align_at_the_limit/align.cu \
+breaks_start "$programs/14b_align_published_counts" chapters/14b_align_published_counts/align.cu \
     's/problem->wide_ids ? launch<int64_t>(problem, buffers, stream) : //
      /if (problem->num_experts > FAST_EXPERTS)$/,+1d
      s/problem->num_experts > FAST_EXPERTS ? launch_few<Id, 0>(problem, buffers, stream)//
@@ -25,7 +25,7 @@ build_exchange() {
     rebuild "$1" &&
         ${CC:-gcc} -std=c11 -Icommon/simt -Icommon -Dalign_launch_patient=align_launch \
             -Dalign_launch_impatient=align_launch -c tests/test_align_exchange.c -o "$scratch/exchange.o" &&
-        ${CC:-gcc} "$scratch/exchange.o" "$scratch/align.o" "$programs/obj/14_align_at_the_limit/parts.a" \
+        ${CC:-gcc} "$scratch/exchange.o" "$scratch/align.o" "$programs/obj/14b_align_published_counts/parts.a" \
             "$programs/libharness.a" "$programs/libbase.a" "$programs/libsimt.a" -fopenmp -lm -ldl -pthread -lcmocka \
             -o "$scratch/exchange"
 }
