@@ -31,9 +31,9 @@ struct exchange {
     word64 last;    /* of the last launch: the words it wrote, times two, and in the lowest bit to which set */
     word64 readers; /* blocks of this launch that have read `last`; in the upper half a bit for each set: gave up */
 };                  /* and then the rows: [2][ALIGN_MAX_BLOCKS * experts / 2] words */
-static const word64 WRITTEN = 1ull << 63; /* in a word that says something */
+static const word64 WRITTEN = 1ull << 63; /* in a word that is published */
 
-/** In exchange.readers: a block gave up waiting for rows of that set. */
+/** Returns the bit of exchange.readers which records that a block gave up polling rows of that set. */
 static __device__ word64 gave_up(int set)
 {
     return 1ull << (32 + set);
@@ -47,7 +47,7 @@ static __device__ word64 load_word(const word64 *word)
 
 // [publish]
 /**
- * Puts `count`, of this thread's expert e, into the block's row: PER_WORD experts share a word. A whole warp does it.
+ * Publishes `count`, of this thread's expert e, in the block's row: PER_WORD experts share a word. A whole warp does it.
  */
 template <int PER_WORD>
 static __device__ void publish(word64 *row, int e, int count)
@@ -63,7 +63,7 @@ static __device__ void publish(word64 *row, int e, int count)
 // [publish]
 
 // [read_rows]
-/** Stores a word's counts together. counts[0] has number 0 and, in its upper half, 2; counts[1] has 1 and 3. */
+/** Stores the counts of a word together. counts[0] has number 0 and, in its upper half, 2; counts[1] has 1 and 3. */
 template <int PER_WORD>
 static __device__ void store_counts(int *to, const word64 counts[2])
 {
@@ -73,7 +73,7 @@ static __device__ void store_counts(int *to, const word64 counts[2])
         *(int2 *)to = make_int2((int)counts[0], (int)counts[1]);
 }
 
-/** Sums all blocks' rows into s.counts, and those of the blocks before this one into s.cursors. False: gave up. */
+/** Sums all blocks' rows into s.counts, and the rows before this block's into s.cursors. Returns false if it gave up. */
 template <int EXPERTS, int PER_WORD, int THREADS, int IDS>
 static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THREADS, IDS> &s, const list &list,
                                                  const word64 *rows)
@@ -89,6 +89,7 @@ static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THRE
 
 #pragma unroll 1
         for (int first = group; first < num_rows; first += ROWS_AT_ONCE * groups) {
+            // [poll]
             word64 seen[ROWS_AT_ONCE];
             bool all = false;
 
@@ -108,6 +109,7 @@ static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THRE
                     all = all && seen[k] & WRITTEN;
             }
             good = good && all;
+            // [poll]
             word64 sum = 0, earlier = 0; /* a count has room for ROWS_AT_ONCE of them */
 
 #pragma unroll
