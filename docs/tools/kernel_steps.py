@@ -249,7 +249,7 @@ def publishing_stages(trace, blocks):
         lengths[stage] += 1
     if not all(lengths):
         raise ValueError(f"{trace['source']}: a stage without accesses: {lengths}")
-    return {"lengths": lengths, "delays": [block * lengths[0] // 2 for block in range(blocks)]}
+    return {"lengths": lengths, "delays": [block * sum(lengths[:2]) for block in range(blocks)]}
 
 
 def _snippet_at(event):
