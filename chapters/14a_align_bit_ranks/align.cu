@@ -11,7 +11,7 @@
 #include "kernels/align_groups.cuh"
 
 // [few_constants]
-enum { MAX_THREADS = 1024, FEW_IDS = 4096, FEW_EXPERTS = 4, WRITERS = 256 };
+enum { MAX_THREADS = 1024, FEW_EXPERTS = 4, WRITERS = 256 };
 // [few_constants]
 
 // [few_blocks]

@@ -32,7 +32,8 @@ STEPPED = {  # the run of a chapter's program that a reader may step through
     "12_expert_parallel": "--num-tokens 2 --hidden-size 16 --intermediate-size 8 --num-experts 4 --topk 2 --dtype f32 "
                           "--trace-kernel sum_partial_kernel",
     "13_gate_at_the_limit": "--num-tokens 1",
-    "14b_align_published_counts": "--counts 6 --block-size 4 --kernel small",  # so that one block writes the whole list
+    "14a_align_bit_ranks": "--counts 6 --block-size 4 --kernel small",  # so that one block writes the whole list
+    "14b_align_published_counts": "--counts 6 --block-size 4 --kernel large",
     "15_one_launch": "--num-tokens 1",  # a block has one token
     "16_layer_at_the_limit": "--num-tokens 1 --hidden-size 128 --intermediate-size 64 --num-experts 1 --topk 1 "
                              "--dtype bf16",
