@@ -33,7 +33,7 @@ STEPPED = {  # the run of a chapter's program that a reader may step through
                           "--trace-kernel sum_partial_kernel",
     "13_gate_at_the_limit": "--num-tokens 1",
     "14a_align_bit_ranks": "--counts 6 --block-size 4 --kernel small",  # so that one block writes the whole list
-    "14b_align_published_counts": "--counts 6 --block-size 4 --kernel large",
+    "14b_align_published_counts": "--counts 6 --block-size 4 --kernel small",  # a stepper takes atomics for counts
     "15_one_launch": "--num-tokens 1",  # a block has one token
     "16_layer_at_the_limit": "--num-tokens 1 --hidden-size 128 --intermediate-size 64 --num-experts 1 --topk 1 "
                              "--dtype bf16",
