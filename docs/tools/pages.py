@@ -1,7 +1,7 @@
 """The pages of the documentation site that are made from the repository's Markdown files, as text for Doxygen.
 
 A page for each chapters/NN_name/README.md: the walkthrough, with its place in the course, the way to its neighbours,
-how long it takes to read, and what belongs to it. A page for each docs/pages/NAME.md, for the router data, and for each
+how long it takes to read, and what belongs to it. Below it a page for its NOTES.md, the lab notes. A page for each docs/pages/NAME.md, for the router data, and for each
 exercise, to which its chapter leads. A page "chapters" that lists them. In the Markdown files these markers are known:
 
     <!-- results: ... -->    docs/figures/results.svg, and what it shows in words
@@ -24,7 +24,8 @@ PARTS = (("05", "the gate"), ("10", "align"), ("12", "the layer, and several GPU
          ("99", "at the limit"))  # the last chapter of each
 ORDER = ("primer", "chapters", "exercises", "glossary", "simulator", "stepping_in_gdb", "router_data")  # others follow
 STEP_PAGES = {"step": "What this step changed</a>, line by line", "stepper": "Step through a run</a>"}
-PAGES = (("chapters/[0-9][0-9]*_*/README.md", "chapter_{number}"), ("docs/pages/*.md", "{stem}"),
+PAGES = (("chapters/[0-9][0-9]*_*/README.md", "chapter_{number}"),
+         ("chapters/[0-9][0-9]*_*/NOTES.md", "chapter_{number}_notes"), ("docs/pages/*.md", "{stem}"),
          ("common/data/router/README.md", "router_data"), ("exercises/README.md", "exercises"),
          ("exercises/[0-9]*/README.md", "exercise_{folder}"), ("exercises/AUTHORING.md", "exercise_authoring"))
 WORDS_A_MINUTE, LINES_OF_CODE_A_MINUTE = 200, 15
@@ -38,8 +39,8 @@ def find_pages():
 
 
 def number_of(page):
-    """A chapter's number, "02" or "11a"; "" of any other page."""
-    match = re.match(r"chapters/(\d\d[a-z]?)_", page.path)
+    """A chapter's number, "02" or "11a"; "" of any other page, a chapter's notes among them."""
+    match = re.fullmatch(r"chapters/(\d\d[a-z]?)_[^/]*/README\.md", page.path)
     return match[1] if match else ""
 
 
@@ -186,7 +187,8 @@ def _page(site, page, recorded, step_pages):
         way_of_chapter = _way_of_chapter(site, page)
         own = [f"{name}_{number_of(page)}" for name in STEP_PAGES if f"{name}_{number_of(page)}" in step_pages]
         head += way_of_chapter + _box(site, page, writer, own)
-        foot = way_of_chapter + (subpages(own) if own else "")
+        below = own + [other.id for other in site.pages if other.path == f"{os.path.dirname(page.path)}/NOTES.md"]
+        foot = way_of_chapter + (subpages(below) if below else "")
     elif page.id == "mainpage":
         others = [other.id for other in site.pages
                   if not other.id.startswith(("chapter_", "exercise_")) and other.id not in (*ORDER, page.id)]

@@ -128,6 +128,16 @@ class Pages(TinyCourse):
         self.assertIn('<li>Exercises: <a href="exercise_01_one.html">01_one</a></li>', made["chapter_01.md"])
         self.assertNotIn("exercise_", made["chapter_02.md"])
 
+    def test_lab_notes_are_below_their_chapter(self):
+        write("chapters/02_second/NOTES.md", "# 02 Lab notes {#chapter_02_notes}\n\n## Rate {#chapter_02_rate}\n\nText.\n")
+        self.first("[notes](../02_second/NOTES.md) [rate](../02_second/NOTES.md#chapter_02_rate)")
+        made = self.make()
+        self.assertIn("[notes](@ref chapter_02_notes) [rate](@ref chapter_02_rate)", made["chapter_01.md"])
+        self.assertIn("\\subpage chapter_02_notes\n", made["chapter_02.md"])
+        self.assertIn("Chapter 2 of 2, ", made["chapter_02.md"], "notes are no chapter")
+        self.assertNotIn('<nav class="way"', made["chapter_02_notes.md"])
+        self.assertNotIn("chapter_02_notes", made["chapters.md"] + made["mainpage.md"])
+
     def test_exercises(self):
         made = self.make()
         self.assertTrue(made["exercise_01_one.md"].endswith("\nAfter [one](@ref chapter_01).\n"))
