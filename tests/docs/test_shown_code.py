@@ -1,5 +1,5 @@
-"""Each line of a chapter's kernel file is in a snippet on the chapter's page, or unchanged from the chapter before,
-whose page shows it. Comments, braces, blank lines and includes aside.
+"""Each line of a chapter's kernel file is in a snippet on the chapter's page or in its lab notes, or unchanged from the
+chapter before, whose page shows it. Comments, braces, blank lines and includes aside.
 
     python3 tests/docs/test_shown_code.py [CHAPTER...]     prints what is shown nowhere, of these chapters or of all
 """
@@ -50,9 +50,9 @@ def code_lines(text):
 
 
 def snippet_lines(chapter):
-    """The numbers of the lines of the kernel file that are in snippets on the chapter's page."""
+    """The numbers of the lines of the kernel file that are in snippets on the chapter's page or in its lab notes."""
     source = kernel_file(chapter)
-    page = (CHAPTERS / chapter / "README.md").read_text()
+    page = "".join(path.read_text() for path in sorted((CHAPTERS / chapter).glob("*.md")))
     marks = source.read_text().splitlines()
     shown = set()
     for tag in re.findall(rf"^\\snippet chapters/{chapter}/{re.escape(source.name)} (\S+)$", page, re.MULTILINE):
