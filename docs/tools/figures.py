@@ -27,6 +27,8 @@ import stages
 import trace
 from operators import OPERATORS
 
+WEIGHTS = ("--num-tokens 1 --num-experts 1 --topk 1 --hidden-size 64 --intermediate-size 32 --dtype bf16 "
+           "--trace-kernel gate_up_kernel")
 PADS = "--counts 1,1,1,1,1,1,1,1 --block-size 32 --kernel large"
 
 
@@ -63,6 +65,14 @@ FIGURES = {
                 _traced(kernel_steps.two_level_scan, "09_align_warp_scan")),
     "10_parallel_fill": ("Eight warps fill while one counts", "trace_figures.draw_timeline", _traced(
         kernel_steps.timeline, f"10_align_parallel_fill {runs.COUNTS} --block-size 512 --kernel small")),
+    "11a_sectors": ("One request for weights, 32 lanes: chapter 11a", "layer_figures.draw_requests", _traced(
+        kernel_steps.weight_requests, f"11a_moe_naive {WEIGHTS}", row_bytes=128, num_requests=1, label_every=4,
+        row_height=10)),
+    "11b_sectors": ("Four requests for weights, a warp each: chapter 11b", "layer_figures.draw_requests", _traced(
+        kernel_steps.weight_requests, f"11b_moe_tiled {WEIGHTS}", row_bytes=128, num_requests=4, label_every=1,
+        row_height=20)),
+    "15_words": ("Three blocks, three words: a block for each token", "layer_figures.draw_words",
+                 lambda build: choices.words(runs.arrays(build, "15_one_launch", "--num-tokens 3 --block-size 4"))),
     "11c_pieces": ("Where the pieces of 8 lines stand", "trace_figures.draw_pieces", _traced(
         kernel_steps.pieces, "11c_moe_tensor_cores --num-tokens 8 --num-experts 2 --topk 1 --hidden-size 64 "
         "--intermediate-size 64 "
