@@ -144,6 +144,8 @@ def words(directory):
     expert = min(chosen, key=lambda id_: (-chosen[id_], id_))
     if chosen[expert] != num_tokens:
         raise ValueError(f"{directory}: no expert is chosen by all {num_tokens} tokens")
+    if set(range(len(ids))) - set(slots):
+        raise ValueError(f"{directory}: a position is not in the list")
     blocks_of_ids = [{"ids": list(row), "word": f"0x{int.from_bytes(bytes(row), 'little'):016x}", "earlier": number,
                       "position": number * topk + row.index(expert),
                       "slot": slots.index(number * topk + row.index(expert))} for number, row in enumerate(rows)]
