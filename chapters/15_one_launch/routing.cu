@@ -104,7 +104,7 @@ static __device__ __forceinline__ bool count_others(word64 *words, int *counts)
 // [count_others]
 
 // [exchange_choices]
-/** Counts the ids of all tokens. `last` is workspace->last; `good`: this block has published. Returns false to give up. */
+/** Counts all tokens' ids. `last` is workspace->last; `good`: this block has published. Returns false to give up. */
 template <typename Router>
 static __device__ __forceinline__ bool exchange_choices(exchange *workspace, unsigned last, bool good, int *counts)
 {
