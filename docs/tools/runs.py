@@ -33,7 +33,7 @@ STEPPED = {  # the run of a chapter's program that a reader may step through
                           "--trace-kernel sum_partial_kernel",
     "13_gate_at_the_limit": "--num-tokens 1",
     "14_align_at_the_limit": "--counts 6 --block-size 4 --kernel small",  # so that one block writes the whole list
-    "15_one_launch": "--num-tokens 3",  # a block has one token, so that it polls two words
+    "15_one_launch": "--num-tokens 1",  # a block has one token
     "16_layer_at_the_limit": "--num-tokens 1 --hidden-size 128 --intermediate-size 64 --num-experts 1 --topk 1 "
                              "--dtype bf16",
 }
