@@ -63,7 +63,8 @@
         return loading;
     }
 
-    /* The sections that have all words, the last of which may be only begun. */
+    /* The sections that have all words, the last of which may be only begun: those of the course's pages, best first,
+       then those of the pages about source files. */
     function find(text) {
         const words = text.toLowerCase().split(/[^\p{L}\p{N}_]+/u).filter(word => word);
         const stems = words.map(word => lunr.stemmer(new lunr.Token(word, {})).toString());
@@ -77,7 +78,9 @@
             query.term(stems[i], {boost: 3});
             query.term(word, {wildcard: lunr.Query.wildcard.TRAILING});
         }));
-        const all = results.filter(({matchData}) => wanted.every(i => has(Object.keys(matchData.metadata), i)));
+        const found = results.filter(({matchData}) => wanted.every(i => has(Object.keys(matchData.metadata), i)));
+        const isCourse = ({ref}) => searchData.pages[searchData.sections[ref][0]][2] >= 1;
+        const all = [...found.filter(isCourse), ...found.filter(result => !isCourse(result))];
 
         return {words: [...words, ...stems], results: all.slice(0, MAX_RESULTS)};
     }

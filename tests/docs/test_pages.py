@@ -121,6 +121,23 @@ class Pages(TinyCourse):
         self.assertEqual(made["chapter_02.md"].count('rel="prev" href="chapter_01.html"'), 2)
         self.assertIn("Chapter 2 of 2, part 1: the gate. About 1 minutes", made["chapter_02.md"])
 
+    def test_a_chapters_notes(self):
+        """A page of their own, linked from the chapter and below it in the tree, but not on the way."""
+        self.first("More in the [notes](NOTES.md#chapter_01_dead_ends).")
+        write("chapters/01_first/NOTES.md", "# 01 Lab notes {#chapter_01_notes}\n\nOf [01](README.md).\n\n"
+                                            "## Dead ends {#chapter_01_dead_ends}\n\nA [second](../02_second/README.md).\n")
+        made = self.make()
+        self.assertEqual([page.id for page in self.site.pages[:3]], ["chapter_01", "chapter_02", "chapter_01_notes"])
+        self.assertIn("More in the [notes](@ref chapter_01_dead_ends).", made["chapter_01.md"])
+        self.assertIn('<li>Lab notes: <a href="chapter_01_notes.html">01 Lab notes</a></li>', made["chapter_01.md"])
+        self.assertIn("\\subpage chapter_01_notes\n", made["chapter_01.md"])
+        self.assertNotIn("notes", made["chapter_02.md"] + made["chapters.md"] + made["mainpage.md"])
+        notes = made["chapter_01_notes.md"]
+        self.assertIn("\nOf [01](@ref chapter_01).\n", notes)
+        self.assertEqual(notes.count('<a href="chapter_01.html">&larr; 01 First</a>'), 2)
+        self.assertNotIn('rel="next"', notes)
+        self.assertNotIn("minutes", notes)
+
     def test_what_belongs_to_a_chapter(self):
         made = self.make()
         self.assertIn('href="part_8cuh.html">kernels/part.cuh', made["chapter_02.md"])

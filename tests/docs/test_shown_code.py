@@ -50,9 +50,9 @@ def code_lines(text):
 
 
 def snippet_lines(chapter):
-    """The numbers of the lines of the kernel file that are in snippets on the chapter's page."""
+    """The numbers of the lines of the kernel file that are in snippets on the chapter's page or in its lab notes."""
     source = kernel_file(chapter)
-    page = (CHAPTERS / chapter / "README.md").read_text()
+    page = "\n".join(path.read_text() for path in (CHAPTERS / chapter).glob("*.md"))  # the walkthrough and its notes
     marks = source.read_text().splitlines()
     shown = set()
     for tag in re.findall(rf"^\\snippet chapters/{chapter}/{re.escape(source.name)} (\S+)$", page, re.MULTILINE):
