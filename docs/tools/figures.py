@@ -20,6 +20,7 @@ import sys
 import choices
 import files
 import kernel_steps
+import latency
 import plot_data
 import results
 import runs
@@ -67,6 +68,8 @@ FIGURES = {
         kernel_steps.pieces, "11c_moe_tensor_cores --num-tokens 8 --num-experts 2 --topk 1 --hidden-size 64 "
         "--intermediate-size 64 "
         "--block-size 192")),
+    "primer_latency": ("One scheduler: the more warps, the fewer empty cycles", "latency_figure.draw_latency",
+                       lambda _: latency.panels(1, 2, 4)),
     "results": ("What the chapters gain, in microseconds per call", "plots.draw_results",
                 lambda _: plot_data.few_and_many(results.load())),
     "expert_load": ("{numel:,} choices of {num_experts} experts: how many each gets", "plots.draw_load",

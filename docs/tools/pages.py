@@ -23,7 +23,8 @@ import times
 
 PARTS = (("05", "the gate"), ("10", "align"), ("12", "the layer, and several GPUs"),
          ("99", "at the limit"))  # the last chapter of each
-ORDER = ("primer", "chapters", "exercises", "glossary", "simulator", "stepping_in_gdb", "router_data")  # others follow
+ORDER = ("primer", "primer_together", "primer_machine", "chapters", "exercises", "glossary", "simulator", "stepping_in_gdb",
+         "router_data")  # others follow
 STEP_PAGES = {"step": "What this step changed</a>, line by line", "stepper": "Step through a run</a>"}
 PAGES = (("chapters/[0-9][0-9]*_*/README.md", "chapter_{number}"),
          ("chapters/[0-9][0-9]*_*/NOTES.md", "chapter_{number}_notes"), ("docs/pages/*.md", "{stem}"),
