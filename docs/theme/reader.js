@@ -83,7 +83,7 @@
         if (ways.length)
             ways[ways.length - 1].before(label);
         else
-            document.querySelector('.contents').append(label);
+            document.querySelector('.contents .textblock').append(label); /* .contents has columns */
     }
 
     const page = pageOf(location.pathname), kind = KINDS.find(([pattern]) => pattern.test(page));
