@@ -70,8 +70,7 @@ static void print_counters(void)
     print_count("shared store requests", counters.shared_store_requests);
     print_count("atomic requests", counters.atomic_requests);
     print_count("atomic conflicts", counters.atomic_conflicts);
-    printf("%-22s %5.1f %%\n", "lanes at work",
-           100.0 * (double)counters.lanes_active / (double)counters.lanes_possible);
+    printf("%-22s %5.1f %%\n", "active lanes", 100.0 * (double)counters.lanes_active / (double)counters.lanes_possible);
 }
 
 /** Runs the kernel on in[i] = i. Both arrays lie on the device. */

@@ -42,7 +42,8 @@ class TinyCourse(course.Course):
 
     def make(self, step_pages=()):
         """All pages by their names."""
-        self.site = page_text.Site(pages.find_pages(), page_text.find_sources(), page_text.read_terms())
+        self.site = page_text.Site(pages.find_pages(), page_text.find_sources(), page_text.read_terms(),
+                                   page_text.read_term_pages())
         results.source_hash.cache_clear()
         recorded = {path.stem: results.read(path) for path in pathlib.Path("docs/results/h200").glob("*.json")}
         return pages.write_pages(self.site, recorded, step_pages)
@@ -112,6 +113,22 @@ class Lines(TinyCourse):
         self.becomes("A time warp and a [warp](@ref term_warp).", "A time warp and a warp.")
         self.assertIn("`warp` [warp](gate_8c_source.html)", lines,
                       "code and links hold no terms; a source has its page")
+
+
+    def test_terms_that_have_their_meaning_on_some_pages_only(self):
+        glossary = pathlib.Path("docs/pages/glossary.md")
+        linked, plain = "A [warp](@ref term_warp).", "A warp."
+        for mark, expected in (("only on: chapter_0*, primer", linked), ("only on: primer", plain),
+                               ("not on: chapter_0*", plain), ("not on: chapter_02", linked)):
+            write(glossary, "# Terms {#glossary}\n\n## Warp {#term_warp}\n<!-- words: warp -->\n"
+                            f"<!-- {mark} -->\nText.\n")
+            self.becomes(expected, plain)
+
+    def test_definitions(self):
+        write("docs/pages/glossary.md", "# Terms {#glossary}\n\nAll.\n\n## Warp {#term_warp}\n<!-- words: warp -->\n"
+                                        "Of *32* [threads](a.md),\n`a < b`.\n\n## Next {#term_next}\nMore.\n")
+        found = page_text.read_definitions()
+        self.assertEqual((found["term_warp"], found["term_next"]), ("Of 32 threads, a < b.", "More."))
 
 
 class Pages(TinyCourse):
