@@ -276,7 +276,7 @@ class InABrowser(Site):
             self.assertEqual(self.run_script(wide), [], page)
 
     def test_a_command_goes_on_in_the_next_line_but_not_within_an_option(self):
-        self.open("chapter_06.html")
+        self.open("chapter_06_notes.html")
         commands = self.run_script("return [...document.querySelectorAll('code.command')].map(code => code.innerHTML)")
         self.assertIn('build/cpu/06_align_serial <span class="option">--num-experts</span> 64 <span', "".join(commands))
         self.open("router_data.html")
