@@ -18,7 +18,7 @@ static const unsigned FULL_MASK = 0xffffffffu;
 // [constants]
 
 // [warp_best]
-/** What a top-k compares: a value, and the id of the expert or group that has it. */
+/** A value, and the id of the expert or group that has it: top-k compares these. */
 struct candidate {
     float value;
     int id;

@@ -1,8 +1,8 @@
 """The pages of the documentation site that are made from the repository's Markdown files, as text for Doxygen.
 
 A page for each chapters/NN_name/README.md: the walkthrough, with its place in the course, the way to its neighbours,
-how long it takes to read, and what belongs to it. Below it a page for its NOTES.md, the lab notes. A page for each docs/pages/NAME.md, for the router data, and for each
-exercise, to which its chapter leads. A page "chapters" that lists them. In the Markdown files these markers are known:
+how long it takes to read, and what belongs to it. Below it a page for its NOTES.md, the lab notes. A page for each
+docs/pages/NAME.md, for the router data, and for each exercise, to which its chapter leads. A page "chapters" that lists them. In the Markdown files these markers are known:
 
     <!-- results: ... -->    docs/figures/results.svg, and what it shows in words
     <!-- chapters -->        the chapters and what each gains, as recorded
