@@ -22,7 +22,9 @@ def machines(runs):
     most = max((run.get("ranks", 1) for run in runs), default=1)  # of those that ran on several GPUs, beside one
     names = distinct(f"{run['gpu']}, CUDA {run['cuda']}" if "counters" in run else
                      f"{most} x " * (most > 1) + f"{run.get('device', '?')}, {run.get('toolkit', '?')}" for run in runs)
-    return f"{join(names)}, recorded on {join(distinct(run['date'][:10] for run in runs))}"
+    days = sorted(distinct(run["date"][:10] for run in runs))
+    when = f"from {days[0]} to {days[-1]}" if len(days) > 2 else f"on {join(days)}"
+    return f"{join(names)}, recorded {when}"
 
 
 def _commands(commands, only_first):

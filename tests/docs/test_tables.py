@@ -79,6 +79,13 @@ class Gate(course.Course):
         results.write(RESULTS / "03_second.json", [self.second])
         results.write(RESULTS / "pytorch_gate.json", [self.pytorch])
 
+    def test_of_many_days_the_first_and_the_last_are_named(self):
+        self.first["date"], self.pytorch["date"] = "2026-01-05T01:02:03Z", "2026-01-02"
+        self.save()
+        self.page(*PAGE)
+        self.assertEqual(self.tables("a.md"), (0, ""))
+        self.assertIn("GPU, CUDA 1.2, recorded from 2026-01-02 to 2026-01-05 by", pathlib.Path("a.md").read_text())
+
     def test_a_page_is_checked_then_written(self):
         self.page("before", PAGE[0], "what it was", PAGE[1], "after")
         os.chmod("a.md", 0o640)
