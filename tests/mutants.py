@@ -42,7 +42,7 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
         "moe": ["", "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 1 --intermediate-size 1 --dist uniform",
                 "--num-tokens 64 --num-experts 65536 --topk 8 --hidden-size 1 --intermediate-size 1 --dist uniform",
                 "--num-tokens 1 --num-experts 2 --topk 2 --hidden-size 32769 --intermediate-size 1 --dist uniform"],
-        "11c_moe_tensor_cores": [  # takes multiples of 64; no tile divides 10080
+        "11d_moe_async_ring": [  # takes multiples of 64; no tile divides 10080
             "", "--num-tokens 9 --num-experts 1 --topk 1 --hidden-size 64 --intermediate-size 64 --block-size 10080",
             "--num-tokens 1 --num-experts 2 --topk 2 --hidden-size 64 --intermediate-size 32832 --dist uniform",
             "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 64 --intermediate-size 64 --dist uniform",
@@ -131,6 +131,7 @@ LAUNCHES = {"14_align_at_the_limit": "tests/test_align_exchange.c", "15_one_laun
 DEFINED = dict.fromkeys(("14_align_at_the_limit", "15_one_launch", "16_layer_at_the_limit"), "-DMAX_POLLS=1000")
 # Programs of the same kernel, compiled otherwise, that are tried as well: --check-all has few tokens a problem.
 TWINS = {"13_gate_at_the_limit": ["13_gate_at_the_limit_many"]}
+RUNS["11c_moe_tensor_cores"] = RUNS["11d_moe_async_ring"]
 RUNS["13_gate_at_the_limit_many"] = [
     *RUNS["13_gate_at_the_limit"][3:], *(f"--num-tokens {tokens} --num-expert-group 16 --dist ties --bias {bias}"
                                          for tokens, bias in ((99, "random"), (999, "none"))),

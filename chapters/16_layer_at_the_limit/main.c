@@ -21,7 +21,7 @@ static size_t workspace_bytes(const struct moe_problem *problem)
     return (4 + (size_t)(problem->capacity / problem->block_size)) * sizeof(int32_t);
 }
 
-/** What chapter 11c works best with. */
+/** What chapter 11d works best with. */
 static int block_size_before(const struct moe_problem *problem)
 {
     return problem->num_tokens * problem->topk < 16 * (int64_t)problem->num_experts ? 16 : 192;
@@ -38,7 +38,7 @@ int main(int argc, char **argv)
                  .workspace_zeroed = true,
                  .bench_most_tokens = 16384,
                  .launch = moe_launch},
-        .before = {.name = "11c_moe_tensor_cores",
+        .before = {.name = "11d_moe_async_ring",
                    .block_size = block_size_before,
                    .bench_most_tokens = 64,
                    .launch = moe_launch_before},

@@ -124,7 +124,7 @@ static __host__ __device__ int tiles_of(const moe_problem &problem)
 /**
  * Tile `item` of the list: all of the first product, then all of the second. An expert's blocks of tokens are
  * neighbours in `expert_ids`; tiles that need the same weights are made neighbours, of 32 blocks at a time, as in
- * chapter 11c.
+ * chapter 11d.
  */
 template <typename Tile>
 static __device__ order find_tile(const moe_problem &problem, const int *expert_ids, int num_blocks, int item)

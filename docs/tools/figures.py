@@ -63,10 +63,13 @@ FIGURES = {
                 _traced(kernel_steps.two_level_scan, "09_align_warp_scan")),
     "10_parallel_fill": ("Eight warps fill while one counts", "trace_figures.draw_timeline", _traced(
         kernel_steps.timeline, f"10_align_parallel_fill {runs.COUNTS} --block-size 512 --kernel small")),
-    "11c_pieces": ("Where the pieces of 8 lines stand", "trace_figures.draw_pieces", _traced(
-        kernel_steps.pieces, "11c_moe_tensor_cores --num-tokens 8 --num-experts 2 --topk 1 --hidden-size 64 "
-        "--intermediate-size 64 "
-        "--block-size 192")),
+    "11c_fragments": ("Which lane holds which elements of mma.m16n8k16", "tensor_figures.draw_fragments",
+                      _traced(kernel_steps.fragments, "11c_moe_tensor_cores")),
+    "11d_ring": ("Six steps through a ring of three stages", "tensor_figures.draw_ring",
+                 _traced(kernel_steps.ring, "11d_moe_async_ring", stages=3)),
+    "11d_pieces": ("Where the chunks of 8 rows are stored", "tensor_figures.draw_chunks", _traced(
+        kernel_steps.pieces, "11d_moe_async_ring --num-tokens 8 --num-experts 2 --topk 1 --hidden-size 64 "
+        "--intermediate-size 64 --block-size 192")),
     "results": ("What the chapters gain, in microseconds per call", "plots.draw_results",
                 lambda _: plot_data.few_and_many(results.load())),
     "expert_load": ("{numel:,} choices of {num_experts} experts: how many each gets", "plots.draw_load",
@@ -80,7 +83,9 @@ for _name, _operator in ((name, operator) for name, operator in OPERATORS.items(
 if (results.FOLDER / "16_layer_at_the_limit.json").exists():  # there is none before its times are recorded
     FIGURES["layer_roofline"] = (
         "The layer below its ceilings: 1 to 16,384 tokens", "plots.draw_roofline",
-        lambda _: plot_data.roofline(f"ceilings {' '.join(results.chapters(kernel='moe.cu'))}", results.load()))
+        lambda _: plot_data.roofline("ceilings " + " ".join(
+            name for name in results.chapters(kernel="moe.cu") if (results.FOLDER / f"{name}.json").exists()),
+                                     results.load()))
 if (results.FOLDER / "12_expert_parallel.json").exists():
     FIGURES["12_scaling"] = ("The layer on two GPUs, by stage", "stage_bars.draw_scaling",
                              lambda _: stages.scaling("times 12_expert_parallel 64 4096 16384", results.load()))

@@ -268,3 +268,43 @@ def pieces(trace):
     if any(sorted(line, key=str) != list(range(8)) for line in found):
         raise ValueError(f"{trace['source']}: {trace['kernel']} does not copy 8 pieces of a line by 8 lanes")
     return {"lines": found}
+
+
+def fragments(trace):
+    """The lane that holds each element of a product of matrices: a[row][k] and b[k][token], which are multiplied, and
+    the sums d[row][token]. Warp 0 must load and store by these."""
+    held = {"a": [[row % 8 * 4 + k % 8 // 2 for k in range(16)] for row in range(16)],
+            "b": [[token * 4 + k % 8 // 2 for token in range(8)] for k in range(16)],
+            "d": [[row % 8 * 4 + token // 2 for token in range(8)] for row in range(16)]}
+    events = [(event, name) for event, name in zip(trace["events"], _snippets(trace)) if event["warp"] == 0]
+    loads = [event["offset"] for event, name in events if (event["kind"], name) == ("shared_load", "fragments")][:2]
+    stores = [event["offset"] for event, name in events if (event["kind"], name) == ("shared_store", "results")][:2]
+    if len(loads) < 2 or len(stores) < 2:
+        raise ValueError(f"{trace['source']}: {trace['kernel']} multiplies no matrices")
+    line, pitch = loads[0][1] - loads[0][0], stores[0][1] - stores[0][0]  # pitch: of two tokens
+    rows = ([loads[0][0] + lane % 16 * line + lane // 16 * 16 for lane in LANES],
+            [loads[1][0] + (lane // 16 * 8 + lane % 8) * line + lane // 8 % 2 * 16 for lane in LANES])
+    places = {stores[0][0] + token // 2 * pitch + token % 2 * (stores[1][0] - stores[0][0]) + row * 2: lanes[token]
+              for row, lanes in enumerate(held["d"][:8]) for token in range(8)}
+    if list(rows) != loads or places != {store[lane]: lane for store in stores for lane in LANES}:
+        raise ValueError(f"{trace['source']}: {trace['kernel']} has its fragments otherwise")
+    return held
+
+
+def ring(trace, stages):
+    """What warp 0 does with a ring of stages, in order: [what, step, stage], what being copy, wait or multiply."""
+    begin, size = trace["dynamic_shared"]["offset"], trace["dynamic_shared"]["bytes"] // stages
+    done, steps = [], {"copy": 0, "wait": 0, "multiply": 0}
+    wanted = {("copy_to", "source"): "copy", ("block_barrier", "accumulate"): "wait",
+              ("shared_load", "fragments"): "multiply"}
+    for event, name in zip(trace["events"], _snippets(trace)):
+        what = wanted.get((event["kind"], name))
+        if event["warp"] or not what:
+            continue
+        stage = None if what == "wait" else (event["offset"][event["active"][0]] - begin) // size
+        if what == "wait" or not done or (done[-1][0], done[-1][2]) != (what, stage):
+            done.append([what, steps[what], steps["wait"] % stages if what == "wait" else stage])
+            steps[what] += 1
+    if len(set(steps.values())) > 1 or any(step % stages != stage for _, step, stage in done):
+        raise ValueError(f"{trace['source']}: {trace['kernel']} does not go round a ring of {stages} stages")
+    return {"done": done, "stages": stages}

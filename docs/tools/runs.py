@@ -29,6 +29,9 @@ STEPPED = {  # the run of a chapter's program that a reader may step through
                      "--trace-kernel down_kernel",
     "11c_moe_tensor_cores": "--num-tokens 2 --hidden-size 64 --intermediate-size 64 --num-experts 2 --topk 1 "
                             "--dtype bf16",
+    # Six steps, so that the ring turns twice; w13[0, row, k] is (k // 128 + 1) / 8, so that a value tells its step.
+    "11d_moe_async_ring": "--num-tokens 1 --hidden-size 768 --intermediate-size 64 --num-experts 1 --topk 1 "
+                          "--dtype bf16 --w13 chapters/11d_moe_async_ring/weights_by_step.npy",
     "12_expert_parallel": "--num-tokens 2 --hidden-size 16 --intermediate-size 8 --num-experts 4 --topk 2 --dtype f32 "
                           "--trace-kernel sum_partial_kernel",
     "13_gate_at_the_limit": "--num-tokens 1",

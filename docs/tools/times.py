@@ -233,7 +233,8 @@ def table(request, recorded):
     for label, runs, column in rows:
         cells = [format_us(results.median(results.row_of(run, size), column)) for run, size in zip(runs, sizes)]
         lines.append(f"| {label} | {' | '.join(cells)} |")
-    return [*lines, "", source, ""]
+    missing = [label for label, runs, _ in rows if not any(runs)]
+    return [*lines, "", source, *(f"Not recorded yet: {label}." for label in missing), ""]
 
 
 def _points(run, label, column):

@@ -40,7 +40,7 @@ print(json.dumps([font.load_char(ord(letter)).linearHoriAdvance / 65536 / 100 fo
 """  # of letters, in parts of the font's size
 NEEDS_MATPLOTLIB = unittest.skipUnless(WITH_MATPLOTLIB, "no python3 here has matplotlib")
 ROUTING = "15_one_launch"
-MOE = ("11b_moe_tiled", "11c_moe_tensor_cores", "16_layer_at_the_limit")
+MOE = ("11b_moe_tiled", "11d_moe_async_ring", "16_layer_at_the_limit")
 GATE = ("02_warp_per_group", "03_divergence_free", "04_bitonic_sort", "05_fused_gate", "13_gate_at_the_limit")
 ALIGN = ("06_align_serial", "07_align_vector_pad", "08_align_blelloch", "09_align_warp_scan", "10_align_parallel_fill",
          "14_align_at_the_limit")
@@ -201,6 +201,21 @@ class Committed(unittest.TestCase):
     def test_half_of_the_lanes_run_in_each_step_then_all(self):
         self.assertEqual([text for text in texts("03_split") if text.endswith(" run")], ["16 run"] * 5 + ["32 run"] * 5)
         self.assertEqual(texts("03_split").count("new"), 160)
+
+    def test_each_element_has_one_lane(self):
+        """Of A and B a lane holds 8 and 4 elements, of D 4 sums; a cell of A or D is two."""
+        found = figures.read_data("11c_fragments", BUILD)
+        for name, each in (("a", 8), ("b", 4), ("d", 4)):
+            held = collections.Counter(lane for row in found[name] for lane in row)
+            self.assertEqual(held, dict.fromkeys(range(32), each), name)
+        shown = collections.Counter(numbers("11c_fragments"))
+        self.assertEqual(shown[31], 4 + 4 + 2)
+
+    def test_a_ring_is_filled_while_it_is_multiplied(self):
+        done = [(what, step) for what, step, _ in figures.read_data("11d_ring", BUILD)["done"]]
+        self.assertEqual(done, [("copy", 0), ("copy", 1), *(
+            pair for step in range(6) for pair in (("wait", step), ("copy", step + 2), ("multiply", step))
+            if pair[1] < 6)])
 
     def test_blocks(self):
         found = numbers("06_blocks")
@@ -534,6 +549,18 @@ class Refused(unittest.TestCase):
         self.refuses("once from end to end", kernel_steps.stores, before, trace.read(self.spoiled(after, twice)))
         self.refuses("does not fill a list", kernel_steps.stores, before,
                      self.read("06_align_serial", "--num-tokens 128 --kernel large --trace-kernel align_kernel"))
+
+    def test_products(self):
+        path = self.path("11c_moe_tensor_cores", "--num-tokens 2 --hidden-size 64 --num-experts 2 --topk 1")
+
+        def last_first(content):
+            content["events"].reverse()
+
+        self.refuses("has its fragments otherwise", kernel_steps.fragments, trace.read(self.spoiled(path, last_first)))
+        self.refuses("multiplies no matrices", kernel_steps.fragments,
+                     self.read("11b_moe_tiled", "--num-tokens 2 --hidden-size 8"))
+        ring = self.read("11d_moe_async_ring", runs.STEPPED["11d_moe_async_ring"])
+        self.refuses("does not go round a ring of 2 stages", kernel_steps.ring, ring, 2)
 
     def arrays(self, program, arguments=""):
         shutil.copytree(runs.arrays(BUILD, program, arguments), self.folder, dirs_exist_ok=True)

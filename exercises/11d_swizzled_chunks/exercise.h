@@ -1,4 +1,4 @@
-/** @file exercise.h  11c_pieces_apart: what the exercise and its grader agree on. */
+/** @file exercise.h  11d_swizzled_chunks: what the exercise and its grader agree on. */
 #ifndef EXERCISE_H
 #define EXERCISE_H
 
@@ -9,8 +9,8 @@
 extern "C" {
 #endif
 
-/** The shapes: a line is 64 elements of 2 bytes, 128 bytes, all 32 banks once. */
-enum { WEIGHT_LINES = 32, TOKEN_LINES = 16, LINES = WEIGHT_LINES + TOKEN_LINES, LENGTH = 64 };
+/** The shapes: a line is 32 elements of 2 bytes, 64 bytes: two lines are all 32 banks once. */
+enum { WEIGHT_LINES = 32, TOKEN_LINES = 16, LINES = WEIGHT_LINES + TOKEN_LINES, LENGTH = 32 };
 
 /**
  * Multiplies every row of weights by every token.

@@ -1,6 +1,6 @@
 /**
  * @file exercise.cu
- * @brief 11c_pieces_apart: lines of 128 bytes, copied and loaded without bank conflicts and without a byte of room.
+ * @brief 11d_swizzled_chunks: lines of 64 bytes, copied and loaded without bank conflicts and without a byte of room.
  *
  * The kernel is right as it comes. What you write is between // TODO and // END; leave the rest as it is.
  */
@@ -10,17 +10,14 @@
 #include <cuda_pipeline.h>
 
 enum { WARP_SIZE = 32, WARPS = 2, MMA_ROWS = 16, MMA_K = 16 };
-enum { PIECE = 8, PIECES = LENGTH / PIECE }; /* a piece: 8 elements, 16 bytes; a line has 8 pieces */
+enum { PIECE = 8, PIECES = LENGTH / PIECE }; /* a piece: 8 elements, a chunk of 16 bytes; a line has 4 */
 
-/**
- * Which of the PIECES places of its line a piece stands in. The kernel asks for every piece, to write it and to read
- * it.
- */
+/** Returns which of the PIECES slots of its line a chunk is stored in. The kernel asks to write it and to read it. */
 static __device__ int place_of(int line, int piece)
 {
     // TODO place
-    // Each piece stands in its own place: right, and dear. ldmatrix reads the same piece of 8 neighbouring lines at
-    // once. Lines are 128 bytes, so those 8 pieces are in the same 4 banks, and are read one after another.
+    // Each chunk is in the slot of its number: right, and slow. ldmatrix reads the same chunk of 8 neighbouring lines at
+    // once. Every second line begins in the same bank, so four of those 8 chunks are in the same 4 banks.
     (void)line;
     return piece;
     // END place

@@ -1,4 +1,4 @@
-/** @file grader.c  11c_pieces_apart: sums are right, and no lane waits for a bank. */
+/** @file grader.c  11d_swizzled_chunks: sums are right, and no lane waits for a bank. */
 #include "exercise.h"
 #include "../grade/grade.h"
 
@@ -54,18 +54,18 @@ static void multiply_random(struct grade *grade)
 
 /* --- right -------------------------------------------------------------------------------------------------------- */
 
-/** Token t is 1 at element 4t and 0 elsewhere: its sums are that element of every row. */
+/** Token t is 1 at element 2t and 0 elsewhere: its sums are that element of every row. */
 static void one_element(struct grade *grade)
 {
     int *const numbers = grade_host(grade, (size_t)LINES * LENGTH * sizeof *numbers);
     int *const tokens = numbers + WEIGHT_LINES * LENGTH;
 
-    grade_given(grade, "token t is 1 at element 4t, and 0 elsewhere");
+    grade_given(grade, "token t is 1 at element 2t, and 0 elsewhere");
     memset(numbers, 0, (size_t)LINES * LENGTH * sizeof *numbers);
     for (int i = 0; i < WEIGHT_LINES * LENGTH; i++)
         numbers[i] = (int)random_below(grade_random(grade), MOST) + 1;
     for (int t = 0; t < TOKEN_LINES; t++)
-        tokens[t * LENGTH + 4 * t] = 1;
+        tokens[t * LENGTH + 2 * t] = 1;
     multiply(grade, numbers, tokens);
 }
 
@@ -78,14 +78,14 @@ static void random_numbers(struct grade *grade)
 
 /* --- the budget --------------------------------------------------------------------------------------------------- */
 
-/** A place that is asked for in tables or by shuffles would cost what it saves. */
+/** A slot that is looked up in a table or by shuffles would cost what it saves. */
 static void no_detour(struct grade *grade)
 {
     multiply_random(grade);
-    grade_unused(grade, "shuffles", "a place follows from the line and the piece");
-    grade_unused(grade, "votes", "a place follows from the line and the piece");
-    grade_budget(grade, "shared_load_requests", grade_counter(grade, "shared_load_requests"), 16);
-    grade_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 12);
+    grade_unused(grade, "shuffles", "a slot follows from the line and the chunk");
+    grade_unused(grade, "votes", "a slot follows from the line and the chunk");
+    grade_budget(grade, "shared_load_requests", grade_counter(grade, "shared_load_requests"), 8);
+    grade_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 6);
 }
 
 static void no_conflicts(struct grade *grade)
