@@ -106,8 +106,18 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--block-size 1048577",
             "--num-tokens 64 --dist ties --block-size 16", "--num-tokens 256 --dist nan --dtype f16 --bias none",
             "--num-tokens 256 --dist normal --bias-dtype same --dtype f16 --block-size 1", "--check-all"],
-        # its two tiles; rings gone round several times, more tiles than blocks; long indices
-        "16_layer_at_the_limit": [
+        # rings gone round several times, more tiles than blocks; long indices
+        "16a_layer_bulk_copies": [
+            "", "--num-tokens 64 --num-experts 1 --topk 1 --hidden-size 128 --intermediate-size 64 --dist uniform",
+            "--num-tokens 20 --num-experts 8 --topk 2 --hidden-size 2112 --intermediate-size 192 --dist uniform "
+            "--expert-map random",
+            "--num-tokens 1 --num-experts 2 --topk 2 --hidden-size 32896 --intermediate-size 64 --dist uniform",
+            "--num-tokens 1 --num-experts 18 --topk 9 --hidden-size 32896 --intermediate-size 64 --dist uniform "
+            "--expert-map random",
+            "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 128 --intermediate-size 64 --dist uniform",
+            "--check-all"],
+        # its two tiles; the same
+        "16b_layer_warpgroup_products": [
             "--num-tokens 9 --num-experts 4 --topk 2 --hidden-size 128 --intermediate-size 64 --dist uniform "
             "--block-size 192", "",
             "--num-tokens 64 --num-experts 1 --topk 1 --hidden-size 128 --intermediate-size 64 --dist uniform "
@@ -126,9 +136,10 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
 STARTED_BY = {"12_expert_parallel": "mpirun --allow-run-as-root --oversubscribe -n 2"}
 # Before --check-all: launch after launch with one workspace, and launches that give up.
 LAUNCHES = {"14_align_at_the_limit": "tests/test_align_exchange.c", "15_one_launch": "tests/test_routing_exchange.c",
-            "16_layer_at_the_limit": "tests/test_moe_counters.c"}
+            "16b_layer_warpgroup_products": "tests/test_moe_counters.c"}
 # In a chapter's program, a block that waits in vain gives up soon.
-DEFINED = dict.fromkeys(("14_align_at_the_limit", "15_one_launch", "16_layer_at_the_limit"), "-DMAX_POLLS=1000")
+DEFINED = dict.fromkeys(("14_align_at_the_limit", "15_one_launch", "16a_layer_bulk_copies",
+                         "16b_layer_warpgroup_products"), "-DMAX_POLLS=1000")
 # Programs of the same kernel, compiled otherwise, that are tried as well: --check-all has few tokens a problem.
 TWINS = {"13_gate_at_the_limit": ["13_gate_at_the_limit_many"]}
 RUNS["11c_moe_tensor_cores"] = RUNS["11d_moe_async_ring"]

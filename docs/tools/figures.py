@@ -22,6 +22,7 @@ import files
 import kernel_steps
 import plot_data
 import results
+import ring_steps
 import runs
 import stages
 import trace
@@ -70,6 +71,10 @@ FIGURES = {
     "11d_pieces": ("Where the chunks of 8 rows are stored", "tensor_figures.draw_chunks", _traced(
         kernel_steps.pieces, "11d_moe_async_ring --num-tokens 8 --num-experts 2 --topk 1 --hidden-size 64 "
         "--intermediate-size 64 --block-size 192")),
+    "16a_phases": ("Two stages, three tiles: the phases of the four barriers", "ring_figures.draw_phases",
+                   lambda _: ring_steps.phases(2, 3)),
+    "16b_product": ("What a warpgroup has of a product of 64 rows", "ring_figures.draw_product",
+                    lambda _: ring_steps.product_layout(32)),
     "results": ("What the chapters gain, in microseconds per call", "plots.draw_results",
                 lambda _: plot_data.few_and_many(results.load())),
     "expert_load": ("{numel:,} choices of {num_experts} experts: how many each gets", "plots.draw_load",
@@ -80,7 +85,7 @@ for _name, _operator in ((name, operator) for name, operator in OPERATORS.items(
                                  lambda _, name=_name: plot_data.time_lines(name, results.load()))
     FIGURES[f"{_name}_counters"] = (_operator.titles[1], "plots.draw_counters",
                                     functools.partial(plot_data.counter_panels, _name))
-if (results.FOLDER / "16_layer_at_the_limit.json").exists():  # there is none before its times are recorded
+if (results.FOLDER / "16b_layer_warpgroup_products.json").exists():  # there is none before its times are recorded
     FIGURES["layer_roofline"] = (
         "The layer below its ceilings: 1 to 16,384 tokens", "plots.draw_roofline",
         lambda _: plot_data.roofline("ceilings " + " ".join(

@@ -37,8 +37,10 @@ STEPPED = {  # the run of a chapter's program that a reader may step through
     "13_gate_at_the_limit": "--num-tokens 1",
     "14_align_at_the_limit": "--counts 6 --block-size 4 --kernel small",  # so that one block writes the whole list
     "15_one_launch": "--num-tokens 1",  # a block has one token
-    "16_layer_at_the_limit": "--num-tokens 1 --hidden-size 128 --intermediate-size 64 --num-experts 1 --topk 1 "
+    "16a_layer_bulk_copies": "--num-tokens 1 --hidden-size 128 --intermediate-size 64 --num-experts 1 --topk 1 "
                              "--dtype bf16",
+    "16b_layer_warpgroup_products": "--num-tokens 1 --hidden-size 128 --intermediate-size 64 --num-experts 1 --topk 1 "
+                                    "--dtype bf16",
 }
 
 

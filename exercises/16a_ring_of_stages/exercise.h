@@ -1,4 +1,4 @@
-/** @file exercise.h  16_ring_of_stages: what the exercise and its grader agree on. */
+/** @file exercise.h  16a_ring_of_stages: what the exercise and its grader agree on. */
 #ifndef EXERCISE_H
 #define EXERCISE_H
 

@@ -1,11 +1,11 @@
-/** @file chapters/16_layer_at_the_limit/copies.cuh  One warp copies weights, three the rows of tokens. */
+/** @file chapters/16b_layer_warpgroup_products/copies.cuh  One warp copies weights, three the rows of tokens. */
 #ifndef MOE_COPIES_CUH
 #define MOE_COPIES_CUH
 
 #include "tiles.cuh"
 
 // [weights]
-/** Asks for a step's weights: every consumer's two boxes of 64 rows. */
+/** Starts the copies of a step's weights: every consumer's two boxes of 64 rows. */
 template <typename Tile>
 static __device__ void copy_weights(const moe_problem &problem, const order &tile, const tensor_map *weights, int k,
                                     bf16 (*stage)[LINE], mbarrier *filled)
@@ -20,8 +20,10 @@ static __device__ void copy_weights(const moe_problem &problem, const order &til
         bulk_copy_tile(stage[box * ROWS], weights, row, k, filled);
     }
 }
+// [weights]
 
-/** Takes tiles until there are no more, tells the others, and copies their weights. One warp. */
+// [take]
+/** Takes tiles until there are no more, publishes them within the block, and copies their weights. One warp. */
 template <typename Tile>
 static __device__ void copy_all_weights(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
                                         const tensor_map *w13, const tensor_map *w2, shared<Tile> &s)
@@ -55,10 +57,10 @@ static __device__ void copy_all_weights(const moe_problem &problem, const moe_bu
         __syncwarp();
     }
 }
-// [weights]
+// [take]
 
-// [tokens]
-/** Adds to an order which positions they are, and tells everybody. One warp. */
+// [order]
+/** Adds to an order which positions they are, and publishes it. One warp. */
 template <typename Tile>
 static __device__ void complete_order(const moe_problem &problem, const moe_buffers &buffers, turn<2> slot,
                                       shared<Tile> &s)
@@ -75,7 +77,9 @@ static __device__ void complete_order(const moe_problem &problem, const moe_buff
     }
     mbarrier_arrive(&s.ordered[slot.place]);
 }
+// [order]
 
+// [tokens]
 /**
  * Copies the tokens' lines of a tile, step by step; 8 threads a line. `rows` are the thread's, in pieces from the first
  * row on; NONE is a line of zeros.
@@ -103,7 +107,9 @@ static __device__ __forceinline__ void copy_tokens(const bf16 *tokens, int lengt
         mbarrier_arrive_cp_async(&s.filled[at.place]);
     }
 }
+// [tokens]
 
+// [all_tokens]
 /** Copies the tokens of all tiles. Three warps. */
 template <typename Tile>
 static __device__ void copy_all_tokens(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
@@ -142,6 +148,6 @@ static __device__ void copy_all_tokens(const moe_problem &problem, const moe_buf
                               (tile.count + TOKEN_STEP - 1) / TOKEN_STEP * TOKEN_STEP, at, s);
     }
 }
-// [tokens]
+// [all_tokens]
 
 #endif

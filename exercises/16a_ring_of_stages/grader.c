@@ -1,6 +1,6 @@
 /**
  * @file grader.c
- * @brief 16_ring_of_stages: sums are right however often the ring goes round, and rows come by bulk copies.
+ * @brief 16a_ring_of_stages: sums are right however often the ring goes round, and rows come by bulk copies.
  */
 #include "exercise.h"
 #include "../grade/grade.h"

@@ -1,4 +1,4 @@
-/** @file main.c  Chapter 16: the layer at the card's ceilings, in one launch. */
+/** @file main.c  Chapter 16b: the layer in one launch, multiplied by warpgroups. */
 #include "harness/moe/moe.h"
 
 /** Shapes that this chapter has no kernel for go through chapter 11b's: so this limit is that chapter's. */
@@ -21,16 +21,17 @@ static size_t workspace_bytes(const struct moe_problem *problem)
     return (4 + (size_t)(problem->capacity / problem->block_size)) * sizeof(int32_t);
 }
 
-/** What chapter 11d works best with. */
+/** What chapter 16a works with: a block of tokens is a tile's. */
 static int block_size_before(const struct moe_problem *problem)
 {
-    return problem->num_tokens * problem->topk < 16 * (int64_t)problem->num_experts ? 16 : 192;
+    (void)problem;
+    return 16;
 }
 
 int main(int argc, char **argv)
 {
     static const struct moe_chapter chapter = {
-        .step = {.name = "16_layer_at_the_limit",
+        .step = {.name = "16b_layer_warpgroup_products",
                  .needs = {.capability = 90, .only = true, .what = "bulk copies, and products of warpgroups (wgmma)"},
                  .unsupported_reason = unsupported_reason,
                  .block_size = block_size,
@@ -38,8 +39,10 @@ int main(int argc, char **argv)
                  .workspace_zeroed = true,
                  .bench_most_tokens = 16384,
                  .launch = moe_launch},
-        .before = {.name = "11d_moe_async_ring",
+        .before = {.name = "16a_layer_bulk_copies",
                    .block_size = block_size_before,
+                   .workspace_bytes = workspace_bytes,
+                   .workspace_zeroed = true,
                    .bench_most_tokens = 64,
                    .launch = moe_launch_before},
     };

@@ -1,12 +1,11 @@
 /**
  * @file moe.cu
- * @brief Chapter 16: the layer at the card's ceilings, in one launch.
+ * @brief Chapter 16b: the layer in one launch, multiplied by warpgroups.
  *
- * Before: two products and a sum, a launch each; all warps copy, then multiply what has come.
- * Now:    one launch. A block takes tiles from one list until none is left: one of its warps copies, four or eight
- *         multiply, straight from shared memory. Tiles of the second product wait for those of the first that they
- *         need.
- * Watch:  launches 1; bulk copies, one for 8 KB; tensor-core operations of a tile fit the tokens that it has.
+ * Before: a warp loads fragments from a stage and multiplies 16 rows by 16 tokens.
+ * Now:    four warps together multiply 64 rows by up to 192 tokens, straight from shared memory. One warp of a block
+ *         copies weights by tensor maps, three copy tokens, four or eight multiply.
+ * Watch:  bulk copies, one for 8 KB; no fragment is loaded; tensor-core operations of a tile fit the tokens that it has.
  */
 #include "copies.cuh"
 #include "products.cuh"
@@ -15,8 +14,8 @@
 
 // [sum]
 /**
- * Adds up what the experts of a token have made, 8 elements a thread, which come in the order of store(). Not `good`:
- * NaN.
+ * Adds up what the experts of a token have made, 8 elements a thread, in the order in which store() left them. Not
+ * `good`: NaN.
  */
 template <typename Tile>
 static __device__ void sum(const moe_problem &problem, const moe_buffers &buffers, bool good)
@@ -47,7 +46,9 @@ static __device__ void sum(const moe_problem &problem, const moe_buffers &buffer
             to[e / 4 * 32 + e / 2 % 2 * 4] = good ? pack(sums[e], sums[e + 1]) : 0xffffffffu;
     }
 }
+// [sum]
 
+// [leave]
 /** Leaves the launch, as a warp: the last one leaves the counters as they were. */
 template <typename Tile>
 static __device__ void leave(const moe_problem &problem, const moe_buffers &buffers, counters *counters)
@@ -70,7 +71,7 @@ static __device__ void leave(const moe_problem &problem, const moe_buffers &buff
         counters->left = 0;
     }
 }
-// [sum]
+// [leave]
 
 // [kernel]
 /** Grid: as many blocks as the device holds at a time. */
@@ -84,13 +85,13 @@ static __global__ void __launch_bounds__(Tile::THREADS, 1)
 
     if (threadIdx.x == 0) {
         for (int i = 0; i < Tile::STAGES; i++) {
-            mbarrier_init(&s.filled[i], COPIERS + 1); /* whoever copies tokens, and weights */
+            mbarrier_init(&s.filled[i], COPIERS + 1); /* 96 copy tokens, 1 announces weights */
             mbarrier_init(&s.emptied[i], Tile::CONSUMER_WARPS);
         }
         for (int i = 0; i < 2; i++) {
             mbarrier_init(&s.taken[i], 1);
-            mbarrier_init(&s.ordered[i], WARP_SIZE);                  /* whoever has written positions */
-            mbarrier_init(&s.done[i], (Tile::WARPS - 1) * WARP_SIZE); /* whoever has read them */
+            mbarrier_init(&s.ordered[i], WARP_SIZE);                  /* the threads that write positions */
+            mbarrier_init(&s.done[i], (Tile::WARPS - 1) * WARP_SIZE); /* the threads that read them */
         }
         mbarrier_init_fence();
     }
@@ -118,11 +119,11 @@ static __global__ void __launch_bounds__(Tile::THREADS, 1)
 // [kernel]
 
 // [launch]
-/** Another step's launch, for what this one has no kernel for. */
+/** Launches chapter 11b's layer, for what this chapter has no kernel for. */
 extern "C" cudaError_t moe_launch_any_shape(const moe_problem *problem, const moe_buffers *buffers,
                                             cudaStream_t stream);
 
-/** A block for every multiprocessor: each holds one. */
+/** Counts a block for every multiprocessor: each holds one. */
 template <typename Tile>
 static cudaError_t resident_blocks(int *blocks)
 {

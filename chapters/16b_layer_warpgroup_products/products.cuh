@@ -1,4 +1,4 @@
-/** @file chapters/16_layer_at_the_limit/products.cuh  The warpgroups that multiply. */
+/** @file chapters/16b_layer_warpgroup_products/products.cuh  The warpgroups that multiply. */
 #ifndef MOE_PRODUCTS_CUH
 #define MOE_PRODUCTS_CUH
 
@@ -7,7 +7,7 @@
 #include "tiles.cuh"
 
 // [multiply]
-/** The sums of a consumer's 2 x 64 rows and N tokens, over `steps` stages. */
+/** Adds up the products of a consumer's 2 x 64 rows and N tokens, over `steps` stages. */
 template <typename Tile, int N>
 static __device__ __forceinline__ void multiply(float (&sums)[2][N / 2], int steps, turn<Tile::STAGES> &at,
                                                 shared<Tile> &s)
@@ -17,7 +17,7 @@ static __device__ __forceinline__ void multiply(float (&sums)[2][N / 2], int ste
 
     for (int step = 0; step < steps; step++, at.next()) {
         mbarrier_wait(&s.filled[at.place], at.parity);
-        async_proxy_fence_shared(); /* what threads have copied is for the tensor cores, too */
+        async_proxy_fence_shared(); /* what threads have copied is read by tensor cores */
         wgmma_keep(sums[0]);
         wgmma_keep(sums[1]);
         wgmma_fence();
@@ -44,20 +44,22 @@ static __device__ __forceinline__ void multiply(float (&sums)[2][N / 2], int ste
 // [multiply]
 
 // [results]
-/** x * sigmoid(x), divided roughly: f32's last two places are far beyond bf16's. */
+/** Returns x * sigmoid(x), divided roughly: f32's last two places are far beyond bf16's. */
 static __device__ float silu(float x)
 {
     return __fdividef(x, 1.0f + __expf(-x));
 }
 
-/** Two numbers as bf16, the first in the lower half. */
+/** Packs two numbers as bf16, the first in the lower half. */
 static __device__ unsigned pack(float low, float high)
 {
     const unsigned upper = __bfloat16_as_ushort(__float2bfloat16_rn(high));
 
     return upper << 16 | __bfloat16_as_ushort(__float2bfloat16_rn(low));
 }
+// [results]
 
+// [store]
 /**
  * Stores a warp's results. A thread has, of 8 tokens, rows g and g + 8 of tokens 2t and 2t + 1, with g = lane / 4 and
  * t = lane % 4; transposed it has rows 2t and 2t + 1, and those + 8, of token g.
@@ -96,9 +98,9 @@ static __device__ __forceinline__ void store(const moe_problem &problem, const m
         }
     }
 }
-// [results]
+// [store]
 
-// [consume]
+// [consume_tile]
 /** Computes a tile with the narrowest product that has room for its tokens. */
 template <typename Tile, int N>
 static __device__ __forceinline__ void consume_tile(const moe_problem &problem, const moe_buffers &buffers,
@@ -114,7 +116,9 @@ static __device__ __forceinline__ void consume_tile(const moe_problem &problem, 
     multiply<Tile, N>(sums, tile.expert >= 0 ? length / LINE : 0, at, s);
     store<Tile, N>(problem, buffers, tile, positions, sums);
 }
+// [consume_tile]
 
+// [consume]
 /** Computes tiles as they are ordered. */
 template <typename Tile>
 static __device__ void consume(const moe_problem &problem, const moe_buffers &buffers, counters *counters,

@@ -1,6 +1,6 @@
 /**
  * @file exercise.cu
- * @brief 16_ring_of_stages: one warp copies, two add; a ring of three stages is between them.
+ * @brief 16a_ring_of_stages: one warp copies, two add; a ring of three stages is between them.
  *
  * As it comes it is right for the first round of the ring. What you write is between // TODO and // END; leave the rest
  * as it is.

@@ -1,6 +1,6 @@
 /**
- * @file chapters/16_layer_at_the_limit/tiles.cuh
- * @brief What a block computes at a time, and how its warps and other blocks hear of it.
+ * @file chapters/16a_layer_bulk_copies/tiles.cuh
+ * @brief What a block computes at a time, and how its warps and the other blocks learn of it.
  */
 #ifndef MOE_TILES_CUH
 #define MOE_TILES_CUH
@@ -13,39 +13,37 @@
 // [constants]
 typedef __nv_bfloat16 bf16;
 
-enum { WARP_SIZE = 32, WARPGROUP = 4 * WARP_SIZE };
-/* A warpgroup's product: 64 rows by a multiple of 8 tokens, here of 16; 16 deep. */
-enum { ROWS = 64, PRODUCT_K = 16, TOKEN_STEP = 16 };
-/* A stage's line is 128 bytes, 8 pieces; 8 of the threads that copy tokens copy one. */
-enum { PIECE = 16 / sizeof(bf16), LINE = 64, PIECES = LINE / PIECE, SWAPPED = 8, SWIZZLE = 128 };
-enum { COPIERS = WARPGROUP - WARP_SIZE, LINES_AT_ONCE = COPIERS / PIECES };
+enum { WARP_SIZE = 32 };
+/* A warp's product: 16 rows by 8 tokens, 16 deep. */
+enum { ROWS = 16, PRODUCT_TOKENS = 8, PRODUCT_K = 16 };
+/* A stage has lines of 2 KB, each copied by one instruction. 16 bytes between them put 8 lines into 32 banks. */
+enum { PIECE = 16 / sizeof(bf16), LINE = 1024, PITCH = LINE + PIECE };
 #ifndef MAX_POLLS
 #define MAX_POLLS (1 << 24) /* seconds on a GPU */
 #endif
-static const unsigned FULL_MASK = 0xffffffffu, NONE = 0xffffffffu;
+static const unsigned FULL_MASK = 0xffffffffu;
 // [constants]
 
 // [tile]
 /**
- * What a block computes at a time: up to TOKENS tokens of one expert, and 2 x 64 rows of weights for each of its
- * consumers, which are warpgroups. A stage of the ring has a line of 64 elements of each row and token.
+ * What a block computes at a time: up to TOKENS tokens of one expert, and 16 rows of weights for each of its consumers,
+ * which are warps. A stage of the ring has 16 lines: of all tokens, or of one consumer's weights.
  */
 template <int CONSUMERS_, int TOKENS_, int STAGES_>
 struct tile {
     static constexpr int CONSUMERS = CONSUMERS_, TOKENS = TOKENS_, STAGES = STAGES_;
-    static constexpr int CONSUMER_WARPS = CONSUMERS * WARPGROUP / WARP_SIZE;
-    static constexpr int THREADS = (CONSUMERS + 1) * WARPGROUP; /* the last warpgroup copies */
-    static constexpr int WARPS = THREADS / WARP_SIZE;
-    static constexpr int LINES = (TOKENS + LINES_AT_ONCE - 1) / LINES_AT_ONCE; /* of tokens, for each thread */
-    static constexpr bool MOVES_REGISTERS = CONSUMERS > 1; /* from the last warpgroup to the others */
-    static constexpr int WEIGHTS = CONSUMERS * 2 * ROWS;   /* rows of weights */
+    static constexpr int CONSUMER_WARPS = CONSUMERS;
+    static constexpr int WARPS = CONSUMER_WARPS + 2; /* the last two copy */
+    static constexpr int THREADS = WARPS * WARP_SIZE;
+    static constexpr int WEIGHTS = CONSUMERS * ROWS; /* rows of weights */
+    static_assert(TOKENS == ROWS, "a stage has as many lines for tokens as for weights");
+    static_assert(STAGES > CONSUMERS, "a tile's step fits into the ring");
 };
-typedef tile<1, 32, 11> few_tokens;  /* 176 KB of weights under way */
-typedef tile<2, 192, 4> many_tokens; /* 192 sums a thread: what fits into registers */
+typedef tile<4, 16, 7> few_tokens; /* 226 KB: all that a block may have */
 // [tile]
 
 // [shared]
-/** The tile that consumers compute next: told by the warps that copy. */
+/** The tile that consumers compute next: published by the warps that copy. */
 struct order {
     int count;        /* of tokens; -1: no more tiles */
     int expert;       /* -1: not here, its results are zeros */
@@ -57,13 +55,13 @@ struct order {
 /** What a block has in shared memory. Barriers of two kinds: something has come, and it is no longer needed. */
 template <typename Tile>
 struct shared {
-    bf16 ring[Tile::STAGES][Tile::WEIGHTS + Tile::TOKENS][LINE];
+    bf16 ring[Tile::STAGES][ROWS][PITCH];
     int positions[2][Tile::TOKENS];
     order orders[2];
     mbarrier filled[Tile::STAGES], emptied[Tile::STAGES], taken[2], ordered[2], done[2];
 };
 
-/** A place in a ring, and how often the ring has been gone round, even or odd. */
+/** An index into a ring, and how often the ring has been gone round, even or odd. */
 template <int PLACES>
 struct turn {
     int place = 0;
@@ -82,12 +80,12 @@ struct turn {
 struct counters {
     int next;     /* tiles that have been taken, but for the first of every block */
     int finished; /* warps that have stored their part of a tile of the second product */
-    int failed;   /* somebody has waited too long */
+    int failed;   /* 1: a warp has waited too long */
     int left;     /* warps that need none of this any more */
     int ready[1]; /* of each block of tokens: warps that have stored their part of a tile of the first product */
 };
 
-/** Says that the warp has stored something. */
+/** Publishes that the warp has stored its part. */
 static __device__ void count_up(int *counter)
 {
     __syncwarp();
@@ -111,7 +109,7 @@ static __device__ bool wait_for(counters *all, const int *counter, int count)
 // [counters]
 
 // [find_tile]
-/** How many tiles the results of each product are for one block of tokens. */
+/** Returns how many tiles the results of each product are for one block of tokens. */
 template <typename Tile, bool FIRST>
 static __host__ __device__ int tiles_of(const moe_problem &problem)
 {
@@ -122,7 +120,7 @@ static __host__ __device__ int tiles_of(const moe_problem &problem)
 }
 
 /**
- * Tile `item` of the list: all of the first product, then all of the second. An expert's blocks of tokens are
+ * Finds tile `item` of the list: all of the first product, then all of the second. An expert's blocks of tokens are
  * neighbours in `expert_ids`; tiles that need the same weights are made neighbours, of 32 blocks at a time, as in
  * chapter 11d.
  */
@@ -139,7 +137,7 @@ static __device__ order find_tile(const moe_problem &problem, const int *expert_
     const unsigned same = __ballot_sync(FULL_MASK, expert_here == expert);
     const int lowest = window + __ffs((int)same) - 1, i = number - lowest * tiles;
 
-    if (expert < 0) /* nobody's weights, and perhaps not neighbours */
+    if (expert < 0) /* no weights, and perhaps not neighbours */
         return order{0, expert, block, number % tiles * outputs, first};
     return order{0, expert, lowest + i % __popc(same), i / __popc(same) * outputs, first};
 }
@@ -150,14 +148,11 @@ static __device__ int find_positions(const moe_problem &problem, const moe_buffe
 {
     const int num_positions = (int)(problem.num_tokens * problem.topk), lane = threadIdx.x % WARP_SIZE;
     const int *const places = buffers.sorted_token_ids + (int64_t)block * problem.block_size;
-    int count = 0;
+    const int position = lane < Tile::TOKENS ? places[lane] : num_positions;
 
-#pragma unroll
-    for (int i = lane; i < Tile::TOKENS; i += WARP_SIZE) {
-        positions[i] = i < problem.block_size ? places[i] : num_positions;
-        count += __popc(__ballot_sync(FULL_MASK, positions[i] < num_positions));
-    }
-    return count;
+    if (lane < Tile::TOKENS)
+        positions[lane] = position;
+    return __popc(__ballot_sync(FULL_MASK, position < num_positions));
 }
 // [find_tile]
 

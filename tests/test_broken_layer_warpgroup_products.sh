@@ -1,13 +1,13 @@
 #!/bin/sh
-# Runs every width of chapter 16's products, then breaks one line of its kernel at a time: the program must refuse the
+# Runs every width of chapter 16b's products, then breaks one line of its kernel at a time: the program must refuse the
 # run for what is wrong. That its counters are zeros after every launch is test_moe_counters.c's.
 #
-# run in all: $b/cpu/16_layer_at_the_limit
+# run in all: $b/cpu/16b_layer_warpgroup_products
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/breaks.sh"
 programs=$(dirname "$1")
-program=$programs/16_layer_at_the_limit
+program=$programs/16b_layer_warpgroup_products
 small="--hidden-size 128 --intermediate-size 64"
 
 # shellcheck disable=SC2086 # words
@@ -26,7 +26,7 @@ small="--hidden-size 128 --intermediate-size 64"
 }
 
 # Only the tile of few tokens is compiled.
-breaks_start "$program" chapters/16_layer_at_the_limit/moe.cu 's/: launch<many_tokens>(.*/: cudaErrorInvalidValue;/'
+breaks_start "$program" chapters/16b_layer_warpgroup_products/moe.cu 's/: launch<many_tokens>(.*/: cudaErrorInvalidValue;/'
 few="$small --num-tokens 20 --num-experts 3 --topk 2"
 ring="--num-tokens 3 --hidden-size 1536 --intermediate-size 64 --num-experts 2 --topk 1"
 
@@ -44,8 +44,8 @@ ring="--num-tokens 3 --hidden-size 1536 --intermediate-size 64 --num-experts 2 -
 
     # --- what the simulator sees ---
     breaks "no fence before the products" '/async_proxy_fence_shared/d' "no fence to the asynchronous proxy" "" $few
-    breaks "a stage that is handed back too early" 's/wgmma_wait_group<1>/wgmma_wait_group<2>/' "race" "" $ring
-    breaks "a stage that nobody hands back" '/if (step > 0 \&\& lane == 0)/,+1d' "deadlock" "" $ring
+    breaks "a stage that is freed too early" 's/wgmma_wait_group<1>/wgmma_wait_group<2>/' "race" "" $ring
+    breaks "a stage that no thread frees" '/if (step > 0 \&\& lane == 0)/,+1d' "deadlock" "" $ring
     breaks "an arrival too few" 's/COPIERS + 1)/COPIERS)/' "asynchronous copy under way" "" $few
     breaks "an arrival too many" 's/COPIERS + 1)/COPIERS + 2)/' "deadlock" "" $few
     breaks "a second product that does not wait" 's/wait_for(counters, \&counters->ready\[tile.block\], needed)/true/' \
