@@ -56,7 +56,7 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "192 --num-experts 8 --topk 2 --tokens-per-rank 150,200 --dispatch all-to-all",
             "4160 --num-experts 10 --topk 9 --num-tokens 1",
             "64 --num-experts 2 --topk 1 --num-tokens 66000 --dispatch all-to-all")],
-        "13_gate_at_the_limit": [  # two routers that --check-all has not
+        "13c_gate_fewer_instructions": [  # two routers that --check-all has not
             "", "--num-tokens 960 --dist normal", "--num-tokens 99 --num-expert-group 16 --dist nan --bias none",
             *(f"--num-tokens {tokens} {router} --dist {dist}" for dist in ("normal", "ties", "nan")
               for tokens, router in ((35, "--num-experts 128 --num-expert-group 4 --topk-group 2 --topk 4"),
@@ -141,12 +141,17 @@ LAUNCHES = {"14_align_at_the_limit": "tests/test_align_exchange.c", "15_one_laun
 DEFINED = dict.fromkeys(("14_align_at_the_limit", "15_one_launch", "16a_layer_bulk_copies",
                          "16b_layer_warpgroup_products"), "-DMAX_POLLS=1000")
 # Programs of the same kernel, compiled otherwise, that are tried as well: --check-all has few tokens a problem.
-TWINS = {"13_gate_at_the_limit": ["13_gate_at_the_limit_many"]}
 RUNS["11c_moe_tensor_cores"] = RUNS["11d_moe_async_ring"]
-RUNS["13_gate_at_the_limit_many"] = [
-    *RUNS["13_gate_at_the_limit"][3:], *(f"--num-tokens {tokens} --num-expert-group 16 --dist ties --bias {bias}"
-                                         for tokens, bias in ((99, "random"), (999, "none"))),
+TWINS = {"13c_gate_fewer_instructions": ["13c_gate_fewer_instructions_many"]}
+RUNS["13a_gate_bound"] = RUNS["13c_gate_fewer_instructions"]
+RUNS["13c_gate_fewer_instructions_many"] = RUNS["13b_gate_lane_per_group"] = [
+    *RUNS["13c_gate_fewer_instructions"][3:],
+    *(f"--num-tokens {tokens} --num-expert-group 16 --dist ties --bias {bias}"
+      for tokens, bias in ((99, "random"), (999, "none"))),
     "--num-tokens 33000 --num-experts 128 --num-expert-group 4 --topk-group 2 --topk 4 --dist normal"]
+
+# Headers that the first chapter to read them does not use as a whole: the chapter that does.
+TRIED_WITH = {"common/kernels/gate_choice.cuh": "13c_gate_fewer_instructions"}
 
 # A rule: what it does, what it looks for in code without comments, what it puts there.
 RULES = [
@@ -270,7 +275,7 @@ def mutants_of(path):
 
 
 def kernels():
-    """Each chapter's name, kernel and the headers that no chapter before it reads."""
+    """Each chapter's name, kernel and the headers that no chapter before it reads, or that are tried with it."""
     seen = set()
     for folder in sorted(pathlib.Path("chapters").glob("[0-9][0-9]*_*")):
         names = ("gate.c", "gate.cu", "align.cu", "moe.cu", "parallel.cu", "routing.cu")
@@ -282,7 +287,7 @@ def kernels():
             for name in re.findall(r'#include "((?:kernels/)?\w+\.cuh)"', (reader := read.pop()).read_text()):
                 header = (pathlib.Path("common") if "/" in name else reader.parent) / name
                 simulated = pathlib.Path("common/simt", name).exists()  # the simulator has its own
-                if str(header) not in seen and not simulated:
+                if str(header) not in seen and not simulated and TRIED_WITH.get(str(header), folder.name) <= folder.name:
                     seen.add(str(header))
                     headers.append(str(header))
                     read.append(header)

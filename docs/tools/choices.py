@@ -57,7 +57,7 @@ def _groups(scores, bias):
 
 @functools.lru_cache(maxsize=None)
 def candidates():
-    """How many experts of a token of the router's data pass chapter 13's bound, of all tokens in ascending order: the
+    """How many experts of a token of the router's data pass chapter 13a's bound, of all tokens in ascending order: the
     bound is the worst of the second best choices in the groups that stay."""
     logits, bias = (_rows(ROUTER / f"layer2_{name}.npy", NUM_EXPERTS, float) for name in ("logits", "bias"))
     counts = []

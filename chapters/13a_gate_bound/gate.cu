@@ -1,26 +1,19 @@
 /**
  * @file gate.cu
- * @brief Chapter 13: the gate at the limit: a bound from the groups' second bests leaves about twelve candidates.
+ * @brief Chapter 13a: a bound in place of rounds: about twelve experts pass it, and their slots are counted.
  *
- * Before: eight rounds, one after the other: a group's best, the token's best, take it out.
- * Now:    no rounds. What may be chosen is found by one comparison for each expert, and ranked all against all.
- * Watch:  shuffles and divergent branches per token; for few tokens two barriers; for many asynchronous copies.
+ * Before: eight rounds, each of which needs the result of the one before it.
+ * Now:    one comparison with a bound for each expert; a candidate's slot is the number of candidates before it.
+ * Watch:  shuffles, which fall; votes and two block barriers, which are new; the time of a single token.
  */
-#include "few_tokens.cuh"
-#include "many_tokens.cuh"
+#include "kernels/few_tokens.cuh"
 #include "harness/gate/gate.h"
 
 // [any_shape]
-/** Chapter 05's launch: for shapes and scores that this chapter has no kernel for. */
+/** Launches chapter 05's kernel, for shapes and scores that this chapter has no kernel for. */
 extern "C" cudaError_t gate_launch_any_shape(const struct gate_problem *problem, const struct gate_buffers *buffers,
                                              cudaStream_t stream);
 // [any_shape]
-
-// [constants]
-#ifndef FEW_TOKENS
-#define FEW_TOKENS 960 /* so many tokens are few */
-#endif
-// [constants]
 
 // [launch]
 template <typename Router, typename T, typename Choice, typename Bias>
@@ -30,15 +23,8 @@ static cudaError_t launch(const gate_problem *problem, const gate_buffers *buffe
     const T *const gating_output = (const T *)buffers->gating_output;
     const Bias *const correction_bias = (const Bias *)buffers->correction_bias;
 
-    if (problem->num_tokens <= FEW_TOKENS || problem->num_tokens < Router::TOKENS) {
-        few_tokens_kernel<Router, T, Choice><<<(unsigned)problem->num_tokens, Router::EXPERTS, 0, stream>>>(
-            how, gating_output, correction_bias, buffers->topk_weights, buffers->topk_ids);
-    } else {
-        const unsigned blocks = (unsigned)((problem->num_tokens + Router::TOKENS - 1) / Router::TOKENS);
-
-        many_tokens_kernel<Router, T, Choice><<<blocks, WARP_SIZE, 0, stream>>>(
-            how, problem->num_tokens, gating_output, correction_bias, buffers->topk_weights, buffers->topk_ids);
-    }
+    few_tokens_kernel<Router, T, Choice><<<(unsigned)problem->num_tokens, Router::EXPERTS, 0, stream>>>(
+        how, gating_output, correction_bias, buffers->topk_weights, buffers->topk_ids);
     return cudaGetLastError();
 }
 // [launch]

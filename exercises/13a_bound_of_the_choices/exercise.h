@@ -1,4 +1,4 @@
-/** @file exercise.h  13_bound_of_the_choices: what the exercise and its grader agree on. */
+/** @file exercise.h  13a_bound_of_the_choices: what the exercise and its grader agree on. */
 #ifndef EXERCISE_H
 #define EXERCISE_H
 

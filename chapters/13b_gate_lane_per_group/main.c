@@ -1,10 +1,10 @@
-/** @file main.c  Chapter 13: the gate at the limit, a bound and the candidates that pass it. */
+/** @file main.c  Chapter 13b: the bound with a lane for each group, several tokens a warp. */
 #include "harness/gate/gate.h"
 
 #include <limits.h>
 #include <string.h>
 
-/** Whether this chapter has a kernel of its own for the problem, as gate.cu has it. */
+/** Returns whether this chapter has its own kernel for the problem; gate.cu has the same list. */
 static bool has_kernel(const struct gate_problem *problem)
 {
     static const int routers[][4] = {{256, 8, 4, 8}, {256, 16, 4, 8}, {128, 4, 2, 4}, {128, 8, 8, 8}, {512, 16, 8, 16}};
@@ -16,7 +16,7 @@ static bool has_kernel(const struct gate_problem *problem)
     return false;
 }
 
-/** Shapes that this chapter has no kernel for go through chapter 05's: so these limits are that chapter's. */
+/** Gives chapter 05's limits, because shapes without a kernel here fall back to chapter 05's. */
 static const char *unsupported_reason(const struct gate_problem *problem)
 {
     const int groups = problem->num_expert_group;
@@ -30,18 +30,18 @@ static const char *unsupported_reason(const struct gate_problem *problem)
     if (problem->num_tokens > INT_MAX)
         return "--num-tokens: more than 2147483647; a grid has at most as many blocks";
     if (problem->num_fused_shared_experts > 0 && !has_kernel(problem))
-        return "--num-fused-shared-experts: not with this router; it goes to chapter 05's kernel, which has none";
+        return "--num-fused-shared-experts: not with this router; it falls back to chapter 05's kernel, which has none";
     return NULL;
 }
 
 int main(int argc, char **argv)
 {
     static const struct gate_chapter chapter = {
-        .step = {.name = "13_gate_at_the_limit",
+        .step = {.name = "13b_gate_lane_per_group",
                  .takes_shared_experts = true,
                  .unsupported_reason = unsupported_reason,
                  .launch = gate_launch},
-        .before = {.name = "05_fused_gate", .launch = gate_launch_before},
+        .before = {.name = "13a_gate_bound", .launch = gate_launch_before},
     };
     return gate_main(argc, argv, &chapter);
 }

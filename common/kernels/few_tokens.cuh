@@ -1,14 +1,16 @@
 /**
- * @file chapters/13_gate_at_the_limit/few_tokens.cuh
- * @brief Few tokens: a block each, a thread for every expert.
+ * @file common/kernels/few_tokens.cuh
+ * @brief Chapter 13a's kernel: a block for each token, a thread for each expert, a bound in place of rounds.
+ *
+ * Chapter 13c launches it for few tokens.
  */
 #ifndef GATE_FEW_TOKENS_CUH
 #define GATE_FEW_TOKENS_CUH
 
-#include "router.cuh"
+#include "kernels/router.cuh"
 
 // [few_token]
-/** What the threads of a token tell each other. One object, so that one address serves for all. */
+/** Holds what the threads of a token share. One object, so that one address serves for all members. */
 template <typename Router>
 struct few_token {
     __align__(16) entry candidates[Router::EXPERTS];
@@ -22,8 +24,8 @@ struct few_token {
 
 // [few_choose]
 /**
- * Writes the ids of the TOPK first candidates, and keeps their scores. AT_ONCE candidates have LANES neighbouring lanes
- * each; together they are the threads that take part.
+ * Writes the ids of the TOPK candidates that rank first, and stores their scores in token.chosen. LANES neighbouring
+ * lanes work on one candidate, and AT_ONCE candidates are ranked at the same time.
  */
 template <int LANES, int AT_ONCE, typename Router>
 static __device__ __forceinline__ void few_choose(few_token<Router> &token, unsigned count, int *topk_ids)
@@ -44,7 +46,7 @@ static __device__ __forceinline__ void few_choose(few_token<Router> &token, unsi
 // [few_choose]
 
 // [few_kernel]
-/** Grid: a block for each token, with a thread for each expert. */
+/** Routes one token. Grid: a block for each token, with a thread for each expert. */
 template <typename Router, typename T, typename Choice, typename Bias>
 static __global__ void __launch_bounds__(Router::EXPERTS)
     few_tokens_kernel(weighting how, const T *gating_output, const Bias *correction_bias, float *topk_weights,
@@ -75,7 +77,7 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
 
     // [few_bound]
     const float mine = token.group_scores[group_of_lane];
-    int rank = 0; /* how many groups rank before this lane's */
+    int rank = 0; /* number of groups that rank before this lane's group */
 
 #pragma unroll
     for (int first = 0; first < Router::GROUPS; first += Router::TOKENS) {

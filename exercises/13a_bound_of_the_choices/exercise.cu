@@ -1,6 +1,6 @@
 /**
  * @file exercise.cu
- * @brief 13_bound_of_the_choices: the eight largest of 128 keys, without a round.
+ * @brief 13a_bound_of_the_choices: the eight largest of 128 keys, without a round.
  *
  * What you write is between // TODO and // END; leave the rest as it is.
  */

@@ -1,11 +1,11 @@
 /**
- * @file chapters/13_gate_at_the_limit/many_tokens.cuh
+ * @file chapters/13c_gate_fewer_instructions/many_tokens.cuh
  * @brief Many tokens: a lane for each group, several tokens a warp.
  */
 #ifndef GATE_MANY_TOKENS_CUH
 #define GATE_MANY_TOKENS_CUH
 
-#include "router.cuh"
+#include "kernels/router.cuh"
 
 #include <cuda_pipeline.h>
 #include <math.h>
