@@ -5,7 +5,7 @@
 #ifndef ROUTING_EXCHANGE_H
 #define ROUTING_EXCHANGE_H
 
-#include "../14_align_at_the_limit/exchange.h"
+#include "../14b_align_published_counts/exchange.h"
 #include "harness/routing/routing.h"
 
 // [exchange_bytes]

@@ -1,5 +1,5 @@
 /** @file main.c  Chapter 15: from logits to the list of rows in one launch, up to 256 tokens. */
-#include "../14_align_at_the_limit/shared_bytes.h"
+#include "../14b_align_published_counts/shared_bytes.h"
 #include "exchange.h"
 
 #include <limits.h>

@@ -111,6 +111,31 @@ def blocks(directory):
             "block_size": block_size, "experts": [expert_of[position] for position in positions]}
 
 
+def bit_table(directory):
+    """Align's arrays as chapter 14a finds them: for each expert its ids' bits, its group's first slot and, for each
+    position, the rank, which is the number of lower bits. ValueError if that is not the slot of the array."""
+    data = blocks(directory)
+    experts, size, begin, rows = data["experts"], data["block_size"], 0, []
+    for expert in range(max(experts) + 1):
+        bits = [int(own == expert) for own in experts]
+        rows.append({"bits": bits, "begin": begin})
+        begin += -(-sum(bits) // size) * size
+    ranks = [sum(rows[expert]["bits"][:position]) for position, expert in enumerate(experts)]
+    slots = [rows[expert]["begin"] + rank for expert, rank in zip(experts, ranks)]
+    if [data["sorted_token_ids"][slot] for slot in slots] != list(range(len(experts))):
+        raise ValueError(f"{directory}: sorted_token_ids is not in the order of the ranks")
+    return {"experts": experts, "block_size": size, "rows": rows, "ranks": ranks, "slots": slots}
+
+
+def published_rows(directory, part, later):
+    """The rows of counts that chapter 14b's blocks publish for these ids, `part` a block, and those of a launch after
+    it for the first `later` ids."""
+    experts = blocks(directory)["experts"]
+    launches = [[[ids[at:at + part].count(expert) for expert in range(max(experts) + 1)]
+                 for at in range(0, len(ids), part)] for ids in (experts, experts[:later])]
+    return {"experts": max(experts) + 1, "part": part, "numels": [len(experts), later], "launches": launches}
+
+
 def load(directory):
     """How many choices each expert gets in a gate's answer, the busiest first, and the words that those get most
     often."""

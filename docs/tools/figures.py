@@ -28,6 +28,7 @@ import stages
 import trace
 from operators import OPERATORS
 
+SIXTEEN_IDS = "--counts 5,3,6,2 --block-size 4"
 PADS = "--counts 1,1,1,1,1,1,1,1 --block-size 32 --kernel large"
 
 
@@ -75,6 +76,13 @@ FIGURES = {
                    lambda _: ring_steps.phases(2, 3)),
     "16b_product": ("What a warpgroup has of a product of 64 rows", "ring_figures.draw_product",
                     lambda _: ring_steps.product_layout(32)),
+    "14a_bit_table": ("Sixteen ids: a row of bits for each expert, and the ranks", "align_figures.draw_bit_table",
+                      lambda build: choices.bit_table(runs.arrays(build, "14a_align_bit_ranks", SIXTEEN_IDS))),
+    "14b_rows": ("Two launches and two sets of rows", "align_figures.draw_published_rows",
+                 lambda build: choices.published_rows(
+                     runs.arrays(build, "14a_align_bit_ranks", SIXTEEN_IDS), part=4, later=8)),
+    "14b_blocks": ("Four blocks: publish early, poll late", "align_figures.draw_blocks_over_time", _traced(
+        kernel_steps.publishing_stages, "14b_align_published_counts --num-tokens 128 --kernel large", blocks=4)),
     "results": ("What the chapters gain, in microseconds per call", "plots.draw_results",
                 lambda _: plot_data.few_and_many(results.load())),
     "expert_load": ("{numel:,} choices of {num_experts} experts: how many each gets", "plots.draw_load",

@@ -232,6 +232,31 @@ def timeline(trace):
     return {"snippets": list(snippets), "rows": rows, "longest": longest}
 
 
+PUBLISHING_STAGES = {"mark_tile": 0, "sum_words": 1, "publish": 1, "scan_experts": 2, "stage_tile": 2,
+                     "exchange_rows": 3, "read_rows": 3, "many_exchange": 3, "move_cursors": 4, "many_scatter": 4,
+                     "close": 4, "many_close": 4}
+
+
+def publishing_stages(trace, blocks):
+    """How many accesses warp 0 makes in each stage of chapter 14b: marking, publishing, ordering, polling, writing; and
+    for each of so many blocks how much later than the first it is drawn. Snippets are of any of its files."""
+    lengths, stage = [0] * 5, 0
+    for event, snippet in ((event, _snippet_at(event)) for event in trace["events"] if event["warp"] == 0):
+        if event["kind"] in ("block_barrier", "return"):
+            continue
+        wanted = PUBLISHING_STAGES.get(snippet, stage)
+        stage = max(stage, wanted)
+        lengths[stage] += 1
+    if not all(lengths):
+        raise ValueError(f"{trace['source']}: a stage without accesses: {lengths}")
+    return {"lengths": lengths, "delays": [block * sum(lengths[:2]) for block in range(blocks)]}
+
+
+def _snippet_at(event):
+    """The snippet of the file that the event stands in, "" if in none."""
+    return dict(enumerate(files.snippets(event["file"]), 1)).get(event.get("line"), "") if event["file"] else ""
+
+
 def _list_stores(trace):
     """The requests that fill what the first store to global memory goes to, and its bytes."""
     stores = [event for event in trace["events"] if event["kind"] == "global_store" and event["lanes"] & 1]

@@ -137,6 +137,7 @@ class Tables(course.Course):
         many = "--kernel large --num-tokens 64 --dist uniform --num-experts 32"
         self.assertEqual(counters.run_of("03_e32"), ("03_third", many))
         self.assertEqual(counters.run_of("03_plain_tree_e32"), ("03_third_plain_tree", many))
+        self.assertEqual(counters.run_of("03_t256"), ("03_third", "--num-tokens 256"))
 
     def test_the_simulator_and_a_gpu(self):
         self.assertEqual(self.writes("<!-- counters: 04 machine:04 -->", ROW, "<!-- row: branches -->"), [

@@ -67,7 +67,8 @@ struct align_step {
     bool workspace_zeroed; /**< it holds zeros before the first launch, then what the last one left; else anything */
     /** Shared memory that a block needs, if that is more than every GPU has; else 0. NULL: never. */
     size_t (*shared_bytes)(const struct align_problem *problem);
-    bool ascending; /**< promises ascending positions in every group */
+    /** Whether it promises ascending positions in every group of this problem. NULL: never. */
+    bool (*ascending)(const struct align_problem *problem);
     /** Launches on `stream`, once or more. Returns the first error. Must not allocate or synchronise. */
     cudaError_t (*launch)(const struct align_problem *problem, const struct align_buffers *buffers,
                           cudaStream_t stream);

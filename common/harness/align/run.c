@@ -63,7 +63,7 @@ static bool verify(const struct launch *launch, const struct operands *operands,
     const struct align_step *const step = launch->step;
     const struct align_buffers buffers = align_buffers_at(operands, OPERAND_HOST);
 
-    return align_check(launch->problem, &buffers, step->ascending, error);
+    return align_check(launch->problem, &buffers, step->ascending && step->ascending(launch->problem), error);
 }
 
 struct launch align_launch_of(const struct align_problem *problem, const struct align_step *step)

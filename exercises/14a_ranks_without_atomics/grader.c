@@ -1,4 +1,4 @@
-/** @file grader.c  14_ranks_without_atomics: every rank, and by what means. */
+/** @file grader.c  14a_ranks_without_atomics: every rank, and by what means. */
 #include "exercise.h"
 #include "../grade/grade.h"
 

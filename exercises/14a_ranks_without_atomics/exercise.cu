@@ -1,6 +1,6 @@
 /**
  * @file exercise.cu
- * @brief 14_ranks_without_atomics: how many ids before this one name the same expert.
+ * @brief 14a_ranks_without_atomics: how many ids before this one name the same expert.
  *
  * The order in which atomics come decides the ranks here. Make them the ids' own. What you write is between // TODO and
  * // END; leave the rest as it is.

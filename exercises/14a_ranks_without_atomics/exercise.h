@@ -1,4 +1,4 @@
-/** @file exercise.h  14_ranks_without_atomics: what the exercise and its grader agree on. */
+/** @file exercise.h  14a_ranks_without_atomics: what the exercise and its grader agree on. */
 #ifndef EXERCISE_H
 #define EXERCISE_H
 

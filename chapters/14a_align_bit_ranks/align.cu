@@ -1,14 +1,17 @@
 /**
- * @file chapters/14_align_at_the_limit/few_ids.cuh
- * @brief Up to FEW_IDS ids: every block knows all of them, and none waits for another.
+ * @file align.cu
+ * @brief Chapter 14a: one launch, and an id's rank is a number of bits.
+ *
+ * Before: block 0 counts while others fill, a second launch sorts; atomics decide the order inside a group.
+ * Now:    one launch for up to 4,096 ids. Every block counts all ids, marks those of its own experts as bits, and writes
+ *         the groups of these experts in ascending order. More ids fall back to chapter 10's kernels.
+ * Watch:  launches 1; no atomic returns a value that is used; pads stored once, behind each group.
  */
-#ifndef ALIGN_FEW_IDS_CUH
-#define ALIGN_FEW_IDS_CUH
-
-#include "list.cuh"
+#include "few_ids.h"
+#include "kernels/align_groups.cuh"
 
 // [few_constants]
-enum { MAX_THREADS = 1024, FEW_IDS = 4096, FEW_EXPERTS = 4, WRITERS = 256 };
+enum { MAX_THREADS = 1024, FEW_EXPERTS = 4, WRITERS = 256 };
 // [few_constants]
 
 // [few_blocks]
@@ -168,4 +171,51 @@ static __global__ void __launch_bounds__(MAX_THREADS) align_few_kernel(list list
     // [few_write]
 }
 
-#endif
+// [launch_few]
+/** A block for every FEW_EXPERTS experts, with up to IDS ids for each of its threads. */
+template <typename Id, int EXPERTS, int IDS>
+static void launch_blocks(const list &list, cudaStream_t stream)
+{
+    const int blocks = (list.num_experts + FEW_EXPERTS - 1) / FEW_EXPERTS;
+    const int share = round_up(list.numel, WARP_SIZE * IDS) / IDS, threads = share > WRITERS ? share : WRITERS;
+
+    align_few_kernel<Id, EXPERTS, IDS><<<blocks, threads, few_shared_bytes(list), stream>>>(list);
+}
+
+template <typename Id, int EXPERTS>
+static cudaError_t launch_few(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream)
+{
+    const list list = list_of(problem, buffers);
+    const int warps = list.numel > 0 ? list.numel : 1; /* an empty grid is a launch error */
+
+    if (list.numel <= WARP_SIZE)
+        align_warp_kernel<Id><<<warps, WARP_SIZE, 0, stream>>>(list);
+    else if (list.numel <= MAX_THREADS)
+        launch_blocks<Id, EXPERTS, 1>(list, stream);
+    else if (list.numel <= 2 * MAX_THREADS)
+        launch_blocks<Id, EXPERTS, 2>(list, stream);
+    else
+        launch_blocks<Id, EXPERTS, 4>(list, stream);
+    return cudaGetLastError();
+}
+// [launch_few]
+
+// [launch]
+/** Launches chapter 10's kernels, which take any number of ids. */
+extern "C" cudaError_t align_launch_any_size(const align_problem *problem, const align_buffers *buffers,
+                                             cudaStream_t stream);
+
+template <typename Id>
+static cudaError_t launch(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream)
+{
+    return problem->num_experts > FAST_EXPERTS ? launch_few<Id, 0>(problem, buffers, stream)
+                                               : launch_few<Id, FAST_EXPERTS>(problem, buffers, stream);
+}
+
+cudaError_t align_launch(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream)
+{
+    if (!align_is_few(problem))
+        return align_launch_any_size(problem, buffers, stream);
+    return problem->wide_ids ? launch<int64_t>(problem, buffers, stream) : launch<int>(problem, buffers, stream);
+}
+// [launch]

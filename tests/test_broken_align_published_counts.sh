@@ -1,21 +1,18 @@
 #!/bin/sh
-# Breaks one line of chapter 14's kernels at a time: the program must refuse the run for what is wrong, or launches that
+# Breaks one line of chapter 14b's kernel at a time: the program must refuse the run for what is wrong, or launches that
 # share a workspace must fail in test_align_exchange.c.
 #
-# run in all: $b/cpu/14_align_at_the_limit
+# run in all: $b/cpu/14b_align_published_counts
 set -u
 . "$(dirname "$0")/tap.sh"
 . "$(dirname "$0")/breaks.sh"
 programs=$(dirname "$1")
-few="--num-tokens 64"
 many="--num-tokens 2048"
 
 # No ids of 64 bits, no more than 256 experts, two sizes of blocks, fewer polls.
-breaks_start "$programs/14_align_at_the_limit" chapters/14_align_at_the_limit/align.cu \
-    's/problem->wide_ids ? launch<int64_t>(problem, buffers, stream) : //
+breaks_start "$programs/14b_align_published_counts" chapters/14b_align_published_counts/align.cu \
+    '/problem->wide_ids ? launch_many<int64_t>/{N;s/problem->wide_ids.*: //}
      /if (problem->num_experts > FAST_EXPERTS)$/,+1d
-     s/problem->num_experts > FAST_EXPERTS ? launch_few<Id, 0>(problem, buffers, stream)//
-     s/: launch_few<Id, FAST_EXPERTS>/launch_few<Id, FAST_EXPERTS>/
      /if (numel <= \(8192\|65536\|262144\|524288\))$/,+1d
      s/, LONG_TILE>(problem/, 4>(problem/
      s/(1 << 22)/100/'
@@ -25,7 +22,7 @@ build_exchange() {
     rebuild "$1" &&
         ${CC:-gcc} -std=c11 -Icommon/simt -Icommon -Dalign_launch_patient=align_launch \
             -Dalign_launch_impatient=align_launch -c tests/test_align_exchange.c -o "$scratch/exchange.o" &&
-        ${CC:-gcc} "$scratch/exchange.o" "$scratch/align.o" "$programs/obj/14_align_at_the_limit/parts.a" \
+        ${CC:-gcc} "$scratch/exchange.o" "$scratch/align.o" "$programs/obj/14b_align_published_counts/parts.a" \
             "$programs/libharness.a" "$programs/libbase.a" "$programs/libsimt.a" -fopenmp -lm -ldl -pthread -lcmocka \
             -o "$scratch/exchange"
 }
@@ -42,12 +39,10 @@ exchange() {
 
 # shellcheck disable=SC2086 # words
 {
-    breaks "no barrier between bits and ranks, few ids" '/\[few_count\]/,/\[few_count\]/{/1u << lane/{n;n;d}}' "race" \
-        "*counts*" $few
     breaks "no barrier between bits and their sums" 's/return !__syncthreads_or(twice);/return !twice;/' "race" "*marks*" $many
     breaks "a row that is not published" 's/^            if (first)$/            if (first \&\& blockIdx.x > 0)/' \
         "expected 26368, got -1" "" $many
-    breaks "a block that returns at once" 's/^    const int set = !(last & 1);/    if (blockIdx.x == 0) return;&/' \
+    breaks "a block that returns at once" '/^    word64 \*const sets = /i if (blockIdx.x == 0) return;' \
         "expected 26368, got -1" "" $many
     breaks "a plain store of a row" 's/atomicExch(&row\[e \/ PER_WORD\], word | WRITTEN)/row[e \/ PER_WORD] = word | WRITTEN/' "race" \
         "*row*" $many
@@ -56,5 +51,5 @@ exchange() {
 }
 exchange "launches of any size, not broken" 's/MAX_POLLS 100/MAX_POLLS 99/' "OK"
 exchange "rows that are not cleared" 's/i < (int)(last >> 1)/i < 0/' "FAILED"
-exchange "readers that are not set back" '/atomicAnd(&shares.workspace->readers, gave_up(set));/d' "FAILED"
+exchange "readers that are not set back" '/atomicAnd(&workspace->readers, gave_up(set));/d' "FAILED"
 finish

@@ -1,8 +1,11 @@
-/** @file chapters/14_align_at_the_limit/list.cuh  What the kernels of few and of many ids have in common. */
-#ifndef ALIGN_LIST_CUH
-#define ALIGN_LIST_CUH
+/**
+ * @file align_groups.cuh
+ * @brief Chapter 14a's lists of rows: a problem in short, blocks of rows, the end of a group and of the list.
+ */
+#ifndef KERNELS_ALIGN_GROUPS_CUH
+#define KERNELS_ALIGN_GROUPS_CUH
 
-#include "exchange.h"
+#include "harness/align/align.h"
 
 // [constants]
 enum { WARP_SIZE = 32, FAST_EXPERTS = 256 };

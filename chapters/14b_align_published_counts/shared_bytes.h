@@ -1,4 +1,4 @@
-/** @file chapters/14_align_at_the_limit/shared_bytes.h  What a launch asks of a GPU. */
+/** @file chapters/14b_align_published_counts/shared_bytes.h  What a launch asks of a GPU. */
 #ifndef ALIGN_SHARED_BYTES_H
 #define ALIGN_SHARED_BYTES_H
 

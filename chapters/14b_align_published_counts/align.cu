@@ -1,45 +1,14 @@
 /**
  * @file align.cu
- * @brief Chapter 14: one launch at every size, and every group in ascending order.
+ * @brief Chapter 14b: one launch at every size, and every group in ascending order.
  *
- * Before: a block counts while others fill, a second launch sorts; atomics decide the order inside a group.
- * Now:    one launch. Few ids: every block counts all of them and writes the groups of its own experts. Many: every
- *         block counts a part, tells the others, and puts its part in order. A rank is a number of bits, so order is
- *         ascending.
- * Watch:  launches 1; no atomic returns a value that is used for a place; blocks of one launch that wait for each
- *         other.
+ * Before: more than 4,096 ids fall back to chapter 10: one block counts all of them, a second launch sorts.
+ * Now:    one launch. Few ids: chapter 14a's kernels. Many: every block counts a part of the ids, publishes its counts,
+ *         polls the other blocks' counts, and writes its part in order.
+ * Watch:  launches 1 at every size; blocks of one launch that wait for each other; no atomic decides a rank.
  */
-#include "few_ids.cuh"
+#include "../14a_align_bit_ranks/few_ids.h"
 #include "many_ids.cuh"
-
-// [launch_few]
-/** A block for every FEW_EXPERTS experts, with up to IDS ids for each of its threads. */
-template <typename Id, int EXPERTS, int IDS>
-static void launch_blocks(const list &list, cudaStream_t stream)
-{
-    const int blocks = (list.num_experts + FEW_EXPERTS - 1) / FEW_EXPERTS;
-    const int share = round_up(list.numel, WARP_SIZE * IDS) / IDS, threads = share > WRITERS ? share : WRITERS;
-
-    align_few_kernel<Id, EXPERTS, IDS><<<blocks, threads, few_shared_bytes(list), stream>>>(list);
-}
-
-template <typename Id, int EXPERTS>
-static cudaError_t launch_few(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream)
-{
-    const list list = list_of(problem, buffers);
-    const int warps = list.numel > 0 ? list.numel : 1; /* an empty grid is a launch error */
-
-    if (list.numel <= WARP_SIZE)
-        align_warp_kernel<Id><<<warps, WARP_SIZE, 0, stream>>>(list);
-    else if (list.numel <= MAX_THREADS)
-        launch_blocks<Id, EXPERTS, 1>(list, stream);
-    else if (list.numel <= 2 * MAX_THREADS)
-        launch_blocks<Id, EXPERTS, 2>(list, stream);
-    else
-        launch_blocks<Id, EXPERTS, 4>(list, stream);
-    return cudaGetLastError();
-}
-// [launch_few]
 
 // [resident]
 /** How many blocks of a kernel wait for each other without harm: one for each multiprocessor, if it holds one. */
@@ -112,21 +81,15 @@ static cudaError_t launch_many(const align_problem *problem, const align_buffers
 // [launch_many]
 
 // [launch]
-template <typename Id>
-static cudaError_t launch(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream)
-{
-    const bool few = problem->kernel == ALIGN_KERNEL_AUTO
-                         ? problem->numel <= FEW_IDS
-                         : problem->kernel == ALIGN_KERNEL_SMALL || problem->numel == 0;
-
-    if (!few)
-        return launch_many<Id>(problem, buffers, stream);
-    return problem->num_experts > FAST_EXPERTS ? launch_few<Id, 0>(problem, buffers, stream)
-                                               : launch_few<Id, FAST_EXPERTS>(problem, buffers, stream);
-}
+/** Launches chapter 14a's kernels, which take up to 4,096 ids. */
+extern "C" cudaError_t align_launch_few(const align_problem *problem, const align_buffers *buffers,
+                                        cudaStream_t stream);
 
 cudaError_t align_launch(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream)
 {
-    return problem->wide_ids ? launch<int64_t>(problem, buffers, stream) : launch<int>(problem, buffers, stream);
+    if (align_is_few(problem))
+        return align_launch_few(problem, buffers, stream);
+    return problem->wide_ids ? launch_many<int64_t>(problem, buffers, stream)
+                             : launch_many<int>(problem, buffers, stream);
 }
 // [launch]

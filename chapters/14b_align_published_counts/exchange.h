@@ -1,4 +1,4 @@
-/** @file chapters/14_align_at_the_limit/exchange.h  The workspace in which blocks tell each other their counts. */
+/** @file chapters/14b_align_published_counts/exchange.h  The workspace in which blocks publish their counts. */
 #ifndef ALIGN_EXCHANGE_H
 #define ALIGN_EXCHANGE_H
 
