@@ -1,4 +1,4 @@
-/** @file main.c  Chapter 11a: the layer as a textbook has it, a thread for every output. */
+/** @file main.c  Chapter 11a: the layer as a textbook has it, one thread per output element. */
 #include "harness/moe/moe.h"
 
 int main(int argc, char **argv)

@@ -4,7 +4,7 @@
 
 #include <limits.h>
 
-/** What is not done in one launch is left to chapters 13 and 14: so these limits are those of the two. */
+/** Returns why a problem is not supported: the limits of chapters 13 and 14, to which other problems fall back. */
 static const char *unsupported_reason(const struct routing_problem *problem)
 {
     const int groups = problem->gate.num_expert_group;
@@ -25,7 +25,7 @@ static size_t workspace_bytes(const struct routing_problem *problem)
     return EXCHANGE_BYTES + align_exchange_bytes(&problem->align);
 }
 
-/** What chapter 14's kernels need, to which larger problems fall back. */
+/** Returns the shared memory of chapter 14's kernels, to which larger problems fall back. */
 static size_t shared_bytes(const struct routing_problem *problem)
 {
     return align_tile_bytes(&problem->align);

@@ -615,6 +615,11 @@
     }
 
     document.querySelectorAll('.stepper').forEach(root => {
-        readTrace(root).then(trace => { root.stepper = new Stepper(root, trace); });
+        readTrace(root).then(trace => {
+            const stepper = new Stepper(root, trace);
+
+            stepper.moveTo(1); /* so that a reader sees lanes and values at once */
+            root.stepper = stepper;
+        });
     });
 })();

@@ -156,3 +156,25 @@ def load(directory):
     return {"num_tokens": shape[0], "numel": len(ids), "num_experts": num_experts, "mean": len(ids) / num_experts,
             "experts": experts, "choices": [choices[expert] for expert in experts], "busiest": busiest,
             "idle": [expert for expert in range(num_experts) if choices[expert] == 0]}
+
+
+def words(directory):
+    """The words that blocks publish in chapter 15, made from the ids of the answer, and of the expert that most tokens
+    chose: each block's position and slot, and how many earlier tokens chose it."""
+    folder = pathlib.Path(directory)
+    (num_tokens, topk), ids = read_array(folder / "topk_ids.npy")
+    slots = read_array(folder / "sorted_token_ids.npy")[1]
+    rows = [ids[at:at + topk] for at in range(0, num_tokens * topk, topk)]
+    chosen = collections.Counter(ids)
+    expert = min(chosen, key=lambda id_: (-chosen[id_], id_))
+    if chosen[expert] != num_tokens:
+        raise ValueError(f"{directory}: no expert is chosen by all {num_tokens} tokens")
+    if set(range(len(ids))) - set(slots):
+        raise ValueError(f"{directory}: a position is not in the list")
+    blocks_of_ids = [{"ids": list(row), "word": f"0x{int.from_bytes(bytes(row), 'little'):016x}", "earlier": number,
+                      "position": number * topk + row.index(expert),
+                      "slot": slots.index(number * topk + row.index(expert))} for number, row in enumerate(rows)]
+    first = blocks_of_ids[0]["slot"]
+    if [block["slot"] for block in blocks_of_ids] != list(range(first, first + num_tokens)):
+        raise ValueError(f"{directory}: the positions of expert {expert} do not follow one another in the list")
+    return {"expert": expert, "tokens": num_tokens, "blocks": blocks_of_ids}

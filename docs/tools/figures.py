@@ -29,6 +29,8 @@ import trace
 from operators import OPERATORS
 
 SIXTEEN_IDS = "--counts 5,3,6,2 --block-size 4"
+WEIGHTS = ("--num-tokens 1 --num-experts 1 --topk 1 --hidden-size 64 --intermediate-size 32 --dtype bf16 "
+           "--trace-kernel gate_up_kernel")
 PADS = "--counts 1,1,1,1,1,1,1,1 --block-size 32 --kernel large"
 
 
@@ -83,6 +85,14 @@ FIGURES = {
                      runs.arrays(build, "14a_align_bit_ranks", SIXTEEN_IDS), part=4, later=8)),
     "14b_blocks": ("Four blocks: publish early, poll late", "align_figures.draw_blocks_over_time", _traced(
         kernel_steps.publishing_stages, "14b_align_published_counts --num-tokens 128 --kernel large", blocks=4)),
+    "11a_sectors": ("One request for weights, 32 lanes: chapter 11a", "layer_figures.draw_requests", _traced(
+        kernel_steps.weight_requests, f"11a_moe_naive {WEIGHTS}", row_bytes=128, num_requests=1, label_every=4,
+        row_height=10)),
+    "11b_sectors": ("Four requests for weights, a warp each: chapter 11b", "layer_figures.draw_requests", _traced(
+        kernel_steps.weight_requests, f"11b_moe_tiled {WEIGHTS}", row_bytes=128, num_requests=4, label_every=1,
+        row_height=20)),
+    "15_words": ("Three blocks, three words: a block for each token", "layer_figures.draw_words",
+                 lambda build: choices.words(runs.arrays(build, "15_one_launch", "--num-tokens 3 --block-size 4"))),
     "results": ("What the chapters gain, in microseconds per call", "plots.draw_results",
                 lambda _: plot_data.few_and_many(results.load())),
     "expert_load": ("{numel:,} choices of {num_experts} experts: how many each gets", "plots.draw_load",

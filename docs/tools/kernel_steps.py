@@ -333,3 +333,23 @@ def ring(trace, stages):
     if len(set(steps.values())) > 1 or any(step % stages != stage for _, step, stage in done):
         raise ValueError(f"{trace['source']}: {trace['kernel']} does not go round a ring of {stages} stages")
     return {"done": done, "stages": stages}
+
+
+def weight_requests(trace, row_bytes, num_requests, label_every, row_height):
+    """The first request for the weights of each of the first warps, so many: where each lane reads, in bytes from the
+    first row on. The weights are what is read second from global memory, one element a lane."""
+    loads = [event for event in trace["events"] if event["kind"] == "global_load" and event["bytes"] < WORD_BYTES]
+    weights = next((event["allocation"][0] for event in loads
+                    if event["allocation"][0] != loads[0]["allocation"][0]), None)
+    first = {}
+    for event in loads:
+        if len(event["active"]) == len(LANES) and event["allocation"][0] == weights:
+            first.setdefault(event["warp"], event)
+    events = [first[warp] for warp in sorted(first)][:num_requests]
+    if len(events) < num_requests:
+        raise ValueError(f"{trace['source']}: {len(events)} of {num_requests} warps read weights with all lanes")
+    base = min(min(event["offset"]) for event in events)
+    offsets = sorted(at - base for event in events for at in event["offset"])
+    return {"row_bytes": row_bytes, "num_rows": offsets[-1] // row_bytes + 1, "offsets": offsets,
+            "bytes": events[0]["bytes"], "num_requests": num_requests, "label_every": label_every,
+            "row_height": row_height}

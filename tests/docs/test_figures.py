@@ -252,6 +252,18 @@ class Committed(unittest.TestCase):
         self.assertEqual([text for text in texts("14b_blocks") if text.startswith("block ")],
                          [f"block {number}" for number in range(4)])
 
+    def test_sectors_of_weights(self):
+        self.assertIn("1 request of 32 lanes: 32 sectors, 64 of 1024 bytes used.", texts("11a_sectors"))
+        self.assertIn("4 requests of 32 lanes: 8 sectors, 256 of 256 bytes used.", texts("11b_sectors"))
+
+    def test_words_are_ids_and_lead_to_neighbouring_slots(self):
+        data = figures.read_data("15_words", BUILD)
+        for number, block in enumerate(data["blocks"]):
+            ids = [int(block["word"][-2 * at - 2:len(block["word"]) - 2 * at], 16) for at in range(8)]
+            self.assertEqual((ids, block["earlier"], block["position"] // 8), (block["ids"], number, number))
+            self.assertIn(block["word"], texts("15_words"))
+            self.assertIn(f"in slot {data['blocks'][0]['slot'] + number}", texts("15_words"))
+
     def test_a_token_through_the_gate(self):
         raw = (runs.arrays(BUILD, "01_cpu_baseline", "--num-tokens 6") / "topk_ids.npy").read_bytes()
         self.assertEqual([text for text in texts("01_flow") if text.startswith("expert ")],
@@ -592,6 +604,10 @@ class Refused(unittest.TestCase):
         ring = self.read("11d_moe_async_ring", runs.STEPPED["11d_moe_async_ring"])
         self.refuses("does not go round a ring of 2 stages", kernel_steps.ring, ring, 2)
 
+    def test_requests_for_weights(self):
+        self.refuses("1 of 5 warps read weights with all lanes", kernel_steps.weight_requests,
+                     self.read("11a_moe_naive", f"{figures.WEIGHTS} --seed 2"), 128, 5, 1, 10)
+
     def arrays(self, program, arguments=""):
         shutil.copytree(runs.arrays(BUILD, program, arguments), self.folder, dirs_exist_ok=True)
 
@@ -619,6 +635,14 @@ class Refused(unittest.TestCase):
             self.refuses("it is no array of i32, i64 or f32", choices.load, self.folder)
         (self.folder / "topk_ids.npy").write_bytes((ROOT / "common/data/router/layer2_logits.npy").read_bytes())
         self.refuses(r"it must be \[tokens, topk] of i32", choices.load, self.folder)
+
+    def test_words_of_blocks(self):
+        self.arrays("15_one_launch", "--num-tokens 64 --block-size 4")
+        self.refuses("no expert is chosen by all 64 tokens", choices.words, self.folder)
+        self.arrays("15_one_launch", "--num-tokens 3 --block-size 4")
+        slot = figures.read_data("15_words", BUILD)["blocks"][0]["slot"]
+        self.change("sorted_token_ids.npy", 4 * (slot - 96), 24)  # a pad in the place of a position
+        self.refuses("a position is not in the list", choices.words, self.folder)
 
     def test_words(self):
         self.arrays("05_fused_gate")

@@ -183,6 +183,10 @@ class Text(Pages):
                       "multiply 16x16 by 16x8 numbers and add"):
             self.assertIn(words, self.pages["stepper_11d.html"])
 
+    def test_a_cooperative_kernel_has_its_own_name(self):
+        for number, kernel in (("11b", "down_kernel"), ("15", "one_launch_kernel")):
+            self.assertIn(f"kernel <code>{kernel}</code>:", self.pages[f"stepper_{number}.html"])
+
     def test_equal_steps_that_follow_one_another_are_one_line(self):
         lines = re.findall(r"<li.*", self.pages["stepper_11b.html"])
         self.assertTrue(all(one != next_one for one, next_one in zip(lines, lines[1:])))
@@ -214,6 +218,7 @@ class InABrowser(Pages):
         for chapter, name, text in self.each():
             self.browser.emulate(width=1280, scheme="light", motion="reduce")  # colours at once
             self.open(name)
+            self.assertEqual(self.run_script("return s.position"), 1, "it opens with its first step done")
             for look in (self.reads_the_trace, self.ends_with_what_the_program_wrote, self.hears_keys,
                          self.says_something_and_marks_its_line_in_every_step_of_every_warp,
                          self.has_the_line_of_a_step_in_view,
