@@ -20,6 +20,7 @@ import sys
 import choices
 import files
 import kernel_steps
+import latency
 import plot_data
 import results
 import ring_steps
@@ -93,6 +94,8 @@ FIGURES = {
         row_height=20)),
     "15_words": ("Three blocks, three words: a block for each token", "layer_figures.draw_words",
                  lambda build: choices.words(runs.arrays(build, "15_one_launch", "--num-tokens 3 --block-size 4"))),
+    "primer_latency": ("One scheduler: the more warps, the fewer empty cycles", "latency_figure.draw_latency",
+                       lambda _: latency.panels(1, 2, 4)),
     "results": ("What the chapters gain, in microseconds per call", "plots.draw_results",
                 lambda _: plot_data.few_and_many(results.load())),
     "expert_load": ("{numel:,} choices of {num_experts} experts: how many each gets", "plots.draw_load",

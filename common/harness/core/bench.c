@@ -243,7 +243,7 @@ static void add_part(const char *heading, const char *name, double part, struct 
         record_number(row, IN_JSON, name, "%.4f", part);
 }
 
-/** Adds what must be done and moved, and how near to the ceilings it was. */
+/** Adds the row's operations and bytes, and their rates as shares of the read bandwidth and of cuBLAS's products. */
 static void add_ceilings(const struct benchmark *bench, const struct bench_row *times, struct record *row)
 {
     const double seconds = 1e-6 * times->here.median;
