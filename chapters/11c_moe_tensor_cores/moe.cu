@@ -22,9 +22,9 @@ enum { PIECE = 16 / sizeof(bf16) };                 /* elements of a chunk of 16
 
 // [tile]
 /**
- * What a thread block computes: ROWS rows of weights for TOKENS tokens, all of one expert. Each of its warps has 16 rows
- * and all tokens. In shared memory each row and each token has K_STEP elements: PIECES chunks, then an empty one, which
- * puts the same chunk of neighbouring rows into different banks.
+ * What a thread block computes: ROWS rows of weights for TOKENS tokens, all of one expert. Each of its warps has 16
+ * rows and all tokens. In shared memory each row and each token has K_STEP elements: PIECES chunks, then an empty one,
+ * which puts the same chunk of neighbouring rows into different banks.
  */
 struct Tile {
     static constexpr int WARPS = 8, PIECES = 16, THREADS = WARPS * WARP_SIZE, LINES_AT_ONCE = THREADS / PIECES;

@@ -3,8 +3,8 @@
  * @brief Chapter 14a: one launch, and an id's rank is a number of bits.
  *
  * Before: block 0 counts while others fill, a second launch sorts; atomics decide the order inside a group.
- * Now:    one launch for up to 4,096 ids. Every block counts all ids, marks those of its own experts as bits, and writes
- *         the groups of these experts in ascending order. More ids fall back to chapter 10's kernels.
+ * Now:    one launch for up to 4,096 ids. Every block counts all ids, marks those of its own experts as bits, and
+ *         writes the groups of these experts in ascending order. More ids fall back to chapter 10's kernels.
  * Watch:  launches 1; no atomic returns a value that is used; pads stored once, behind each group.
  */
 #include "few_ids.h"

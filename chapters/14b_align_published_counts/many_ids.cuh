@@ -9,8 +9,8 @@
 
 // [first_tile]
 /**
- * Marks the tile that begins at `tile` of a part of `end` ids. If a run has an expert twice, goes on with shorter tiles,
- * in which each id has a bit of its own: `tile`, `log_run` and the ids' experts change.
+ * Marks the tile that begins at `tile` of a part of `end` ids. If a run has an expert twice, goes on with shorter
+ * tiles, in which each id has a bit of its own: `tile`, `log_run` and the ids' experts change.
  */
 template <typename Id, int EXPERTS, int THREADS, int IDS>
 static __device__ __forceinline__ void mark_last_tile(const many_shared<EXPERTS, THREADS, IDS> &s, const list &list,

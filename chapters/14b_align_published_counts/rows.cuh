@@ -47,7 +47,8 @@ static __device__ word64 load_word(const word64 *word)
 
 // [publish]
 /**
- * Publishes `count`, of this thread's expert e, in the block's row: PER_WORD experts share a word. A whole warp does it.
+ * Publishes `count`, of this thread's expert e, in the block's row: PER_WORD experts share a word. A whole warp does
+ * it.
  */
 template <int PER_WORD>
 static __device__ void publish(word64 *row, int e, int count)
@@ -73,7 +74,9 @@ static __device__ void store_counts(int *to, const word64 counts[2])
         *(int2 *)to = make_int2((int)counts[0], (int)counts[1]);
 }
 
-/** Sums all blocks' rows into s.counts, and the rows before this block's into s.cursors. Returns false if it gave up. */
+/**
+ * Sums all blocks' rows into s.counts, and the rows before this block's into s.cursors. Returns false if it gave up.
+ */
 template <int EXPERTS, int PER_WORD, int THREADS, int IDS>
 static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THREADS, IDS> &s, const list &list,
                                                  const word64 *rows)

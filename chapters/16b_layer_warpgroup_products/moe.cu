@@ -5,7 +5,8 @@
  * Before: a warp loads fragments from a stage and multiplies 16 rows by 16 tokens.
  * Now:    four warps together multiply 64 rows by up to 192 tokens, straight from shared memory. One warp of a block
  *         copies weights by tensor maps, three copy tokens, four or eight multiply.
- * Watch:  bulk copies, one for 8 KB; no fragment is loaded; tensor-core operations of a tile fit the tokens that it has.
+ * Watch:  bulk copies, one for 8 KB; no fragment is loaded; tensor-core operations of a tile fit the tokens that it
+ *         has.
  */
 #include "copies.cuh"
 #include "products.cuh"

@@ -16,8 +16,8 @@ enum { PIECE = 8, PIECES = LENGTH / PIECE }; /* a piece: 8 elements, a chunk of 
 static __device__ int place_of(int line, int piece)
 {
     // TODO place
-    // Each chunk is in the slot of its number: right, and slow. ldmatrix reads the same chunk of 8 neighbouring lines at
-    // once. Every second line begins in the same bank, so four of those 8 chunks are in the same 4 banks.
+    // Each chunk is in the slot of its number: right, and slow. ldmatrix reads the same chunk of 8 neighbouring lines
+    // at once. Every second line begins in the same bank, so four of those 8 chunks are in the same 4 banks.
     (void)line;
     return piece;
     // END place

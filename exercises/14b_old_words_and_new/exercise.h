@@ -15,7 +15,7 @@ enum { MAX_BLOCKS = 12, WORKSPACE_WORDS = 1 + MAX_BLOCKS };
  * Launches several times with one workspace. In each launch every block has a number and finds out the sum of the
  * numbers of all blocks. The blocks of a launch are on the device at the same time.
  *
- * @param numbers       [num_launches, MAX_BLOCKS] on the device, at least 0; those of the first num_blocks[launch] count
+ * @param numbers       [num_launches, MAX_BLOCKS] on the device, at least 0; the first num_blocks[launch] of each count
  * @param num_blocks    [num_launches] on the host, 1 to MAX_BLOCKS each
  * @param num_launches  at least 1
  * @param workspace     [WORKSPACE_WORDS] on the device, zeros before the first launch

@@ -169,7 +169,7 @@ class Pages(TinyCourse):
         self.assertIn("[notes](@ref chapter_02_notes) [rate](@ref chapter_02_rate)", made["chapter_01.md"])
         self.assertIn("\\subpage chapter_02_notes\n", made["chapter_02.md"])
         self.assertIn("Chapter 2 of 2, ", made["chapter_02.md"], "notes are no chapter")
-        self.assertNotIn('<nav class="way"', made["chapter_02_notes.md"])
+        self.assertIn('<nav class="way" aria-label="Chapter"><a href="chapter_02.html">', made["chapter_02_notes.md"])
         self.assertNotIn("chapter_02_notes", made["chapters.md"] + made["mainpage.md"])
 
     def test_exercises(self):

@@ -124,7 +124,8 @@ class Record(course.Course):
 
 
 # Chapters whose times are not recorded yet. One that has a record must be taken out.
-NOT_RECORDED = {"13a_gate_bound", "13b_gate_lane_per_group"}
+NOT_RECORDED = {"11c_moe_tensor_cores", "13a_gate_bound", "13b_gate_lane_per_group", "14a_align_bit_ranks",
+                "16a_layer_bulk_copies"}
 
 
 class TheCourse(unittest.TestCase):
