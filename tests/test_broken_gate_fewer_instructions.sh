@@ -38,7 +38,7 @@ many="--num-tokens 33 --dist"
         --num-tokens 4 --bias none --logits "$scratch/lone_nan.npy"
     breaks "infinity is not noticed" 's/!(sum_of_two < INFINITY)/isnan(sum_of_two)/' "" "" \
         $many normal --bias "$scratch/all_infinite.npy"
-    breaks "more candidates than there is room for" 's/ | (count > ROOM)//' "" "" $many equal
+    breaks "more candidates than there is room for" 's/ | (count > own_tile.ROOM)//' "" "" $many equal
     breaks "an infinite bound" 's/ | (bound == -INFINITY)//' "" "" $many normal --bias "$scratch/one_each.npy"
     breaks "candidates of all tokens in one list" 's/own_tile.ids\[token_of_warp\] + end/own_tile.ids[0] + end/' \
         "race" "" $many normal
@@ -51,6 +51,6 @@ many="--num-tokens 33 --dist"
     breaks "equals are not parted" '/part_equals<OWN/s/part_equals.*/;/' "" "" $many ties
     breaks "equals are parted the other way round" 's/> own_i)/< own_i)/' "" "" $many ties
     breaks "a list that is not there yet" '/\[choose\]/,/\[choose\]/s/__syncwarp();//' "race" "" $many normal
-    breaks "a group's first place for all of its candidates" 's/passing != 0; next++/passing != 0;/' "" "" $many normal
+    breaks "a group's first position for all of its candidates" 's/passing != 0; next++/passing != 0;/' "" "" $many normal
 }
 finish

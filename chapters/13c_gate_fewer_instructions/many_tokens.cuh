@@ -12,8 +12,8 @@
 
 // [sigmoid]
 /**
- * 1 / (1 + exp(-x)) by two rough instructions, as near as the checker asks. exp(-x) is 2^power, but for what rounding
- * added to power: the fused multiply-adds take it off. 0 or NaN for what has no finite exp(-x); NaN for infinities.
+ * Returns 1 / (1 + exp(-x)) from two approximate instructions, within the checker's tolerance. Rounding moves `power`
+ * by `lost`, which the fused multiply-adds correct. 0 or NaN if exp(-x) is infinite; NaN for infinities.
  */
 static __device__ __forceinline__ float quick_sigmoid(float x)
 {
@@ -26,7 +26,7 @@ static __device__ __forceinline__ float quick_sigmoid(float x)
 // [sigmoid]
 
 // [is_below]
-/** 1 if a is below b, else 0: the sign of their difference. Neither is NaN, nor are they infinite and equal. */
+/** Returns 1 if a is below b, else 0: the sign of a - b. Neither may be NaN, nor both the same infinity. */
 static __device__ __forceinline__ unsigned is_below(float a, float b)
 {
     return __float_as_uint(a - b) >> 31;
@@ -57,7 +57,7 @@ __device__ __forceinline__ __nv_bfloat16 from_float<__nv_bfloat16>(float value)
 // [from_float]
 
 // [two_choices]
-/** The two largest of a lane's choices; NaN is the first if one of them is NaN. */
+/** The two largest of a lane's choices; `first` is NaN if any choice is NaN. */
 struct two_choices {
     float first, second;
 };
@@ -85,16 +85,16 @@ static __device__ __forceinline__ two_choices two_largest(const float (&choice)[
 // [two_choices]
 
 // [tile]
-/** What a warp has in shared memory. Behind each group are 16 bytes of room, so that no two lanes meet in a bank. */
+/** A warp's shared memory. 16 bytes of padding behind each group keep the lanes of a token in different banks. */
 template <typename Router, typename T>
 struct tile {
     static constexpr int STRIDE = Router::COUNT + 16 / sizeof(T);
     static constexpr int BIAS_STRIDE = Router::COUNT + 4;
     static constexpr int ROOM = 4 * Router::TOPK; /* for candidates of a token */
 
-    T logits[WARP_SIZE * STRIDE]; /* group g of token t: lane t * GROUPS + g; then scores in their place */
+    T logits[WARP_SIZE * STRIDE]; /* group g of token t: lane t * GROUPS + g; later its scores */
     float bias[Router::GROUPS * BIAS_STRIDE];
-    /* 32 bytes of room behind each token's: the lanes of four tokens meet in no bank. */
+    /* 32 bytes of padding behind each token's keep the lanes of four tokens in different banks. */
     __align__(16) float choices[Router::TOKENS][ROOM + 8];
     int ids[Router::TOKENS][ROOM + 8];
     int2 chosen[Router::TOKENS][Router::TOPK]; /* an expert and the bits of its score, in one access */
@@ -102,71 +102,71 @@ struct tile {
 // [tile]
 
 // [fetch]
-/** Asks for the rows of a warp's tokens, 16 bytes a lane and time. */
+/** Starts the copies of the rows of a warp's tokens, 16 bytes a lane. */
 template <typename Router, typename T>
 static __device__ __forceinline__ void fetch_rows(const T *rows, T *logits)
 {
-    constexpr int PIECE = 16 / sizeof(T), GROUP = Router::COUNT / PIECE;
+    constexpr int CHUNK = 16 / sizeof(T), GROUP = Router::COUNT / CHUNK;
     const int lane = threadIdx.x % WARP_SIZE;
     const int4 *const from = (const int4 *)rows + lane;
-    int4 *const to = (int4 *)logits + lane + lane / GROUP; /* behind each group a piece is left out */
+    int4 *const to = (int4 *)logits + lane + lane / GROUP; /* behind each group a chunk is left out */
 
 #pragma unroll
-    for (int first = 0; first < Router::TOKENS * Router::EXPERTS / PIECE; first += WARP_SIZE)
+    for (int first = 0; first < Router::TOKENS * Router::EXPERTS / CHUNK; first += WARP_SIZE)
         __pipeline_memcpy_async(to + first + first / GROUP, from + first, 16);
     __pipeline_commit();
 }
 // [fetch]
 
 // [choices]
-/** The choices of a lane's group; its scores take the place of the logits. `bias` is in float. */
+/** Makes the choices of a lane's group, and overwrites its logits by its scores. */
 template <typename Choice, typename T, int COUNT>
 static __device__ __forceinline__ void make_choices(T *logits, const float *bias, float (&choice)[COUNT])
 {
-    constexpr int PIECE = 16 / sizeof(T);
+    constexpr int CHUNK = 16 / sizeof(T);
 
 #pragma unroll
-    for (int first = 0; first < COUNT; first += PIECE) {
-        __align__(16) T piece[PIECE];
+    for (int first = 0; first < COUNT; first += CHUNK) {
+        __align__(16) T chunk[CHUNK];
 
-        *(int4 *)piece = *(const int4 *)(logits + first);
+        *(int4 *)chunk = *(const int4 *)(logits + first);
 #pragma unroll
-        for (int i = 0; i < PIECE; i++) {
-            piece[i] = from_float<T>(quick_sigmoid(to_float(piece[i])));
-            choice[first + i] = round_to<Choice>(to_float(piece[i]) + bias[first + i]);
+        for (int i = 0; i < CHUNK; i++) {
+            chunk[i] = from_float<T>(quick_sigmoid(to_float(chunk[i])));
+            choice[first + i] = round_to<Choice>(to_float(chunk[i]) + bias[first + i]);
         }
-        *(int4 *)(logits + first) = *(const int4 *)piece;
+        *(int4 *)(logits + first) = *(const int4 *)chunk;
     }
 }
 // [choices]
 
-// [places]
-/** How many of a token's choices rank before each of a lane's own. Of several equal ones each gets the last's place. */
+// [slots]
+/** Counts for each of a lane's own choices how many rank before it; equal ones all get the last slot among them. */
 template <int OWN, int GROUPS>
-static __device__ __forceinline__ void count_places(const float *choices, const float (&own)[OWN], int (&place)[OWN])
+static __device__ __forceinline__ void count_slots(const float *choices, const float (&own)[OWN], int (&slot)[OWN])
 {
 #pragma unroll
     for (int k = 0; k < OWN; k++)
-        place[k] = OWN * GROUPS - 1;
+        slot[k] = OWN * GROUPS - 1;
 #pragma unroll
     for (int i = 0; i < OWN * GROUPS; i += 4) {
         const float4 four = *(const float4 *)(choices + i);
 
 #pragma unroll
         for (int k = 0; k < OWN; k++) {
-            place[k] -= is_below(four.x, own[k]);
-            place[k] -= is_below(four.y, own[k]);
-            place[k] -= is_below(four.z, own[k]);
-            place[k] -= is_below(four.w, own[k]);
+            slot[k] -= is_below(four.x, own[k]);
+            slot[k] -= is_below(four.y, own[k]);
+            slot[k] -= is_below(four.z, own[k]);
+            slot[k] -= is_below(four.w, own[k]);
         }
     }
 }
-// [places]
+// [slots]
 
 // [equals]
-/** Takes off those equal ones that come later in the list, and so have higher ids. */
+/** Takes off the equal choices that come later in the list, because those have higher ids. */
 template <int OWN, int GROUPS>
-static __device__ __forceinline__ void part_equals(const float *choices, const float (&own)[OWN], int (&place)[OWN])
+static __device__ __forceinline__ void part_equals(const float *choices, const float (&own)[OWN], int (&slot)[OWN])
 {
     const int group = threadIdx.x % GROUPS;
 
@@ -178,10 +178,10 @@ static __device__ __forceinline__ void part_equals(const float *choices, const f
         for (int k = 0; k < OWN; k++) {
             const int own_i = k * GROUPS + group;
 
-            place[k] -= (four.x == own[k]) & (i > own_i);
-            place[k] -= (four.y == own[k]) & (i + 1 > own_i);
-            place[k] -= (four.z == own[k]) & (i + 2 > own_i);
-            place[k] -= (four.w == own[k]) & (i + 3 > own_i);
+            slot[k] -= (four.x == own[k]) & (i > own_i);
+            slot[k] -= (four.y == own[k]) & (i + 1 > own_i);
+            slot[k] -= (four.z == own[k]) & (i + 2 > own_i);
+            slot[k] -= (four.w == own[k]) & (i + 3 > own_i);
         }
     }
 }
@@ -189,20 +189,20 @@ static __device__ __forceinline__ void part_equals(const float *choices, const f
 
 // [choose]
 /**
- * Chooses among `count` candidates of a token, at most OWN * GROUPS, whose ids ascend: a lane has OWN. All are compared
- * with all, and own_tile.chosen gets the first. count: 0 for a token that chooses nothing here.
+ * Chooses among `count` candidates of a token, at most OWN * GROUPS in ascending order of ids, OWN of them a lane.
+ * Compares all with all and stores the first TOPK in own_tile.chosen. count: 0 for a token that chooses nothing here.
  */
 template <int OWN, typename Router, typename Choice, typename T>
 static __device__ __forceinline__ void choose(tile<Router, T> &own_tile, int token_of_warp, int count)
 {
     constexpr int COUNT = Router::COUNT, GROUPS = Router::GROUPS, TOPK = Router::TOPK;
     constexpr int STRIDE = tile<Router, T>::STRIDE, BIAS_STRIDE = tile<Router, T>::BIAS_STRIDE;
-    const int group = threadIdx.x % GROUPS, first_bit = token_of_warp * TOPK; /* of the token's places */
+    const int group = threadIdx.x % GROUPS, first_bit = token_of_warp * TOPK; /* of the token's slots */
     const T *const scores = own_tile.logits + token_of_warp * GROUPS * STRIDE;
     float *const choices = own_tile.choices[token_of_warp];
     float own[OWN];
     int2 candidate[OWN];
-    int place[OWN];
+    int slot[OWN];
 
 #pragma unroll
     for (int k = 0; k < OWN; k++) {
@@ -216,78 +216,58 @@ static __device__ __forceinline__ void choose(tile<Router, T> &own_tile, int tok
         choices[i] = own[k];
     }
     __syncwarp();
-    count_places<OWN, GROUPS>(choices, own, place);
+    count_slots<OWN, GROUPS>(choices, own, slot);
 
     unsigned taken = count > 0 ? 0 : FULL_MASK >> (WARP_SIZE - TOPK) << first_bit;
 
 #pragma unroll
     for (int k = 0; k < OWN; k++)
-        taken |= ((k * GROUPS + group < count) & (place[k] < TOPK)) ? 1u << (first_bit + place[k]) : 0;
+        taken |= ((k * GROUPS + group < count) & (slot[k] < TOPK)) ? 1u << (first_bit + slot[k]) : 0;
     if (__reduce_or_sync(FULL_MASK, taken) != FULL_MASK >> (WARP_SIZE - Router::TOKENS * TOPK))
-        part_equals<OWN, GROUPS>(choices, own, place);
+        part_equals<OWN, GROUPS>(choices, own, slot);
 #pragma unroll
     for (int k = 0; k < OWN; k++)
-        if ((k * GROUPS + group < count) & (place[k] < TOPK))
-            own_tile.chosen[token_of_warp][place[k]] = candidate[k];
+        if ((k * GROUPS + group < count) & (slot[k] < TOPK))
+            own_tile.chosen[token_of_warp][slot[k]] = candidate[k];
 }
 // [choose]
 
-// [many_kernel]
-// Blocks that a multiprocessor holds at a time, as far as their number goes; so many of them need few registers.
-#if defined __CUDA_ARCH__ && (__CUDA_ARCH__ < 800 || __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870)
-enum { RESIDENT_BLOCKS = 16 };
-#elif defined __CUDA_ARCH__ && (__CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1100)
-enum { RESIDENT_BLOCKS = 24 };
-#else
-enum { RESIDENT_BLOCKS = 32 };
-#endif
-
-/** Grid: a warp, which is a block, for each TOKENS tokens. */
-template <typename Router, typename T, typename Choice, typename Bias>
-static __global__ void __launch_bounds__(WARP_SIZE, RESIDENT_BLOCKS)
-    many_tokens_kernel(weighting how, int64_t num_tokens, const T *gating_output, const Bias *correction_bias,
-                       float *topk_weights, int *topk_ids)
+// [load]
+/** Loads a warp's bias and rows, the bias first: behind the rows it would have to wait for their bytes. */
+template <typename Router, typename T, typename Bias>
+static __device__ __forceinline__ void load(const T *gating_output, int64_t first_row, const Bias *correction_bias,
+                                            tile<Router, T> &own_tile)
 {
-    constexpr unsigned EXPERTS = Router::EXPERTS, COUNT = Router::COUNT, GROUPS = Router::GROUPS;
-    constexpr unsigned TOKENS = Router::TOKENS, TOPK = Router::TOPK;
-    constexpr unsigned STRIDE = tile<Router, T>::STRIDE, BIAS_STRIDE = tile<Router, T>::BIAS_STRIDE;
-    constexpr unsigned ROOM = tile<Router, T>::ROOM;
-    __shared__ __align__(16) tile<Router, T> own_tile;
-    const unsigned lane = threadIdx.x % WARP_SIZE, group = lane % GROUPS, token_of_warp = lane / GROUPS;
-    const int64_t first_token = (int64_t)blockIdx.x * TOKENS;
-    const int64_t first_row = min(first_token, num_tokens - TOKENS); /* the last warp takes full rows, too */
-    // [many_kernel]
+    constexpr unsigned COUNT = Router::COUNT, LOADS = Router::EXPERTS / WARP_SIZE;
+    const unsigned lane = threadIdx.x % WARP_SIZE;
+    float loaded[LOADS] = {};
 
-    // [many_load]
-    float loaded[EXPERTS / WARP_SIZE] = {};
-
-    if (correction_bias) { /* before the rows, behind whose bytes it would have to wait */
+    if (correction_bias) {
 #pragma unroll
-        for (unsigned i = 0; i < EXPERTS / WARP_SIZE; i++)
+        for (unsigned i = 0; i < LOADS; i++)
             loaded[i] = to_float(correction_bias[i * WARP_SIZE + lane]);
     }
-    fetch_rows<Router>(gating_output + first_row * EXPERTS, own_tile.logits);
+    fetch_rows<Router>(gating_output + first_row * Router::EXPERTS, own_tile.logits);
 #pragma unroll
-    for (unsigned i = 0; i < EXPERTS / WARP_SIZE; i++) {
+    for (unsigned i = 0; i < LOADS; i++) {
         const unsigned e = i * WARP_SIZE + lane;
 
-        own_tile.bias[e / COUNT * BIAS_STRIDE + e % COUNT] = loaded[i];
+        own_tile.bias[e / COUNT * tile<Router, T>::BIAS_STRIDE + e % COUNT] = loaded[i];
     }
     __pipeline_wait_prior(0);
     __syncwarp();
+}
+// [load]
 
-    float choice[COUNT];
-
-    make_choices<Choice>(own_tile.logits + lane * STRIDE, own_tile.bias + group * BIAS_STRIDE, choice);
-    // [many_load]
-
-    // [many_bound]
-    const two_choices best = two_largest(choice);
-    const float sum_of_two = round_to<Choice>(best.first + best.second);
-    const float group_score = correction_bias ? sum_of_two : best.first;
-    /* The next float. */
-    const float above = __int_as_float(__float_as_int(group_score) + (group_score < 0.0f ? -1 : 1));
-    unsigned rank = GROUPS - 1; /* how many groups rank before this one */
+// [rank]
+/** Returns how many groups of the token rank before this lane's group. */
+template <unsigned GROUPS>
+static __device__ __forceinline__ unsigned rank_of_group(float group_score)
+{
+    const unsigned group = threadIdx.x % GROUPS;
+    const float above = __int_as_float(__float_as_int(group_score) +
+                                       (group_score < 0.0f ? -1 : 1)); /* the next float */
+    unsigned rank = GROUPS - 1;
 
     /* The groups that are bit to 2 * bit - 1 away are all before this one, or all behind. */
 #pragma unroll
@@ -298,25 +278,102 @@ static __global__ void __launch_bounds__(WARP_SIZE, RESIDENT_BLOCKS)
         for (unsigned i = bit; i < 2 * bit; i++)
             rank -= is_below(__shfl_xor_sync(FULL_MASK, group_score, i), least);
     }
+    return rank;
+}
+// [rank]
 
-    const bool stays = rank < Router::TOPK_GROUP;
+// [mask]
+/** Returns a bit for each choice of a lane's group that reaches the bound: the first expert's is the highest. */
+template <int COUNT>
+static __device__ __forceinline__ unsigned mask_of_candidates(const float (&choice)[COUNT], float bound)
+{
+    unsigned low = 0, high = 0; /* of two halves, from the highest bit down: is the choice below the bound */
+
+#pragma unroll
+    for (int e = 0; e < COUNT / 2; e++) {
+        low = __funnelshift_l(__float_as_uint(choice[e] - bound), low, 1); /* its sign becomes the last bit */
+        high = __funnelshift_l(__float_as_uint(choice[COUNT / 2 + e] - bound), high, 1);
+    }
+    return ~(low << COUNT / 2 | high) << (WARP_SIZE - COUNT);
+}
+// [mask]
+
+// [list]
+/** Stores the ids of a group's candidates, from the highest bit of the mask down, which is in ascending order. */
+static __device__ __forceinline__ void list_candidates(unsigned passing, int first_id, int *next)
+{
+    for (; passing != 0; next++) {
+        const int bit = WARP_SIZE - 1 - __clz((int)passing);
+
+        *next = first_id + WARP_SIZE - 1 - bit;
+        passing ^= 1u << bit;
+    }
+}
+// [list]
+
+// [choose_all]
+/** Chooses for all tokens of a warp, of which none has more than `most` candidates. */
+template <typename Router, typename Choice, typename T>
+static __device__ __forceinline__ void choose_for_tokens(tile<Router, T> &own_tile, int token_of_warp, int count,
+                                                         unsigned most)
+{
+    constexpr int GROUPS = Router::GROUPS;
+
+    if (most <= 2 * GROUPS)
+        choose<2, Router, Choice>(own_tile, token_of_warp, count);
+    else if (most <= 3 * GROUPS)
+        choose<3, Router, Choice>(own_tile, token_of_warp, count);
+    else
+        choose<tile<Router, T>::ROOM / GROUPS, Router, Choice>(own_tile, token_of_warp, count);
+    __syncwarp();
+}
+// [choose_all]
+
+// [many_kernel]
+// Blocks that a multiprocessor can hold at a time; each thread gets the registers that so many of them leave.
+#if defined __CUDA_ARCH__ && (__CUDA_ARCH__ < 800 || __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870)
+enum { RESIDENT_BLOCKS = 16 };
+#elif defined __CUDA_ARCH__ && (__CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1100)
+enum { RESIDENT_BLOCKS = 24 };
+#else
+enum { RESIDENT_BLOCKS = 32 };
+#endif
+
+/** Routes TOKENS tokens. Grid: a block of one warp for each TOKENS tokens. */
+template <typename Router, typename T, typename Choice, typename Bias>
+static __global__ void __launch_bounds__(WARP_SIZE, RESIDENT_BLOCKS)
+    many_tokens_kernel(weighting how, int64_t num_tokens, const T *gating_output, const Bias *correction_bias,
+                       float *topk_weights, int *topk_ids)
+{
+    constexpr unsigned COUNT = Router::COUNT, GROUPS = Router::GROUPS, TOKENS = Router::TOKENS, TOPK = Router::TOPK;
+    constexpr unsigned STRIDE = tile<Router, T>::STRIDE, BIAS_STRIDE = tile<Router, T>::BIAS_STRIDE;
+    __shared__ __align__(16) tile<Router, T> own_tile;
+    const unsigned lane = threadIdx.x % WARP_SIZE, group = lane % GROUPS, token_of_warp = lane / GROUPS;
+    const int64_t first_token = (int64_t)blockIdx.x * TOKENS;
+    const int64_t first_row = min(first_token, num_tokens - TOKENS); /* the last warp has TOKENS rows as well */
+    // [many_kernel]
+
+    // [many_load]
+    load<Router>(gating_output, first_row, correction_bias, own_tile);
+
+    float choice[COUNT];
+
+    make_choices<Choice>(own_tile.logits + lane * STRIDE, own_tile.bias + group * BIAS_STRIDE, choice);
+    // [many_load]
+
+    // [many_bound]
+    const two_choices best = two_largest(choice);
+    const float sum_of_two = round_to<Choice>(best.first + best.second);
+    const float group_score = correction_bias ? sum_of_two : best.first;
+    const bool stays = rank_of_group<GROUPS>(group_score) < Router::TOPK_GROUP;
     float bound = stays ? best.second : INFINITY;
 
 #pragma unroll
     for (int offset = GROUPS / 2; offset > 0; offset /= 2)
         bound = fminf(bound, __shfl_xor_sync(FULL_MASK, bound, offset));
-    // [many_bound]
 
-    // [many_candidates]
-    unsigned low = 0, high = 0; /* a bit for each expert, from the highest down: is its choice below the bound */
-
-#pragma unroll
-    for (unsigned e = 0; e < COUNT / 2; e++) {
-        low = __funnelshift_l(__float_as_uint(choice[e] - bound), low, 1); /* its sign becomes the last bit */
-        high = __funnelshift_l(__float_as_uint(choice[COUNT / 2 + e] - bound), high, 1);
-    }
-
-    unsigned passing = stays ? ~(low << COUNT / 2 | high) << (WARP_SIZE - COUNT) : 0;
+    const unsigned mask = mask_of_candidates(choice, bound);
+    unsigned passing = stays ? mask : 0;
     unsigned end = __popc(passing); /* where this group's candidates end among the token's */
 
 #pragma unroll
@@ -327,38 +384,22 @@ static __global__ void __launch_bounds__(WARP_SIZE, RESIDENT_BLOCKS)
     }
 
     unsigned count = __shfl_sync(FULL_MASK, end, GROUPS - 1, GROUPS);
-    // [many_candidates]
+    // [many_bound]
 
     // [many_unsure]
-    const bool unsure = !(sum_of_two < INFINITY) | (bound == -INFINITY) | (count > ROOM);
+    const bool unsure = !(sum_of_two < INFINITY) | (bound == -INFINITY) | (count > own_tile.ROOM);
     const unsigned unsure_lanes = __ballot_sync(FULL_MASK, unsure);
     const bool by_rounds = (unsure_lanes & FULL_MASK >> (WARP_SIZE - GROUPS) << token_of_warp * GROUPS) != 0;
 
     count = by_rounds ? 0 : count;
     passing = by_rounds ? 0 : passing;
-    // [many_unsure]
 
-    // [many_entries]
     const unsigned most = __reduce_max_sync(FULL_MASK, count);
 
-    for (int *next = own_tile.ids[token_of_warp] + end - __popc(passing); passing != 0; next++) {
-        const int bit = WARP_SIZE - 1 - __clz((int)passing);
-
-        *next = group * COUNT + WARP_SIZE - 1 - bit;
-        passing ^= 1u << bit;
-    }
+    list_candidates(passing, group * COUNT, own_tile.ids[token_of_warp] + end - __popc(passing));
     __syncwarp();
-    // [many_entries]
-
-    // [many_places]
-    if (most <= 2 * GROUPS)
-        choose<2, Router, Choice>(own_tile, token_of_warp, count);
-    else if (most <= 3 * GROUPS)
-        choose<3, Router, Choice>(own_tile, token_of_warp, count);
-    else
-        choose<ROOM / GROUPS, Router, Choice>(own_tile, token_of_warp, count);
-    __syncwarp();
-    // [many_places]
+    choose_for_tokens<Router, Choice>(own_tile, token_of_warp, count, most);
+    // [many_unsure]
 
     // [many_weights]
     const int64_t token = first_row + token_of_warp;

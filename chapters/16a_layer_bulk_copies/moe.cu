@@ -114,21 +114,23 @@ static __global__ void __launch_bounds__(Tile::THREADS, 1)
 extern "C" cudaError_t moe_launch_any_shape(const moe_problem *problem, const moe_buffers *buffers,
                                             cudaStream_t stream);
 
-/** Counts a block for every multiprocessor: each holds one. */
+/** Counts a block for every multiprocessor: each holds one. 0 on a GPU whose blocks have less shared memory. */
 template <typename Tile>
 static cudaError_t resident_blocks(int *blocks)
 {
-    int device, processors, each;
-    cudaError_t status = cudaFuncSetAttribute(layer_kernel<Tile>, cudaFuncAttributeMaxDynamicSharedMemorySize,
-                                              (int)sizeof(shared<Tile>));
+    const int bytes = (int)sizeof(shared<Tile>);
+    int device, processors, most, each = 0;
+    cudaError_t status = cudaGetDevice(&device);
 
-    if (status == cudaSuccess)
-        status = cudaGetDevice(&device);
     if (status == cudaSuccess)
         status = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
     if (status == cudaSuccess)
-        status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, layer_kernel<Tile>, Tile::THREADS,
-                                                               sizeof(shared<Tile>));
+        status = cudaDeviceGetAttribute(&most, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    if (status == cudaSuccess && bytes <= most) {
+        status = cudaFuncSetAttribute(layer_kernel<Tile>, cudaFuncAttributeMaxDynamicSharedMemorySize, bytes);
+        if (status == cudaSuccess)
+            status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, layer_kernel<Tile>, Tile::THREADS, bytes);
+    }
     *blocks = status == cudaSuccess ? processors * each : 0;
     return status;
 }
