@@ -12,6 +12,13 @@ static const char *unsupported_reason(const struct align_problem *problem)
     return NULL;
 }
 
+/** CUB's radix sort is stable. */
+static bool ascending(const struct align_problem *problem)
+{
+    (void)problem;
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     static const struct align_chapter chapter = {
@@ -19,7 +26,7 @@ int main(int argc, char **argv)
                  .unsupported_reason = unsupported_reason,
                  .capacity = align_capacity,
                  .workspace_bytes = cub_align_workspace_bytes,
-                 .ascending = true,
+                 .ascending = ascending,
                  .launch = cub_align_launch},
     };
     return align_main(argc, argv, &chapter);
