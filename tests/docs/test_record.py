@@ -123,11 +123,6 @@ class Record(course.Course):
         self.assertEqual(json.loads(pathlib.Path("elsewhere/h200/02_first.json").read_text()), [run()])
 
 
-# Chapters whose times are not recorded yet. One that has a record must be taken out.
-NOT_RECORDED = {"11c_moe_tensor_cores", "13a_gate_bound", "13b_gate_lane_per_group", "14a_align_bit_ranks",
-                "16a_layer_bulk_copies"}
-
-
 class TheCourse(unittest.TestCase):
     def test_every_recorded_run_has_its_command(self):
         def listed(option):
@@ -149,9 +144,6 @@ class TheCourse(unittest.TestCase):
         if any("stages" in entry for entry in recorded):  # all splits of the layer or none
             commands += listed("--gpus")
         self.assertEqual(len(set(commands)), len(commands))
-        self.assertLessEqual(NOT_RECORDED, {self.program(command) for command in commands})
-        self.assertFalse(NOT_RECORDED & {results.program_of(entry) for entry in recorded}, "take it out of NOT_RECORDED")
-        commands = [command for command in commands if self.program(command) not in NOT_RECORDED]
         self.assertEqual(len(commands), len(recorded))
         self.assertEqual(sorted({results.program_of(entry) for entry in recorded}),
                          sorted({self.program(command) for command in commands}))
