@@ -18,11 +18,11 @@ breaks_start "$(dirname "$1")/14a_align_bit_ranks" chapters/14a_align_bit_ranks/
     breaks "no barrier between bits and ranks" '/\[few_count\]/,/\[few_count\]/{/1u << lane/{n;n;d}}' "race" \
         "*counts*" $few
     breaks "a plain |= of a bit" 's/atomicOr(&\(marks\[.*\]\), 1u << lane)/\1 |= 1u << lane/' "race" "*marks*" $few
-    breaks "a rank that counts the id itself" 's/+ scan_lanes(count) - count/+ scan_lanes(count)/' "race" \
-        "*sorted_token_ids*" $few
+    breaks "a rank that counts the id itself" 's/+ scan_lanes(count) - count/+ scan_lanes(count)/' \
+        "align_groups.cuh*race" "" $few
     breaks "the rank of a warp's id counts the id itself" \
         's/block_size + __popc(same & lanes_below(lane))\]/block_size + __popc(same \& lanes_below(lane + 1))]/' \
-        "race" "*sorted_token_ids*" --num-tokens 2
+        "align_groups.cuh*race" "" --num-tokens 2
     breaks "a block too few" 's/(list.num_experts + FEW_EXPERTS - 1) \/ FEW_EXPERTS/list.num_experts \/ FEW_EXPERTS/' \
         "expert_ids" "" $few --num-experts 255 --dist uniform
 }

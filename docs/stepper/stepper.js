@@ -364,7 +364,7 @@
         const texts = this.data.events.flatMap(
             event => event.words && event.region.includes(region) ? event.words.flat() : []);
 
-        return Math.max(...texts.map(text => text === null ? 1 : text.length));
+        return texts.reduce((most, text) => Math.max(most, text === null ? 1 : text.length), 1);
     };
 
     Stepper.prototype.key = function (event) {

@@ -25,7 +25,8 @@ static __global__ void product_kernel(const uint16_t *weights, const uint16_t *t
         const uint16_t *const from = line < ROWS ? weights + line * LENGTH
                                                  : tokens + (token < count ? token : 0) * LENGTH;
 
-        cp_async_16(lines[line] + (piece ^ line % 8) * PIECE, from + piece * PIECE, token < count ? 16 : 0);
+        __pipeline_memcpy_async(lines[line] + (piece ^ line % 8) * PIECE, from + piece * PIECE, 16,
+                                token < count ? 0 : 16);
     }
     __pipeline_commit();
     __pipeline_wait_prior(0);

@@ -157,7 +157,8 @@ class Text(Pages):
 
     def test_shared_arrays_have_the_names_that_the_kernel_gives_them(self):
         for chapter, _, text in self.each():
-            source = "".join(path.read_text() for path in pathlib.Path("chapters").glob(f"{chapter}_*/*.cu*"))
+            files = [*pathlib.Path("chapters").glob(f"{chapter}_*/*.cu*"), *pathlib.Path("common/kernels").glob("*.cuh")]
+            source = "".join(path.read_text() for path in files)
             own = set(
                 re.findall(r"__shared__ \w+ (\w+)\[|int \*const (\w+) = |\*const (next)|__shared__ int (\w+);", source))
             own |= {tuple(re.findall(r"(\w+)(?:\[[\w:]*\])?[,;]", names))
