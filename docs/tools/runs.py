@@ -36,7 +36,7 @@ STEPPED = {  # the run of a chapter's program that a reader may step through
                           "--trace-kernel sum_partial_kernel",
     "13a_gate_bound": "--num-tokens 1",
     "13b_gate_lane_per_group": "--num-tokens 4",  # a warp has four tokens
-    "13c_gate_fewer_instructions": "--num-tokens 1",
+    "13c_gate_fewer_instructions_many": "--num-tokens 4",  # its own kernel, whatever the number of tokens
     "14a_align_bit_ranks": "--counts 6 --block-size 4 --kernel small",  # so that one block writes the whole list
     "14b_align_published_counts": "--counts 6 --block-size 4 --kernel small",  # a stepper takes atomics for counts
     "15_one_launch": "--num-tokens 1",  # a block has one token
