@@ -7,7 +7,7 @@ static const char *unsupported_reason(const struct align_problem *problem)
     if (problem->kernel == ALIGN_KERNEL_SMALL && problem->numel > 4096)
         return "--kernel small: more than 4096 ids; a block has all of them, four for each of its threads";
     if (problem->num_experts > 2048)
-        return "--num-experts: more than 2048; their counts by warps and tiles exceed a block's shared memory";
+        return "--num-experts: more than 2048; they need over 73 KB of a block's shared memory, which was never tried";
     return NULL;
 }
 

@@ -24,6 +24,8 @@ PARTS = (("05", "the gate"), ("10", "align"), ("12", "the layer, and several GPU
          ("99", "at the limit"))  # the last chapter of each
 ORDER = ("primer", "primer_together", "primer_machine", "chapters", "exercises", "glossary", "simulator", "stepping_in_gdb",
          "router_data")  # others follow
+# What chapters are compared with that is no chapter, as it is called in recorded runs, and in other words.
+NO_CHAPTERS = {"a plain pair of 13 and 14": "13c and then 14b, in two launches"}
 STEP_PAGES = {"step": "What this step changed</a>, line by line", "stepper": "Step through a run</a>"}
 PAGES = (("chapters/[0-9][0-9]*_*/README.md", "chapter_{number}"),
          ("chapters/[0-9][0-9]*_*/NOTES.md", "chapter_{number}_notes"), ("docs/pages/*.md", "{stem}"),
@@ -160,6 +162,14 @@ def _gain(page, run, is_host, sizes):
     return f"| [{page.title}](@ref {page.id}){old} | {_idea(page)} | {' | '.join(cells)} |\n"
 
 
+def _compared(pages, runs):
+    """In brackets, what those chapters are compared with that are not compared with the chapter above them."""
+    others = [(number_of(page), run["before"]) for page, run, above in zip(pages, runs, [None, *pages])
+              if run and run.get("before") and not (above and run["before"] == above.path.split("/")[1])]
+    words = [f"{number}: with {NO_CHAPTERS.get(before) or results.number_of(before)}" for number, before in others]
+    return f" ({'; '.join(words)})" if words else ""
+
+
 def _chapter_list(site, recorded):
     """The parts, under headings that are no sections to Doxygen, whose tree has the chapters themselves."""
     text = ""
@@ -173,12 +183,15 @@ def _chapter_list(site, recorded):
         text += (f"| chapter | the idea | {few} token, us | times as fast | {many:,} tokens, us | times as fast |\n"
                  "|---|---|---:|---:|---:|---:|\n")
         runs = [times.chapter_run(recorded, page.path.split("/")[1]) for page in chapters]
-        for page, run, following in zip(chapters, runs, [*runs[1:], None]):
-            text += _gain(page, following if number_of(page) == "01" else run, number_of(page) == "01", (few, many))
+        rows = [_gain(page, following if number_of(page) == "01" else run, number_of(page) == "01", (few, many))
+                for page, run, following in zip(chapters, runs, [*runs[1:], None])]
+        text += "".join(rows)
         found = [run for run in runs if run]
         host = "; chapter 01 on its CPU, up to 16 threads, and chapter 02 is compared to that" if part == 0 else ""
+        dash = " `-`: not recorded with so many tokens on one GPU." if any("| - |" in row for row in rows) else ""
         text += "\n" + (f"Microseconds per call, median, {provenance.machines(found[-1:])} by `build/gpu/NAME --bench`"
-                        f"{host}. *Times as fast* as the chapter before, in one run: below 1 is slower, see the chapter.\n"
+                        f"{host}. *Times as fast*: compared with the chapter above, in one run"
+                        f"{_compared(chapters, runs)}; below 1 is slower, see the chapter.{dash}\n"
                         if found else "No times are recorded yet.\n")
     return text
 

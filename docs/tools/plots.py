@@ -50,7 +50,7 @@ def _wrapped(notes, width):
 
 
 def draw_times(data, title):
-    left, top, right, bottom = 66, 44, 606, 424
+    left, top, right, bottom = 66, 44, 560, 424
     on_host = "".join(f", chapter {line['label'].partition(' ')[0]} on its CPU"
                       for line in data["lines"] if line["kind"] == "host")
     notes = _wrapped([f"{data['source']}. Medians; kernels are replayed from a CUDA graph{on_host}.", data["old"]], 115)

@@ -40,11 +40,10 @@ print(json.dumps([font.load_char(ord(letter)).linearHoriAdvance / 65536 / 100 fo
 """  # of letters, in parts of the font's size
 NEEDS_MATPLOTLIB = unittest.skipUnless(WITH_MATPLOTLIB, "no python3 here has matplotlib")
 ROUTING = "15_one_launch"
-MOE = tuple(name for name in ("11b_moe_tiled", "11d_moe_async_ring", "16a_layer_bulk_copies",
-                              "16b_layer_warpgroup_products") if (ROOT / f"docs/results/h200/{name}.json").exists())
-GATE = ("02_warp_per_group", "03_divergence_free", "04_bitonic_sort", "05_fused_gate",
-        "13c_gate_fewer_instructions")
-GATE_COUNTED = (*GATE[:-1], "13a_gate_bound", "13b_gate_lane_per_group", GATE[-1])  # the two are not recorded yet
+MOE = ("11b_moe_tiled", "11c_moe_tensor_cores", "11d_moe_async_ring", "16a_layer_bulk_copies",
+       "16b_layer_warpgroup_products")
+GATE = ("02_warp_per_group", "03_divergence_free", "04_bitonic_sort", "05_fused_gate", "13a_gate_bound",
+        "13b_gate_lane_per_group", "13c_gate_fewer_instructions")
 ALIGN = ("06_align_serial", "07_align_vector_pad", "08_align_blelloch", "09_align_warp_scan", "10_align_parallel_fill",
          "14a_align_bit_ranks", "14b_align_published_counts")
 LARGE = "--block-size 1 --kernel large"
@@ -321,11 +320,11 @@ class Plots(unittest.TestCase):
         sums = {"shared_wavefronts": ("shared_load_wavefronts", "shared_store_wavefronts"),
                 "global_sectors": ("global_load_sectors", "global_store_sectors")}
         reports = {}
-        for name in (*GATE_COUNTED, *ALIGN):
+        for name in (*GATE, *ALIGN):
             done = subprocess.run([f"{BUILD}/cpu/{name}", "--format", "csv"], capture_output=True, text=True,
                                   check=True)
             reports[name.partition("_")[0]] = next(csv.DictReader(io.StringIO(done.stdout)))
-        for operator, names in (("gate", GATE_COUNTED), ("align", ALIGN)):
+        for operator, names in (("gate", GATE), ("align", ALIGN)):
             data = figures.read_data(f"{operator}_counters", BUILD)
             self.assertEqual((data["chapters"], len(data["panels"])), ([name.partition("_")[0] for name in names], 6))
             for panel in data["panels"]:
