@@ -4,7 +4,7 @@
 
 #include <limits.h>
 
-/** Returns why a problem is not supported: the limits of chapters 13 and 14, to which other problems fall back. */
+/** Returns why a problem is not supported: the limits of chapters 13c and 14b, to which other problems fall back. */
 static const char *unsupported_reason(const struct routing_problem *problem)
 {
     const int groups = problem->gate.num_expert_group;
@@ -25,7 +25,7 @@ static size_t workspace_bytes(const struct routing_problem *problem)
     return EXCHANGE_BYTES + align_exchange_bytes(&problem->align);
 }
 
-/** Returns the shared memory of chapter 14's kernels, to which larger problems fall back. */
+/** Returns the shared memory of chapter 14b's kernels, to which larger problems fall back. */
 static size_t shared_bytes(const struct routing_problem *problem)
 {
     return align_tile_bytes(&problem->align);
@@ -40,7 +40,7 @@ int main(int argc, char **argv)
                  .workspace_zeroed = true,
                  .shared_bytes = shared_bytes,
                  .launch = routing_launch},
-        .before = {.name = "a plain pair of 13 and 14",
+        .before = {.name = "13c, then 14b, in two launches",
                    .workspace_bytes = workspace_bytes,
                    .workspace_zeroed = true,
                    .shared_bytes = shared_bytes,

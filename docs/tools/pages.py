@@ -24,8 +24,6 @@ PARTS = (("05", "the gate"), ("10", "align"), ("12", "the layer, and several GPU
          ("99", "at the limit"))  # the last chapter of each
 ORDER = ("primer", "primer_together", "primer_machine", "chapters", "exercises", "glossary", "simulator", "stepping_in_gdb",
          "router_data")  # others follow
-# What chapters are compared with that is no chapter, as it is called in recorded runs, and in other words.
-NO_CHAPTERS = {"a plain pair of 13 and 14": "13c and then 14b, in two launches"}
 STEP_PAGES = {"step": "What this step changed</a>, line by line", "stepper": "Step through a run</a>"}
 PAGES = (("chapters/[0-9][0-9]*_*/README.md", "chapter_{number}"),
          ("chapters/[0-9][0-9]*_*/NOTES.md", "chapter_{number}_notes"), ("docs/pages/*.md", "{stem}"),
@@ -166,7 +164,7 @@ def _compared(pages, runs):
     """In brackets, what those chapters are compared with that are not compared with the chapter above them."""
     others = [(number_of(page), run["before"]) for page, run, above in zip(pages, runs, [None, *pages])
               if run and run.get("before") and not (above and run["before"] == above.path.split("/")[1])]
-    words = [f"{number}: with {NO_CHAPTERS.get(before) or results.number_of(before)}" for number, before in others]
+    words = [f"{number}: with {results.number_of(before)}" for number, before in others]
     return f" ({'; '.join(words)})" if words else ""
 
 

@@ -301,7 +301,7 @@ class Plots(unittest.TestCase):
             self.assertTrue(set(lines) <= set(texts(f"{operator}_times")))
         expected["moe"] = {"floor": self.rows(MOE[0], "floor_us"),
                            **{name.replace("_", " "): self.rows(name, "here") for name in MOE}}
-        expected["routing"] = {"a plain pair of 13 and 14": self.rows(ROUTING, "before", dtype="f32"),
+        expected["routing"] = {"13c, then 14b, in two launches": self.rows(ROUTING, "before", dtype="f32"),
                                "floor": self.rows(ROUTING, "floor_us", dtype="f32"),
                                ROUTING.replace("_", " "): self.rows(ROUTING, "here", dtype="f32")}
         panels = figures.read_data("results", BUILD)["panels"]
