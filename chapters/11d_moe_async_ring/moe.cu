@@ -51,7 +51,7 @@ struct tile {
 // [tiles]
 typedef tile<8, 1, 1, 1, 16, 108, 2> few_tokens; /* 128 by 16: small, so that two blocks fit, and copies never pause */
 typedef tile<4, 2, 4, 6, 8, 224, 1> many_tokens; /* 256 by 192: the most that fits into registers: 192 sums a thread */
-/* Two stages each, for GPUs on which a block has less shared memory, 99 KB on most: 128 by 16 and 256 by 96. */
+/* With two stages, for GPUs whose blocks have 99 KB of shared memory: 128 by 16 and 256 by 96. */
 typedef tile<8, 1, 1, 1, 16, 72, 1> few_tokens_99;
 typedef tile<4, 2, 4, 3, 8, 88, 1> many_tokens_99;
 // [tiles]

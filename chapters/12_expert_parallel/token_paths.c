@@ -58,7 +58,7 @@ static bool compute(struct parallel_layer *layer, int64_t num_tokens, struct err
 }
 // [compute]
 
-/* --- the layer's notes' path -------------------------------------------------------------------------------------- */
+/* --- broadcast ---------------------------------------------------------------------------------------------------- */
 
 /** Every rank of the DP group gets the rows that each has of an array; bytes for one token's row. */
 static bool gather_rows(struct parallel_layer *layer, int own, int all, size_t row, struct error *error)

@@ -16,8 +16,8 @@ enum { MAX_THREADS = 1024, FEW_EXPERTS = 4, WRITERS = 256 };
 
 // [few_blocks]
 /**
- * blocks_for() up to 2^15 ids. The reciprocal is a little below 2^32 / block_size, and so is the product below
- * count / block_size: if that is a whole number the quotient is one less, and if not there is none in between.
+ * blocks_for() up to 2^15 ids. The reciprocal is a little below 2^32 / block_size, so the upper half of the product is
+ * ceil(count / block_size) - 1 for every count above 0.
  */
 static __device__ int few_blocks_for(int count, const list &list)
 {

@@ -3,8 +3,8 @@
  * @brief Chapter 16a: the layer in one launch, fed by bulk copies.
  *
  * Before: two products and a sum, a launch each; all warps copy, then multiply what has come.
- * Now:    one launch. A block takes tiles from one list until none is left: two of its warps copy, 2 KB an instruction,
- *         four multiply. Tiles of the second product wait for those of the first that they need.
+ * Now:    one launch. A block takes tiles from one list until none is left: two of its warps copy, up to 2 KB an
+ *         instruction, four multiply. Tiles of the second product wait for those of the first that they need.
  * Watch:  launches 1; block barriers one a block; every weight comes by a bulk copy.
  */
 #include "copies.cuh"

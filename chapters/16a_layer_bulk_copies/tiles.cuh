@@ -39,7 +39,7 @@ struct tile {
     static_assert(TOKENS == ROWS, "a stage has as many lines for tokens as for weights");
     static_assert(STAGES > CONSUMERS, "a tile's step fits into the ring");
 };
-typedef tile<4, 16, 7> few_tokens; /* 226 KB: all that a block may have */
+typedef tile<4, 16, 7> few_tokens; /* 226 KB of the 227 that a block may have */
 // [tile]
 
 // [shared]
