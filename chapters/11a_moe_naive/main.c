@@ -4,7 +4,7 @@
 int main(int argc, char **argv)
 {
     static const struct moe_chapter chapter = {
-        .step = {.name = "11a_moe_naive", .bench_most_tokens = 512, .launch = moe_launch},
+        .implementation = {.name = "11a_moe_naive", .bench_most_tokens = 512, .launch = moe_launch},
     };
     return moe_main(argc, argv, &chapter);
 }

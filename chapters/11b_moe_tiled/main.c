@@ -17,11 +17,11 @@ static int block_size(const struct moe_problem *problem)
 int main(int argc, char **argv)
 {
     static const struct moe_chapter chapter = {
-        .step = {.name = "11b_moe_tiled",
-                 .unsupported_reason = unsupported_reason,
-                 .block_size = block_size,
-                 .bench_most_tokens = 4096,
-                 .launch = moe_launch},
+        .implementation = {.name = "11b_moe_tiled",
+                           .unsupported_reason = unsupported_reason,
+                           .block_size = block_size,
+                           .bench_most_tokens = 4096,
+                           .launch = moe_launch},
         .before = {.name = "11a_moe_naive", .bench_most_tokens = 512, .launch = moe_launch_before},
     };
     return moe_main(argc, argv, &chapter);

@@ -12,7 +12,7 @@
 /** Where an array of this rank lies. */
 static void *data(const struct parallel_layer *layer, int array)
 {
-    return operand_data(layer->arrays, array, OPERAND_DEVICE);
+    return tensor_data(layer->arrays, array, TENSOR_DEVICE);
 }
 
 static bool launched(cudaError_t status, struct error *error)

@@ -37,10 +37,10 @@ static const char *unsupported_reason(const struct gate_problem *problem)
 int main(int argc, char **argv)
 {
     static const struct gate_chapter chapter = {
-        .step = {.name = "13a_gate_bound",
-                 .takes_shared_experts = true,
-                 .unsupported_reason = unsupported_reason,
-                 .launch = gate_launch},
+        .implementation = {.name = "13a_gate_bound",
+                           .takes_shared_experts = true,
+                           .unsupported_reason = unsupported_reason,
+                           .launch = gate_launch},
         .before = {.name = "05_fused_gate", .launch = gate_launch_before},
     };
     return gate_main(argc, argv, &chapter);

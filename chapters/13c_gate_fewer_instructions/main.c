@@ -37,10 +37,10 @@ static const char *unsupported_reason(const struct gate_problem *problem)
 int main(int argc, char **argv)
 {
     static const struct gate_chapter chapter = {
-        .step = {.name = "13c_gate_fewer_instructions",
-                 .takes_shared_experts = true,
-                 .unsupported_reason = unsupported_reason,
-                 .launch = gate_launch},
+        .implementation = {.name = "13c_gate_fewer_instructions",
+                           .takes_shared_experts = true,
+                           .unsupported_reason = unsupported_reason,
+                           .launch = gate_launch},
         .before = {.name = "13b_gate_lane_per_group", .launch = gate_launch_before},
     };
     return gate_main(argc, argv, &chapter);

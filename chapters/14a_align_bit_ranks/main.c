@@ -14,12 +14,12 @@ static const char *unsupported_reason(const struct align_problem *problem)
 int main(int argc, char **argv)
 {
     static const struct align_chapter chapter = {
-        .step = {.name = "14a_align_bit_ranks",
-                 .unsupported_reason = unsupported_reason,
-                 .capacity = align_capacity_of_few,
-                 .workspace_bytes = align_spread_offsets_bytes, /* chapter 10's kernel wants it */
-                 .ascending = align_is_few,
-                 .launch = align_launch},
+        .implementation = {.name = "14a_align_bit_ranks",
+                           .unsupported_reason = unsupported_reason,
+                           .capacity = align_capacity_of_few,
+                           .workspace_bytes = align_spread_offsets_bytes, /* chapter 10's kernel wants it */
+                           .ascending = align_is_few,
+                           .launch = align_launch},
         .before = {.name = "10_align_parallel_fill",
                    .capacity = align_capacity_of_few,
                    .workspace_bytes = align_spread_offsets_bytes,

@@ -21,14 +21,14 @@ static bool always(const struct align_problem *problem)
 int main(int argc, char **argv)
 {
     static const struct align_chapter chapter = {
-        .step = {.name = "14b_align_published_counts",
-                 .unsupported_reason = unsupported_reason,
-                 .capacity = align_capacity_of_few,
-                 .workspace_bytes = align_exchange_bytes,
-                 .workspace_zeroed = true,
-                 .shared_bytes = align_tile_bytes,
-                 .ascending = always,
-                 .launch = align_launch},
+        .implementation = {.name = "14b_align_published_counts",
+                           .unsupported_reason = unsupported_reason,
+                           .capacity = align_capacity_of_few,
+                           .workspace_bytes = align_exchange_bytes,
+                           .workspace_zeroed = true,
+                           .shared_bytes = align_tile_bytes,
+                           .ascending = always,
+                           .launch = align_launch},
         .before = {.name = "14a_align_bit_ranks",
                    .capacity = align_capacity_of_few,
                    .workspace_bytes = align_spread_offsets_bytes,

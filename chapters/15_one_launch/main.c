@@ -34,12 +34,12 @@ static size_t shared_bytes(const struct routing_problem *problem)
 int main(int argc, char **argv)
 {
     static const struct routing_chapter chapter = {
-        .step = {.name = "15_one_launch",
-                 .unsupported_reason = unsupported_reason,
-                 .workspace_bytes = workspace_bytes,
-                 .workspace_zeroed = true,
-                 .shared_bytes = shared_bytes,
-                 .launch = routing_launch},
+        .implementation = {.name = "15_one_launch",
+                           .unsupported_reason = unsupported_reason,
+                           .workspace_bytes = workspace_bytes,
+                           .workspace_zeroed = true,
+                           .shared_bytes = shared_bytes,
+                           .launch = routing_launch},
         .before = {.name = "13c, then 14b, in two launches",
                    .workspace_bytes = workspace_bytes,
                    .workspace_zeroed = true,

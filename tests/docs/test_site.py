@@ -141,9 +141,9 @@ class Files(Site):
         if subprocess.check_output(["doxygen", "--version"], text=True).split()[0] != "1.9.8":  # silent there
             said.append("unable to resolve")
         wrong = "@no_such_command See @ref no_page_has_this_name."
-        self.stops([f"{file}.*{reason}" for file in ("primer.md", "operand.h") for reason in said],
+        self.stops([f"{file}.*{reason}" for file in ("primer.md", "tensor.h") for reason in said],
                    ("docs/pages/primer.md", r"\n\Z", f" {wrong}\n"),
-                   ("common/harness/core/operand.h", "An operator lists", f"{wrong} An operator lists"),
+                   ("common/harness/core/tensor.h", "An operator lists", f"{wrong} An operator lists"),
                    command=("-c", UNCHECKED))
 
     def test_a_site_without_its_style(self):

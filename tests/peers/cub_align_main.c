@@ -22,12 +22,12 @@ static bool ascending(const struct align_problem *problem)
 int main(int argc, char **argv)
 {
     static const struct align_chapter chapter = {
-        .step = {.name = "cub_align",
-                 .unsupported_reason = unsupported_reason,
-                 .capacity = align_capacity,
-                 .workspace_bytes = cub_align_workspace_bytes,
-                 .ascending = ascending,
-                 .launch = cub_align_launch},
+        .implementation = {.name = "cub_align",
+                           .unsupported_reason = unsupported_reason,
+                           .capacity = align_capacity,
+                           .workspace_bytes = cub_align_workspace_bytes,
+                           .ascending = ascending,
+                           .launch = cub_align_launch},
     };
     return align_main(argc, argv, &chapter);
 }

@@ -65,7 +65,7 @@ static inline int64_t moe_positions(const struct moe_problem *problem)
  * type. `unsupported_reason` returns NULL, or one line that names the flag it cannot take and why; NULL in its place
  * takes everything.
  */
-struct moe_step {
+struct moe_implementation {
     const char *name;
     struct gpu_needs needs; /**< of the GPU; all zeros: nothing */
     const char *(*unsupported_reason)(const struct moe_problem *problem);
@@ -78,10 +78,10 @@ struct moe_step {
     cudaError_t (*launch)(const struct moe_problem *problem, const struct moe_buffers *buffers, cudaStream_t stream);
 };
 
-/** What one chapter is: its step, and the step of the chapter before it (no name in the first). */
+/** What one chapter is: its implementation, and the implementation of the chapter before it (no name in the first). */
 struct moe_chapter {
-    struct moe_step step;
-    struct moe_step before;
+    struct moe_implementation implementation;
+    struct moe_implementation before;
 };
 
 /** Every moe.cu defines this one; the build gives the chapter before the name moe_launch_before. */

@@ -1,36 +1,36 @@
 /**
- * @file core/operand.h
+ * @file core/tensor.h
  * @brief The arrays of an operator, as data: what is done with all of them is done here, whatever the operator is.
  *
- * An operator lists its operands once for a problem; then each has a host copy (a workspace has none) and, during a
+ * An operator lists its tensors once for a problem; then each has a host copy (a workspace has none) and, during a
  * run, a device copy between guard bands.
  */
-#ifndef OPERAND_H
-#define OPERAND_H
+#ifndef TENSOR_H
+#define TENSOR_H
 
 #include "harness/core/device_buffer.h"
 #include "harness/core/generated.h"
 #include "harness/core/npy.h"
 
-enum operand_role { OPERAND_INPUT, OPERAND_OUTPUT, OPERAND_WORKSPACE };
+enum tensor_role { TENSOR_INPUT, TENSOR_OUTPUT, TENSOR_WORKSPACE };
 
 /**
  * How an input is made that has no copy on the host: it lies in pieces, and piece number p of it is piece numbers[p] of
  * the whole array.
  */
-struct operand_recipe {
+struct tensor_recipe {
     struct generated values;
-    int64_t piece;          /**< elements of one; 0: this operand has a copy on the host */
-    const int32_t *numbers; /**< the operator's, as long as the operand lives */
+    int64_t piece;          /**< elements of one; 0: this tensor has a copy on the host */
+    const int32_t *numbers; /**< the operator's, as long as the tensor lives */
 };
 
 /** One array that a kernel reads or writes. */
-struct operand {
+struct tensor {
     const char *name; /**< "gating_output": in messages and in NAME.npy */
-    enum operand_role role;
+    enum tensor_role role;
     struct npy_array
         host; /**< type and shape, set by the operator; the data, NULL in a workspace and where there is a recipe */
-    struct operand_recipe recipe;
+    struct tensor_recipe recipe;
     size_t idle_bytes; /**< of its bytes, those that no kernel needs to move */
     bool absent;       /**< this problem has none: its addresses are NULL */
     bool zeroed;       /**< a workspace that holds zeros before the first launch, not poison */
@@ -38,64 +38,64 @@ struct operand {
     struct device_buffer device;
 };
 
-enum { MAX_OPERANDS = 25 };
+enum { MAX_TENSORS = 25 };
 
 /** All of an operator's, in the order of its own enumeration. All zero: none. */
-struct operands {
-    struct operand list[MAX_OPERANDS];
+struct tensors {
+    struct tensor list[MAX_TENSORS];
     int count;
     unsigned char poison; /**< every byte of outputs and workspace before a launch */
 };
 
-enum operand_place { OPERAND_HOST, OPERAND_DEVICE };
+enum tensor_place { TENSOR_HOST, TENSOR_DEVICE };
 
-/** The bytes of an operand; 0 if it is absent. */
-size_t operand_bytes(const struct operand *operand);
+/** The bytes of a tensor; 0 if it is absent. */
+size_t tensor_bytes(const struct tensor *tensor);
 
 /** Reads `count` floats from element `first` on: of the host's copy, or by its recipe and then inside one piece. */
-void operand_read(const struct operand *operand, int64_t first, int64_t count, float *values);
+void tensor_read(const struct tensor *tensor, int64_t first, int64_t count, float *values);
 
-/** Where an operand's data lies; NULL if it is absent. */
-void *operand_data(const struct operands *operands, int index, enum operand_place place);
+/** Where a tensor's data lies; NULL if it is absent. */
+void *tensor_data(const struct tensors *tensors, int index, enum tensor_place place);
 
 /** The bytes of all inputs and outputs: what a kernel must move at the least. */
-double operands_bytes_to_move(const struct operands *operands);
+double tensors_bytes_to_move(const struct tensors *tensors);
 
 /** Allocates host memory, not filled, for inputs and outputs. False, owning nothing, when memory is short. */
-bool operands_allocate(struct operands *operands, struct error *error);
+bool tensors_allocate(struct tensors *tensors, struct error *error);
 
 /** Frees all that they own, on the host and on the device. */
-void operands_free(struct operands *operands);
+void tensors_free(struct tensors *tensors);
 
-/** Copies what an operand of the same shape has on the host, if it has. */
-void operand_copy_host(struct operand *operand, const struct operand *from);
+/** Copies what a tensor of the same shape has on the host, if it has. */
+void tensor_copy_host(struct tensor *tensor, const struct tensor *from);
 
-/** Copies the inputs on the host from operands of the same shapes. */
-void operands_copy_inputs(struct operands *operands, const struct operands *from);
+/** Copies the inputs on the host from tensors of the same shapes. */
+void tensors_copy_inputs(struct tensors *tensors, const struct tensors *from);
 
 /** Overwrites the outputs on the host, so that nothing of an earlier run can pass for this one's. */
-void operands_poison_host(struct operands *operands);
+void tensors_poison_host(struct tensors *tensors);
 
 /**
  * Allocates device memory between guard bands, uploads or makes the inputs and poisons the rest. False, owning none of
  * it; if there is not enough memory, before anything is done.
  */
-bool operands_to_device(struct operands *operands, struct error *error);
+bool tensors_to_device(struct tensors *tensors, struct error *error);
 
 /**
  * Downloads the outputs, looks at every guard band and compares the inputs with what they were. False, as RUN_WRONG,
  * with the reason.
  */
-bool operands_fetch(struct operands *operands, struct error *error);
+bool tensors_fetch(struct tensors *tensors, struct error *error);
 
 /** Frees the device memory. */
-void operands_leave_device(struct operands *operands);
+void tensors_leave_device(struct tensors *tensors);
 
 /**
  * Writes every output to NAME.npy in the directory of --out, one of `files` each, which begin as zeros; they are for
  * whole_files_keep() to put in their places, or to be dropped on failure.
  */
-bool operands_write(const struct operands *operands, const char *directory, struct whole_file files[MAX_OPERANDS],
-                    struct error *error);
+bool tensors_write(const struct tensors *tensors, const char *directory, struct whole_file files[MAX_TENSORS],
+                   struct error *error);
 
 #endif
