@@ -38,6 +38,7 @@ array sum_of_zero 256, "1.5 if e == 96 else -2.5 if e == 97 else $fifth" # of 2 
 # Sums of two choices that f16 has no number for: infinite, though the choices are not; of both signs.
 array large 256, "(40000 if e < 128 else 20000) - 16 * e"
 array large_below_zero 256, "-40000 + e if e >= 96 else 100 + e"
+array all_large_below_zero 256, "-33000 + e if e % 32 < 2 else -60000" # every group's sum is -inf: the first four stay
 
 # shellcheck disable=SC2086 # words
 tries() {
@@ -48,7 +49,7 @@ tries() {
             succeeds "$tried: 16 groups, $dist, $dtype" "$1" --num-tokens 7 $sixteen_groups --dist $dist --dtype $dtype
         done
     done
-    for name in large large_below_zero; do
+    for name in large large_below_zero all_large_below_zero; do
         succeeds "$tried: f16, bias $name" \
             "$1" --num-tokens 9 --dtype f16 --bias-dtype same --dist normal --bias "$scratch/$name.npy"
     done

@@ -26,7 +26,7 @@ static __device__ __forceinline__ float quick_sigmoid(float x)
 // [sigmoid]
 
 // [is_below]
-/** Returns 1 if a is below b, else 0: the sign of a - b. Neither may be NaN, nor both the same infinity. */
+/** Returns 1 if a is below b, else 0: the sign of a - b. Neither may be NaN. A GPU gives inf - inf the sign 0. */
 static __device__ __forceinline__ unsigned is_below(float a, float b)
 {
     return __float_as_uint(a - b) >> 31;
