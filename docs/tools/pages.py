@@ -152,11 +152,15 @@ def _ratio(row):
 
 
 def _gain(page, run, is_host, sizes):
-    """A chapter's row. Chapter 01 runs on the host; the next has timed it beside itself."""
-    rows = [results.row_of(run, tokens) for tokens in sizes]
+    """A chapter's row. Chapter 01 runs on the host; the next has timed it beside itself. A time for another number of
+    tokens than the table's head says, because the chapter's operator has another, stands beside that number."""
+    cells = []
+    for tokens, in_head in zip(times.few_and_many(page.path.split("/")[1]) or sizes, sizes):
+        row = results.row_of(run, tokens)
+        us = results.median(row, "before" if is_host else "here")
+        number = f" ({tokens:,} tokens)" if us and tokens != in_head else ""
+        cells += [times.format_us(us) + number, "" if is_host else _ratio(row)]
     old = " *(times of an older kernel)*" if run and not is_host and results.is_old(run) else ""
-    cells = [cell for row in rows for cell in (times.format_us(results.median(row, "before" if is_host else "here")),
-                                               "" if is_host else _ratio(row))]
     return f"| [{page.title}](@ref {page.id}){old} | {_idea(page)} | {' | '.join(cells)} |\n"
 
 
@@ -186,7 +190,7 @@ def _chapter_list(site, recorded):
         text += "".join(rows)
         found = [run for run in runs if run]
         host = "; chapter 01 on its CPU, up to 16 threads, and chapter 02 is compared to that" if part == 0 else ""
-        dash = " `-`: not recorded with so many tokens on one GPU." if any("| - |" in row for row in rows) else ""
+        dash = " `-`: no time on one GPU is recorded." if any("| - |" in row for row in rows) else ""
         text += "\n" + (f"Microseconds per call, median, {provenance.machines(found[-1:])} by `build/gpu/NAME --bench`"
                         f"{host}. *Times as fast*: compared with the chapter above, in one run"
                         f"{_compared(chapters, runs)}; below 1 is slower, see the chapter.{dash}\n"

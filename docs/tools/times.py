@@ -279,8 +279,9 @@ def median(words, num_tokens, recorded, column="here"):
 
 
 def few_and_many(chapter):
-    """The numbers of tokens whose times stand in lists of chapters."""
-    return OPERATORS[_operator_of(chapter)].few_and_many
+    """The numbers of tokens whose times stand in lists of chapters; None if the chapter's kernel is of no operator."""
+    operator = OPERATORS.get(_operator_of(chapter))
+    return operator and operator.few_and_many
 
 
 def chapter_run(recorded, chapter):
