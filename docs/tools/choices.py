@@ -2,6 +2,7 @@
 import ast
 import collections
 import functools
+import itertools
 import json
 import math
 import pathlib
@@ -10,6 +11,7 @@ import struct
 ROUTER = pathlib.Path("common/data/router")
 NUM_EXPERTS, GROUP, KEPT, TOPK, SCALE = 256, 32, 4, 8, 2.5
 BUSIEST, WORDS = 5, 3
+WORD_NAMES = {" ": "a space", "\n": "an end of line", "<unk>": "a rare word"}
 FORMATS = {"<i4": "i", "<i8": "q", "<f4": "f"}
 
 
@@ -55,18 +57,21 @@ def _groups(scores, bias):
     return choice, best, sorted(range(len(best)), key=lambda group: -sum(best[group]))[:KEPT]
 
 
+def _bounded(logits, bias):
+    """A token's choices, for each group its two best choices, the groups that stay, in ascending order, chapter 13a's
+    bound, and the experts that pass it, in ascending order."""
+    choice, best, stay = _groups(_scores(logits), bias)
+    bound = min(best[group][1] for group in stay)
+    return choice, best, sorted(stay), bound, [expert for expert in range(NUM_EXPERTS)
+                                               if expert // GROUP in stay and choice[expert] >= bound]
+
+
 @functools.lru_cache(maxsize=None)
 def candidates():
     """How many experts of a token of the router's data pass chapter 13a's bound, of all tokens in ascending order: the
     bound is the worst of the second best choices in the groups that stay."""
     logits, bias = (_rows(ROUTER / f"layer2_{name}.npy", NUM_EXPERTS, float) for name in ("logits", "bias"))
-    counts = []
-    for row in logits:
-        choice, best, stay = _groups(_scores(row), bias[0])
-        bound = min(best[group][1] for group in stay)
-        counts.append(sum(choice[expert] >= bound for group in stay
-                          for expert in range(group * GROUP, (group + 1) * GROUP)))
-    return sorted(counts)
+    return sorted(len(_bounded(row, bias[0])[-1]) for row in logits)
 
 
 def flow(directory):
@@ -95,6 +100,57 @@ def flow(directory):
                        for group, (total, two) in enumerate(zip(sums, groups))],
             "chosen": [{"expert": expert, "score": f"{score[expert]:.3f}", "weight": f"{weight:.3f}"}
                        for expert, weight in zip(chosen, weights[row])]}
+
+
+def bounded_tokens(directory):
+    """The tokens of a gate's answer as chapters 13a to 13c choose: the groups that stay and their second bests, the
+    bound, the candidates in ascending order and their slots. ValueError if the answer has other ids."""
+    ids = _rows(pathlib.Path(directory) / "topk_ids.npy", TOPK, int)
+    logits, bias = (_rows(ROUTER / f"layer2_{name}.npy", NUM_EXPERTS, float) for name in ("logits", "bias"))
+    tokens = []
+    for row, word, chosen in zip(logits, _read_words(), ids):
+        choice, best, stay, bound, passing = _bounded(row, bias[0])
+        ranked = sorted(passing, key=lambda expert: -choice[expert])
+        if ranked[:TOPK] != list(chosen):
+            raise ValueError(f"{directory}: a row is not what the router's scores give")
+        tokens.append({
+            "word": WORD_NAMES.get(word, f'"{word}"'), "choice": [round(value, 5) for value in choice], "stay": stay,
+            "second": [choice.index(best[group][1], group * GROUP) for group in stay], "bound": round(bound, 5),
+            "candidates": passing, "slots": [ranked.index(expert) for expert in passing]})
+    return tokens
+
+
+def bounded_token(directory, row):
+    """One of bounded_tokens, and how many candidates it has."""
+    token = bounded_tokens(directory)[row]
+    return {**token, "row": row, "num_candidates": len(token["candidates"])}
+
+
+def lanes(directory):
+    """The tokens of chapter 13b's first warp: for each of a token's lanes, how many candidates it has and where they
+    end in the list."""
+    tokens = bounded_tokens(directory)
+    for token in tokens:
+        groups = [expert // GROUP for expert in token["candidates"]]
+        token["counts"] = [groups.count(group) for group in range(NUM_EXPERTS // GROUP)]
+        token["ends"] = list(itertools.accumulate(token["counts"]))
+    return {"tokens": tokens}
+
+
+def mask(directory, row, group):
+    """What the lane of a group that stays makes of its choices in chapter 13c: the sign bit of each choice minus the
+    bound, the halves of the mask after 1, 2, 4, 8 and 16 steps, and the ids that it lists."""
+    token, first = bounded_tokens(directory)[row], group * GROUP
+    if group not in token["stay"]:
+        raise ValueError(f"{directory}: group {group} of row {row} does not stay")
+    below = [int(first + e not in token["candidates"]) for e in range(GROUP)]
+    steps = [[half[:step] for half in (below[:GROUP // 2], below[GROUP // 2:])] for step in (1, 2, 4, 8, GROUP // 2)]
+    listed = [expert for expert in token["candidates"] if expert // GROUP == group]
+    passing = int("".join(str(1 - bit) for bit in below), 2)
+    return {"group": group, "row": row, "lane": row * NUM_EXPERTS // GROUP + group, "word": token["word"],
+            "bound": token["bound"], "below": below, "steps": steps, "mask": f"0x{passing:08x}", "listed": listed,
+            "difference": [round(token["choice"][first + e] - token["bound"], 5) for e in range(GROUP)],
+            "position": token["candidates"].index(listed[0])}
 
 
 def blocks(directory):
@@ -142,7 +198,7 @@ def load(directory):
     shape, ids = read_array(pathlib.Path(directory) / "topk_ids.npy")
     if len(shape) != 2 or not ids or not isinstance(ids[0], int):
         raise ValueError(f"{directory}/topk_ids.npy: it must be [tokens, topk] of i32")
-    words, names = _read_words(), {" ": "a space", "\n": "an end of line", "<unk>": "a rare word"}
+    words = _read_words()
     if len(words) != shape[0]:
         raise ValueError(f"{ROUTER}/tokens.json: it has {len(words)} words for {shape[0]} rows")
     choices, total, busiest = collections.Counter(ids), collections.Counter(words), []
@@ -151,7 +207,7 @@ def load(directory):
     for expert in experts[:BUSIEST]:
         sent = collections.Counter(words[place // shape[1]] for place, id_ in enumerate(ids) if id_ == expert)
         often = sorted(sent, key=lambda word: (-sent[word], words.index(word)))[:WORDS]
-        said = [names.get(word, f'"{word}"') + f" {sent[word]} of {total[word]}" for word in often]
+        said = [WORD_NAMES.get(word, f'"{word}"') + f" {sent[word]} of {total[word]}" for word in often]
         busiest.append({"expert": expert, "choices": choices[expert], "words": ", ".join(said)})
     return {"num_tokens": shape[0], "numel": len(ids), "num_experts": num_experts, "mean": len(ids) / num_experts,
             "experts": experts, "choices": [choices[expert] for expert in experts], "busiest": busiest,

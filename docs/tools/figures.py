@@ -29,6 +29,7 @@ import stages
 import trace
 from operators import OPERATORS
 
+FOUR_TOKENS = "--num-tokens 4"
 SIXTEEN_IDS = "--counts 5,3,6,2 --block-size 4"
 WEIGHTS = ("--num-tokens 1 --num-experts 1 --topk 1 --hidden-size 64 --intermediate-size 32 --dtype bf16 "
            "--trace-kernel gate_up_kernel")
@@ -79,6 +80,13 @@ FIGURES = {
                    lambda _: ring_steps.phases(2, 3)),
     "16b_product": ("What a warpgroup has of a product of 64 rows", "ring_figures.draw_product",
                     lambda _: ring_steps.product_layout(32)),
+    "13a_bound": ("One token's 256 experts: {num_candidates} candidates, eight chosen", "gate_figures.draw_bound",
+                  lambda build: choices.bounded_token(runs.arrays(build, "13a_gate_bound", FOUR_TOKENS), row=2)),
+    "13b_lanes": ("One warp, four tokens: from counts to lists and slots", "gate_figures.draw_lanes",
+                  lambda build: choices.lanes(runs.arrays(build, "13b_gate_lane_per_group", FOUR_TOKENS))),
+    "13c_mask": ("Lane {lane}: 32 choices, their signs, and the mask", "gate_figures.draw_mask",
+                 lambda build: choices.mask(
+                     runs.arrays(build, "13c_gate_fewer_instructions_many", FOUR_TOKENS), row=2, group=5)),
     "14a_bit_table": ("Sixteen ids: a row of bits for each expert, and the ranks", "align_figures.draw_bit_table",
                       lambda build: choices.bit_table(runs.arrays(build, "14a_align_bit_ranks", SIXTEEN_IDS))),
     "14b_rows": ("Two launches and two sets of rows", "align_figures.draw_published_rows",

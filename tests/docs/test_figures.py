@@ -229,6 +229,70 @@ class Committed(unittest.TestCase):
         self.assertTrue(holds(found, [2, 4, 9, 11, 13, 13, 1, 13, 13, 6, 7, 8, 10, 12, 13, 0, 3, 5, 13, 13, 13]))
         self.assertIn("num_tokens_post_padded = 18", texts("06_blocks"))
 
+    def test_the_bound_parts_the_candidates_whose_slots_are_the_answer(self):
+        data = figures.read_data("13a_bound", BUILD)
+        raw = (runs.arrays(BUILD, "13a_gate_bound", "--num-tokens 4") / "topk_ids.npy").read_bytes()
+        chosen = struct.unpack("<8i", raw[-64:-32])
+        self.assertEqual([text for text in texts("13a_bound") if text.startswith("expert ")],
+                         [f"expert {id_}" for id_ in chosen])
+        slots = dict(zip(data["candidates"], data["slots"]))
+        self.assertEqual([slots[id_] for id_ in chosen], list(range(8)))
+        self.assertEqual(numbers("13a_bound"), [slots[id_] for id_ in sorted(chosen)])
+        self.assertEqual(data["bound"], min(data["choice"][expert] for expert in data["second"]))
+        self.assertEqual(data["candidates"], [expert for expert, choice in enumerate(data["choice"])
+                                              if expert // 32 in data["stay"] and choice >= data["bound"]])
+
+    def events(self, program, snippet, kind, operation=None):
+        """What the run of four tokens did in a snippet of its kernel."""
+        read = trace.read(runs.trace(BUILD, program, "--num-tokens 4"))
+        return [event for event, name in zip(read["events"], kernel_steps._snippets(read))
+                if name == snippet and event["kind"] == kind and event.get("operation") == operation]
+
+    def stored(self, program, snippet, room):
+        """For each lane, the words that it stored in its token's list and where; a list has room for `room`."""
+        events, stored = self.events(program, snippet, "shared_store"), collections.defaultdict(list)
+        begin = min(event["offset"][lane] for event in events for lane in event["active"])
+        for event in events:
+            for lane in event["active"]:
+                position = (event["offset"][lane] - begin) // event["bytes"]
+                self.assertEqual(position // room, lane // 8)
+                stored[lane].append((position % room, event["value"][lane]))
+        return stored
+
+    def test_lanes_count_end_and_write_as_in_the_run(self):
+        tokens, name = figures.read_data("13b_lanes", BUILD)["tokens"], "13b_gate_lane_per_group"
+        counts, ends = ([value for token in tokens for value in token[column]] for column in ("counts", "ends"))
+        self.assertEqual(self.events(name, "many_candidates", "shuffle", "__shfl_up_sync")[0]["in"], counts)
+        self.assertEqual(self.events(name, "many_candidates", "shuffle", "__shfl_sync")[0]["in"], ends)
+        lanes = [(lane, lane % 8, counts[lane], ends[lane]) for lane in range(32)]
+        stored, shown = self.stored(name, "many_candidates", 257), numbers("13b_lanes")
+        for number, token in enumerate(tokens):
+            self.assertTrue(holds(shown, sum(lanes[8 * number:8 * number + 8], ())))
+            self.assertTrue(holds(shown, sum(zip(token["candidates"], token["slots"]), ())))
+            for lane in range(8 * number, 8 * number + 8):
+                at = range(ends[lane] - counts[lane], ends[lane])
+                self.assertEqual([(position, ~entry & 0xffffffff) for position, entry in stored[lane]],
+                                 [(position, token["candidates"][position]) for position in at])
+                self.assertEqual(f"lane {lane}" in texts("13b_lanes"), lane in stored and bool(stored[lane]))
+        raw = (runs.arrays(BUILD, name, "--num-tokens 4") / "topk_ids.npy").read_bytes()
+        self.assertEqual(struct.unpack("<32i", raw[-128:]), tuple(
+            token["candidates"][token["slots"].index(slot)] for token in tokens for slot in range(8)))
+
+    def test_the_mask_has_the_bits_of_the_ids_that_the_lane_stored(self):
+        data, name = figures.read_data("13c_mask", BUILD), "13c_gate_fewer_instructions_many"
+        stored = self.stored(name, "list", 40)[data["lane"]]
+        self.assertEqual(stored, list(enumerate(data["listed"], data["position"])))
+        bits = [int(160 + e not in data["listed"]) for e in range(32)]
+        self.assertEqual((data["below"], data["steps"][-1]), (bits, [bits[:16], bits[16:]]))
+        self.assertEqual([int(value < 0) for value in data["difference"]], bits)
+        self.assertEqual(int(data["mask"], 16), sum(1 << 191 - id_ for id_ in data["listed"]))
+        bound = self.events(name, "many_bound", "shuffle", "__shfl_xor_sync")[-1]
+        least = min(trace.as_float(bound[column][data["lane"]]) for column in ("in", "out"))
+        self.assertAlmostEqual(least, data["bound"], delta=1e-5)
+        self.assertIn(f"bound ({least:.3f})", texts("13c_mask"))
+        for part in bits, [1 - bit for bit in bits], data["listed"], *data["steps"][3]:
+            self.assertTrue(holds(numbers("13c_mask"), part))
+
     def test_a_rank_is_a_number_of_bits(self):
         ids = [1, 2, 2, 0, 3, 0, 2, 0, 2, 3, 1, 1, 0, 2, 0, 2]
         found = numbers("14a_bit_table")
@@ -624,6 +688,10 @@ class Refused(unittest.TestCase):
             self.arrays("01_cpu_baseline", "--num-tokens 6")
             self.change(name, at, byte)
             self.refuses("is not what the router's scores give", choices.flow, self.folder)
+        self.arrays("13a_gate_bound", "--num-tokens 4")
+        self.refuses("group 0 of row 2 does not stay", choices.mask, self.folder, 2, 0)
+        self.change("topk_ids.npy", -32, 1)
+        self.refuses("is not what the router's scores give", choices.bounded_tokens, self.folder)
         self.arrays("06_align_serial", "--counts 4,1,5,3 --block-size 3")
         (self.folder / "topk_ids.npy").write_bytes((self.folder / "sorted_token_ids.npy").read_bytes())
         self.refuses("it must be i32, 8 in a row", choices.flow, self.folder)
