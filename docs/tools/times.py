@@ -202,7 +202,7 @@ def _ceilings_table(request, recorded):
     products = [_ceiling(best, size, "operations") for size in CEILINGS["operations"]]
     words = [f"Reading: {1e-9 * reading:,.0f} GB/s."] if reading else []
     if all(products):
-        words.append(f"cuBLAS, for as long as {request.chapters[-1].partition('_')[0]}'s layer was timed: "
+        words.append(f"cuBLAS, in a run as long as {request.chapters[-1].partition('_')[0]}'s: "
                      f"{provenance.join([f'{1e-12 * rate:.0f}' for rate in products])} tera-operations a second.")
     used = list({id(run): run for _, run, _ in reversed(rows)}.values())
     return [*lines, "", " ".join([*words, provenance.recorded(used)]), ""]

@@ -188,7 +188,7 @@ class InABrowser(Site):
         for text, page in (("atomicAdd", "chapter_06.html#"), ("predication", "glossary.html#term_predication"),
                            ("__shfl_xor_sync", "chapter_02.html#"), ("shfl_xor", "glossary.html#term_shuffle"),
                            ("bank confl", "glossary.html#term_conflict"), ("Bitonic sort", "chapter_04.html"),
-                           ("operands_free", "operand_8h.html#")):
+                           ("tensors_free", "tensor_8h.html#")):
             with self.subTest(text):
                 found = self.run_script(FOUND, text)
                 address, title, excerpt = next(((entry for entry in found if entry[0].startswith(page))), ["", "", ""])

@@ -426,7 +426,7 @@ class Layer(course.Course):
             "| Triton | 0.20 | - | - | 0.40 | - |",
             "| 11a_naive | - | - | - | - | - |",
             "| 11b_tiled | 0.80 | - | - | 0.50 | 0.50 |",
-            "Reading: 1,000 GB/s. cuBLAS, for as long as 11b's layer was timed: 200 and 400 tera-operations a "
+            "Reading: 1,000 GB/s. cuBLAS, in a run as long as 11b's: 200 and 400 tera-operations a "
             "second. GPU, CUDA 1.2, recorded on 2026-01-02 by `gpu/NAME --bench` and `gpu/moe_peers --bench`."])
 
     def test_ceilings_of_the_same_card(self):
