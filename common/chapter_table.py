@@ -25,7 +25,7 @@ Counters are per token, from the CPU simulator; launches are in all. divergent: 
 sectors: 32-byte pieces of global memory; wavefronts: passes over the shared memory banks, conflicts: those
 beyond the least possible; lanes: the share at work. A chapter that computes on the host has no counters.
 """),
-    Table("block_size", 22, False, {
+    Table("block_size", 26, False, {
         "barriers": ("block_barriers",), "shuffles": ("shuffles",), "atomics": ("atomic_requests",),
         "atom conf": ("atomic_conflicts",), "divergent": ("divergent_branches",), "stores": ("global_store_requests",),
         "sectors": SECTORS, "wavefronts": WAVEFRONTS, "conflicts": ("shared_conflicts",)}, """\

@@ -44,7 +44,7 @@ static const char help[] = //
     "      --output       show what the program printed\n"
     "  hint [NAME]      one step of help, one more each time\n"
     "  step [NAME]      make a page that plays what your kernel does, step by step\n"
-    "  next             leave this exercise for later, go on to the next\n"
+    "  next             go on behind the one passed last, or leave this one\n"
     "  reset NAME       begin anew; the file is kept as NAME.cu.1, .2, ...\n"
     "  solution NAME    after passing, or when asked twice\n"
     "\n"

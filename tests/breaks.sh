@@ -9,16 +9,19 @@
 #                                     FAULT in the message, at a line that fits the pattern LINE ('' for a result that
 #                                     is wrong and has no line)
 #   rebuild SED                       only edits and builds: the program is $scratch/program
+#
+# breaks_shared, if it is set, names a header of common/kernels that is broken together with the file.
 
 # For a gate whose runs are all of f32: the kernels for other types go.
 only_f32='/^    case DTYPE_/,/^    default:/{/^    default:/!d}'
 
-# A file with the headers of its own folder in their places.
+# A file with the headers of its own folder in their places, and with $breaks_shared in its own.
 inline_headers() {
     while IFS= read -r inline_line; do
         inline_name=${inline_line#\#include \"}
         inline_name=${inline_name%\"}
         case $inline_line in
+        "#include \"${breaks_shared:-none}\"") inline_headers "common/$inline_name" && continue ;;
         '#include "'*h'"') [ -f "${1%/*}/$inline_name" ] && inline_headers "${1%/*}/$inline_name" && continue ;;
         esac
         printf '%s\n' "$inline_line"

@@ -25,7 +25,7 @@ static const struct gate_problem gate_problem = {
 
 static const struct align_problem align_problem = {.numel = 100, .num_experts = 8, .block_size = 16};
 
-static const struct align_step align_step = {
+static const struct align_implementation align_implementation = {
     .workspace_bytes = align_offsets_bytes,
     .launch = align_launch,
 };
@@ -83,17 +83,17 @@ static void align_right(struct grade *grade)
 {
     for (int dist = 0; dist < ALIGN_DIST_COUNT; dist++)
         grade_align(
-            grade, &align_step, &align_problem,
+            grade, &align_implementation, &align_problem,
             &(struct grade_ids){.dist = (enum align_dist)dist, .topk = 4, .has_map = dist % 2, .offset = dist % 4});
     grade_measure(grade, "launches", (double)grade_counter(grade, "launches"));
 }
 
 static void align_wrong(struct grade *grade)
 {
-    struct align_step step = align_step;
+    struct align_implementation implementation = align_implementation;
 
-    step.launch = align_nothing;
-    grade_align(grade, &step, &align_problem, &(struct grade_ids){.dist = ALIGN_DIST_ZIPF, .has_map = true});
+    implementation.launch = align_nothing;
+    grade_align(grade, &implementation, &align_problem, &(struct grade_ids){.dist = ALIGN_DIST_ZIPF, .has_map = true});
 }
 
 /* --- a small operator --------------------------------------------------------------------------------------------- */

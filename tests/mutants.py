@@ -42,7 +42,7 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
         "moe": ["", "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 1 --intermediate-size 1 --dist uniform",
                 "--num-tokens 64 --num-experts 65536 --topk 8 --hidden-size 1 --intermediate-size 1 --dist uniform",
                 "--num-tokens 1 --num-experts 2 --topk 2 --hidden-size 32769 --intermediate-size 1 --dist uniform"],
-        "11c_moe_tensor_cores": [  # takes multiples of 64; no tile divides 10080
+        "11d_moe_async_ring": [  # takes multiples of 64; no tile divides 10080
             "", "--num-tokens 9 --num-experts 1 --topk 1 --hidden-size 64 --intermediate-size 64 --block-size 10080",
             "--num-tokens 1 --num-experts 2 --topk 2 --hidden-size 64 --intermediate-size 32832 --dist uniform",
             "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 64 --intermediate-size 64 --dist uniform",
@@ -56,7 +56,7 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "192 --num-experts 8 --topk 2 --tokens-per-rank 150,200 --dispatch all-to-all",
             "4160 --num-experts 10 --topk 9 --num-tokens 1",
             "64 --num-experts 2 --topk 1 --num-tokens 66000 --dispatch all-to-all")],
-        "13_gate_at_the_limit": [  # two routers that --check-all has not
+        "13c_gate_fewer_instructions": [  # two routers that --check-all has not
             "", "--num-tokens 960 --dist normal", "--num-tokens 99 --num-expert-group 16 --dist nan --bias none",
             *(f"--num-tokens {tokens} {router} --dist {dist}" for dist in ("normal", "ties", "nan")
               for tokens, router in ((35, "--num-experts 128 --num-expert-group 4 --topk-group 2 --topk 4"),
@@ -68,13 +68,18 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
                 "--num-experts 128 --num-expert-group 4 --topk-group 3 --topk 4",
                 "--num-experts 512 --num-expert-group 16 --topk-group 9 --topk 16")),
             "--num-tokens 2048 --dtype bf16 --bias-dtype same"],
-        "14_align_at_the_limit": [  # each of its kernels; --check-all, a minute and a half, comes last
+        "14a_align_bit_ranks": [  # each of its kernels
             "", "--num-tokens 0", "--num-tokens 4 --block-size 9000",  # places past 15 bits
             "--num-tokens 32 --topk 1 --num-experts 2048 --dist repeated",
             "--num-tokens 5 --topk 6 --num-experts 33 --block-size 3 --dist invalid --expert-map random",
             "--num-tokens 200 --num-experts 64 --dist uniform", "--num-tokens 400 --num-experts 64 --dist uniform",
             "--num-tokens 128 --num-experts 161 --dist zipf --block-size 16 --expert-map random --ids i64 --room spare",
             "--num-tokens 341 --topk 3 --num-experts 1000 --dist sparse --block-size 1 --room exact",
+            "--num-tokens 9 --num-experts 64 --dist uniform", "--num-tokens 4 --topk 2 --num-experts 2 --dist uniform",
+            "--num-tokens 33 --topk 1 --num-experts 3 --dist uniform", "--num-tokens 205 --topk 5 --dist uniform",
+            "--num-tokens 300 --num-experts 700 --dist one", "--num-tokens 0 --kernel large", "--check-all"],
+        "14b_align_published_counts": [  # its kernel, and that few ids are left to 14a's; --check-all comes last
+            "", "--num-tokens 0", "--num-tokens 400 --num-experts 64 --dist uniform",
             "--num-tokens 625 --num-experts 64 --dist invalid --ids i64 --expert-map random --block-size 3",
             "--num-tokens 625 --num-experts 1025 --dist one",
             "--num-tokens 103 --topk 10 --num-experts 1025 --dist uniform --kernel large",
@@ -82,9 +87,7 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--num-tokens 32768 --dist zipf", "--num-tokens 40000 --dist uniform --block-size 3",
             "--num-tokens 66000", "--num-tokens 66000 --dist repeated",  # tiles of 16,384 ids, and shorter ones
             "--num-tokens 5000 --num-experts 2048 --dist uniform",
-            "--num-tokens 9 --num-experts 64 --dist uniform", "--num-tokens 4 --topk 2 --num-experts 2 --dist uniform",
-            "--num-tokens 33 --topk 1 --num-experts 3 --dist uniform", "--num-tokens 205 --topk 5 --dist uniform",
-            "--num-tokens 300 --num-experts 700 --dist one", "--num-tokens 4097 --topk 1 --dist uniform",
+            "--num-tokens 4097 --topk 1 --dist uniform",
             *(f"{words} --kernel large --dist uniform" for words in (  # parts that end within a run or a tile
                 "--num-tokens 0", "--num-tokens 1 --topk 1 --num-experts 1", "--num-tokens 255 --topk 1",
                 "--num-tokens 257", "--num-tokens 2049 --topk 1", "--num-tokens 1793 --topk 1",
@@ -106,8 +109,18 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
             "--block-size 1048577",
             "--num-tokens 64 --dist ties --block-size 16", "--num-tokens 256 --dist nan --dtype f16 --bias none",
             "--num-tokens 256 --dist normal --bias-dtype same --dtype f16 --block-size 1", "--check-all"],
-        # its two tiles; rings gone round several times, more tiles than blocks; long indices
-        "16_layer_at_the_limit": [
+        # rings gone round several times, more tiles than blocks; long indices
+        "16a_layer_bulk_copies": [
+            "", "--num-tokens 64 --num-experts 1 --topk 1 --hidden-size 128 --intermediate-size 64 --dist uniform",
+            "--num-tokens 20 --num-experts 8 --topk 2 --hidden-size 2112 --intermediate-size 192 --dist uniform "
+            "--expert-map random",
+            "--num-tokens 1 --num-experts 2 --topk 2 --hidden-size 32896 --intermediate-size 64 --dist uniform",
+            "--num-tokens 1 --num-experts 18 --topk 9 --hidden-size 32896 --intermediate-size 64 --dist uniform "
+            "--expert-map random",
+            "--num-tokens 33000 --num-experts 2 --topk 1 --hidden-size 128 --intermediate-size 64 --dist uniform",
+            "--check-all"],
+        # its two tiles; the same
+        "16b_layer_warpgroup_products": [
             "--num-tokens 9 --num-experts 4 --topk 2 --hidden-size 128 --intermediate-size 64 --dist uniform "
             "--block-size 192", "",
             "--num-tokens 64 --num-experts 1 --topk 1 --hidden-size 128 --intermediate-size 64 --dist uniform "
@@ -125,16 +138,23 @@ RUNS = {"gate": ["", "--num-tokens 32769 --num-experts 64 --num-expert-group 2 -
 # Programs without --check-all, and what starts them.
 STARTED_BY = {"12_expert_parallel": "mpirun --allow-run-as-root --oversubscribe -n 2"}
 # Before --check-all: launch after launch with one workspace, and launches that give up.
-LAUNCHES = {"14_align_at_the_limit": "tests/test_align_exchange.c", "15_one_launch": "tests/test_routing_exchange.c",
-            "16_layer_at_the_limit": "tests/test_moe_counters.c"}
+LAUNCHES = {"14b_align_published_counts": "tests/test_align_exchange.c", "15_one_launch": "tests/test_routing_exchange.c",
+            "16b_layer_warpgroup_products": "tests/test_moe_counters.c"}
 # In a chapter's program, a block that waits in vain gives up soon.
-DEFINED = dict.fromkeys(("14_align_at_the_limit", "15_one_launch", "16_layer_at_the_limit"), "-DMAX_POLLS=1000")
+DEFINED = dict.fromkeys(("14b_align_published_counts", "15_one_launch", "16a_layer_bulk_copies",
+                         "16b_layer_warpgroup_products"), "-DMAX_POLLS=1000")
 # Programs of the same kernel, compiled otherwise, that are tried as well: --check-all has few tokens a problem.
-TWINS = {"13_gate_at_the_limit": ["13_gate_at_the_limit_many"]}
-RUNS["13_gate_at_the_limit_many"] = [
-    *RUNS["13_gate_at_the_limit"][3:], *(f"--num-tokens {tokens} --num-expert-group 16 --dist ties --bias {bias}"
-                                         for tokens, bias in ((99, "random"), (999, "none"))),
+RUNS["11c_moe_tensor_cores"] = RUNS["11d_moe_async_ring"]
+TWINS = {"13c_gate_fewer_instructions": ["13c_gate_fewer_instructions_many"]}
+RUNS["13a_gate_bound"] = RUNS["13c_gate_fewer_instructions"]
+RUNS["13c_gate_fewer_instructions_many"] = RUNS["13b_gate_lane_per_group"] = [
+    *RUNS["13c_gate_fewer_instructions"][3:],
+    *(f"--num-tokens {tokens} --num-expert-group 16 --dist ties --bias {bias}"
+      for tokens, bias in ((99, "random"), (999, "none"))),
     "--num-tokens 33000 --num-experts 128 --num-expert-group 4 --topk-group 2 --topk 4 --dist normal"]
+
+# Headers that the first chapter to read them does not use as a whole: the chapter that does.
+TRIED_WITH = {"common/kernels/gate_choice.cuh": "13c_gate_fewer_instructions"}
 
 # A rule: what it does, what it looks for in code without comments, what it puts there.
 RULES = [
@@ -258,7 +278,7 @@ def mutants_of(path):
 
 
 def kernels():
-    """Each chapter's name, kernel and the headers that no chapter before it reads."""
+    """Each chapter's name, kernel and the headers that no chapter before it reads, or that are tried with it."""
     seen = set()
     for folder in sorted(pathlib.Path("chapters").glob("[0-9][0-9]*_*")):
         names = ("gate.c", "gate.cu", "align.cu", "moe.cu", "parallel.cu", "routing.cu")
@@ -270,7 +290,7 @@ def kernels():
             for name in re.findall(r'#include "((?:kernels/)?\w+\.cuh)"', (reader := read.pop()).read_text()):
                 header = (pathlib.Path("common") if "/" in name else reader.parent) / name
                 simulated = pathlib.Path("common/simt", name).exists()  # the simulator has its own
-                if str(header) not in seen and not simulated:
+                if str(header) not in seen and not simulated and TRIED_WITH.get(str(header), folder.name) <= folder.name:
                     seen.add(str(header))
                     headers.append(str(header))
                     read.append(header)

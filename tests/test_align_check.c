@@ -20,8 +20,8 @@
 /** A problem, its input and an answer that a test may spoil. */
 struct bench {
     struct align_problem problem;
-    struct operands operands;
-    struct align_buffers buffers; /* the operands' on the host */
+    struct tensors tensors;
+    struct align_buffers buffers; /* the tensors' on the host */
 };
 
 static struct align_problem problem_of(int64_t numel, int num_experts, int block_size)
@@ -38,19 +38,19 @@ static void allocate(struct align_problem problem, bool has_map, struct bench *b
 
     bench->problem = problem;
     if (!align_problem_check(&problem, &error) ||
-        !align_operands_allocate(&problem, NULL, has_map, 0, &bench->operands, &error))
+        !align_tensors_allocate(&problem, NULL, has_map, 0, &bench->tensors, &error))
         fail_msg("%s", error.text);
-    bench->buffers = align_buffers_at(&bench->operands, OPERAND_HOST);
+    bench->buffers = align_buffers_at(&bench->tensors, TENSOR_HOST);
 }
 
 static void *ids_of(const struct bench *bench)
 {
-    return bench->operands.list[ALIGN_TOPK_IDS].host.data;
+    return bench->tensors.list[ALIGN_TOPK_IDS].host.data;
 }
 
 static int32_t *map_of(const struct bench *bench)
 {
-    return bench->operands.list[ALIGN_EXPERT_MAP].host.data;
+    return bench->tensors.list[ALIGN_EXPERT_MAP].host.data;
 }
 
 /** Fills the answer with the reference's own. */
@@ -58,7 +58,7 @@ static void answer(struct bench *bench)
 {
     struct error error = {0};
 
-    operands_poison_host(&bench->operands);
+    tensors_poison_host(&bench->tensors);
     if (!align_reference_compute(&bench->problem, &bench->buffers, &error))
         fail_msg("%s", error.text);
 }
@@ -77,7 +77,7 @@ static struct bench set_up_ids(struct align_problem problem, const int64_t *ids,
 
 static void tear_down(struct bench *bench)
 {
-    operands_free(&bench->operands);
+    tensors_free(&bench->tensors);
 }
 
 /**
@@ -286,11 +286,11 @@ static void an_unwritten_answer_is_refused(void **state)
     struct bench bench = worked_case();
 
     (void)state;
-    memset(bench.buffers.sorted_token_ids, ALIGN_POISON, operand_bytes(&bench.operands.list[ALIGN_SORTED_TOKEN_IDS]));
+    memset(bench.buffers.sorted_token_ids, ALIGN_POISON, tensor_bytes(&bench.tensors.list[ALIGN_SORTED_TOKEN_IDS]));
     assert_wrong_either_way(&bench, "sorted_token_ids[0] (block 0, of expert 0): every element is a position or numel; "
                                     "expected a position of expert 0 (0 is missing), got -1515870811, as before the "
                                     "launch: nothing was written");
-    memset(bench.buffers.expert_ids, ALIGN_POISON, operand_bytes(&bench.operands.list[ALIGN_EXPERT_IDS]));
+    memset(bench.buffers.expert_ids, ALIGN_POISON, tensor_bytes(&bench.tensors.list[ALIGN_EXPERT_IDS]));
     assert_wrong_either_way(&bench, "expert_ids[0] (block 0, of expert 0): it is the block's expert; expected 0, got "
                                     "-1515870811, as before the launch: nothing was written");
     memset(bench.buffers.num_tokens_post_padded, ALIGN_POISON, sizeof *bench.buffers.num_tokens_post_padded);

@@ -9,7 +9,7 @@
 
 #include <cmocka.h>
 
-#include "../chapters/14_align_at_the_limit/exchange.h"
+#include "../chapters/14b_align_published_counts/exchange.h"
 #include "harness/align/reference.h"
 
 #include <stdlib.h>

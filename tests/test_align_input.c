@@ -135,16 +135,16 @@ static void ids_are_counted_without_overflow(void **state)
     assert_string_equal(error.text, "--topk: 0; it must be at least 1");
 }
 
-/** The bytes of one of the problem's operands. */
-static size_t bytes_of(const struct align_problem *problem, int operand)
+/** The bytes of one of the problem's tensors. */
+static size_t bytes_of(const struct align_problem *problem, int tensor)
 {
-    struct operands operands;
+    struct tensors tensors;
     struct error error;
     size_t bytes;
 
-    assert_true(align_operands_allocate(problem, NULL, true, 0, &operands, &error));
-    bytes = operand_bytes(&operands.list[operand]);
-    operands_free(&operands);
+    assert_true(align_tensors_allocate(problem, NULL, true, 0, &tensors, &error));
+    bytes = tensor_bytes(&tensors.list[tensor]);
+    tensors_free(&tensors);
     return bytes;
 }
 

@@ -21,22 +21,22 @@ compile() {
     echo "$? $(echo "$said" | grep -v '^ok ')"
 }
 only=
-target=build/gpu/obj/13_gate_at_the_limit/gate.o
+target=build/gpu/obj/13c_gate_fewer_instructions/gate.o
 equal 'a target of one kernel' '0 1 of 1 kernel files compile for every architecture, without a warning' \
     "$(compile none $target)"
 matches 'with its own options, for all architectures, warnings being errors' \
-    '-std=c++17 *-include kernels/red* *-Werror all-warnings -fatbin *13_*/gate.cu *=compute_75,* *=compute_120,*' \
+    '-std=c++17 *-include kernels/red* *-Werror all-warnings -fatbin *13c_*/gate.cu *=compute_75,* *=compute_120,*' \
     "$(cat "$scratch/asked")"
 equal 'a file of several programs is compiled once' \
     '0 1 of 1 kernel files compile for every architecture, without a warning' \
-    "$(compile none $target build/gpu/obj/13_gate_at_the_limit_few/gate.o)"
+    "$(compile none $target build/gpu/obj/13c_gate_fewer_instructions_few/gate.o)"
 equal 'two kernels' '0 2 of 2 kernel files compile for every architecture, without a warning' \
     "$(compile none $target build/gpu/obj/15_one_launch/routing.o)"
-equal 'one that does not compile' '1 FAILED chapters/13_gate_at_the_limit/gate.cu
+equal 'one that does not compile' '1 FAILED chapters/13c_gate_fewer_instructions/gate.cu
 error: what?
-0 of 1 kernel files compile for every architecture, without a warning' "$(compile 13_gate $target)"
+0 of 1 kernel files compile for every architecture, without a warning' "$(compile 13c_gate $target)"
 equal 'a target without a kernel' '1 0 of 0 kernel files compile for every architecture, without a warning' \
-    "$(compile none build/gpu/obj/13_gate_at_the_limit/main.o)"
+    "$(compile none build/gpu/obj/13c_gate_fewer_instructions/main.o)"
 only=sm_75
 exercises=$(ls -d exercises/[0-9]*/ | wc -l)
 equal 'the exercises, for one architecture' \

@@ -1,6 +1,6 @@
 /**
  * @file test_bench.c
- * @brief How a launch on a device is timed: on its operands, then on copies in turn, and what is then reported.
+ * @brief How a launch on a device is timed: on its tensors, then on copies in turn, and what is then reported.
  *
  * The times are made up: what takes them on a GPU is replaced, and the launches are the simulator's.
  */
@@ -67,36 +67,36 @@ bool made_up_products(double least_us, double *operations_per_second, struct err
 }
 
 /** Copies the first bytes of the input: a launch's work. */
-static cudaError_t copy(const struct launch *launch, const struct operands *operands, cudaStream_t stream)
+static cudaError_t copy(const struct launch *launch, const struct tensors *tensors, cudaStream_t stream)
 {
-    const void *const input = operand_data(operands, 0, OPERAND_DEVICE);
+    const void *const input = tensor_data(tensors, 0, TENSOR_DEVICE);
 
     (void)launch;
     if (seen.num_inputs < MAX_TURNS)
         seen.inputs[seen.num_inputs++] = input;
-    return cudaMemcpyAsync(operand_data(operands, 1, OPERAND_DEVICE), input, 4, cudaMemcpyDeviceToDevice, stream);
+    return cudaMemcpyAsync(tensor_data(tensors, 1, TENSOR_DEVICE), input, 4, cudaMemcpyDeviceToDevice, stream);
 }
 
-static bool is_copied(const struct launch *launch, const struct operands *operands, struct error *error)
+static bool is_copied(const struct launch *launch, const struct tensors *tensors, struct error *error)
 {
     (void)launch;
-    return *(const int32_t *)operands->list[1].host.data == 7 || error_set_as(error, RUN_WRONG, "not copied");
+    return *(const int32_t *)tensors->list[1].host.data == 7 || error_set_as(error, RUN_WRONG, "not copied");
 }
 
 /** An input of so many bytes that begins with 7, and a number for output. */
-static struct operands operands_of(size_t bytes)
+static struct tensors tensors_of(size_t bytes)
 {
-    struct operands operands = {
+    struct tensors tensors = {
         .list = {{.name = "in", .host = {.dtype = DTYPE_I32, .ndim = 1, .shape = {(int64_t)bytes / 4}}},
-                 {.name = "out", .role = OPERAND_OUTPUT, .host = {.dtype = DTYPE_I32, .ndim = 1, .shape = {1}}}},
+                 {.name = "out", .role = TENSOR_OUTPUT, .host = {.dtype = DTYPE_I32, .ndim = 1, .shape = {1}}}},
         .count = 2,
         .poison = 0x55};
     struct error error;
 
-    assert_true(operands_allocate(&operands, &error));
-    memset(operands.list[0].host.data, 0, bytes);
-    *(int32_t *)operands.list[0].host.data = 7;
-    return operands;
+    assert_true(tensors_allocate(&tensors, &error));
+    memset(tensors.list[0].host.data, 0, bytes);
+    *(int32_t *)tensors.list[0].host.data = 7;
+    return tensors;
 }
 
 /** A benchmark of one size, as a program begins it. */
@@ -109,7 +109,7 @@ static struct benchmark begun(void)
 static void rotates_what_does_not_fit_into_caches(void **state)
 {
     const struct launch launch = {.call = copy, .verify = is_copied};
-    struct operands operands = operands_of(LARGE);
+    struct tensors tensors = tensors_of(LARGE);
     struct benchmark bench = begun();
     struct error error = {0};
     const struct bench_row *const row = bench.rows;
@@ -117,7 +117,7 @@ static void rotates_what_does_not_fit_into_caches(void **state)
 
     (void)state;
     assert_true(bench_next(&bench, &error));
-    bench_step(&bench, &launch, &operands, &error);
+    bench_implementation(&bench, &launch, &tensors, &error);
     assert_int_equal(error.result, RUN_VERIFIED);
     assert_true(row->here.median == 10.0 && row->rotated.median == 20.0 && row->before.median == 0.0);
     assert_true(row->floor_us == 1e6 * (LARGE + 4) / 1e12);
@@ -128,28 +128,28 @@ static void rotates_what_does_not_fit_into_caches(void **state)
     for (int i = 1; i < 41; i++)
         assert_ptr_not_equal(seen.inputs[3 + i], first);
     assert_ptr_equal(seen.inputs[3 + 41], first);
-    bench_before(&bench, &launch, &operands);
+    bench_before(&bench, &launch, &tensors);
     assert_true(row->before.median == 30.0);
     assert_false(bench_next(&bench, &error));
-    operands_free(&operands);
+    tensors_free(&tensors);
 }
 
 static void times_small_inputs_once(void **state)
 {
     const struct launch launch = {.call = copy, .verify = is_copied};
-    struct operands operands = operands_of(8);
+    struct tensors tensors = tensors_of(8);
     struct benchmark bench = begun();
     struct error error = {0};
 
     (void)state;
     assert_true(bench_next(&bench, &error));
-    bench_step(&bench, &launch, &operands, &error);
+    bench_implementation(&bench, &launch, &tensors, &error);
     assert_true(bench.rows[0].here.median == 10.0 && bench.rows[0].rotated.median == 0.0);
     assert_true(bench.rows[0].floor_us == 1.0); /* an empty kernel's */
     seen.fail = true;
-    bench_before(&bench, &launch, &operands);
+    bench_before(&bench, &launch, &tensors);
     assert_true(bench.rows[0].before.median == 0.0);
-    operands_free(&operands);
+    tensors_free(&tensors);
 }
 
 static char *report_of(const struct benchmark *bench)
@@ -172,15 +172,15 @@ static char *report_of(const struct benchmark *bench)
 static void compares_with_ceilings(void **state)
 {
     const struct launch launch = {.call = copy, .verify = is_copied, .operations = 5e9};
-    struct operands operands = operands_of(LARGE);
+    struct tensors tensors = tensors_of(LARGE);
     struct benchmark bench = begun();
     struct error error = {0};
     char *text;
 
     (void)state;
     assert_true(bench_next(&bench, &error));
-    bench_step(&bench, &launch, &operands, &error);
-    bench_step(&bench, &launch, &operands, &error); /* reading is measured once */
+    bench_implementation(&bench, &launch, &tensors, &error);
+    bench_implementation(&bench, &launch, &tensors, &error); /* reading is measured once */
     assert_int_equal(seen.num_readings, 1);
     assert_true(bench.rows[0].floor_us == 1e6 * (LARGE + 4) / 2e12);
     bench.rows[0].here.median = 10.0;
@@ -189,13 +189,13 @@ static void compares_with_ceilings(void **state)
     assert_non_null(strstr(text, "\"of_reading\": 0.2097")); /* 4 MiB in 10 us */
     assert_non_null(strstr(text, "\"of_cublas\": 0.5"));     /* 5e9 operations in 10 us */
     free(text);
-    operands_free(&operands);
+    tensors_free(&tensors);
 }
 
 static void does_without_the_library(void **state)
 {
     const struct launch launch = {.call = copy, .verify = is_copied, .operations = 5e9};
-    struct operands operands = operands_of(8);
+    struct tensors tensors = tensors_of(8);
     struct benchmark bench = begun();
     struct error error = {0};
     char *text;
@@ -203,12 +203,12 @@ static void does_without_the_library(void **state)
     (void)state;
     seen.no_library = true;
     assert_true(bench_next(&bench, &error));
-    bench_step(&bench, &launch, &operands, &error);
+    bench_implementation(&bench, &launch, &tensors, &error);
     text = report_of(&bench);
     assert_non_null(strstr(text, "of_reading"));
     assert_null(strstr(text, "cublas"));
     free(text);
-    operands_free(&operands);
+    tensors_free(&tensors);
 }
 
 /** What is written of two times: how much faster, or that their spreads overlap. */

@@ -32,9 +32,9 @@ breaks "an element past the last" 's/position == pad || i >= hidden_size/positio
 breaks_start "$programs/11b_moe_tiled" chapters/11b_moe_tiled/moe.cu
 
 breaks "tiles that are read before they are there" \
-    '0,/__syncthreads(); \/\* the tiles are there/{/the tiles are there/d}' \
+    '0,/all threads have stored their elements/{/all threads have stored their elements/d}' \
     "shared memory" ""
-breaks "tiles that are overwritten while they are read" '/nobody reads them any more/d' "shared memory race" ""
+breaks "tiles that are overwritten while they are read" '/all threads have read the tiles/d' "shared memory race" ""
 breaks "the tail of k" 's/ \&\& first_k + k < length//' "" "" --hidden-size 100 --intermediate-size 50
 breaks "pads that are stored" 's/position >= 0 \&\& column >= 0/column >= 0/' "" ""
 breaks "columns past the last" 's/column < num_columns ? column : -1/column/' "" "" --hidden-size 100 \

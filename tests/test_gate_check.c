@@ -21,8 +21,8 @@
 /** A problem, its input and an answer that a test may spoil. */
 struct bench {
     struct gate_problem problem;
-    struct operands operands;
-    float *weights; /* these are the operands' own */
+    struct tensors tensors;
+    float *weights; /* these are the tensors' own */
     int32_t *ids;
 };
 
@@ -43,17 +43,17 @@ static struct gate_problem deepseek(int64_t num_tokens)
 
 static struct gate_buffers buffers_of(const struct bench *bench)
 {
-    return gate_buffers_at(&bench->operands, OPERAND_HOST);
+    return gate_buffers_at(&bench->tensors, TENSOR_HOST);
 }
 
 static float *logits_of(const struct bench *bench)
 {
-    return bench->operands.list[GATE_GATING_OUTPUT].host.data;
+    return bench->tensors.list[GATE_GATING_OUTPUT].host.data;
 }
 
 static float *bias_of(const struct bench *bench)
 {
-    return bench->operands.list[GATE_CORRECTION_BIAS].host.data;
+    return bench->tensors.list[GATE_CORRECTION_BIAS].host.data;
 }
 
 /** Generates the input and fills in the reference's own answer. */
@@ -64,7 +64,7 @@ static struct bench set_up(struct gate_problem problem, enum gate_dist dist, uin
     struct error error;
 
     assert_true(gate_problem_check(&problem, &error));
-    assert_true(gate_operands_allocate(&problem, &bench.operands, &error));
+    assert_true(gate_tensors_allocate(&problem, &bench.tensors, &error));
     gate_generate_logits(&problem, dist, seed, logits_of(&bench));
     if (problem.has_bias)
         gate_generate_bias(&problem, dist, seed, bias_of(&bench));
@@ -77,7 +77,7 @@ static struct bench set_up(struct gate_problem problem, enum gate_dist dist, uin
 
 static void tear_down(struct bench *bench)
 {
-    operands_free(&bench->operands);
+    tensors_free(&bench->tensors);
 }
 
 static enum run_result verdict_of(const struct bench *bench, enum gate_ties ties, struct error *error)

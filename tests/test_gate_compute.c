@@ -34,23 +34,23 @@ static struct gate_problem random_problem(struct random *random)
 
 static void check_problem(const struct gate_problem *problem, enum gate_dist dist, uint64_t seed)
 {
-    const struct gate_step step = {.name = "01", .compute = gate_compute};
-    const struct launch launch = gate_launch_of(problem, &step);
-    struct operands operands;
+    const struct gate_implementation implementation = {.name = "01", .compute = gate_compute};
+    const struct launch launch = gate_launch_of(problem, &implementation);
+    struct tensors tensors;
     struct error error = {0};
 
     assert_true(gate_problem_check(problem, &error));
-    assert_true(gate_operands_allocate(problem, &operands, &error));
-    gate_generate_logits(problem, dist, seed, operands.list[GATE_GATING_OUTPUT].host.data);
+    assert_true(gate_tensors_allocate(problem, &tensors, &error));
+    gate_generate_logits(problem, dist, seed, tensors.list[GATE_GATING_OUTPUT].host.data);
     if (problem->has_bias)
-        gate_generate_bias(problem, dist, seed, operands.list[GATE_CORRECTION_BIAS].host.data);
-    if (!launch_run(&launch, &operands, &error)) {
+        gate_generate_bias(problem, dist, seed, tensors.list[GATE_CORRECTION_BIAS].host.data);
+    if (!launch_run(&launch, &tensors, &error)) {
         char shape[256];
 
         gate_problem_describe(problem, shape, sizeof shape);
         fail_msg("%s, %s: %s", shape, gate_dist_names[dist], error.text);
     }
-    operands_free(&operands);
+    tensors_free(&tensors);
 }
 
 static void random_problems_are_right(void **state)

@@ -30,11 +30,11 @@ static char folder[] = "/tmp/golden.XXXXXX";
 /** One case: the problem as its `arguments` state it, and what PyTorch answered. */
 struct golden {
     struct gate_options options;
-    struct operands operands;
+    struct tensors tensors;
     struct npy_array ids, weights;
 };
 
-static const struct gate_step anything = {.name = "golden"};
+static const struct gate_implementation anything = {.name = "golden"};
 
 /** Puts the case's flags to the same parser that a chapter's program has. */
 static void load_case(const char *name, struct golden *golden)
@@ -61,7 +61,7 @@ static void load_case(const char *name, struct golden *golden)
     words[count] = NULL;
     if (!gate_options_parse(&program, count, words, &golden->options))
         fail_msg("%s: %s", name, program.error.text);
-    if (!gate_load(&golden->options, &anything, &golden->operands, &error))
+    if (!gate_load(&golden->options, &anything, &golden->tensors, &error))
         fail_msg("%s: %s", name, error.text);
     snprintf(path, sizeof path, "%s/%s/topk_ids.npy", folder, name);
     if (!npy_read(path, &golden->ids, &error))
@@ -75,7 +75,7 @@ static void load_case(const char *name, struct golden *golden)
 
 static void free_case(struct golden *golden)
 {
-    operands_free(&golden->operands);
+    tensors_free(&golden->tensors);
     npy_free(&golden->ids);
     npy_free(&golden->weights);
 }
@@ -83,7 +83,7 @@ static void free_case(struct golden *golden)
 /** The case's input, and an answer. */
 static struct gate_buffers buffers_of(const struct golden *golden, float *weights, int32_t *ids)
 {
-    struct gate_buffers buffers = gate_buffers_at(&golden->operands, OPERAND_HOST);
+    struct gate_buffers buffers = gate_buffers_at(&golden->tensors, TENSOR_HOST);
 
     buffers.topk_weights = weights;
     buffers.topk_ids = ids;

@@ -319,6 +319,25 @@ learn list
 matches 'the list of one who is done' '*
 \[##################################\]  4 of 4 passed' "$said"
 
+# what follows the exercise solved last, also where others before it are open or what follows was begun before
+begin
+learn run 02
+learn run 08_up_and_down
+learn run 08_up_sweep
+cp "$scratch/solved.cu" "$mine/08_up_sweep.cu"
+learn run 08_up_sweep
+equal 'solved out of order: what follows it' "  next     $b/learn next  (08_up_and_down)" \
+    "$(printf '%s\n' "$said" | tail -n 1)"
+learn next
+matches 'solved out of order: next' 'Next: 08_up_and_down *' "$said"
+learn next
+matches 'what follows the last one: the first that is open' '08_up_and_down is left for later.
+Next: 02_warp_maximum *' "$said"
+learn run 08_up_sweep
+learn next
+matches 'solved once more: one stays where one was' '02_warp_maximum is left for later.
+Next: 03_second_maximum *' "$said"
+
 begin
 learn run 08_up_sweep
 learn hint 03
@@ -587,13 +606,13 @@ equal 'watching: the record has it all' '02_warp_maximum passed yes no 0
 08_up_and_down failed no no 0
 08_up_sweep passed yes no 0' "$(grep '^0' "$progress" | sort)"
 cat "$scratch/watch" >>"$scratch/all"
-rm "$mine/03_second_maximum.cu"
+rm "$mine/08_up_and_down.cu"
 watch
 equal 'watching: the file where one is is gone' '1 0' \
-    "$(grep -c '03_second_maximum.cu is gone; ' "$scratch/watch_err") $(grep -c '^exercises/mine' "$scratch/watch")"
-learn reset 03
-cp "$scratch/wrong.cu" "$mine/03_second_maximum.cu"
-succeeds 'watching: and graded when it is there again and saved' wait_for 1 '^exercises/mine/03_second_maximum.cu' \
+    "$(grep -c '08_up_and_down.cu is gone; ' "$scratch/watch_err") $(grep -c '^exercises/mine' "$scratch/watch")"
+learn reset 08_up_and
+cp "$scratch/wrong.cu" "$mine/08_up_and_down.cu"
+succeeds 'watching: and graded when it is there again and saved' wait_for 1 '^exercises/mine/08_up_and_down.cu' \
     "$scratch/watch"
 kill -TERM $watcher
 await $watcher

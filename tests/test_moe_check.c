@@ -42,7 +42,7 @@ static const char *const fault_names[NUM_FAULTS] = {
 /** What a test computes on, and how. */
 struct bench {
     struct moe_layer layer;
-    struct operands operands;
+    struct tensors tensors;
     enum fault fault;
 };
 
@@ -69,18 +69,18 @@ static void add_expert(const struct bench *bench, int64_t token, int expert, flo
                                                                                   sizeof *row);
     float *const activation = malloc((size_t)intermediate * sizeof *activation);
 
-    operand_read(&bench->operands.list[MOE_HIDDEN], token * h, h, hidden);
+    tensor_read(&bench->tensors.list[MOE_HIDDEN], token * h, h, hidden);
     for (int i = 0; i < intermediate; i++) {
         float halves[2];
 
         for (int half = 0; half < 2; half++) {
-            operand_read(&bench->operands.list[MOE_W13], (first + half * intermediate + i) * h, h, row);
+            tensor_read(&bench->tensors.list[MOE_W13], (first + half * intermediate + i) * h, h, row);
             halves[half != (bench->fault == SWAPPED_HALVES)] = dot(hidden, row, steps, bench->fault == BF16_SUMS);
         }
         activation[i] = dtype_round(problem->dtype, halves[0] / (1.0f + expf(-halves[0])) * halves[1]);
     }
     for (int j = 0; j < h; j++) {
-        operand_read(&bench->operands.list[MOE_W2], ((int64_t)expert * h + j) * intermediate, intermediate, row);
+        tensor_read(&bench->tensors.list[MOE_W2], ((int64_t)expert * h + j) * intermediate, intermediate, row);
         sums[j] += dtype_round(problem->dtype, weight * dot(activation, row, steps_w2, bench->fault == BF16_SUMS_W2));
     }
     free(hidden);
@@ -111,7 +111,7 @@ static void compute_token(const struct bench *bench, int64_t token)
                        routing->topk_weights[position], sums);
     }
     for (int j = 0; j < problem->hidden_size; j++)
-        dtype_store(problem->dtype, bench->operands.list[MOE_OUTPUT].host.data,
+        dtype_store(problem->dtype, bench->tensors.list[MOE_OUTPUT].host.data,
                     (size_t)(token * problem->hidden_size + j), sums[j]);
     free(sums);
 }
@@ -120,7 +120,7 @@ static void compute(struct bench *bench, enum fault fault)
 {
     const struct moe_problem *const problem = &bench->layer.problem;
     const size_t last = (size_t)(problem->num_tokens * problem->hidden_size - 1);
-    void *const output = bench->operands.list[MOE_OUTPUT].host.data;
+    void *const output = bench->tensors.list[MOE_OUTPUT].host.data;
 
     bench->fault = fault;
     for (int64_t token = 0; token < problem->num_tokens; token++)
@@ -135,7 +135,7 @@ static void compute(struct bench *bench, enum fault fault)
 
 static struct bench set_up(struct moe_problem problem, uint64_t seed, const char *map)
 {
-    const struct moe_step step = {.name = "test"};
+    const struct moe_implementation implementation = {.name = "test"};
     struct moe_options options = moe_options_default();
     struct error error = {0};
     struct bench bench;
@@ -146,14 +146,14 @@ static struct bench set_up(struct moe_problem problem, uint64_t seed, const char
     options.map = map;
     options.hidden_size_given = options.intermediate_size_given = options.num_experts_given = true;
     options.topk_given = options.program.num_tokens_given = true;
-    if (!moe_load(&options, &step, false, &bench.layer, &bench.operands, &error))
+    if (!moe_load(&options, &implementation, false, &bench.layer, &bench.tensors, &error))
         fail_msg("%s", error.text);
     return bench;
 }
 
 static void tear_down(struct bench *bench)
 {
-    operands_free(&bench->operands);
+    tensors_free(&bench->tensors);
     moe_routing_free(&bench->layer.routing);
 }
 
@@ -162,7 +162,7 @@ static void refuses(struct bench *bench, enum fault fault, const char *words)
     struct error error = {0};
 
     compute(bench, fault);
-    if (moe_check(&bench->layer, &bench->operands, &error))
+    if (moe_check(&bench->layer, &bench->tensors, &error))
         fail_msg("%s, %s: it is taken for right", fault_names[fault], dtype_name(bench->layer.problem.dtype));
     assert_int_equal(error.result, RUN_WRONG);
     if (!strstr(error.text, words))
@@ -174,7 +174,7 @@ static void passes(struct bench *bench)
     struct error error = {0};
 
     compute(bench, NO_FAULT);
-    if (!moe_check(&bench->layer, &bench->operands, &error))
+    if (!moe_check(&bench->layer, &bench->tensors, &error))
         fail_msg("%s", error.text);
 }
 
@@ -241,8 +241,8 @@ static void weights_go_with_their_experts(void **state)
     for (int local = 0; local < 3; local++) {
         const int expert = some.layer.routing.local_experts[local];
 
-        operand_read(&all.operands.list[MOE_W13], (int64_t)expert * elements, elements, whole);
-        operand_read(&some.operands.list[MOE_W13], (int64_t)local * elements, elements, part);
+        tensor_read(&all.tensors.list[MOE_W13], (int64_t)expert * elements, elements, whole);
+        tensor_read(&some.tensors.list[MOE_W13], (int64_t)local * elements, elements, part);
         assert_memory_equal(whole, part, sizeof whole);
     }
     tear_down(&all);
@@ -254,16 +254,16 @@ static void a_sample(void **state)
 {
     struct bench bench = set_up(LAYER(DTYPE_BF16, 30, 4096, 5600, 1, 1), 1, "none");
     const int64_t checked = moe_checked_tokens(&bench.layer.problem);
-    struct operand *const output = &bench.operands.list[MOE_OUTPUT];
+    struct tensor *const output = &bench.tensors.list[MOE_OUTPUT];
     struct error error = {0};
 
     (void)state;
     assert_in_range(checked, 16, 29);
-    memset(output->host.data, 0, operand_bytes(output));
-    assert_false(moe_check(&bench.layer, &bench.operands, &error));
+    memset(output->host.data, 0, tensor_bytes(output));
+    assert_false(moe_check(&bench.layer, &bench.tensors, &error));
     assert_non_null(strstr(error.text, "output[0][0]: expected "));
     memset((char *)output->host.data + 2 * 17 * 4096, MOE_POISON, 2);
-    assert_false(moe_check(&bench.layer, &bench.operands, &error));
+    assert_false(moe_check(&bench.layer, &bench.tensors, &error));
     assert_non_null(strstr(error.text, "output[17][0]: it is as before the launch"));
     tear_down(&bench);
 }

@@ -4,7 +4,7 @@
 int main(int argc, char **argv)
 {
     static const struct gate_chapter chapter = {
-        .step = {.name = "01_cpu_baseline", .compute = gate_compute},
+        .implementation = {.name = "01_cpu_baseline", .compute = gate_compute},
     };
     return gate_main(argc, argv, &chapter);
 }

@@ -21,7 +21,9 @@ static const char *unsupported_reason(const struct gate_problem *problem)
 int main(int argc, char **argv)
 {
     static const struct gate_chapter chapter = {
-        .step = {.name = "02_warp_per_group", .unsupported_reason = unsupported_reason, .launch = gate_launch},
+        .implementation = {.name = "02_warp_per_group",
+                           .unsupported_reason = unsupported_reason,
+                           .launch = gate_launch},
         .before = {.name = "01_cpu_baseline", .compute = gate_compute_before},
     };
     return gate_main(argc, argv, &chapter);

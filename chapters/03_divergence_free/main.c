@@ -21,7 +21,9 @@ static const char *unsupported_reason(const struct gate_problem *problem)
 int main(int argc, char **argv)
 {
     static const struct gate_chapter chapter = {
-        .step = {.name = "03_divergence_free", .unsupported_reason = unsupported_reason, .launch = gate_launch},
+        .implementation = {.name = "03_divergence_free",
+                           .unsupported_reason = unsupported_reason,
+                           .launch = gate_launch},
         .before = {.name = "02_warp_per_group", .launch = gate_launch_before},
     };
     return gate_main(argc, argv, &chapter);

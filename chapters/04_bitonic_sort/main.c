@@ -23,7 +23,7 @@ static const char *unsupported_reason(const struct gate_problem *problem)
 int main(int argc, char **argv)
 {
     static const struct gate_chapter chapter = {
-        .step = {.name = "04_bitonic_sort", .unsupported_reason = unsupported_reason, .launch = gate_launch},
+        .implementation = {.name = "04_bitonic_sort", .unsupported_reason = unsupported_reason, .launch = gate_launch},
         .before = {.name = "03_divergence_free", .launch = gate_launch_before},
     };
     return gate_main(argc, argv, &chapter);

@@ -27,7 +27,7 @@ static const char *before_unsupported_reason(const struct gate_problem *problem)
 int main(int argc, char **argv)
 {
     static const struct gate_chapter chapter = {
-        .step = {.name = "05_fused_gate", .unsupported_reason = unsupported_reason, .launch = gate_launch},
+        .implementation = {.name = "05_fused_gate", .unsupported_reason = unsupported_reason, .launch = gate_launch},
         .before = {.name = "04_bitonic_sort",
                    .unsupported_reason = before_unsupported_reason,
                    .launch = gate_launch_before},

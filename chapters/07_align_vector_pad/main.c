@@ -14,11 +14,11 @@ static const char *unsupported_reason(const struct align_problem *problem)
 int main(int argc, char **argv)
 {
     static const struct align_chapter chapter = {
-        .step = {.name = "07_align_vector_pad",
-                 .unsupported_reason = unsupported_reason,
-                 .capacity = align_capacity,
-                 .workspace_bytes = align_offsets_bytes,
-                 .launch = align_launch},
+        .implementation = {.name = "07_align_vector_pad",
+                           .unsupported_reason = unsupported_reason,
+                           .capacity = align_capacity,
+                           .workspace_bytes = align_offsets_bytes,
+                           .launch = align_launch},
         .before = {.name = "06_align_serial",
                    .capacity = align_capacity,
                    .workspace_bytes = align_offsets_bytes,

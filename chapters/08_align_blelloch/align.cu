@@ -76,7 +76,7 @@ static __host__ __device__ int padded_index(int i)
 // [tree]
 
 // [search]
-/** Returns the expert that owns a slot: the last one whose slots begin there or before. One without ids never does. */
+/** Returns the expert that owns a slot: the last whose slots begin at or before it. */
 static __device__ int expert_of(const int *tree, int num_experts, int place)
 {
     int first = 0, end = num_experts;

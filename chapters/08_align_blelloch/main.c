@@ -15,11 +15,11 @@ static const char *unsupported_reason(const struct align_problem *problem)
 int main(int argc, char **argv)
 {
     static const struct align_chapter chapter = {
-        .step = {.name = "08_align_blelloch",
-                 .unsupported_reason = unsupported_reason,
-                 .capacity = align_capacity,
-                 .workspace_bytes = align_offsets_bytes,
-                 .launch = align_launch},
+        .implementation = {.name = "08_align_blelloch",
+                           .unsupported_reason = unsupported_reason,
+                           .capacity = align_capacity,
+                           .workspace_bytes = align_offsets_bytes,
+                           .launch = align_launch},
         .before = {.name = "07_align_vector_pad",
                    .capacity = align_capacity,
                    .workspace_bytes = align_offsets_bytes,

@@ -85,7 +85,7 @@ static __device__ int warp_exclusive_scan(int value)
 // [warp_scan]
 
 // [search]
-/** Returns the expert that owns a slot: the last one whose slots begin there or before. One without ids never does. */
+/** Returns the expert that owns a slot: the last whose slots begin at or before it. */
 static __device__ int expert_of(const int *begins, int num_experts, int place)
 {
     int first = 0, end = num_experts;

@@ -15,11 +15,11 @@ static const char *unsupported_reason(const struct align_problem *problem)
 int main(int argc, char **argv)
 {
     static const struct align_chapter chapter = {
-        .step = {.name = "10_align_parallel_fill",
-                 .unsupported_reason = unsupported_reason,
-                 .capacity = align_capacity_of_few,
-                 .workspace_bytes = align_spread_offsets_bytes,
-                 .launch = align_launch},
+        .implementation = {.name = "10_align_parallel_fill",
+                           .unsupported_reason = unsupported_reason,
+                           .capacity = align_capacity_of_few,
+                           .workspace_bytes = align_spread_offsets_bytes,
+                           .launch = align_launch},
         .before = {.name = "09_align_warp_scan",
                    .capacity = align_capacity,
                    .workspace_bytes = align_offsets_bytes,

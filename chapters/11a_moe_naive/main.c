@@ -1,10 +1,10 @@
-/** @file main.c  Chapter 11a: the layer as a textbook has it, a thread for every output. */
+/** @file main.c  Chapter 11a: the layer as a textbook has it, one thread per output element. */
 #include "harness/moe/moe.h"
 
 int main(int argc, char **argv)
 {
     static const struct moe_chapter chapter = {
-        .step = {.name = "11a_moe_naive", .bench_most_tokens = 512, .launch = moe_launch},
+        .implementation = {.name = "11a_moe_naive", .bench_most_tokens = 512, .launch = moe_launch},
     };
     return moe_main(argc, argv, &chapter);
 }

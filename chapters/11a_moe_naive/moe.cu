@@ -1,10 +1,10 @@
 /**
  * @file moe.cu
- * @brief Chapter 11a: the layer as a textbook has it, a thread for every output.
+ * @brief Chapter 11a: the layer as a textbook has it, one thread per output element.
  *
  * Before: the gate has chosen experts for every token, align has listed the choices expert by expert, in blocks.
- * Now:    two products and a sum over the choices; each thread goes along a row of weights by itself.
- * Watch:  32 lanes that read 32 rows of weights at once; what a pad costs; zeros for experts that are elsewhere.
+ * Now:    two products and a sum over the choices; each thread walks along a row of weights alone.
+ * Watch:  32 lanes read 32 rows of weights at once; the cost of a pad; zeros for experts on other GPUs.
  */
 #include "harness/moe/moe.h"
 #include "kernels/dtype.cuh"
@@ -14,6 +14,7 @@ enum { THREADS = 128 };
 // [constants]
 
 // [store]
+/** Stores a number as the array's type: as it is, or rounded to the nearest bf16. */
 static __device__ __forceinline__ void store(float *to, float value)
 {
     *to = value;
@@ -26,7 +27,7 @@ static __device__ __forceinline__ void store(__nv_bfloat16 *to, float value)
 // [store]
 
 // [silu]
-/** x * sigmoid(x). */
+/** Computes x * sigmoid(x). */
 static __device__ float silu(float x)
 {
     return x / (1.0f + expf(-x));
@@ -35,7 +36,7 @@ static __device__ float silu(float x)
 
 // [gate_up]
 /**
- * The first product: intermediate = silu(hidden w1) * (hidden w3), where w13 has w1's rows before w3's. Grid: a place
+ * Computes the first product: intermediate = silu(hidden w1) * (hidden w3). w13 has w1's rows before w3's. Grid: a slot
  * of sorted_token_ids in x, THREADS elements of the intermediate in y.
  */
 template <typename T>
@@ -73,8 +74,8 @@ static __global__ void gate_up_kernel(moe_problem problem, moe_buffers buffers)
 
 // [down]
 /**
- * The second product: partial = weight * (intermediate w2). Grid: a place of sorted_token_ids in x, THREADS elements of
- * the hidden size in y.
+ * Computes the second product: partial = weight * (intermediate w2). Grid: a slot of sorted_token_ids in x, THREADS
+ * elements of the hidden size in y.
  */
 template <typename T>
 static __global__ void down_kernel(moe_problem problem, moe_buffers buffers)
@@ -91,7 +92,7 @@ static __global__ void down_kernel(moe_problem problem, moe_buffers buffers)
     // [down]
 
     // [write_zeros]
-    if (expert < 0) { /* nobody else writes this row, and moe_sum_kernel adds it */
+    if (expert < 0) { /* no other thread writes this row, and moe_sum_kernel adds it */
         store(partial, 0.0f);
         return;
     }
@@ -109,7 +110,7 @@ static __global__ void down_kernel(moe_problem problem, moe_buffers buffers)
 }
 
 // [moe_sum]
-/** Adds up what the topk experts of a token have made. Grid: a token in x, THREADS elements of it in y. */
+/** Adds up a token's topk rows of `partial`. Grid: a token in x, THREADS elements of it in y. */
 template <typename T>
 static __global__ void moe_sum_kernel(moe_problem problem, moe_buffers buffers)
 {

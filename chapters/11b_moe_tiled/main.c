@@ -1,4 +1,4 @@
-/** @file main.c  Chapter 11b: tiles in shared memory, several outputs a thread. */
+/** @file main.c  Chapter 11b: tiles in shared memory, several outputs per thread. */
 #include "harness/moe/moe.h"
 
 static const char *unsupported_reason(const struct moe_problem *problem)
@@ -8,7 +8,7 @@ static const char *unsupported_reason(const struct moe_problem *problem)
     return NULL;
 }
 
-/** Tiles of 64 rows want as many tokens; with fewer most of a tile would be pads. */
+/** Returns 64 if an average expert has 32 tokens or more; with fewer, pads would fill most of a tile of 64 rows. */
 static int block_size(const struct moe_problem *problem)
 {
     return problem->num_tokens * problem->topk >= 32 * (int64_t)problem->num_experts ? 64 : 16;
@@ -17,11 +17,11 @@ static int block_size(const struct moe_problem *problem)
 int main(int argc, char **argv)
 {
     static const struct moe_chapter chapter = {
-        .step = {.name = "11b_moe_tiled",
-                 .unsupported_reason = unsupported_reason,
-                 .block_size = block_size,
-                 .bench_most_tokens = 4096,
-                 .launch = moe_launch},
+        .implementation = {.name = "11b_moe_tiled",
+                           .unsupported_reason = unsupported_reason,
+                           .block_size = block_size,
+                           .bench_most_tokens = 4096,
+                           .launch = moe_launch},
         .before = {.name = "11a_moe_naive", .bench_most_tokens = 512, .launch = moe_launch_before},
     };
     return moe_main(argc, argv, &chapter);

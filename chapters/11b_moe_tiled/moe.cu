@@ -1,11 +1,11 @@
 /**
  * @file moe.cu
- * @brief Chapter 11b: tiles in shared memory, several outputs a thread.
+ * @brief Chapter 11b: tiles in shared memory, several outputs per thread.
  *
- * Before: every thread goes along a row of weights by itself; 32 lanes read 32 rows at once.
- * Now:    a block brings a tile of tokens and a tile of weights into shared memory, neighbouring lanes neighbouring
- *         elements; each of its threads makes several outputs of them.
- * Watch:  sectors of global memory fall, shared memory is read instead; pads are computed with.
+ * Before: every thread walks along a row of weights alone; 32 lanes read 32 rows at once.
+ * Now:    a block copies a tile of tokens and a tile of weights to shared memory, and neighbouring lanes copy
+ *         neighbouring elements; each of its threads computes several outputs from them.
+ * Watch:  sectors of global memory fall, requests to shared memory replace them; pads are multiplied like tokens.
  */
 #include "harness/moe/moe.h"
 #include "kernels/dtype.cuh"
@@ -13,11 +13,12 @@
 // [constants]
 enum { COLUMN_THREADS = 16, ROW_THREADS = 8, THREADS = COLUMN_THREADS * ROW_THREADS };
 enum { COLUMNS = 64, OWN_COLUMNS = COLUMNS / COLUMN_THREADS }; /* of a tile, and of a thread */
-enum { FEW_ROWS = 16, MANY_ROWS = 64 };                        /* of a tile: places of sorted_token_ids */
+enum { FEW_ROWS = 16, MANY_ROWS = 64 };                        /* of a tile: slots of sorted_token_ids */
 enum { K_STEP = 32 };
 // [constants]
 
 // [store]
+/** Stores a number as the array's type: as it is, or rounded to the nearest bf16. */
 static __device__ __forceinline__ void store(float *to, float value)
 {
     *to = value;
@@ -30,7 +31,7 @@ static __device__ __forceinline__ void store(__nv_bfloat16 *to, float value)
 // [store]
 
 // [silu]
-/** x * sigmoid(x). */
+/** Computes x * sigmoid(x). */
 static __device__ float silu(float x)
 {
     return x / (1.0f + expf(-x));
@@ -39,14 +40,14 @@ static __device__ float silu(float x)
 
 // [tile]
 /**
- * K_STEP elements of each of some rows, element by element: tile[k][row]. The word at the end of each line puts lanes
- * that write one row's elements into different banks.
+ * K_STEP elements of each of ROWS rows, as tile[k][row]. The additional word at the end of each tile[k] gives the lanes
+ * that store one row's elements different banks.
  */
 template <int ROWS>
 using Tile = float[K_STEP][ROWS + 1];
 
 /**
- * Brings elements first_k to first_k + K_STEP - 1 of the rows `rows`, each of so many elements; a row of -1 is zeros.
+ * Copies elements first_k to first_k + K_STEP - 1 of the rows `rows`, which have `length` elements; row -1 is zeros.
  */
 template <int ROWS, typename T>
 static __device__ void load_tile(Tile<ROWS> &tile, const T *from, const int *rows, int length, int first_k)
@@ -61,7 +62,7 @@ static __device__ void load_tile(Tile<ROWS> &tile, const T *from, const int *row
 // [tile]
 
 // [multiply]
-/** Adds to this thread's sums the products of a tile of tokens and a tile of weights. */
+/** Adds the products of a tile of tokens and a tile of weights to this thread's sums. */
 template <int ROWS>
 static __device__ void multiply(float (&sums)[ROWS / ROW_THREADS][OWN_COLUMNS], const Tile<ROWS> &tokens,
                                 const Tile<COLUMNS> &weights)
@@ -88,8 +89,8 @@ static __device__ void multiply(float (&sums)[ROWS / ROW_THREADS][OWN_COLUMNS], 
 
 // [rows]
 /**
- * The positions of a tile, -1 for a pad, and the rows of weights that its columns are, -1 past the last. Returns
- * whether there is a position at all: pads come last.
+ * Finds a tile's positions, -1 for a pad, and the row of weights of each column, -1 past the last. Returns whether the
+ * tile has a position at all: pads come last.
  */
 template <int ROWS>
 static __device__ bool find_rows(const moe_problem &problem, const moe_buffers &buffers, int num_columns,
@@ -114,8 +115,8 @@ static __device__ bool find_rows(const moe_problem &problem, const moe_buffers &
 
 // [gate_up]
 /**
- * The first product: intermediate = silu(hidden w1) * (hidden w3), where w13 has w1's rows before w3's. Grid: ROWS
- * places of sorted_token_ids in x, COLUMNS elements of the intermediate in y.
+ * Computes the first product: intermediate = silu(hidden w1) * (hidden w3). w13 has w1's rows before w3's. Grid: ROWS
+ * slots of sorted_token_ids in x, COLUMNS elements of the intermediate in y.
  */
 template <int ROWS, typename T>
 static __global__ void __launch_bounds__(THREADS) gate_up_kernel(moe_problem problem, moe_buffers buffers)
@@ -141,10 +142,10 @@ static __global__ void __launch_bounds__(THREADS) gate_up_kernel(moe_problem pro
         load_tile<ROWS>(hidden, (const T *)buffers.hidden, tokens, hidden_size, k);
         load_tile<COLUMNS>(gate_weights, gate_rows, columns, hidden_size, k);
         load_tile<COLUMNS>(up_weights, up_rows, columns, hidden_size, k);
-        __syncthreads(); /* the tiles are there */
+        __syncthreads(); /* all threads have stored their elements */
         multiply<ROWS>(gate, hidden, gate_weights);
         multiply<ROWS>(up, hidden, up_weights);
-        __syncthreads(); /* nobody reads them any more */
+        __syncthreads(); /* all threads have read the tiles */
     }
     // [gate_up_sum]
 
@@ -165,7 +166,7 @@ static __global__ void __launch_bounds__(THREADS) gate_up_kernel(moe_problem pro
 
 // [down]
 /**
- * The second product: partial = weight * (intermediate w2). Grid: ROWS places of sorted_token_ids in x, COLUMNS
+ * Computes the second product: partial = weight * (intermediate w2). Grid: ROWS slots of sorted_token_ids in x, COLUMNS
  * elements of the hidden size in y.
  */
 template <int ROWS, typename T>
@@ -184,7 +185,7 @@ static __global__ void __launch_bounds__(THREADS) down_kernel(moe_problem proble
     // [down]
 
     // [write_zeros]
-    const int steps_end = expert < 0 ? 0 : intermediate_size; /* an expert that is elsewhere: the sums stay 0 */
+    const int steps_end = expert < 0 ? 0 : intermediate_size; /* an expert on another GPU: the sums stay 0 */
     // [write_zeros]
 
     // [down_sum]
@@ -210,7 +211,7 @@ static __global__ void __launch_bounds__(THREADS) down_kernel(moe_problem proble
 }
 
 // [moe_sum]
-/** Adds up what the topk experts of a token have made. Grid: a token in x, THREADS elements of it in y. */
+/** Adds up a token's topk rows of `partial`. Grid: a token in x, THREADS elements of it in y. */
 template <typename T>
 static __global__ void moe_sum_kernel(moe_problem problem, moe_buffers buffers)
 {

@@ -1,4 +1,4 @@
-/** @file main.c  Chapter 11c: tensor cores, fed by asynchronous copies. */
+/** @file main.c  Chapter 11c: a warp multiplies matrices on tensor cores. */
 #include "harness/moe/moe.h"
 
 static const char *unsupported_reason(const struct moe_problem *problem)
@@ -6,30 +6,31 @@ static const char *unsupported_reason(const struct moe_problem *problem)
     if (problem->dtype != DTYPE_BF16)
         return "--dtype: not bf16; the kernel multiplies bf16 on tensor cores, which have no f32";
     if (problem->hidden_size % 64 != 0)
-        return "--hidden-size: not a multiple of 64; a step is 64 elements, and rows are copied in pieces of 16 bytes";
+        return "--hidden-size: not a multiple of 64; rows of weights are copied 16 at a time, in chunks of 16 bytes";
     if (problem->intermediate_size % 64 != 0)
-        return "--intermediate-size: not a multiple of 64; a step is 64 elements, and rows are copied in pieces of 16 "
+        return "--intermediate-size: not a multiple of 64; rows of weights are copied 16 at a time, in chunks of 16 "
                "bytes";
     if (problem->block_size % 16 != 0)
-        return "--block-size: not a multiple of 16; a warp loads 16 tokens of one expert at once";
+        return "--block-size: not a multiple of 16; a tile has 16 tokens of one expert";
     return NULL;
 }
 
-/** Tiles of 16 tokens while the average expert has fewer; else up to 192, as many as each block has. */
+/** Returns the number of tokens in the only tile. */
 static int block_size(const struct moe_problem *problem)
 {
-    return problem->num_tokens * problem->topk < 16 * (int64_t)problem->num_experts ? 16 : 192;
+    (void)problem;
+    return 16;
 }
 
 int main(int argc, char **argv)
 {
     static const struct moe_chapter chapter = {
-        .step = {.name = "11c_moe_tensor_cores",
-                 .needs = {.capability = 80, .what = "products of bf16 on tensor cores, m16n8k16"},
-                 .unsupported_reason = unsupported_reason,
-                 .block_size = block_size,
-                 .bench_most_tokens = 16384,
-                 .launch = moe_launch},
+        .implementation = {.name = "11c_moe_tensor_cores",
+                           .needs = {.capability = 80, .what = "products of bf16 on tensor cores, m16n8k16"},
+                           .unsupported_reason = unsupported_reason,
+                           .block_size = block_size,
+                           .bench_most_tokens = 4096,
+                           .launch = moe_launch},
         .before = {.name = "11b_moe_tiled", .bench_most_tokens = 4096, .launch = moe_launch_before},
     };
     return moe_main(argc, argv, &chapter);

@@ -2,16 +2,16 @@
 #include "harness/parallel/program.h"
 #include "token_paths.h"
 
-/** Chapter 11c's limits, for a rank's own slice of the experts. */
+/** Chapter 11d's limits, for a rank's own slice of the experts. */
 static const char *unsupported_reason(const struct moe_problem *problem)
 {
     return problem->dtype == DTYPE_BF16 && problem->hidden_size % 64 == 0 && problem->intermediate_size % 64 == 0 &&
                    problem->block_size % 16 == 0
                ? NULL
-               : "chapter 11c multiplies bf16 in steps of 64 elements and tiles of 16 tokens";
+               : "chapter 11d multiplies bf16 in steps of 64 elements and tiles of 16 tokens";
 }
 
-/** 11c's choice: tiles of 16 tokens while the average expert has fewer. */
+/** 11d's choice: tiles of 16 tokens while the average expert has fewer. */
 static int block_size(const struct moe_problem *problem)
 {
     return problem->num_tokens * problem->topk < 16 * (int64_t)problem->num_experts ? 16 : 192;
@@ -24,7 +24,7 @@ int main(int argc, char **argv)
         .aligned_by = "chapter 10",
         .most_experts = 12255, /* a counter each, in shared memory */
         .align_workspace_bytes = align_spread_offsets_bytes,
-        .experts = {.name = "11c_moe_tensor_cores",
+        .experts = {.name = "11d_moe_async_ring",
                     .needs = {.capability = 80, .what = "products of bf16 on tensor cores, m16n8k16"},
                     .unsupported_reason = unsupported_reason,
                     .block_size = block_size,

@@ -12,7 +12,7 @@
 /** Where an array of this rank lies. */
 static void *data(const struct parallel_layer *layer, int array)
 {
-    return operand_data(layer->arrays, array, OPERAND_DEVICE);
+    return tensor_data(layer->arrays, array, TENSOR_DEVICE);
 }
 
 static bool launched(cudaError_t status, struct error *error)
@@ -58,7 +58,7 @@ static bool compute(struct parallel_layer *layer, int64_t num_tokens, struct err
 }
 // [compute]
 
-/* --- the layer's notes' path -------------------------------------------------------------------------------------- */
+/* --- broadcast ---------------------------------------------------------------------------------------------------- */
 
 /** Every rank of the DP group gets the rows that each has of an array; bytes for one token's row. */
 static bool gather_rows(struct parallel_layer *layer, int own, int all, size_t row, struct error *error)

@@ -4,7 +4,7 @@
 
 #include "harness/parallel/layer.h"
 
-/** That of the layer's notes: every rank gets all tokens; sums are added in the DP group, then in the TP group. */
+/** Gathers: every rank gets all tokens; sums are added in the DP group, then in the TP group. */
 bool run_broadcast(struct parallel_layer *layer, struct error *error);
 
 /** A token goes to the ranks that have its experts, and their sums come back. */

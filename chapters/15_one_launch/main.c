@@ -1,10 +1,10 @@
 /** @file main.c  Chapter 15: from logits to the list of rows in one launch, up to 256 tokens. */
-#include "../14_align_at_the_limit/shared_bytes.h"
+#include "../14b_align_published_counts/shared_bytes.h"
 #include "exchange.h"
 
 #include <limits.h>
 
-/** What is not done in one launch is left to chapters 13 and 14: so these limits are those of the two. */
+/** Returns why a problem is not supported: the limits of chapters 13c and 14b, to which other problems fall back. */
 static const char *unsupported_reason(const struct routing_problem *problem)
 {
     const int groups = problem->gate.num_expert_group;
@@ -25,7 +25,7 @@ static size_t workspace_bytes(const struct routing_problem *problem)
     return EXCHANGE_BYTES + align_exchange_bytes(&problem->align);
 }
 
-/** What chapter 14's kernels need, to which larger problems fall back. */
+/** Returns the shared memory of chapter 14b's kernels, to which larger problems fall back. */
 static size_t shared_bytes(const struct routing_problem *problem)
 {
     return align_tile_bytes(&problem->align);
@@ -34,13 +34,13 @@ static size_t shared_bytes(const struct routing_problem *problem)
 int main(int argc, char **argv)
 {
     static const struct routing_chapter chapter = {
-        .step = {.name = "15_one_launch",
-                 .unsupported_reason = unsupported_reason,
-                 .workspace_bytes = workspace_bytes,
-                 .workspace_zeroed = true,
-                 .shared_bytes = shared_bytes,
-                 .launch = routing_launch},
-        .before = {.name = "a plain pair of 13 and 14",
+        .implementation = {.name = "15_one_launch",
+                           .unsupported_reason = unsupported_reason,
+                           .workspace_bytes = workspace_bytes,
+                           .workspace_zeroed = true,
+                           .shared_bytes = shared_bytes,
+                           .launch = routing_launch},
+        .before = {.name = "13c, then 14b, in two launches",
                    .workspace_bytes = workspace_bytes,
                    .workspace_zeroed = true,
                    .shared_bytes = shared_bytes,

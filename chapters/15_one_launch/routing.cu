@@ -1,11 +1,11 @@
 /**
  * @file routing.cu
- * @brief Chapter 15: gate and align in one launch: each block tells the others what its token chose.
+ * @brief Chapter 15: gate and align in one launch: each block publishes its token's choice for the other blocks.
  *
- * Before: chapter 13's kernel, then chapter 14's, which starts when the first has ended and counts all ids anew.
+ * Before: chapter 13's kernel, then chapter 14's, which starts when the first has ended and counts all ids again.
  * Now:    a block for each token. It chooses, publishes its ids in one word, reads those of all other tokens, and
  *         writes its own positions into the list.
- * Watch:  launches 1; atomics that are counts only: no place depends on their order.
+ * Watch:  launches 1; atomics only count, so that no slot depends on their order.
  */
 #include "exchange.h"
 #include "kernels/align_list.cuh"
@@ -18,12 +18,12 @@
 #ifndef MAX_POLLS
 #define MAX_POLLS (1 << 22) /* seconds on a GPU */
 #endif
-enum { BLOCKS_ALONE = 128 }; /* a GPU of today has a multiprocessor for each of so many blocks */
+enum { BLOCKS_ALONE = 128 }; /* a little below an H200's 132 multiprocessors */
 typedef unsigned long long word64;
 // [constants]
 
 // [router]
-/** A router's shape, as in chapter 13. Two ids at least, and eight at most, make the word that a token publishes. */
+/** Describes a router's shape, as in chapter 13. A token's two to eight ids fit the word that its block publishes. */
 template <int NUM_EXPERTS, int NUM_GROUPS, int STAY, int CHOSEN>
 struct router {
     static constexpr int EXPERTS = NUM_EXPERTS, GROUPS = NUM_GROUPS, TOPK_GROUP = STAY, TOPK = CHOSEN;
@@ -39,13 +39,13 @@ struct router {
 
 // [exchange]
 /**
- * The workspace, all zeros before its first launch. Two sets of words, in each one for every token. A launch writes to
- * the set that the last one did not, and clears what the last one wrote: so what it finds in its own set are zeros.
+ * The workspace, all zeros before its first launch. It has two sets with a word for each token. A launch writes to the
+ * set that the previous launch did not use, and clears the other one, so that each launch finds zeros in its own set.
  */
 struct exchange {
-    unsigned last;     /* of the last launch: its tokens, times two, and in the lowest bit to which set they wrote */
-    unsigned arrivals; /* blocks of this launch that have read `last`; 0 again with the last of them */
-    word64 unused[31]; /* so that words begin at a line of the cache */
+    unsigned last;     /* the previous launch's tokens, times two; the lowest bit is the set that it used */
+    unsigned arrivals; /* blocks of this launch that have read `last`; the last of them makes it 0 again */
+    word64 unused[31]; /* so that the words begin a cache line */
     word64 sets[2][MAX_TOKENS];
 };
 static_assert(sizeof(exchange) == EXCHANGE_BYTES, "chapter 14's workspace begins behind it");
@@ -58,8 +58,8 @@ static const word64 GAVE_UP = 0x0101010101010101ull;
 
 // [wait_for]
 /**
- * A token's word, once it is there. If it does not come, GAVE_UP takes its place: whichever of the two is first stays,
- * so all blocks see the same.
+ * Waits until a token's word is published, and returns it. If it does not come, stores GAVE_UP in its place: whichever
+ * of the two is stored first stays, so all blocks read the same.
  */
 static __device__ __forceinline__ word64 wait_for(word64 *word)
 {
@@ -78,8 +78,8 @@ static __device__ __forceinline__ word64 wait_for(word64 *word)
 
 // [count_others]
 /**
- * Counts the ids of all tokens but this block's. In the lower half of counts[e] is how many tokens chose expert e, in
- * the upper half how many of these come before this block's token. False: a word did not come.
+ * Counts the ids of all tokens but this block's. The lower half of counts[e] is the number of tokens that chose
+ * expert e, the upper half the number of those before this block's token. Returns false if a word did not come.
  */
 template <typename Router>
 static __device__ __forceinline__ bool count_others(word64 *words, int *counts)
@@ -104,12 +104,12 @@ static __device__ __forceinline__ bool count_others(word64 *words, int *counts)
 // [count_others]
 
 // [exchange_choices]
-/** Has the ids of all tokens counted. `last` is workspace->last; `good`: this block's word is there. False: gave up. */
+/** Counts all tokens' ids. `last` is workspace->last; `good`: this block has published. Returns false to give up. */
 template <typename Router>
 static __device__ __forceinline__ bool exchange_choices(exchange *workspace, unsigned last, bool good, int *counts)
 {
     const unsigned thread = threadIdx.x, token = blockIdx.x, num_tokens = gridDim.x, set = !(last & 1);
-    unsigned arrived = 0; /* blocks before this one */
+    unsigned arrived = 0; /* how many blocks arrived before this one */
 
     static_assert(MAX_TOKENS <= 2 * Router::EXPERTS,
                   "two blocks or more have, together, a thread for each word to clear");
@@ -117,22 +117,22 @@ static __device__ __forceinline__ bool exchange_choices(exchange *workspace, uns
         arrived = atomicInc(&workspace->arrivals, num_tokens - 1);
     if (token + num_tokens * thread < last >> 1)
         workspace->sets[!set][token + num_tokens * thread] = 0;
-    if (num_tokens > BLOCKS_ALONE) /* looks would get in the way of the other block of the multiprocessor */
+    if (num_tokens > BLOCKS_ALONE) /* polling would delay the other block of the multiprocessor */
         __nanosleep(100);
     good &= count_others<Router>(workspace->sets[set], counts);
-    if (thread == 0 && arrived == num_tokens - 1) /* everybody has read `last` */
+    if (thread == 0 && arrived == num_tokens - 1) /* all blocks have read `last` */
         atomicExch(&workspace->last, num_tokens << 1 | set);
     return !__syncthreads_or(!good);
 }
 // [exchange_choices]
 
 // [begin_of]
-/** Where expert e's group begins, and where the last group ends, in blocks of rows. */
+/** The beginning of an expert's group and the end of the last group, in blocks of rows. */
 struct extent {
     int begin, total;
 };
 
-/** A warp adds up the blocks that the experts need. */
+/** Finds expert e's group: a warp adds up the blocks that the experts need. */
 template <typename Router>
 static __device__ __forceinline__ extent begin_of(int e, const int *counts, const list &list)
 {
@@ -147,7 +147,7 @@ static __device__ __forceinline__ extent begin_of(int e, const int *counts, cons
 // [begin_of]
 
 // [write_weights]
-/** A warp writes a token's ids and weights. */
+/** Writes a token's ids and weights, with one warp. */
 template <typename Router, typename T>
 static __device__ __forceinline__ void write_weights(weighting how, const unsigned char *ids, const float *scores,
                                                      float *topk_weights, int *topk_ids)
@@ -165,7 +165,7 @@ static __device__ __forceinline__ void write_weights(weighting how, const unsign
 // [write_weights]
 
 // [write_groups]
-/** Writes the places of this block's ids, a warp for each; the warp of an expert's first id also closes its group. */
+/** Writes this block's positions into the list, a warp each; the warp of an expert's first token closes its group. */
 template <typename Router>
 static __device__ __forceinline__ void write_groups(const list &list, const unsigned char *ids, const int *counts,
                                                     const int *local_ids)
@@ -191,7 +191,7 @@ static __device__ __forceinline__ void write_groups(const list &list, const unsi
 // [write_groups]
 
 // [shared]
-/** What the threads of a block tell each other. One object, so that one address serves for all. */
+/** The shared memory of a block. One object, so that one address serves for all of it. */
 template <typename Router>
 struct block_shared {
     __align__(16) entry candidates[Router::EXPERTS];
@@ -200,7 +200,7 @@ struct block_shared {
     float group_scores[Router::GROUPS];
     unsigned seconds[Router::GROUPS], num_candidates; /* as in chapter 13 */
     union {
-        word64 word; /* what the block publishes */
+        word64 word; /* published by the block */
         unsigned char ids[Router::TOPK];
     };
     int counts[Router::EXPERTS], local_ids[Router::EXPERTS];
@@ -229,7 +229,7 @@ static __device__ __forceinline__ void choose(block_shared<Router> &shared, unsi
 // [choose]
 
 // [kernel]
-/** Grid: a block for each token, with a thread for each expert; all of them on the device at the same time. */
+/** Routes tokens. Grid: a block per token, with a thread per expert; all blocks are on the device at the same time. */
 template <typename Router, typename T, typename Choice, typename Bias>
 static __global__ void __launch_bounds__(Router::EXPERTS)
     one_launch_kernel(weighting how, const T *gating_output, const Bias *correction_bias, float *topk_weights,
@@ -240,8 +240,8 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     const unsigned expert = threadIdx.x, lane = expert % WARP_SIZE, warp = expert / WARP_SIZE;
     const unsigned group_of_lane = lane % Router::GROUPS;
     const unsigned last = *(const volatile unsigned *)&workspace->last;
-    constexpr unsigned LAST_WARP = Router::WARPS - 1; /* it seldom has a token to wait for */
-    word64 there = 0;                                 /* what stood in this block's place before its word */
+    constexpr unsigned LAST_WARP = Router::WARPS - 1; /* it seldom has a token's word to wait for */
+    word64 there = 0;                                 /* the old value of this block's word */
     // [kernel]
 
     // [gate]
@@ -266,7 +266,7 @@ static __global__ void __launch_bounds__(Router::EXPERTS)
     __syncthreads();
 
     const float mine = shared.group_scores[group_of_lane];
-    int rank = 0; /* how many groups rank before this lane's */
+    int rank = 0; /* the number of groups that rank before this lane's */
 
 #pragma unroll
     for (int first = 0; first < Router::GROUPS; first += Router::SETS) {

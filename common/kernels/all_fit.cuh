@@ -6,7 +6,7 @@
 
 // [all_fit]
 /**
- * Sets *fit to whether so many blocks of the kernel, without dynamic shared memory, are on the device at the same time.
+ * Sets *fit to whether `blocks` blocks of the kernel, without dynamic shared memory, are on the device at once.
  */
 template <typename... Parameters>
 static cudaError_t all_fit(void (*kernel)(Parameters...), int blocks, int threads, bool *fit)

@@ -1,7 +1,7 @@
 /**
  * @file gate_choice.cuh
- * @brief Chapter 13's gate in pieces: choices as numbers in order, a warp's two largest, weights, and a token by
- * rounds.
+ * @brief Functions of chapter 13a's gate: choices as ordered keys, a warp's two largest, slots, weights; and chapter
+ * 13c's slow path, a token by rounds.
  *
  * A Router is a class of constants: EXPERTS, GROUPS, TOPK_GROUP, TOPK, and COUNT, the experts of a group.
  */
@@ -15,7 +15,7 @@ enum { WARP_SIZE = 32 };
 static const unsigned FULL_MASK = 0xffffffffu;
 
 // [ordered]
-/** An unsigned number in the order of the choices: NaN is 0, below -infinity. */
+/** Returns a key, an unsigned number in the order of the choices. NaN's key is 0, below that of -infinity. */
 static __device__ __forceinline__ unsigned ordered(float choice)
 {
     const unsigned bits = __float_as_uint(choice), flip = (unsigned)((int)bits >> 31) | 0x80000000u;
@@ -24,7 +24,7 @@ static __device__ __forceinline__ unsigned ordered(float choice)
     return isnan(choice) ? 0u : key;
 }
 
-/** The choice again; NaN comes back as -infinity, which is what it counts in a group's score. */
+/** Returns the choice of a key; -infinity for NaN, which is what NaN counts in a group's score. */
 static __device__ __forceinline__ float choice_of(unsigned key)
 {
     const unsigned at_least = max(key, ordered(-INFINITY));
@@ -34,7 +34,7 @@ static __device__ __forceinline__ float choice_of(unsigned key)
 // [ordered]
 
 // [entry]
-/** A candidate as one number: its choice above, its id below, inverted, so that of equals the lower id is larger. */
+/** A candidate as one number: its key above, its inverted id below, so that of equal choices the lower id is larger. */
 typedef unsigned long long entry;
 
 static __device__ __forceinline__ entry entry_of(unsigned key, int id)
@@ -50,9 +50,9 @@ static __device__ __forceinline__ int id_of(entry candidate)
 
 // [place_of]
 /**
- * How many of `count` candidates rank before one. LANES neighbouring lanes, which have the same candidate, share out
- * the others: AT_ONCE in a step, two neighbours for each lane in turn. Behind the last there are zeros, up to a
- * multiple of AT_ONCE.
+ * Returns the number of candidates, of `count`, that rank before one. LANES neighbouring lanes have the same candidate
+ * and share out the list: AT_ONCE entries in a step, two neighbouring ones for each lane in turn. Behind the last
+ * candidate there are zeros, up to a multiple of AT_ONCE.
  */
 template <int LANES, int AT_ONCE>
 static __device__ __forceinline__ int place_of(entry candidate, const entry *candidates, int count)
@@ -79,7 +79,7 @@ static __device__ __forceinline__ int place_of(entry candidate, const entry *can
 // [place_of]
 
 // [score_of_group]
-/** The sum of the two best choices, or the best alone; infinities of both signs make -infinity. */
+/** Returns the sum of the two best choices, or the best alone; infinities of both signs give -infinity. */
 template <typename Choice>
 static __device__ __forceinline__ float score_of_group(float first, float second, bool has_bias)
 {
@@ -145,7 +145,7 @@ static __device__ __forceinline__ void store_shared_experts(weighting how, float
 // [shared_experts]
 
 // [exact]
-/** An expert's score and what it is chosen by, as chapter 05 has them. */
+/** Returns an expert's score, computed as in chapter 05. */
 template <typename T>
 static __device__ __forceinline__ float exact_score(T logit)
 {
@@ -163,11 +163,12 @@ static __device__ __forceinline__ float choice_with(float score, const Bias *cor
 // [exact]
 
 // [two_keys]
-/** The two largest keys of each COUNT neighbouring lanes, a part of the warp, in each of these; they may be equal. */
+/** Two largest keys; they may be equal. */
 struct two_keys {
     unsigned first, second;
 };
 
+/** Returns the two largest keys of each COUNT neighbouring lanes, to each of these lanes. */
 template <int COUNT>
 static __device__ __forceinline__ two_keys two_largest_keys(unsigned key)
 {
@@ -190,7 +191,7 @@ static __device__ __forceinline__ two_keys two_largest_keys(unsigned key)
 // [two_keys]
 
 // [rounds]
-/** One warp chooses for one token, whatever its logits are: a lane has every 32nd expert. */
+/** Routes one token with a whole warp, whatever its logits are. A lane has every 32nd expert. */
 template <typename Router, typename T, typename Choice, typename Bias>
 static __device__ __noinline__ void choose_by_rounds(weighting how, const T *row, const Bias *correction_bias,
                                                      float *topk_weights, int *topk_ids)

@@ -1,6 +1,6 @@
 /**
  * @file common/kernels/instructions.cuh
- * @brief Chapter 13's instructions of a GPU that CUDA C has no function for.
+ * @brief Instructions of a GPU that CUDA C has no function for: plus_if_larger() for 13a, the others for 13c.
  *
  * The CPU build has a header of its own in common/simt/kernels, which it finds first.
  */

@@ -12,8 +12,8 @@
 // [launch_together]
 /**
  * Launches blocks that all_fit() has found room for. A GPU starts every block that it has room for, so a plain launch
- * will do, and a cooperative one takes longer. If another stream's kernel is in the way, they wait for it to end;
- * unless that one waits likewise, with some of its blocks not started: then both waits end by their bound.
+ * is enough, and a cooperative one is slower. If another stream's kernel occupies the room, the blocks wait until it
+ * ends. If that kernel waits in the same way, with some of its blocks not started, both give up after MAX_POLLS polls.
  */
 template <typename... Parameters, typename... Given>
 static cudaError_t launch_together(void (*kernel)(Parameters...), int blocks, int threads, cudaStream_t stream,

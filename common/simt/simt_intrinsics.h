@@ -13,13 +13,21 @@
 
 /* --- bits --------------------------------------------------------------------------------------------------------- */
 
+/** Returns a float's bits. The NaN that the host's arithmetic makes, as of inf - inf, has the bits that a GPU's has. */
 SIMT_DEVICE unsigned __float_as_uint(float value)
 {
-    return __builtin_bit_cast(unsigned, value);
+#if defined __x86_64__
+    const unsigned of_host = 0xffc00000;
+#else
+    const unsigned of_host = 0x7fc00000;
+#endif
+    const unsigned bits = __builtin_bit_cast(unsigned, value), is_made = -(unsigned)(bits == of_host);
+
+    return (bits & ~is_made) | (0x7fffffff & is_made);
 }
 SIMT_DEVICE int __float_as_int(float value)
 {
-    return __builtin_bit_cast(int, value);
+    return (int)__float_as_uint(value);
 }
 SIMT_DEVICE float __uint_as_float(unsigned bits)
 {

@@ -4,6 +4,7 @@
  * example.
  *
  * primer gate   the example, on the CPU
+ * primer occupancy   how many blocks a multiprocessor holds
  * primer NAME   a kernel: exits 0, or 1 with the reason if the simulator refuses the kernel, or 2 if there is no such
  * kernel
  */
@@ -35,6 +36,12 @@ static const struct kernel {
     {"syncwarp", primer_syncwarp, {1, 2, 3, 31}},
     {"reverse", primer_reverse, {1, 127, 128, 255}},
     {"collect", primer_collect, {1, 2, 42}},
+    {"sum", primer_sum, {0}},
+    {"histogram", primer_histogram, {1, 2, 3, 4, 5}},
+    {"tile", primer_tile, {1, 7}},
+    {"publish", primer_publish, {1, 2}},
+    {"unordered", primer_unordered, {0}},
+    {"fences", primer_fences, {1, 2}},
 };
 
 enum { NUM_KERNELS = sizeof kernels / sizeof *kernels };
@@ -63,8 +70,7 @@ static void print_counters(void)
     print_count("shared store requests", counters.shared_store_requests);
     print_count("atomic requests", counters.atomic_requests);
     print_count("atomic conflicts", counters.atomic_conflicts);
-    printf("%-22s %5.1f %%\n", "lanes at work",
-           100.0 * (double)counters.lanes_active / (double)counters.lanes_possible);
+    printf("%-22s %5.1f %%\n", "active lanes", 100.0 * (double)counters.lanes_active / (double)counters.lanes_possible);
 }
 
 /** Runs the kernel on in[i] = i. Both arrays lie on the device. */
@@ -111,8 +117,28 @@ static int show(const struct kernel *kernel)
     return error != cudaSuccess || fflush(stdout) != 0;
 }
 
+/** Prints how many blocks and warps a multiprocessor holds at a time, by what a block needs. */
+static void print_occupancy(void)
+{
+    static const struct {
+        int threads, shared_kib;
+    } needs[] = {{1024, 0}, {128, 0}, {32, 0}, {128, 24}, {128, 48}};
+
+    printf("threads  shared KiB  blocks  warps  of 64\n");
+    for (size_t i = 0; i < sizeof needs / sizeof *needs; i++) {
+        const int blocks = primer_blocks_at_once(needs[i].threads, (size_t)needs[i].shared_kib * 1024);
+        const int warps = blocks * needs[i].threads / 32;
+
+        printf("%7d %11d %7d %6d %5.1f %%\n", needs[i].threads, needs[i].shared_kib, blocks, warps, warps / 0.64);
+    }
+}
+
 int main(int argc, char **argv)
 {
+    if (argc == 2 && strcmp(argv[1], "occupancy") == 0) {
+        print_occupancy();
+        return fflush(stdout) != 0;
+    }
     if (argc == 2 && strcmp(argv[1], "gate") == 0) {
         primer_gate();
         return fflush(stdout) != 0;
@@ -120,7 +146,7 @@ int main(int argc, char **argv)
     for (int i = 0; argc == 2 && i < NUM_KERNELS; i++)
         if (strcmp(argv[1], kernels[i].name) == 0)
             return show(&kernels[i]);
-    fprintf(stderr, "usage: primer gate");
+    fprintf(stderr, "usage: primer gate|occupancy");
     for (int i = 0; i < NUM_KERNELS; i++)
         fprintf(stderr, "|%s", kernels[i].name);
     fprintf(stderr, "\n");

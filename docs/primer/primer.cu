@@ -4,6 +4,8 @@
  */
 #include "primer.h"
 
+#include "kernels/messages.cuh"
+
 #include <cuda_runtime.h>
 
 enum { WARP_SIZE = 32, WARPS = 4, THREADS = WARPS * WARP_SIZE, BLOCKS = 2 };
@@ -234,9 +236,9 @@ static __global__ void collect(const int *in, int *out)
     const int value = in[threadIdx.x];
 
     if (value % 3 == 0) {
-        const int place = atomicAdd(&count, 1);
+        const int slot = atomicAdd(&count, 1);
 
-        out[place] = value;
+        out[slot] = value;
     }
 }
 // [collect]
@@ -246,3 +248,151 @@ cudaError_t primer_collect(const int *in, int *out)
     collect<<<1, THREADS>>>(in, out);
     return cudaGetLastError();
 }
+
+// [sum_all]
+/** Grid: any. Adds up `count` numbers into *sum. */
+static __global__ void sum_all(const int *in, int count, int *sum)
+{
+    const int thread = (int)(blockIdx.x * blockDim.x + threadIdx.x);
+    const int num_threads = (int)(gridDim.x * blockDim.x);
+    int part = 0;
+
+    for (int i = thread; i < count; i += num_threads)
+        part += in[i];
+    part = warp_sum<WARP_SIZE>(part);
+    if (threadIdx.x % WARP_SIZE == 0)
+        atomicAdd(sum, part);
+}
+// [sum_all]
+
+cudaError_t primer_sum(const int *in, int *out)
+{
+    sum_all<<<BLOCKS, THREADS>>>(in, 1000, out);
+    return cudaGetLastError();
+}
+
+// [histogram]
+/** Grid: any. Adds to counts[e] how many of the numbers leave the remainder e when they are divided by EXPERTS. */
+static __global__ void histogram(const int *in, int count, int *counts)
+{
+    constexpr int EXPERTS = 6;
+    __shared__ int block_counts[EXPERTS];
+
+    if (threadIdx.x < EXPERTS)
+        block_counts[threadIdx.x] = 0;
+    __syncthreads();
+    for (int i = (int)(blockIdx.x * blockDim.x + threadIdx.x); i < count; i += (int)(gridDim.x * blockDim.x))
+        atomicAdd(&block_counts[in[i] % EXPERTS], 1);
+    __syncthreads();
+    if (threadIdx.x < EXPERTS)
+        atomicAdd(&counts[threadIdx.x], block_counts[threadIdx.x]);
+}
+// [histogram]
+
+cudaError_t primer_histogram(const int *in, int *out)
+{
+    histogram<<<BLOCKS, THREADS>>>(in, 1000, out);
+    return cudaGetLastError();
+}
+
+// [tile]
+/** A tile of ROWS x COLUMNS numbers. Each thread has four of a row. */
+template <int ROWS_, int COLUMNS_>
+struct tile {
+    static constexpr int ROWS = ROWS_, COLUMNS = COLUMNS_, THREADS = ROWS * COLUMNS / 4;
+    static_assert(COLUMNS % 4 == 0, "the four numbers of a thread lie in one row");
+};
+
+/** Grid: a block of Tile::THREADS threads. Adds up each row of a tile. */
+template <typename Tile>
+static __global__ void sum_tile(const int *in, int *out)
+{
+    const int first = (int)threadIdx.x * 4;
+
+    atomicAdd(&out[first / Tile::COLUMNS], in[first] + in[first + 1] + in[first + 2] + in[first + 3]);
+}
+
+cudaError_t primer_tile(const int *in, int *out)
+{
+    typedef tile<8, 16> shape;
+
+    sum_tile<shape><<<1, shape::THREADS>>>(in, out);
+    return cudaGetLastError();
+}
+// [tile]
+
+// [publish]
+/** Grid: two blocks. Block 1 publishes a message in out[1]; block 0 polls the flag out[2] and copies the message. */
+static __global__ void publish(const int *in, int *out)
+{
+    if (blockIdx.x == 1) {
+        out[1] = in[7];
+        store_release(&out[2], 1);
+    } else {
+        while (load_acquire(&out[2]) == 0)
+            continue;
+        out[0] = out[1];
+    }
+}
+
+cudaError_t primer_publish(const int *in, int *out)
+{
+    void *arguments[] = {&in, &out};
+
+    return cudaLaunchCooperativeKernel((const void *)publish, 2, 1, arguments, 0, 0);
+}
+// [publish]
+
+/* As above, with a volatile flag and no fence. */
+static __global__ void publish_unordered(const int *in, int *out)
+{
+    if (blockIdx.x == 1) {
+        out[1] = in[7];
+        *(volatile int *)&out[2] = 1;
+    } else {
+        while (*(volatile int *)&out[2] == 0)
+            continue;
+        out[0] = out[1];
+    }
+}
+
+cudaError_t primer_unordered(const int *in, int *out)
+{
+    void *arguments[] = {&in, &out};
+
+    return cudaLaunchCooperativeKernel((const void *)publish_unordered, 2, 1, arguments, 0, 0);
+}
+
+// [fences]
+/** Grid: two blocks. Publishes as `publish` does, with a fence at either end. */
+static __global__ void publish_with_fences(const int *in, int *out)
+{
+    if (blockIdx.x == 1) {
+        out[1] = in[7];
+        __threadfence();
+        *(volatile int *)&out[2] = 1;
+    } else {
+        while (*(volatile int *)&out[2] == 0)
+            continue;
+        __threadfence();
+        out[0] = out[1];
+    }
+}
+// [fences]
+
+cudaError_t primer_fences(const int *in, int *out)
+{
+    void *arguments[] = {&in, &out};
+
+    return cudaLaunchCooperativeKernel((const void *)publish_with_fences, 2, 1, arguments, 0, 0);
+}
+
+// [blocks_at_once]
+int primer_blocks_at_once(int threads, size_t shared_bytes)
+{
+    int blocks = 0;
+
+    cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, (const void *)reverse, threads, shared_bytes);
+    return blocks;
+}
+// [blocks_at_once]

@@ -3,6 +3,7 @@
 #define PRIMER_H
 
 #include <cuda_runtime_api.h>
+#include <stddef.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -15,7 +16,11 @@ void primer_gate(void);
 typedef cudaError_t primer_launch(const int *in, int *out);
 
 primer_launch primer_who, primer_neighbours, primer_strides, primer_rows, primer_shuffle, primer_shuffle_8,
-    primer_branch, primer_select, primer_barrier, primer_race, primer_syncwarp, primer_reverse, primer_collect;
+    primer_branch, primer_select, primer_barrier, primer_race, primer_syncwarp, primer_reverse, primer_collect,
+    primer_sum, primer_histogram, primer_tile, primer_publish, primer_unordered, primer_fences;
+
+/** Returns how many blocks of the kernel `reverse` a multiprocessor holds at a time; 0 if it cannot hold one. */
+int primer_blocks_at_once(int threads, size_t shared_bytes);
 
 #ifdef __cplusplus
 }

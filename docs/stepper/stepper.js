@@ -364,7 +364,7 @@
         const texts = this.data.events.flatMap(
             event => event.words && event.region.includes(region) ? event.words.flat() : []);
 
-        return Math.max(...texts.map(text => text === null ? 1 : text.length));
+        return texts.reduce((most, text) => Math.max(most, text === null ? 1 : text.length), 1);
     };
 
     Stepper.prototype.key = function (event) {
@@ -615,6 +615,11 @@
     }
 
     document.querySelectorAll('.stepper').forEach(root => {
-        readTrace(root).then(trace => { root.stepper = new Stepper(root, trace); });
+        readTrace(root).then(trace => {
+            const stepper = new Stepper(root, trace);
+
+            stepper.moveTo(1); /* so that a reader sees lanes and values at once */
+            root.stepper = stepper;
+        });
     });
 })();

@@ -8,7 +8,7 @@
 (function () {
     const MAX_PLAIN_CODE = 34; /* characters that fit a line of a phone */
     const PREFIX = 'moe-routing:'; /* of the keys in the browser's storage; behind it the name of a page */
-    const KINDS = [[/^(chapter_\d+[a-z]?|primer)$/, 'read', 'I have read this page'],
+    const KINDS = [[/^(chapter_\d+[a-z]?|primer(_together|_machine)?)$/, 'read', 'I have read this page'],
                    [/^exercise_\d\d[a-z]?_\w+$/, 'solved', 'I have solved this exercise']];
 
     function pageOf(address) {
@@ -83,7 +83,7 @@
         if (ways.length)
             ways[ways.length - 1].before(label);
         else
-            document.querySelector('.contents').append(label);
+            document.querySelector('.contents .textblock').append(label); /* .contents has columns */
     }
 
     const page = pageOf(location.pathname), kind = KINDS.find(([pattern]) => pattern.test(page));

@@ -44,7 +44,7 @@
         lunr.tokenizer.separator = /[^\p{L}\p{N}_]+/u;
         return lunr(function () {
             this.pipeline.reset();
-            this.pipeline.add(lunr.stopWordFilter, forms);
+            this.pipeline.add(forms);
             this.searchPipeline.reset();
             this.field('page', {boost: 4});
             this.field('section', {boost: 6});
@@ -63,12 +63,13 @@
         return loading;
     }
 
-    /* The sections that have all words, the last of which may be only begun. */
+    /* The sections that have all words, the last of which may be only begun: those of the course's pages, first a
+       section of just this name, then the best; then those of the pages about source files. */
     function find(text) {
         const words = text.toLowerCase().split(/[^\p{L}\p{N}_]+/u).filter(word => word);
         const stems = words.map(word => lunr.stemmer(new lunr.Token(word, {})).toString());
         const has = (found, i) => found.some(term => term.startsWith(words[i]) || term === stems[i]);
-        const wanted = words.map((word, i) => i).filter(i => words.length === 1 || lunr.stopWordFilter(words[i]));
+        const wanted = words.map((word, i) => i);
 
         if (words.length === 0)
             return {words, results: []};
@@ -77,7 +78,11 @@
             query.term(stems[i], {boost: 3});
             query.term(word, {wildcard: lunr.Query.wildcard.TRAILING});
         }));
-        const all = results.filter(({matchData}) => wanted.every(i => has(Object.keys(matchData.metadata), i)));
+        const found = results.filter(({matchData}) => wanted.every(i => has(Object.keys(matchData.metadata), i)));
+        const isCourse = ({ref}) => searchData.pages[searchData.sections[ref][0]][2] >= 1;
+        const isNamed = ({ref}) => searchData.sections[ref][1].toLowerCase() === text.trim().toLowerCase();
+        const rank = result => 2 * isCourse(result) + (isCourse(result) && isNamed(result));
+        const all = found.sort((a, b) => rank(b) - rank(a)); /* a stable sort: else as lunr has them */
 
         return {words: [...words, ...stems], results: all.slice(0, MAX_RESULTS)};
     }

@@ -2,6 +2,7 @@
 import ast
 import collections
 import functools
+import itertools
 import json
 import math
 import pathlib
@@ -10,6 +11,7 @@ import struct
 ROUTER = pathlib.Path("common/data/router")
 NUM_EXPERTS, GROUP, KEPT, TOPK, SCALE = 256, 32, 4, 8, 2.5
 BUSIEST, WORDS = 5, 3
+WORD_NAMES = {" ": "a space", "\n": "an end of line", "<unk>": "a rare word"}
 FORMATS = {"<i4": "i", "<i8": "q", "<f4": "f"}
 
 
@@ -55,18 +57,21 @@ def _groups(scores, bias):
     return choice, best, sorted(range(len(best)), key=lambda group: -sum(best[group]))[:KEPT]
 
 
+def _bounded(logits, bias):
+    """A token's choices, for each group its two best choices, the groups that stay, in ascending order, chapter 13a's
+    bound, and the experts that pass it, in ascending order."""
+    choice, best, stay = _groups(_scores(logits), bias)
+    bound = min(best[group][1] for group in stay)
+    return choice, best, sorted(stay), bound, [expert for expert in range(NUM_EXPERTS)
+                                               if expert // GROUP in stay and choice[expert] >= bound]
+
+
 @functools.lru_cache(maxsize=None)
 def candidates():
-    """How many experts of a token of the router's data pass chapter 13's bound, of all tokens in ascending order: the
+    """How many experts of a token of the router's data pass chapter 13a's bound, of all tokens in ascending order: the
     bound is the worst of the second best choices in the groups that stay."""
     logits, bias = (_rows(ROUTER / f"layer2_{name}.npy", NUM_EXPERTS, float) for name in ("logits", "bias"))
-    counts = []
-    for row in logits:
-        choice, best, stay = _groups(_scores(row), bias[0])
-        bound = min(best[group][1] for group in stay)
-        counts.append(sum(choice[expert] >= bound for group in stay
-                          for expert in range(group * GROUP, (group + 1) * GROUP)))
-    return sorted(counts)
+    return sorted(len(_bounded(row, bias[0])[-1]) for row in logits)
 
 
 def flow(directory):
@@ -97,6 +102,57 @@ def flow(directory):
                        for expert, weight in zip(chosen, weights[row])]}
 
 
+def bounded_tokens(directory):
+    """The tokens of a gate's answer as chapters 13a to 13c choose: the groups that stay and their second bests, the
+    bound, the candidates in ascending order and their slots. ValueError if the answer has other ids."""
+    ids = _rows(pathlib.Path(directory) / "topk_ids.npy", TOPK, int)
+    logits, bias = (_rows(ROUTER / f"layer2_{name}.npy", NUM_EXPERTS, float) for name in ("logits", "bias"))
+    tokens = []
+    for row, word, chosen in zip(logits, _read_words(), ids):
+        choice, best, stay, bound, passing = _bounded(row, bias[0])
+        ranked = sorted(passing, key=lambda expert: -choice[expert])
+        if ranked[:TOPK] != list(chosen):
+            raise ValueError(f"{directory}: a row is not what the router's scores give")
+        tokens.append({
+            "word": WORD_NAMES.get(word, f'"{word}"'), "choice": [round(value, 5) for value in choice], "stay": stay,
+            "second": [choice.index(best[group][1], group * GROUP) for group in stay], "bound": round(bound, 5),
+            "candidates": passing, "slots": [ranked.index(expert) for expert in passing]})
+    return tokens
+
+
+def bounded_token(directory, row):
+    """One of bounded_tokens, and how many candidates it has."""
+    token = bounded_tokens(directory)[row]
+    return {**token, "row": row, "num_candidates": len(token["candidates"])}
+
+
+def lanes(directory):
+    """The tokens of chapter 13b's first warp: for each of a token's lanes, how many candidates it has and where they
+    end in the list."""
+    tokens = bounded_tokens(directory)
+    for token in tokens:
+        groups = [expert // GROUP for expert in token["candidates"]]
+        token["counts"] = [groups.count(group) for group in range(NUM_EXPERTS // GROUP)]
+        token["ends"] = list(itertools.accumulate(token["counts"]))
+    return {"tokens": tokens}
+
+
+def mask(directory, row, group):
+    """What the lane of a group that stays makes of its choices in chapter 13c: the sign bit of each choice minus the
+    bound, the halves of the mask after 1, 2, 4, 8 and 16 steps, and the ids that it lists."""
+    token, first = bounded_tokens(directory)[row], group * GROUP
+    if group not in token["stay"]:
+        raise ValueError(f"{directory}: group {group} of row {row} does not stay")
+    below = [int(first + e not in token["candidates"]) for e in range(GROUP)]
+    steps = [[half[:step] for half in (below[:GROUP // 2], below[GROUP // 2:])] for step in (1, 2, 4, 8, GROUP // 2)]
+    listed = [expert for expert in token["candidates"] if expert // GROUP == group]
+    passing = int("".join(str(1 - bit) for bit in below), 2)
+    return {"group": group, "row": row, "lane": row * NUM_EXPERTS // GROUP + group, "word": token["word"],
+            "bound": token["bound"], "below": below, "steps": steps, "mask": f"0x{passing:08x}", "listed": listed,
+            "difference": [round(token["choice"][first + e] - token["bound"], 5) for e in range(GROUP)],
+            "position": token["candidates"].index(listed[0])}
+
+
 def blocks(directory):
     """Align's arrays, and the expert at each position of topk_ids, as the block that holds the position says."""
     names = ("sorted_token_ids", "expert_ids", "num_tokens_post_padded")
@@ -111,13 +167,38 @@ def blocks(directory):
             "block_size": block_size, "experts": [expert_of[position] for position in positions]}
 
 
+def bit_table(directory):
+    """Align's arrays as chapter 14a finds them: for each expert its ids' bits, its group's first slot and, for each
+    position, the rank, which is the number of lower bits. ValueError if that is not the slot of the array."""
+    data = blocks(directory)
+    experts, size, begin, rows = data["experts"], data["block_size"], 0, []
+    for expert in range(max(experts) + 1):
+        bits = [int(own == expert) for own in experts]
+        rows.append({"bits": bits, "begin": begin})
+        begin += -(-sum(bits) // size) * size
+    ranks = [sum(rows[expert]["bits"][:position]) for position, expert in enumerate(experts)]
+    slots = [rows[expert]["begin"] + rank for expert, rank in zip(experts, ranks)]
+    if [data["sorted_token_ids"][slot] for slot in slots] != list(range(len(experts))):
+        raise ValueError(f"{directory}: sorted_token_ids is not in the order of the ranks")
+    return {"experts": experts, "block_size": size, "rows": rows, "ranks": ranks, "slots": slots}
+
+
+def published_rows(directory, part, later):
+    """The rows of counts that chapter 14b's blocks publish for these ids, `part` a block, and those of a launch after
+    it for the first `later` ids."""
+    experts = blocks(directory)["experts"]
+    launches = [[[ids[at:at + part].count(expert) for expert in range(max(experts) + 1)]
+                 for at in range(0, len(ids), part)] for ids in (experts, experts[:later])]
+    return {"experts": max(experts) + 1, "part": part, "numels": [len(experts), later], "launches": launches}
+
+
 def load(directory):
     """How many choices each expert gets in a gate's answer, the busiest first, and the words that those get most
     often."""
     shape, ids = read_array(pathlib.Path(directory) / "topk_ids.npy")
     if len(shape) != 2 or not ids or not isinstance(ids[0], int):
         raise ValueError(f"{directory}/topk_ids.npy: it must be [tokens, topk] of i32")
-    words, names = _read_words(), {" ": "a space", "\n": "an end of line", "<unk>": "a rare word"}
+    words = _read_words()
     if len(words) != shape[0]:
         raise ValueError(f"{ROUTER}/tokens.json: it has {len(words)} words for {shape[0]} rows")
     choices, total, busiest = collections.Counter(ids), collections.Counter(words), []
@@ -126,8 +207,30 @@ def load(directory):
     for expert in experts[:BUSIEST]:
         sent = collections.Counter(words[place // shape[1]] for place, id_ in enumerate(ids) if id_ == expert)
         often = sorted(sent, key=lambda word: (-sent[word], words.index(word)))[:WORDS]
-        said = [names.get(word, f'"{word}"') + f" {sent[word]} of {total[word]}" for word in often]
+        said = [WORD_NAMES.get(word, f'"{word}"') + f" {sent[word]} of {total[word]}" for word in often]
         busiest.append({"expert": expert, "choices": choices[expert], "words": ", ".join(said)})
     return {"num_tokens": shape[0], "numel": len(ids), "num_experts": num_experts, "mean": len(ids) / num_experts,
             "experts": experts, "choices": [choices[expert] for expert in experts], "busiest": busiest,
             "idle": [expert for expert in range(num_experts) if choices[expert] == 0]}
+
+
+def words(directory):
+    """The words that blocks publish in chapter 15, made from the ids of the answer, and of the expert that most tokens
+    chose: each block's position and slot, and how many earlier tokens chose it."""
+    folder = pathlib.Path(directory)
+    (num_tokens, topk), ids = read_array(folder / "topk_ids.npy")
+    slots = read_array(folder / "sorted_token_ids.npy")[1]
+    rows = [ids[at:at + topk] for at in range(0, num_tokens * topk, topk)]
+    chosen = collections.Counter(ids)
+    expert = min(chosen, key=lambda id_: (-chosen[id_], id_))
+    if chosen[expert] != num_tokens:
+        raise ValueError(f"{directory}: no expert is chosen by all {num_tokens} tokens")
+    if set(range(len(ids))) - set(slots):
+        raise ValueError(f"{directory}: a position is not in the list")
+    blocks_of_ids = [{"ids": list(row), "word": f"0x{int.from_bytes(bytes(row), 'little'):016x}", "earlier": number,
+                      "position": number * topk + row.index(expert),
+                      "slot": slots.index(number * topk + row.index(expert))} for number, row in enumerate(rows)]
+    first = blocks_of_ids[0]["slot"]
+    if [block["slot"] for block in blocks_of_ids] != list(range(first, first + num_tokens)):
+        raise ValueError(f"{directory}: the positions of expert {expert} do not follow one another in the list")
+    return {"expert": expert, "tokens": num_tokens, "blocks": blocks_of_ids}

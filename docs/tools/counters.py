@@ -51,12 +51,12 @@ def format_number(number):
 
 def run_of(name):
     """The program and the arguments of a run: of chapter 08 "08", of its kernel built otherwise "08_plain_tree",
-    and of either, with 32 experts, "08_e32"."""
-    number, twin, experts = re.fullmatch(r"(\d\d[a-z]?)(_\w+?)??(?:_e(\d+))?", name).groups(default="")
+    and of either, with 32 experts, "08_e32", or with 256 tokens, "08_t256"."""
+    number, twin, experts, tokens = re.fullmatch(r"(\d\d[a-z]?)(_\w+?)??(?:_e(\d+)|_t(\d+))?", name).groups(default="")
     chapters = results.chapters(number)
     if not chapters:
         raise ValueError(f"'{number}' is no chapter with a kernel")
-    return chapters[0] + twin, MANY_EXPERTS.format(experts) if experts else ""
+    return chapters[0] + twin, MANY_EXPERTS.format(experts) if experts else f"--num-tokens {tokens}" if tokens else ""
 
 
 def report(build, name):
@@ -140,7 +140,7 @@ def _heading(request, column, one_run):
     if request.by:
         parts.append(format_number(column.run["problem"].get(request.by, 0)))
     elif not column.kernel or not one_run:
-        parts.append(column.name.replace("_", ", ", 1).replace("_", " "))
+        parts.append(re.sub(r"_t\d+$", "", column.name).replace("_", ", ", 1).replace("_", " "))
     if column.kernel:
         parts.append(f"`{column.kernel}`")
     return ", ".join(parts) + (" *(an older kernel)*" if column.machine and results.is_old(column.run) else "")

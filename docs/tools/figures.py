@@ -20,13 +20,19 @@ import sys
 import choices
 import files
 import kernel_steps
+import latency
 import plot_data
 import results
+import ring_steps
 import runs
 import stages
 import trace
 from operators import OPERATORS
 
+FOUR_TOKENS = "--num-tokens 4"
+SIXTEEN_IDS = "--counts 5,3,6,2 --block-size 4"
+WEIGHTS = ("--num-tokens 1 --num-experts 1 --topk 1 --hidden-size 64 --intermediate-size 32 --dtype bf16 "
+           "--trace-kernel gate_up_kernel")
 PADS = "--counts 1,1,1,1,1,1,1,1 --block-size 32 --kernel large"
 
 
@@ -63,10 +69,41 @@ FIGURES = {
                 _traced(kernel_steps.two_level_scan, "09_align_warp_scan")),
     "10_parallel_fill": ("Eight warps fill while one counts", "trace_figures.draw_timeline", _traced(
         kernel_steps.timeline, f"10_align_parallel_fill {runs.COUNTS} --block-size 512 --kernel small")),
-    "11c_pieces": ("Where the pieces of 8 lines stand", "trace_figures.draw_pieces", _traced(
-        kernel_steps.pieces, "11c_moe_tensor_cores --num-tokens 8 --num-experts 2 --topk 1 --hidden-size 64 "
-        "--intermediate-size 64 "
-        "--block-size 192")),
+    "11c_fragments": ("Which lane holds which elements of mma.m16n8k16", "tensor_figures.draw_fragments",
+                      _traced(kernel_steps.fragments, "11c_moe_tensor_cores")),
+    "11d_ring": ("Six steps through a ring of three stages", "tensor_figures.draw_ring",
+                 _traced(kernel_steps.ring, "11d_moe_async_ring", stages=3)),
+    "11d_pieces": ("Where the chunks of 8 rows are stored", "tensor_figures.draw_chunks", _traced(
+        kernel_steps.pieces, "11d_moe_async_ring --num-tokens 8 --num-experts 2 --topk 1 --hidden-size 64 "
+        "--intermediate-size 64 --block-size 192")),
+    "16a_phases": ("Two stages, three tiles: the phases of the four barriers", "ring_figures.draw_phases",
+                   lambda _: ring_steps.phases(2, 3)),
+    "16b_product": ("What a warpgroup has of a product of 64 rows", "ring_figures.draw_product",
+                    lambda _: ring_steps.product_layout(32)),
+    "13a_bound": ("One token's 256 experts: {num_candidates} candidates, eight chosen", "gate_figures.draw_bound",
+                  lambda build: choices.bounded_token(runs.arrays(build, "13a_gate_bound", FOUR_TOKENS), row=2)),
+    "13b_lanes": ("One warp, four tokens: from counts to lists and slots", "gate_figures.draw_lanes",
+                  lambda build: choices.lanes(runs.arrays(build, "13b_gate_lane_per_group", FOUR_TOKENS))),
+    "13c_mask": ("Lane {lane}: 32 choices, their signs, and the mask", "gate_figures.draw_mask",
+                 lambda build: choices.mask(
+                     runs.arrays(build, "13c_gate_fewer_instructions_many", FOUR_TOKENS), row=2, group=5)),
+    "14a_bit_table": ("Sixteen ids: a row of bits for each expert, and the ranks", "align_figures.draw_bit_table",
+                      lambda build: choices.bit_table(runs.arrays(build, "14a_align_bit_ranks", SIXTEEN_IDS))),
+    "14b_rows": ("Two launches and two sets of rows", "align_figures.draw_published_rows",
+                 lambda build: choices.published_rows(
+                     runs.arrays(build, "14a_align_bit_ranks", SIXTEEN_IDS), part=4, later=8)),
+    "14b_blocks": ("Four blocks: publish early, poll late", "align_figures.draw_blocks_over_time", _traced(
+        kernel_steps.publishing_stages, "14b_align_published_counts --num-tokens 128 --kernel large", blocks=4)),
+    "11a_sectors": ("One request for weights, 32 lanes: chapter 11a", "layer_figures.draw_requests", _traced(
+        kernel_steps.weight_requests, f"11a_moe_naive {WEIGHTS}", row_bytes=128, num_requests=1, label_every=4,
+        row_height=10)),
+    "11b_sectors": ("Four requests for weights, a warp each: chapter 11b", "layer_figures.draw_requests", _traced(
+        kernel_steps.weight_requests, f"11b_moe_tiled {WEIGHTS}", row_bytes=128, num_requests=4, label_every=1,
+        row_height=20)),
+    "15_words": ("Three blocks, three words: a block for each token", "layer_figures.draw_words",
+                 lambda build: choices.words(runs.arrays(build, "15_one_launch", "--num-tokens 3 --block-size 4"))),
+    "primer_latency": ("One scheduler: the more warps, the fewer empty cycles", "latency_figure.draw_latency",
+                       lambda _: latency.panels(1, 2, 4)),
     "results": ("What the chapters gain, in microseconds per call", "plots.draw_results",
                 lambda _: plot_data.few_and_many(results.load())),
     "expert_load": ("{numel:,} choices of {num_experts} experts: how many each gets", "plots.draw_load",
@@ -77,10 +114,12 @@ for _name, _operator in ((name, operator) for name, operator in OPERATORS.items(
                                  lambda _, name=_name: plot_data.time_lines(name, results.load()))
     FIGURES[f"{_name}_counters"] = (_operator.titles[1], "plots.draw_counters",
                                     functools.partial(plot_data.counter_panels, _name))
-if (results.FOLDER / "16_layer_at_the_limit.json").exists():  # there is none before its times are recorded
+if (results.FOLDER / "16b_layer_warpgroup_products.json").exists():  # there is none before its times are recorded
     FIGURES["layer_roofline"] = (
         "The layer below its ceilings: 1 to 16,384 tokens", "plots.draw_roofline",
-        lambda _: plot_data.roofline(f"ceilings {' '.join(results.chapters(kernel='moe.cu'))}", results.load()))
+        lambda _: plot_data.roofline("ceilings " + " ".join(
+            name for name in results.chapters(kernel="moe.cu") if (results.FOLDER / f"{name}.json").exists()),
+                                     results.load()))
 if (results.FOLDER / "12_expert_parallel.json").exists():
     FIGURES["12_scaling"] = ("The layer on two GPUs, by stage", "stage_bars.draw_scaling",
                              lambda _: stages.scaling("times 12_expert_parallel 64 4096 16384", results.load()))

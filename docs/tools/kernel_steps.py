@@ -232,6 +232,31 @@ def timeline(trace):
     return {"snippets": list(snippets), "rows": rows, "longest": longest}
 
 
+PUBLISHING_STAGES = {"mark_tile": 0, "sum_words": 1, "publish": 1, "scan_experts": 2, "stage_tile": 2,
+                     "exchange_rows": 3, "read_rows": 3, "many_exchange": 3, "move_cursors": 4, "many_scatter": 4,
+                     "close": 4, "many_close": 4}
+
+
+def publishing_stages(trace, blocks):
+    """How many accesses warp 0 makes in each stage of chapter 14b: marking, publishing, ordering, polling, writing; and
+    for each of so many blocks how much later than the first it is drawn. Snippets are of any of its files."""
+    lengths, stage = [0] * 5, 0
+    for event, snippet in ((event, _snippet_at(event)) for event in trace["events"] if event["warp"] == 0):
+        if event["kind"] in ("block_barrier", "return"):
+            continue
+        wanted = PUBLISHING_STAGES.get(snippet, stage)
+        stage = max(stage, wanted)
+        lengths[stage] += 1
+    if not all(lengths):
+        raise ValueError(f"{trace['source']}: a stage without accesses: {lengths}")
+    return {"lengths": lengths, "delays": [block * sum(lengths[:2]) for block in range(blocks)]}
+
+
+def _snippet_at(event):
+    """The snippet of the file that the event stands in, "" if in none."""
+    return dict(enumerate(files.snippets(event["file"]), 1)).get(event.get("line"), "") if event["file"] else ""
+
+
 def _list_stores(trace):
     """The requests that fill what the first store to global memory goes to, and its bytes."""
     stores = [event for event in trace["events"] if event["kind"] == "global_store" and event["lanes"] & 1]
@@ -268,3 +293,63 @@ def pieces(trace):
     if any(sorted(line, key=str) != list(range(8)) for line in found):
         raise ValueError(f"{trace['source']}: {trace['kernel']} does not copy 8 pieces of a line by 8 lanes")
     return {"lines": found}
+
+
+def fragments(trace):
+    """The lane that holds each element of a product of matrices: a[row][k] and b[k][token], which are multiplied, and
+    the sums d[row][token]. Warp 0 must load and store by these."""
+    held = {"a": [[row % 8 * 4 + k % 8 // 2 for k in range(16)] for row in range(16)],
+            "b": [[token * 4 + k % 8 // 2 for token in range(8)] for k in range(16)],
+            "d": [[row % 8 * 4 + token // 2 for token in range(8)] for row in range(16)]}
+    events = [(event, name) for event, name in zip(trace["events"], _snippets(trace)) if event["warp"] == 0]
+    loads = [event["offset"] for event, name in events if (event["kind"], name) == ("shared_load", "fragments")][:2]
+    stores = [event["offset"] for event, name in events if (event["kind"], name) == ("shared_store", "results")][:2]
+    if len(loads) < 2 or len(stores) < 2:
+        raise ValueError(f"{trace['source']}: {trace['kernel']} multiplies no matrices")
+    line, pitch = loads[0][1] - loads[0][0], stores[0][1] - stores[0][0]  # pitch: of two tokens
+    rows = ([loads[0][0] + lane % 16 * line + lane // 16 * 16 for lane in LANES],
+            [loads[1][0] + (lane // 16 * 8 + lane % 8) * line + lane // 8 % 2 * 16 for lane in LANES])
+    places = {stores[0][0] + token // 2 * pitch + token % 2 * (stores[1][0] - stores[0][0]) + row * 2: lanes[token]
+              for row, lanes in enumerate(held["d"][:8]) for token in range(8)}
+    if list(rows) != loads or places != {store[lane]: lane for store in stores for lane in LANES}:
+        raise ValueError(f"{trace['source']}: {trace['kernel']} has its fragments otherwise")
+    return held
+
+
+def ring(trace, stages):
+    """What warp 0 does with a ring of stages, in order: [what, step, stage], what being copy, wait or multiply."""
+    begin, size = trace["dynamic_shared"]["offset"], trace["dynamic_shared"]["bytes"] // stages
+    done, steps = [], {"copy": 0, "wait": 0, "multiply": 0}
+    wanted = {("copy_to", "source"): "copy", ("block_barrier", "accumulate"): "wait",
+              ("shared_load", "fragments"): "multiply"}
+    for event, name in zip(trace["events"], _snippets(trace)):
+        what = wanted.get((event["kind"], name))
+        if event["warp"] or not what:
+            continue
+        stage = None if what == "wait" else (event["offset"][event["active"][0]] - begin) // size
+        if what == "wait" or not done or (done[-1][0], done[-1][2]) != (what, stage):
+            done.append([what, steps[what], steps["wait"] % stages if what == "wait" else stage])
+            steps[what] += 1
+    if len(set(steps.values())) > 1 or any(step % stages != stage for _, step, stage in done):
+        raise ValueError(f"{trace['source']}: {trace['kernel']} does not go round a ring of {stages} stages")
+    return {"done": done, "stages": stages}
+
+
+def weight_requests(trace, row_bytes, num_requests, label_every, row_height):
+    """The first request for the weights of each of the first warps, so many: where each lane reads, in bytes from the
+    first row on. The weights are what is read second from global memory, one element a lane."""
+    loads = [event for event in trace["events"] if event["kind"] == "global_load" and event["bytes"] < WORD_BYTES]
+    weights = next((event["allocation"][0] for event in loads
+                    if event["allocation"][0] != loads[0]["allocation"][0]), None)
+    first = {}
+    for event in loads:
+        if len(event["active"]) == len(LANES) and event["allocation"][0] == weights:
+            first.setdefault(event["warp"], event)
+    events = [first[warp] for warp in sorted(first)][:num_requests]
+    if len(events) < num_requests:
+        raise ValueError(f"{trace['source']}: {len(events)} of {num_requests} warps read weights with all lanes")
+    base = min(min(event["offset"]) for event in events)
+    offsets = sorted(at - base for event in events for at in event["offset"])
+    return {"row_bytes": row_bytes, "num_rows": offsets[-1] // row_bytes + 1, "offsets": offsets,
+            "bytes": events[0]["bytes"], "num_requests": num_requests, "label_every": label_every,
+            "row_height": row_height}

@@ -6,6 +6,7 @@ Doxygen's first warning. --steppers makes only the pages on which a reader steps
 BUILD/docs/stepper/stepper_NN.html.
 """
 import fcntl
+from html import escape
 import os
 import pathlib
 import re
@@ -32,7 +33,10 @@ PATCHES = (
     # The list of a page's sections is named as other headings are, on the level behind the title's.
     ("*.html", r'<div class="toc"><h\d>Table of Contents</h\d>', '<div class="toc"><h2>On this page</h2>'),
     ("doxygen-awesome-interactive-toc.js", r"toc > h3", "toc > h2"),
-    ("doxygen-awesome.css", r"div\.toc h3", "div.toc h2"),
+    ("doxygen-awesome.css", r"(\.toc[.a-z]*(?: >)?) h3", r"\1 h2"),
+    # The list of sections stands at the side only where 120 characters of code fit beside it.
+    ("doxygen-awesome.css", r"\(min-width: 1000px\)", "(min-width: 1560px)"),
+    ("doxygen-awesome.css", r"\(max-width: 999px\)", "(max-width: 1559px)"),
     # Where only macros without a description are, this link leads nowhere.
     ("*.html", r'.*<a href="#define-members">Macros</a>.*\n(?![\s\S]*id="define-members")', ""),
     # A site of 800 files: what every line says twice, and rows of nothing.
@@ -75,6 +79,17 @@ def _patch(html, page_ids):
         path.write_text(text)
 
 
+def _define_terms(html, definitions):
+    """A link to a term of the glossary shows the term's definition when a reader points at it."""
+    titles = {term: escape(text, quote=True) for term, text in definitions.items()}
+    for path in html.glob("*.html"):
+        text = path.read_text()
+        defined = re.sub(r'(<a class="el" href="glossary\.html#(\w+)")>',
+                         lambda link: f'{link[1]} title="{titles[link[2]]}">' if link[2] in titles else link[0], text)
+        if defined != text:
+            path.write_text(defined)
+
+
 def _write_files(folder, texts):
     """The folder holds these files and nothing else."""
     shutil.rmtree(folder, ignore_errors=True)
@@ -96,7 +111,8 @@ def make_site(build, check=check_what_is_committed):
         raise ValueError("doxygen, doxygen-awesome-css or libjs-lunr is missing: sh common/setup.sh docs installs it")
     check(build)
     out, html = build / "docs", build / "docs" / "html"
-    site = page_text.Site(pages.find_pages(), page_text.find_sources(), page_text.read_terms())
+    site = page_text.Site(pages.find_pages(), page_text.find_sources(), page_text.read_terms(),
+                          page_text.read_term_pages())
     recorded = results.load()
     of_steps = step_pages.write_pages(site, recorded, build) | stepper_pages.write_pages(build)
     texts = of_steps | pages.write_pages(site, recorded, {name.removesuffix(".md") for name in of_steps})
@@ -110,6 +126,7 @@ def make_site(build, check=check_what_is_committed):
         course = {"index", *(name.removesuffix(".md") for name in texts)}
         _patch(html, course)
         _drop_wrong_links(html, course)
+        _define_terms(html, page_text.read_definitions())
         search_data.write(html, course)
         shutil.copytree("docs/figures", html / "figures")
         (html / "files").mkdir()

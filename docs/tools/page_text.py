@@ -7,6 +7,7 @@ file and the line.
 """
 import collections
 import dataclasses
+import fnmatch
 import html
 import os
 import pathlib
@@ -28,7 +29,13 @@ class Site:
     pages: list  # of Page
     sources: list  # the paths of the source files that the site shows, in order
     terms: dict  # words in small letters to the id of the glossary's term that they lead to
+    term_pages: dict = dataclasses.field(default_factory=dict)  # a term's id to read_term_pages()'s patterns
     files: dict = dataclasses.field(default_factory=dict)  # that pages link to: addresses to paths
+
+    def has_term(self, term, page_id):
+        """Whether the words of a term have its meaning on a page."""
+        is_only, patterns = self.term_pages.get(term, (False, ()))
+        return any(fnmatch.fnmatchcase(page_id, pattern) for pattern in patterns) == is_only
 
 
 def find_sources():
@@ -77,6 +84,31 @@ def read_terms(path=GLOSSARY):
                     raise ValueError(f"{path}: '{word}' leads to {terms[word.lower()]} and to {leads_to}")
                 terms[word.lower()] = leads_to
     return terms
+
+
+def read_term_pages(path=GLOSSARY):
+    """Where the words of a term have another meaning: `<!-- only on: chapter_0*, primer -->` behind its heading names
+    the pages on which they lead to the term, `<!-- not on: ... -->` those on which they do not. The terms' ids, with
+    (whether it is `only`, patterns of page ids)."""
+    found, term = {}, ""
+    for line in pathlib.Path(path).read_text().splitlines():
+        if line.startswith("#"):
+            term = (re.search(r"\{#([a-z0-9_]+)\}", line) or ["", ""])[1]
+        elif pages := re.fullmatch(r"<!-- (only|not) on: ([^>]*) -->", line):
+            found[term] = (pages[1] == "only", tuple(name.strip() for name in pages[2].split(",")))
+    return found
+
+
+def read_definitions(path=GLOSSARY):
+    """The terms' definitions by their ids: the text of each, without its marks."""
+    found, term = {}, ""
+    for line in pathlib.Path(path).read_text().splitlines():
+        if line.startswith("#"):
+            term = (re.search(r"\{#([a-z0-9_]+)\}", line) or ["", ""])[1]
+        elif term and not line.startswith("<!--"):
+            found[term] = f"{found.get(term, '')} {line}"
+    plain = {term: re.sub(r"\[([^]]*)\]\([^)]*\)|[`*]", r"\1", text) for term, text in found.items()}
+    return {term: " ".join(text.split()) for term, text in plain.items() if text.strip()}
 
 
 @dataclasses.dataclass
@@ -139,7 +171,7 @@ def _piece(writer, piece, terms):
         return "&quot;"
     if piece.lastgroup == "term":
         term = writer.site.terms[piece[0].lower()]
-        if not terms or not term or term in writer.linked_terms:
+        if not terms or not term or term in writer.linked_terms or not writer.site.has_term(term, writer.page.id):
             return piece[0]
         writer.linked_terms.add(term)
         return f"[{piece[0]}](@ref {term})"
@@ -201,7 +233,7 @@ def _comment_line(writer, line):
     expanded = writer.expand_marker(text)
     if text == "end":
         writer.in_generated = False
-    elif expanded is None and ":" in text and not text.startswith(("words:", "not:", "by hand:")):
+    elif expanded is None and ":" in text and not text.startswith(("words:", "not:", "only on:", "not on:", "by hand:")):
         writer.in_generated = True
     return expanded
 

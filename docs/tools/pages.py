@@ -22,7 +22,8 @@ import times
 
 PARTS = (("05", "the gate"), ("10", "align"), ("12", "the layer, and several GPUs"),
          ("99", "at the limit"))  # the last chapter of each
-ORDER = ("primer", "chapters", "exercises", "glossary", "simulator", "stepping_in_gdb", "router_data")  # others follow
+ORDER = ("primer", "primer_together", "primer_machine", "chapters", "exercises", "glossary", "simulator", "stepping_in_gdb",
+         "router_data")  # others follow
 STEP_PAGES = {"step": "What this step changed</a>, line by line", "stepper": "Step through a run</a>"}
 PAGES = (("chapters/[0-9][0-9]*_*/README.md", "chapter_{number}"),
          ("chapters/[0-9][0-9]*_*/NOTES.md", "chapter_{number}_notes"), ("docs/pages/*.md", "{stem}"),
@@ -42,6 +43,23 @@ def number_of(page):
     """A chapter's number, "02" or "11a"; "" of any other page, a chapter's notes among them."""
     match = re.fullmatch(r"chapters/(\d\d[a-z]?)_[^/]*/README\.md", page.path)
     return match[1] if match else ""
+
+
+def _beside(site, page, name):
+    """The page made from another file in the page's folder, or None."""
+    path = f"{os.path.dirname(page.path)}/{name}"
+    return next((other for other in site.pages if other.path == path), None)
+
+
+def _notes_of(site, page):
+    """A chapter's lab notes, or None."""
+    return _beside(site, page, "NOTES.md") if number_of(page) else None
+
+
+def _chapter_of_notes(site, page):
+    """The chapter whose lab notes the page is, or None."""
+    chapter = _beside(site, page, "README.md") if page.path.endswith("/NOTES.md") else None
+    return chapter if chapter and number_of(chapter) else None
 
 
 def _chapters(site):
@@ -74,6 +92,11 @@ def _way_of_chapter(site, page):
     return way("Chapters", before, '<a href="chapters.html">All chapters</a>', after)
 
 
+def _way_of_notes(chapter):
+    return way("Chapter", f'<a href="{chapter.id}.html">&larr; {chapter.title}</a>',
+               '<a href="chapters.html">All chapters</a>', "<span></span>")
+
+
 def _own_sources(site, page):
     folder = os.path.dirname(page.path) + "/"
     return [path for path in site.sources if path.startswith(folder)]
@@ -103,7 +126,9 @@ def _box(site, page, writer, own_pages):
                for path in site.sources if path in included]
     exercises = [(f"{other.id}.html", other.title.partition(":")[0]) for other in site.pages
                  if other.id.startswith(f"exercise_{number}_")]
-    items = _item("Source: ", sources) + _item("Headers it uses: ", headers)
+    notes = _notes_of(site, page)
+    items = _item("Lab notes: ", [(f"{notes.id}.html", notes.title)] if notes else [])
+    items += _item("Source: ", sources) + _item("Headers it uses: ", headers)
     items += "".join(f'<li><a href="{page_id}.html">{STEP_PAGES[results.number_of(page_id)]}</li>'
                      for page_id in own_pages)
     return (f'\n@htmlonly<div class="place"><p>Chapter {number.lstrip("0")} of {last}, part {part + 1}: '
@@ -127,12 +152,24 @@ def _ratio(row):
 
 
 def _gain(page, run, is_host, sizes):
-    """A chapter's row. Chapter 01 runs on the host; the next has timed it beside itself."""
-    rows = [results.row_of(run, tokens) for tokens in sizes]
+    """A chapter's row. Chapter 01 runs on the host; the next has timed it beside itself. A time for another number of
+    tokens than the table's head says, because the chapter's operator has another, stands beside that number."""
+    cells = []
+    for tokens, in_head in zip(times.few_and_many(page.path.split("/")[1]) or sizes, sizes):
+        row = results.row_of(run, tokens)
+        us = results.median(row, "before" if is_host else "here")
+        number = f" ({tokens:,} tokens)" if us and tokens != in_head else ""
+        cells += [times.format_us(us) + number, "" if is_host else _ratio(row)]
     old = " *(times of an older kernel)*" if run and not is_host and results.is_old(run) else ""
-    cells = [cell for row in rows for cell in (times.format_us(results.median(row, "before" if is_host else "here")),
-                                               "" if is_host else _ratio(row))]
     return f"| [{page.title}](@ref {page.id}){old} | {_idea(page)} | {' | '.join(cells)} |\n"
+
+
+def _compared(pages, runs):
+    """In brackets, what those chapters are compared with that are not compared with the chapter above them."""
+    others = [(number_of(page), run["before"]) for page, run, above in zip(pages, runs, [None, *pages])
+              if run and run.get("before") and not (above and run["before"] == above.path.split("/")[1])]
+    words = [f"{number}: with {results.number_of(before)}" for number, before in others]
+    return f" ({'; '.join(words)})" if words else ""
 
 
 def _chapter_list(site, recorded):
@@ -148,12 +185,15 @@ def _chapter_list(site, recorded):
         text += (f"| chapter | the idea | {few} token, us | times as fast | {many:,} tokens, us | times as fast |\n"
                  "|---|---|---:|---:|---:|---:|\n")
         runs = [times.chapter_run(recorded, page.path.split("/")[1]) for page in chapters]
-        for page, run, following in zip(chapters, runs, [*runs[1:], None]):
-            text += _gain(page, following if number_of(page) == "01" else run, number_of(page) == "01", (few, many))
+        rows = [_gain(page, following if number_of(page) == "01" else run, number_of(page) == "01", (few, many))
+                for page, run, following in zip(chapters, runs, [*runs[1:], None])]
+        text += "".join(rows)
         found = [run for run in runs if run]
         host = "; chapter 01 on its CPU, up to 16 threads, and chapter 02 is compared to that" if part == 0 else ""
+        dash = " `-`: no time on one GPU is recorded." if any("| - |" in row for row in rows) else ""
         text += "\n" + (f"Microseconds per call, median, {provenance.machines(found[-1:])} by `build/gpu/NAME --bench`"
-                        f"{host}. *Times as fast* as the chapter before, in one run: below 1 is slower, see the chapter.\n"
+                        f"{host}. *Times as fast*: compared with the chapter above, in one run"
+                        f"{_compared(chapters, runs)}; below 1 is slower, see the chapter.{dash}\n"
                         if found else "No times are recorded yet.\n")
     return text
 
@@ -187,8 +227,12 @@ def _page(site, page, recorded, step_pages):
         way_of_chapter = _way_of_chapter(site, page)
         own = [f"{name}_{number_of(page)}" for name in STEP_PAGES if f"{name}_{number_of(page)}" in step_pages]
         head += way_of_chapter + _box(site, page, writer, own)
-        below = own + [other.id for other in site.pages if other.path == f"{os.path.dirname(page.path)}/NOTES.md"]
+        notes = _notes_of(site, page)
+        below = own + ([notes.id] if notes else [])
         foot = way_of_chapter + (subpages(below) if below else "")
+    elif chapter := _chapter_of_notes(site, page):
+        foot = _way_of_notes(chapter)
+        head += foot
     elif page.id == "mainpage":
         others = [other.id for other in site.pages
                   if not other.id.startswith(("chapter_", "exercise_")) and other.id not in (*ORDER, page.id)]

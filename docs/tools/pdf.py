@@ -10,7 +10,7 @@ import tempfile
 
 import files
 
-ORDER = ("index", "primer", "chapter_[0-9]*", "exercises", "exercise_[0-9]*", "glossary", "simulator", "sources",
+ORDER = ("index", "primer", "primer_together", "primer_machine", "chapter_[0-9]*", "exercises", "exercise_[0-9]*", "glossary", "simulator", "sources",
          "claims")
 CONTENT = re.compile(r'<h1 class="title">(.*?)</h1>.*?<div class="contents">(.*)</div><!-- contents -->', re.S)
 

@@ -50,7 +50,7 @@ def _wrapped(notes, width):
 
 
 def draw_times(data, title):
-    left, top, right, bottom = 66, 44, 606, 424
+    left, top, right, bottom = 66, 44, 560, 424
     on_host = "".join(f", chapter {line['label'].partition(' ')[0]} on its CPU"
                       for line in data["lines"] if line["kind"] == "host")
     notes = _wrapped([f"{data['source']}. Medians; kernels are replayed from a CUDA graph{on_host}.", data["old"]], 115)
@@ -131,7 +131,8 @@ def draw_results(data, _):
             lines(ax, [(few, row_y, many, row_y)], "edge", 4)
             for x, mark, colour in ((few, "o", "blue"), (many, "s", "vermillion")):
                 ax.plot([x], [row_y], marker=mark, markersize=9, color=COLOURS[colour], markeredgewidth=0)
-            write(ax, 160, row_y + 5, row["label"], "right", size=14 if len(row["label"]) < 23 else 12)
+            length = len(row["label"])
+            write(ax, 160 if length < 25 else 188, row_y + 5, row["label"], "right", size=14 if length < 23 else 12)
             write(ax, few - 8, row_y + 5, row["texts"][0], "right", size=13)
             write(ax, many + 8, row_y + 5, row["texts"][1], size=13)
         y += 46 + pitch * len(rows)

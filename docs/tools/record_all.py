@@ -27,8 +27,9 @@ DTYPES = ("--dtype f32", "--dtype f16", "--dtype bf16")
 F32_ONLY = ("02_warp_per_group", "03_divergence_free", "04_bitonic_sort")
 BUILT_OTHERWISE = ("08_align_blelloch_plain_tree", "10_align_parallel_fill_packed_offsets")
 # no page has a GPU's counters of these, or their small kernel by itself
-AT_THE_LIMIT = ("13_gate_at_the_limit", "14_align_at_the_limit")
-ONE_KERNEL = ("13_gate_at_the_limit_few", "13_gate_at_the_limit_many")
+AT_THE_LIMIT = ("13a_gate_bound", "13b_gate_lane_per_group", "13c_gate_fewer_instructions", "14a_align_bit_ranks",
+                "14b_align_published_counts")
+ONE_KERNEL = ("13c_gate_fewer_instructions_few", "13c_gate_fewer_instructions_many")
 SUMS = [f"--num-tokens 1 --num-experts {experts} --dist uniform --kernel large" for experts in (128, 256, 512, 1024)]
 FEW_PLACES = [f"--num-tokens {tokens} --capacity {tokens * 8 * 64}" for tokens in (1, 4, 16)]
 LAYER = ("--dist router", "--dist balanced")  # 22.5 GB of weights: DeepSeek-V3's shape

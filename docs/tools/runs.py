@@ -29,13 +29,21 @@ STEPPED = {  # the run of a chapter's program that a reader may step through
                      "--trace-kernel down_kernel",
     "11c_moe_tensor_cores": "--num-tokens 2 --hidden-size 64 --intermediate-size 64 --num-experts 2 --topk 1 "
                             "--dtype bf16",
+    # Six steps, so that the ring turns twice; w13[0, row, k] is (k // 128 + 1) / 8, so that a value tells its step.
+    "11d_moe_async_ring": "--num-tokens 1 --hidden-size 768 --intermediate-size 64 --num-experts 1 --topk 1 "
+                          "--dtype bf16 --w13 chapters/11d_moe_async_ring/weights_by_step.npy",
     "12_expert_parallel": "--num-tokens 2 --hidden-size 16 --intermediate-size 8 --num-experts 4 --topk 2 --dtype f32 "
                           "--trace-kernel sum_partial_kernel",
-    "13_gate_at_the_limit": "--num-tokens 1",
-    "14_align_at_the_limit": "--counts 6 --block-size 4 --kernel small",  # so that one block writes the whole list
+    "13a_gate_bound": "--num-tokens 1",
+    "13b_gate_lane_per_group": "--num-tokens 4",  # a warp has four tokens
+    "13c_gate_fewer_instructions_many": "--num-tokens 4",  # its own kernel, whatever the number of tokens
+    "14a_align_bit_ranks": "--counts 6 --block-size 4 --kernel small",  # so that one block writes the whole list
+    "14b_align_published_counts": "--counts 6 --block-size 4 --kernel small",  # a stepper takes atomics for counts
     "15_one_launch": "--num-tokens 1",  # a block has one token
-    "16_layer_at_the_limit": "--num-tokens 1 --hidden-size 128 --intermediate-size 64 --num-experts 1 --topk 1 "
+    "16a_layer_bulk_copies": "--num-tokens 1 --hidden-size 128 --intermediate-size 64 --num-experts 1 --topk 1 "
                              "--dtype bf16",
+    "16b_layer_warpgroup_products": "--num-tokens 1 --hidden-size 128 --intermediate-size 64 --num-experts 1 --topk 1 "
+                                    "--dtype bf16",
 }
 
 

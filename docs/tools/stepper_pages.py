@@ -217,6 +217,20 @@ def _file_html(path):
             f'<pre class="stepper-source" tabindex="0">{lines}</pre></div>\n')
 
 
+def kernel_name(trace):
+    """The kernel's own name. A trace of a cooperative launch has the name of the call that launched it, so there it is
+    that of the last kernel above the first event in its source."""
+    name = trace["kernel"].partition("<")[0]
+    if not name.startswith("cudaLaunch"):
+        return name
+    first = next(event["line"] for event in trace["events"] if event["file"] == trace["source"] and event.get("line"))
+    above = "\n".join(_lines(trace["source"])[:first])
+    found = re.findall(r"__global__ void(?: __launch_bounds__\((?:[^()]|\([^()]*\))*\))?\s+(\w+)\(", above)
+    if not found:
+        raise ValueError(f"{trace['source']}: no kernel above line {first}")
+    return found[-1]
+
+
 def stepper_html(path, command, arrays):
     """The stepper of a trace; the command that made it is shown."""
     trace, dtype = traces.read(path), (re.findall(r"--dtype (\w+)", command) or ["f32"])[-1]
@@ -226,7 +240,7 @@ def stepper_html(path, command, arrays):
     packed = base64.b64encode(gzip.compress(pathlib.Path(path).read_bytes(), mtime=0)).decode()
     return ('<section class="stepper" data-dtype="' + dtype + '" aria-label="A run, step by step">\n'
             '<p>What the warps of one block did when this ran, kernel '
-            f'<code>{html.escape(trace["kernel"].partition("<")[0])}</code>:</p>\n'
+            f'<code>{html.escape(kernel_name(trace))}</code>:</p>\n'
             f'<pre class="stepper-command" tabindex="0">{html.escape(command)}</pre>\n'
             '<div class="stepper-view"></div>\n'
             '<details class="stepper-list" open>\n<summary>All steps as text</summary>\n'

@@ -202,7 +202,7 @@ def _ceilings_table(request, recorded):
     products = [_ceiling(best, size, "operations") for size in CEILINGS["operations"]]
     words = [f"Reading: {1e-9 * reading:,.0f} GB/s."] if reading else []
     if all(products):
-        words.append(f"cuBLAS, for as long as {request.chapters[-1].partition('_')[0]}'s layer was timed: "
+        words.append(f"cuBLAS, in a run as long as {request.chapters[-1].partition('_')[0]}'s: "
                      f"{provenance.join([f'{1e-12 * rate:.0f}' for rate in products])} tera-operations a second.")
     used = list({id(run): run for _, run, _ in reversed(rows)}.values())
     return [*lines, "", " ".join([*words, provenance.recorded(used)]), ""]
@@ -233,7 +233,8 @@ def table(request, recorded):
     for label, runs, column in rows:
         cells = [format_us(results.median(results.row_of(run, size), column)) for run, size in zip(runs, sizes)]
         lines.append(f"| {label} | {' | '.join(cells)} |")
-    return [*lines, "", source, ""]
+    missing = [label for label, runs, _ in rows if not any(runs)]
+    return [*lines, "", source, *(f"Not recorded yet: {label}." for label in missing), ""]
 
 
 def _points(run, label, column):
@@ -278,8 +279,9 @@ def median(words, num_tokens, recorded, column="here"):
 
 
 def few_and_many(chapter):
-    """The numbers of tokens whose times stand in lists of chapters."""
-    return OPERATORS[_operator_of(chapter)].few_and_many
+    """The numbers of tokens whose times stand in lists of chapters; None if the chapter's kernel is of no operator."""
+    operator = OPERATORS.get(_operator_of(chapter))
+    return operator and operator.few_and_many
 
 
 def chapter_run(recorded, chapter):

@@ -85,7 +85,7 @@ def draw_exchange(data, title):
 
 
 def draw_split(data, title):
-    ax = canvas(852, BOTTOM + 49, title)
+    ax = canvas(852, BOTTOM + 32, title)
     _lane_numbers(ax, 42)
     for left, heading, part in ((52, "Chapter 02: if (other ranks higher) mine = other;", True),
                                 (460, "Chapter 03: mine = take ? other : mine;", False)):
@@ -98,7 +98,6 @@ def draw_split(data, title):
                         ["light_blue" if runs[lane] else "ground" for lane in LANES])
     write(ax, 14, BOTTOM + 18,
           "Blue: the lane runs the assignment, and ends with a new candidate or its own. Empty: it waits.")
-    write(ax, 14, BOTTOM + 35, "Which is which follows from what each lane reads and keeps.")
     return ax
 
 

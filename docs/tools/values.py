@@ -11,7 +11,7 @@ the three digits that count, and another number its thousands apart, or three di
     figure("store_rate", "NAME")     a figure of a recorded run
     nsight("05_fused_gate", 24, "gate_kernel", "not_selected")
                                      what Nsight Compute counted of a kernel with so many tokens
-    candidates(0.9)                  of this part of tokens none has more experts that pass chapter 13's bound
+    candidates(0.9)                  of this part of tokens none has more experts that pass chapter 13a's bound
     passed("simt/test_valid")        how many tests the program build/tests/simt/test_valid has, all of which pass
     round, min, max, sum             Python's own
 """

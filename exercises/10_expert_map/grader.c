@@ -1,10 +1,10 @@
 /** @file grader.c  10_expert_map: the whole of align with a map of experts and without, by the course's checker. */
 #include "../grade/grade.h"
 
-static const struct align_step step = {.name = "10_expert_map",
-                                       .capacity = align_capacity_of_few,
-                                       .workspace_bytes = align_spread_offsets_bytes,
-                                       .launch = align_launch};
+static const struct align_implementation step = {.name = "10_expert_map",
+                                                 .capacity = align_capacity_of_few,
+                                                 .workspace_bytes = align_spread_offsets_bytes,
+                                                 .launch = align_launch};
 
 /** What a case varies; 0 is the usual. */
 struct variation {

@@ -135,7 +135,7 @@ struct grade_ids {
 };
 
 /** The same for align. A problem without a capacity (0) gets what `step` says, or align_capacity(). */
-void grade_align(struct grade *grade, const struct align_step *step, const struct align_problem *problem,
+void grade_align(struct grade *grade, const struct align_implementation *step, const struct align_problem *problem,
                  const struct grade_ids *ids);
 
 /* --- counters, budgets, predictions ------------------------------------------------------------------------------- */

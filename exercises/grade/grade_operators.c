@@ -57,17 +57,17 @@ static void settle(struct grade *grade, const struct error *error)
 
 static void run_gate(const struct gate_problem *problem, enum gate_dist dist, uint64_t seed, struct error *error)
 {
-    const struct gate_step step = {.name = "exercise", .launch = launch_gate};
+    const struct gate_implementation step = {.name = "exercise", .launch = launch_gate};
     const struct launch launch = gate_launch_of(problem, &step);
-    struct operands operands;
+    struct tensors tensors;
 
-    if (!gate_operands_allocate(problem, &operands, error))
+    if (!gate_tensors_allocate(problem, &tensors, error))
         return;
-    gate_generate_logits(problem, dist, seed, operands.list[GATE_GATING_OUTPUT].host.data);
+    gate_generate_logits(problem, dist, seed, tensors.list[GATE_GATING_OUTPUT].host.data);
     if (problem->has_bias)
-        gate_generate_bias(problem, dist, seed, operands.list[GATE_CORRECTION_BIAS].host.data);
-    launch_run(&launch, &operands, error);
-    operands_free(&operands);
+        gate_generate_bias(problem, dist, seed, tensors.list[GATE_CORRECTION_BIAS].host.data);
+    launch_run(&launch, &tensors, error);
+    tensors_free(&tensors);
 }
 
 void grade_gate(struct grade *grade, grade_gate_launch *launch, const struct gate_problem *problem, enum gate_dist dist)
@@ -89,28 +89,28 @@ void grade_gate(struct grade *grade, grade_gate_launch *launch, const struct gat
 
 /* --- align -------------------------------------------------------------------------------------------------------- */
 
-static void run_align(const struct align_problem *problem, const struct align_step *step, const struct grade_ids *ids,
-                      uint64_t seed, struct error *error)
+static void run_align(const struct align_problem *problem, const struct align_implementation *step,
+                      const struct grade_ids *ids, uint64_t seed, struct error *error)
 {
     const struct launch launch = align_launch_of(problem, step);
-    struct operands operands;
+    struct tensors tensors;
 
-    if (!align_operands_allocate(problem, step, ids->has_map, ids->offset, &operands, error))
+    if (!align_tensors_allocate(problem, step, ids->has_map, ids->offset, &tensors, error))
         return;
     if (ids->has_map)
-        align_generate_map(problem->num_experts, seed, operands.list[ALIGN_EXPERT_MAP].host.data);
-    if (align_generate_ids(problem, ids->topk ? ids->topk : 8, ids->dist, seed, operands.list[ALIGN_TOPK_IDS].host.data,
+        align_generate_map(problem->num_experts, seed, tensors.list[ALIGN_EXPERT_MAP].host.data);
+    if (align_generate_ids(problem, ids->topk ? ids->topk : 8, ids->dist, seed, tensors.list[ALIGN_TOPK_IDS].host.data,
                            error))
-        launch_run(&launch, &operands, error);
-    operands_free(&operands);
+        launch_run(&launch, &tensors, error);
+    tensors_free(&tensors);
 }
 
-void grade_align(struct grade *grade, const struct align_step *step, const struct align_problem *problem,
+void grade_align(struct grade *grade, const struct align_implementation *step, const struct align_problem *problem,
                  const struct grade_ids *ids)
 {
     const uint64_t seed = random_bits(&grade->random);
     struct align_problem whole = *problem;
-    struct align_step watched = *step;
+    struct align_implementation watched = *step;
     char described[GRADE_GIVEN_SIZE - 60];
     struct error error = {0};
 

@@ -57,8 +57,10 @@ static bool show_start(struct learn *learn, const struct exercise **current, str
     }
     fputc('\n', learn->out.stream);
     show_exercise(learn, *current);
-    if (learn_begin_exercise(learn, *current, error))
+    if (learn_begin_exercise(learn, *current, error)) {
+        learn_set_at(learn, *current);
         return learn_end(learn, error);
+    }
     learn_drop(learn);
     learn_refuse(error); /* the file is gone: that is no reason to go */
     *current = NULL;
@@ -76,10 +78,12 @@ static void move_on(struct learn *learn)
         return;
     }
     next = learn_current(learn);
-    if (next && learn_begin_exercise(learn, next, &error))
+    if (next && learn_begin_exercise(learn, next, &error)) {
+        learn_set_at(learn, next);
         learn_end(learn, &error);
-    else
+    } else {
         learn_drop(learn);
+    }
     if (error.text[0])
         learn_refuse(&error);
     fputc('\n', learn->out.stream);

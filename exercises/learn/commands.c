@@ -179,7 +179,7 @@ int command_reset(struct learn *learn, const struct command_words *words)
     entry->last = PROGRESS_UNGRADED;
     entry->passed = entry->refused = false;
     entry->hints = 0;
-    snprintf(learn->progress.at, sizeof learn->progress.at, "%s", exercise->name);
+    learn_set_at(learn, exercise);
     if (!learn_end(learn, &error))
         learn_refuse(&error);
     show_reset(learn, exercise, kept);
@@ -234,7 +234,7 @@ int command_solution(struct learn *learn, const struct command_words *words)
 static bool go_to(struct learn *learn, const struct exercise *exercise, struct error *error)
 {
     if (learn_begin_exercise(learn, exercise, error)) {
-        snprintf(learn->progress.at, sizeof learn->progress.at, "%s", exercise->name);
+        learn_set_at(learn, exercise);
         return learn_end(learn, error);
     }
     learn_drop(learn);
@@ -249,9 +249,7 @@ int command_next(struct learn *learn, const struct command_words *words)
     (void)words;
     if (!learn_begin(learn, &error))
         return learn_refuse(&error);
-    left = learn_current(learn);
-    if (left && !progress_find(&learn->progress, left->name))
-        left = NULL; /* nobody has begun it yet */
+    left = learn_has_begun(learn) ? learn_current(learn) : NULL;
     next = left ? learn_next(learn, left) : learn_current(learn);
     if (!next && !left) {
         learn_drop(learn);

@@ -129,6 +129,8 @@ static void note(struct learn *learn, const struct attempt *attempt)
     if (!entry || attempt->grading->gpu)
         return;
     entry->last = passed ? PROGRESS_PASSED : PROGRESS_FAILED;
+    if (passed && !entry->passed)
+        learn_set_at(learn, attempt->exercise); /* `next` goes on behind it */
     entry->passed |= passed;
 }
 

@@ -54,8 +54,14 @@ void learn_drop(struct learn *learn);
  */
 bool learn_begin_exercise(struct learn *learn, const struct exercise *exercise, struct error *error);
 
-/** The exercise that the learner is at: the first that is not passed, from where `next` led on; NULL if all are. */
+/** Records that the learner is at this exercise: `next` led there, or it was passed last. Between begin and end. */
+void learn_set_at(struct learn *learn, const struct exercise *exercise);
+
+/** The exercise that the learner is at: the first that is not passed, from the recorded one on; NULL if all are. */
 const struct exercise *learn_current(const struct learn *learn);
+
+/** Whether the learner has begun the exercise that learn_current() gives, and has not just come from a passed one. */
+bool learn_has_begun(const struct learn *learn);
 
 /** The next one after this that is not passed, from the start again after the last; NULL if there is no other. */
 const struct exercise *learn_next(const struct learn *learn, const struct exercise *after);

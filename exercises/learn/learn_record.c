@@ -134,12 +134,31 @@ const struct exercise *learn_next(const struct learn *learn, const struct exerci
     return NULL;
 }
 
-const struct exercise *learn_current(const struct learn *learn)
+/** Finds the recorded exercise; NULL if there is none. */
+static const struct exercise *recorded_at(const struct learn *learn)
 {
-    const struct exercise *at = NULL;
-
     for (size_t i = 0; i < num_exercises; i++)
         if (strcmp(exercise_list[i].name, learn->progress.at) == 0)
-            at = &exercise_list[i];
+            return &exercise_list[i];
+    return NULL;
+}
+
+void learn_set_at(struct learn *learn, const struct exercise *exercise)
+{
+    snprintf(learn->progress.at, sizeof learn->progress.at, "%s", exercise->name);
+}
+
+const struct exercise *learn_current(const struct learn *learn)
+{
+    const struct exercise *const at = recorded_at(learn);
+
     return at && !is_passed(learn, at) ? at : learn_next(learn, at);
+}
+
+bool learn_has_begun(const struct learn *learn)
+{
+    const struct exercise *const at = recorded_at(learn), *const current = learn_current(learn);
+
+    /* After a pass the current exercise has not been offered yet, even if its file is there. */
+    return current && !(at && is_passed(learn, at)) && progress_find(&learn->progress, current->name);
 }

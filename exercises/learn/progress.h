@@ -24,7 +24,7 @@ struct progress_entry {
 struct progress {
     struct progress_entry *entries; /**< in no order; exercises that are no more there stay */
     size_t num_entries;
-    char at[PROGRESS_NAME_SIZE]; /**< the exercise that the learner went on to, leaving others for later, or "" */
+    char at[PROGRESS_NAME_SIZE]; /**< the exercise that the learner went on to or passed last, or "" */
 };
 
 /**

@@ -40,10 +40,12 @@ print(json.dumps([font.load_char(ord(letter)).linearHoriAdvance / 65536 / 100 fo
 """  # of letters, in parts of the font's size
 NEEDS_MATPLOTLIB = unittest.skipUnless(WITH_MATPLOTLIB, "no python3 here has matplotlib")
 ROUTING = "15_one_launch"
-MOE = ("11b_moe_tiled", "11c_moe_tensor_cores", "16_layer_at_the_limit")
-GATE = ("02_warp_per_group", "03_divergence_free", "04_bitonic_sort", "05_fused_gate", "13_gate_at_the_limit")
+MOE = ("11b_moe_tiled", "11c_moe_tensor_cores", "11d_moe_async_ring", "16a_layer_bulk_copies",
+       "16b_layer_warpgroup_products")
+GATE = ("02_warp_per_group", "03_divergence_free", "04_bitonic_sort", "05_fused_gate", "13a_gate_bound",
+        "13b_gate_lane_per_group", "13c_gate_fewer_instructions")
 ALIGN = ("06_align_serial", "07_align_vector_pad", "08_align_blelloch", "09_align_warp_scan", "10_align_parallel_fill",
-         "14_align_at_the_limit")
+         "14a_align_bit_ranks", "14b_align_published_counts")
 LARGE = "--block-size 1 --kernel large"
 
 
@@ -55,6 +57,11 @@ def setUpModule():
 def texts(name):
     """All texts of a committed figure, in order."""
     return re.findall(r"<text[^>]*>([^<]*)</text>", (FOLDER / f"{name}.svg").read_text())
+
+
+def recorded(name):
+    """Whether a chapter's times are recorded: those of a new one come later."""
+    return (ROOT / "docs" / "results" / "h200" / f"{name}.json").exists()
 
 
 def numbers(name):
@@ -202,10 +209,123 @@ class Committed(unittest.TestCase):
         self.assertEqual([text for text in texts("03_split") if text.endswith(" run")], ["16 run"] * 5 + ["32 run"] * 5)
         self.assertEqual(texts("03_split").count("new"), 160)
 
+    def test_each_element_has_one_lane(self):
+        """Of A and B a lane holds 8 and 4 elements, of D 4 sums; a cell of A or D is two."""
+        found = figures.read_data("11c_fragments", BUILD)
+        for name, each in (("a", 8), ("b", 4), ("d", 4)):
+            held = collections.Counter(lane for row in found[name] for lane in row)
+            self.assertEqual(held, dict.fromkeys(range(32), each), name)
+        shown = collections.Counter(numbers("11c_fragments"))
+        self.assertEqual(shown[31], 4 + 4 + 2)
+
+    def test_a_ring_is_filled_while_it_is_multiplied(self):
+        done = [(what, step) for what, step, _ in figures.read_data("11d_ring", BUILD)["done"]]
+        self.assertEqual(done, [("copy", 0), ("copy", 1), *(
+            pair for step in range(6) for pair in (("wait", step), ("copy", step + 2), ("multiply", step))
+            if pair[1] < 6)])
+
     def test_blocks(self):
         found = numbers("06_blocks")
         self.assertTrue(holds(found, [2, 4, 9, 11, 13, 13, 1, 13, 13, 6, 7, 8, 10, 12, 13, 0, 3, 5, 13, 13, 13]))
         self.assertIn("num_tokens_post_padded = 18", texts("06_blocks"))
+
+    def test_the_bound_parts_the_candidates_whose_slots_are_the_answer(self):
+        data = figures.read_data("13a_bound", BUILD)
+        raw = (runs.arrays(BUILD, "13a_gate_bound", "--num-tokens 4") / "topk_ids.npy").read_bytes()
+        chosen = struct.unpack("<8i", raw[-64:-32])
+        self.assertEqual([text for text in texts("13a_bound") if text.startswith("expert ")],
+                         [f"expert {id_}" for id_ in chosen])
+        slots = dict(zip(data["candidates"], data["slots"]))
+        self.assertEqual([slots[id_] for id_ in chosen], list(range(8)))
+        self.assertEqual(numbers("13a_bound"), [slots[id_] for id_ in sorted(chosen)])
+        self.assertEqual(data["bound"], min(data["choice"][expert] for expert in data["second"]))
+        self.assertEqual(data["candidates"], [expert for expert, choice in enumerate(data["choice"])
+                                              if expert // 32 in data["stay"] and choice >= data["bound"]])
+
+    def events(self, program, snippet, kind, operation=None):
+        """What the run of four tokens did in a snippet of its kernel."""
+        read = trace.read(runs.trace(BUILD, program, "--num-tokens 4"))
+        return [event for event, name in zip(read["events"], kernel_steps._snippets(read))
+                if name == snippet and event["kind"] == kind and event.get("operation") == operation]
+
+    def stored(self, program, snippet, room):
+        """For each lane, the words that it stored in its token's list and where; a list has room for `room`."""
+        events, stored = self.events(program, snippet, "shared_store"), collections.defaultdict(list)
+        begin = min(event["offset"][lane] for event in events for lane in event["active"])
+        for event in events:
+            for lane in event["active"]:
+                position = (event["offset"][lane] - begin) // event["bytes"]
+                self.assertEqual(position // room, lane // 8)
+                stored[lane].append((position % room, event["value"][lane]))
+        return stored
+
+    def test_lanes_count_end_and_write_as_in_the_run(self):
+        tokens, name = figures.read_data("13b_lanes", BUILD)["tokens"], "13b_gate_lane_per_group"
+        counts, ends = ([value for token in tokens for value in token[column]] for column in ("counts", "ends"))
+        self.assertEqual(self.events(name, "many_candidates", "shuffle", "__shfl_up_sync")[0]["in"], counts)
+        self.assertEqual(self.events(name, "many_candidates", "shuffle", "__shfl_sync")[0]["in"], ends)
+        lanes = [(lane, lane % 8, counts[lane], ends[lane]) for lane in range(32)]
+        stored, shown = self.stored(name, "many_candidates", 257), numbers("13b_lanes")
+        for number, token in enumerate(tokens):
+            self.assertTrue(holds(shown, sum(lanes[8 * number:8 * number + 8], ())))
+            self.assertTrue(holds(shown, sum(zip(token["candidates"], token["slots"]), ())))
+            for lane in range(8 * number, 8 * number + 8):
+                at = range(ends[lane] - counts[lane], ends[lane])
+                self.assertEqual([(position, ~entry & 0xffffffff) for position, entry in stored[lane]],
+                                 [(position, token["candidates"][position]) for position in at])
+                self.assertEqual(f"lane {lane}" in texts("13b_lanes"), lane in stored and bool(stored[lane]))
+        raw = (runs.arrays(BUILD, name, "--num-tokens 4") / "topk_ids.npy").read_bytes()
+        self.assertEqual(struct.unpack("<32i", raw[-128:]), tuple(
+            token["candidates"][token["slots"].index(slot)] for token in tokens for slot in range(8)))
+
+    def test_the_mask_has_the_bits_of_the_ids_that_the_lane_stored(self):
+        data, name = figures.read_data("13c_mask", BUILD), "13c_gate_fewer_instructions_many"
+        stored = self.stored(name, "list", 40)[data["lane"]]
+        self.assertEqual(stored, list(enumerate(data["listed"], data["position"])))
+        bits = [int(160 + e not in data["listed"]) for e in range(32)]
+        self.assertEqual((data["below"], data["steps"][-1]), (bits, [bits[:16], bits[16:]]))
+        self.assertEqual([int(value < 0) for value in data["difference"]], bits)
+        self.assertEqual(int(data["mask"], 16), sum(1 << 191 - id_ for id_ in data["listed"]))
+        bound = self.events(name, "many_bound", "shuffle", "__shfl_xor_sync")[-1]
+        least = min(trace.as_float(bound[column][data["lane"]]) for column in ("in", "out"))
+        self.assertAlmostEqual(least, data["bound"], delta=1e-5)
+        self.assertIn(f"bound ({least:.3f})", texts("13c_mask"))
+        for part in bits, [1 - bit for bit in bits], data["listed"], *data["steps"][3]:
+            self.assertTrue(holds(numbers("13c_mask"), part))
+
+    def test_a_rank_is_a_number_of_bits(self):
+        ids = [1, 2, 2, 0, 3, 0, 2, 0, 2, 3, 1, 1, 0, 2, 0, 2]
+        found = numbers("14a_bit_table")
+        data = figures.read_data("14a_bit_table", BUILD)
+        self.assertEqual((data["experts"], [row["begin"] for row in data["rows"]]), (ids, [0, 8, 12, 20]))
+        self.assertEqual(data["ranks"], [ids[:at].count(id_) for at, id_ in enumerate(ids)])
+        for expert, row in enumerate(data["rows"]):
+            self.assertEqual(row["bits"], [int(id_ == expert) for id_ in ids])
+            self.assertTrue(holds(found, row["bits"]))
+
+    def test_rows_of_two_launches(self):
+        rows = [[1, 1, 2, 0], [2, 0, 1, 1], [0, 2, 1, 1], [2, 0, 2, 0]]
+        self.assertEqual(figures.read_data("14b_rows", BUILD)["launches"], [rows, rows[:2]])
+        for row in rows:
+            self.assertTrue(holds(numbers("14b_rows"), [1, *row]))
+
+    def test_blocks_publish_before_they_poll(self):
+        data = figures.read_data("14b_blocks", BUILD)
+        self.assertEqual((len(data["lengths"]), len(data["delays"])), (5, 4))
+        self.assertEqual([text for text in texts("14b_blocks") if text.startswith("block ")],
+                         [f"block {number}" for number in range(4)])
+
+    def test_sectors_of_weights(self):
+        self.assertIn("1 request of 32 lanes: 32 sectors, 64 of 1024 bytes used.", texts("11a_sectors"))
+        self.assertIn("4 requests of 32 lanes: 8 sectors, 256 of 256 bytes used.", texts("11b_sectors"))
+
+    def test_words_are_ids_and_lead_to_neighbouring_slots(self):
+        data = figures.read_data("15_words", BUILD)
+        for number, block in enumerate(data["blocks"]):
+            ids = [int(block["word"][-2 * at - 2:len(block["word"]) - 2 * at], 16) for at in range(8)]
+            self.assertEqual((ids, block["earlier"], block["position"] // 8), (block["ids"], number, number))
+            self.assertIn(block["word"], texts("15_words"))
+            self.assertIn(f"in slot {data['blocks'][0]['slot'] + number}", texts("15_words"))
 
     def test_a_token_through_the_gate(self):
         raw = (runs.arrays(BUILD, "01_cpu_baseline", "--num-tokens 6") / "topk_ids.npy").read_bytes()
@@ -235,7 +355,7 @@ class Plots(unittest.TestCase):
                          **{name.replace("_", " "): rows(name, "here", **gate) for name in GATE}},
                 "align": {"CUB radix sort": rows("cub_align", "here", **align),
                           "floor": rows(ALIGN[-1], "floor_us", **align),
-                          **{name.replace("_", " "): rows(name, "here", **align) for name in ALIGN}}}
+                          **{name.replace("_", " "): rows(name, "here", **align) for name in ALIGN if recorded(name)}}}
 
     def test_times_are_those_recorded_all_of_them(self):
         expected = self.expected()
@@ -245,7 +365,7 @@ class Plots(unittest.TestCase):
             self.assertTrue(set(lines) <= set(texts(f"{operator}_times")))
         expected["moe"] = {"floor": self.rows(MOE[0], "floor_us"),
                            **{name.replace("_", " "): self.rows(name, "here") for name in MOE}}
-        expected["routing"] = {"a plain pair of 13 and 14": self.rows(ROUTING, "before", dtype="f32"),
+        expected["routing"] = {"13c, then 14b, in two launches": self.rows(ROUTING, "before", dtype="f32"),
                                "floor": self.rows(ROUTING, "floor_us", dtype="f32"),
                                ROUTING.replace("_", " "): self.rows(ROUTING, "here", dtype="f32")}
         panels = figures.read_data("results", BUILD)["panels"]
@@ -535,6 +655,22 @@ class Refused(unittest.TestCase):
         self.refuses("does not fill a list", kernel_steps.stores, before,
                      self.read("06_align_serial", "--num-tokens 128 --kernel large --trace-kernel align_kernel"))
 
+    def test_products(self):
+        path = self.path("11d_moe_async_ring", "--num-tokens 2 --hidden-size 64 --num-experts 2 --topk 1")
+
+        def last_first(content):
+            content["events"].reverse()
+
+        self.refuses("has its fragments otherwise", kernel_steps.fragments, trace.read(self.spoiled(path, last_first)))
+        self.refuses("multiplies no matrices", kernel_steps.fragments,
+                     self.read("11b_moe_tiled", "--num-tokens 2 --hidden-size 8"))
+        ring = self.read("11d_moe_async_ring", runs.STEPPED["11d_moe_async_ring"])
+        self.refuses("does not go round a ring of 2 stages", kernel_steps.ring, ring, 2)
+
+    def test_requests_for_weights(self):
+        self.refuses("1 of 5 warps read weights with all lanes", kernel_steps.weight_requests,
+                     self.read("11a_moe_naive", f"{figures.WEIGHTS} --seed 2"), 128, 5, 1, 10)
+
     def arrays(self, program, arguments=""):
         shutil.copytree(runs.arrays(BUILD, program, arguments), self.folder, dirs_exist_ok=True)
 
@@ -552,6 +688,10 @@ class Refused(unittest.TestCase):
             self.arrays("01_cpu_baseline", "--num-tokens 6")
             self.change(name, at, byte)
             self.refuses("is not what the router's scores give", choices.flow, self.folder)
+        self.arrays("13a_gate_bound", "--num-tokens 4")
+        self.refuses("group 0 of row 2 does not stay", choices.mask, self.folder, 2, 0)
+        self.change("topk_ids.npy", -32, 1)
+        self.refuses("is not what the router's scores give", choices.bounded_tokens, self.folder)
         self.arrays("06_align_serial", "--counts 4,1,5,3 --block-size 3")
         (self.folder / "topk_ids.npy").write_bytes((self.folder / "sorted_token_ids.npy").read_bytes())
         self.refuses("it must be i32, 8 in a row", choices.flow, self.folder)
@@ -562,6 +702,14 @@ class Refused(unittest.TestCase):
             self.refuses("it is no array of i32, i64 or f32", choices.load, self.folder)
         (self.folder / "topk_ids.npy").write_bytes((ROOT / "common/data/router/layer2_logits.npy").read_bytes())
         self.refuses(r"it must be \[tokens, topk] of i32", choices.load, self.folder)
+
+    def test_words_of_blocks(self):
+        self.arrays("15_one_launch", "--num-tokens 64 --block-size 4")
+        self.refuses("no expert is chosen by all 64 tokens", choices.words, self.folder)
+        self.arrays("15_one_launch", "--num-tokens 3 --block-size 4")
+        slot = figures.read_data("15_words", BUILD)["blocks"][0]["slot"]
+        self.change("sorted_token_ids.npy", 4 * (slot - 96), 24)  # a pad in the place of a position
+        self.refuses("a position is not in the list", choices.words, self.folder)
 
     def test_words(self):
         self.arrays("05_fused_gate")

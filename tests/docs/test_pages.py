@@ -42,7 +42,8 @@ class TinyCourse(course.Course):
 
     def make(self, step_pages=()):
         """All pages by their names."""
-        self.site = page_text.Site(pages.find_pages(), page_text.find_sources(), page_text.read_terms())
+        self.site = page_text.Site(pages.find_pages(), page_text.find_sources(), page_text.read_terms(),
+                                   page_text.read_term_pages())
         results.source_hash.cache_clear()
         recorded = {path.stem: results.read(path) for path in pathlib.Path("docs/results/h200").glob("*.json")}
         return pages.write_pages(self.site, recorded, step_pages)
@@ -114,12 +115,45 @@ class Lines(TinyCourse):
                       "code and links hold no terms; a source has its page")
 
 
+    def test_terms_that_have_their_meaning_on_some_pages_only(self):
+        glossary = pathlib.Path("docs/pages/glossary.md")
+        linked, plain = "A [warp](@ref term_warp).", "A warp."
+        for mark, expected in (("only on: chapter_0*, primer", linked), ("only on: primer", plain),
+                               ("not on: chapter_0*", plain), ("not on: chapter_02", linked)):
+            write(glossary, "# Terms {#glossary}\n\n## Warp {#term_warp}\n<!-- words: warp -->\n"
+                            f"<!-- {mark} -->\nText.\n")
+            self.becomes(expected, plain)
+
+    def test_definitions(self):
+        write("docs/pages/glossary.md", "# Terms {#glossary}\n\nAll.\n\n## Warp {#term_warp}\n<!-- words: warp -->\n"
+                                        "Of *32* [threads](a.md),\n`a < b`.\n\n## Next {#term_next}\nMore.\n")
+        found = page_text.read_definitions()
+        self.assertEqual((found["term_warp"], found["term_next"]), ("Of 32 threads, a < b.", "More."))
+
+
 class Pages(TinyCourse):
     def test_a_chapters_place(self):
         made = self.make()
         self.assertEqual(made["chapter_01.md"].count('rel="next" href="chapter_02.html"'), 2)
         self.assertEqual(made["chapter_02.md"].count('rel="prev" href="chapter_01.html"'), 2)
         self.assertIn("Chapter 2 of 2, part 1: the gate. About 1 minutes", made["chapter_02.md"])
+
+    def test_a_chapters_notes(self):
+        """A page of their own, linked from the chapter and below it in the tree, but not on the way."""
+        self.first("More in the [notes](NOTES.md#chapter_01_dead_ends).")
+        write("chapters/01_first/NOTES.md", "# 01 Lab notes {#chapter_01_notes}\n\nOf [01](README.md).\n\n"
+                                            "## Dead ends {#chapter_01_dead_ends}\n\nA [second](../02_second/README.md).\n")
+        made = self.make()
+        self.assertEqual([page.id for page in self.site.pages[:3]], ["chapter_01", "chapter_02", "chapter_01_notes"])
+        self.assertIn("More in the [notes](@ref chapter_01_dead_ends).", made["chapter_01.md"])
+        self.assertIn('<li>Lab notes: <a href="chapter_01_notes.html">01 Lab notes</a></li>', made["chapter_01.md"])
+        self.assertIn("\\subpage chapter_01_notes\n", made["chapter_01.md"])
+        self.assertNotIn("notes", made["chapter_02.md"] + made["chapters.md"] + made["mainpage.md"])
+        notes = made["chapter_01_notes.md"]
+        self.assertIn("\nOf [01](@ref chapter_01).\n", notes)
+        self.assertEqual(notes.count('<a href="chapter_01.html">&larr; 01 First</a>'), 2)
+        self.assertNotIn('rel="next"', notes)
+        self.assertNotIn("minutes", notes)
 
     def test_what_belongs_to_a_chapter(self):
         made = self.make()
@@ -135,7 +169,7 @@ class Pages(TinyCourse):
         self.assertIn("[notes](@ref chapter_02_notes) [rate](@ref chapter_02_rate)", made["chapter_01.md"])
         self.assertIn("\\subpage chapter_02_notes\n", made["chapter_02.md"])
         self.assertIn("Chapter 2 of 2, ", made["chapter_02.md"], "notes are no chapter")
-        self.assertNotIn('<nav class="way"', made["chapter_02_notes.md"])
+        self.assertIn('<nav class="way" aria-label="Chapter"><a href="chapter_02.html">', made["chapter_02_notes.md"])
         self.assertNotIn("chapter_02_notes", made["chapters.md"] + made["mainpage.md"])
 
     def test_exercises(self):

@@ -8,9 +8,10 @@ import sys
 import unittest
 
 import course
+import latency
 import pages
 
-PAGE = pathlib.Path("docs/pages/primer.md")
+PAGES = [pathlib.Path(f"docs/pages/{name}.md") for name in ("primer", "primer_together", "primer_machine")]
 BUILD = course.build_folder()
 
 # What the text takes from the outputs: commands, and pieces of what they print.
@@ -20,10 +21,10 @@ PRINTED = {
     "primer neighbours": ["global load requests 1", "global load sectors 4"],
     "primer strides": ["global load sectors 32"],
     "primer rows": ["[1] = 22", "global load requests 4", "global load sectors 64"],
+    "primer branch": ["divergent branches 1", "active lanes 75.0 %"],
+    "primer select": ["active lanes 100.0 %"],
     "primer shuffle_8": ["[7] = 28, [8] = 92", "shuffles 3"],
     "primer shuffle": ["[31] = 496", "shuffles 5"],
-    "primer branch": ["divergent branches 1", "lanes at work 75.0 %"],
-    "primer select": ["lanes at work 100.0 %"],
     "primer barrier": ["shuffles 20", "block barriers 1", "divergent branches 4", "shared load requests 16",
                        "shared store requests 4"],
     "primer race": ["race: thread (1,0,0) of block (0,0,0) reads 4 bytes that thread (0,0,0) wrote"],
@@ -33,6 +34,13 @@ PRINTED = {
     "first_1": ["race: thread (4,0,0)", "that thread (2,0,0) wrote"],
     "first_2": ["out-of-bounds global access: thread (100,0,0)"],
     "first_3": ["right"],
+    "primer sum": ["out[0] = 499500", "shuffles 40", "atomic requests 8"],
+    "primer histogram": ["atomic requests 34", "atomic conflicts 808", "block barriers 4"],
+    "primer occupancy": ["32 0 32 32 50.0 %", "128 48 4 16 25.0 %"],
+    "primer tile": ["out[0] = 120"],
+    "primer publish": ["out[0] = 7, [1] = 7, [2] = 1", "global load requests 12290"],
+    "primer fences": ["out[0] = 7, [1] = 7, [2] = 1"],
+    "primer unordered": ["global memory race: thread (0,0,0) of block (1,0,0)"],
 }
 
 
@@ -42,7 +50,8 @@ class Primer(unittest.TestCase):
         os.chdir(course.ROOT)
 
     def test_programs_print_what_the_text_explains(self):
-        commands = re.findall(r"<!-- run(?: (\d+))?: build/cpu/((?:primer|first).*?) -->", PAGE.read_text())
+        commands = [found for page in PAGES for found in
+                    re.findall(r"<!-- run(?: (\d+))?: build/cpu/((?:primer|first).*?) -->", page.read_text())]
         self.assertEqual([command for _, command in commands], list(PRINTED))
         for status, command in commands:
             said = " ".join(pages._run(f"{BUILD}/cpu/{command}", int(status or 0)).split())
@@ -52,14 +61,28 @@ class Primer(unittest.TestCase):
 
     def test_a_fault_is_in_the_line_that_the_text_names(self):
         for command, line in (("primer race", "    out[threadIdx.x] = sums[0] + sums[1] + sums[2] + sums[3];"),
+                              ("primer unordered", "        *(volatile int *)&out[2] = 1;"),
                               ("first_1", "    counts[ids[i]]++;"), ("first_2", "    atomicAdd(&counts[ids[i]], 1);")):
             said = pages._run(f"{BUILD}/cpu/{command}", 1)
             path, number = re.search(r"^(\S+):(\d+): ", said, re.MULTILINE).groups()
             self.assertEqual(pathlib.Path(path).read_text().splitlines()[int(number) - 1], line)
 
+    def test_pages_are_short(self):
+        """As the course's chapters: at most 1,800 words of prose a page."""
+        for page in PAGES:
+            prose = re.sub(r"<!--.*?-->|^```.*?^```|<details>.*?</details>|^ *[|\\@#<].*?$|\]\([^)]*\)", "", page.read_text(),
+                           flags=re.M | re.S)
+            self.assertLessEqual(len(prose.split()), 1800, page)
+
+    def test_the_figure_of_latency_is_what_the_text_says(self):
+        issued = [panel["issued"] for panel in latency.panels(1, 2, 4)["panels"]]
+        self.assertEqual(issued, [7, 12, 20])
+        for number in issued:
+            self.assertRegex(PAGES[2].read_text(), rf"\b{number}\b")
+
     def test_the_readers_file_is_what_the_build_reads(self):
         self.assertIn("\n${EDITOR:-nano} exercises/mine/first.cu\nninja build/cpu/first && build/cpu/first\n",
-                      PAGE.read_text())
+                      PAGES[1].read_text())
         self.assertIn("\nbuild $o/obj/first.o: kernel exercises/mine/first.cu ",
                       pathlib.Path("build.ninja").read_text())
 

@@ -141,9 +141,9 @@ class Files(Site):
         if subprocess.check_output(["doxygen", "--version"], text=True).split()[0] != "1.9.8":  # silent there
             said.append("unable to resolve")
         wrong = "@no_such_command See @ref no_page_has_this_name."
-        self.stops([f"{file}.*{reason}" for file in ("primer.md", "operand.h") for reason in said],
+        self.stops([f"{file}.*{reason}" for file in ("primer.md", "tensor.h") for reason in said],
                    ("docs/pages/primer.md", r"\n\Z", f" {wrong}\n"),
-                   ("common/harness/core/operand.h", "An operator lists", f"{wrong} An operator lists"),
+                   ("common/harness/core/tensor.h", "An operator lists", f"{wrong} An operator lists"),
                    command=("-c", UNCHECKED))
 
     def test_a_site_without_its_style(self):
@@ -188,7 +188,7 @@ class InABrowser(Site):
         for text, page in (("atomicAdd", "chapter_06.html#"), ("predication", "glossary.html#term_predication"),
                            ("__shfl_xor_sync", "chapter_02.html#"), ("shfl_xor", "glossary.html#term_shuffle"),
                            ("bank confl", "glossary.html#term_conflict"), ("Bitonic sort", "chapter_04.html"),
-                           ("operands_free", "operand_8h.html#")):
+                           ("tensors_free", "tensor_8h.html#")):
             with self.subTest(text):
                 found = self.run_script(FOUND, text)
                 address, title, excerpt = next(((entry for entry in found if entry[0].startswith(page))), ["", "", ""])
@@ -215,6 +215,52 @@ class InABrowser(Site):
             self.assertEqual(self.run_script(FOUND, "butterfly")[0][1][:9], "Glossary:")
             self.browser.press(ESCAPE)
             self.assertTrue(self.run_script("return document.getElementById('search-results').hidden"))
+
+    def test_the_search_shows_pages_of_the_course_first(self):
+        """Of them first a section of just this name; and it finds every word of a walkthrough, however common."""
+        self.open("index.html")
+        for text in ("warp", "occupancy", "barrier", "gate_launch"):
+            found = [entry[0] for entry in self.run_script(FOUND, text)]
+            of_sources = [bool(REFERENCE.search(address.partition("#")[0])) for address in found]
+            self.assertEqual(of_sources, sorted(of_sources), text)
+            self.assertFalse(of_sources[0], text)
+        self.assertEqual(self.run_script(FOUND, "warp")[0][0], "glossary.html#term_warp")
+        walkthrough = pathlib.Path("chapters/06_align_serial/README.md").read_text()
+        words = sorted(set(re.findall(r"[a-z]{2,}", re.sub(r"<[^>]*>|\]\([^)]*\)|\\\S+.*|[{!].*", "", walkthrough).lower())))
+        missing = [word for word in words[::5] if not self.run_script(FOUND.replace("20000", "500"), word)]
+        self.assertEqual(missing, [])
+
+    def test_a_term_shows_its_definition(self):
+        self.open("chapter_02.html")
+        title = self.run_script("return document.querySelector('.textblock a[href$=\"#term_warp\"]').title")
+        self.assertTrue(title.startswith("32 threads of a block."), title)
+
+    def test_terms_of_another_meaning(self):
+        """In the layer's chapters `gate` is a half of w13, and a group is one of copies."""
+        for path in self.html.glob("chapter_1[126]*.html"):
+            self.assertNotRegex(path.read_text(), r"glossary\.html#term_(gate|group)\"", path.name)
+        self.assertIn('glossary.html#term_group"', self.read_page("chapter_02.html"))
+
+    def read_page(self, name):
+        return (self.html / name).read_text()
+
+    def test_code_fits_a_window_of_1280_pixels_and_the_bars_leave_room(self):
+        wide = """return [...document.querySelectorAll('div.fragment')]
+            .filter(box => box.scrollWidth > box.clientWidth).map(box => box.innerText.slice(0, 40));"""
+        lines = """return [...document.querySelectorAll('div.fragment div.line')]
+            .filter(line => line.offsetHeight > 30 && line.textContent.length <= 120).map(line => line.textContent);"""
+        beside = """const box = id => document.getElementById(id).getBoundingClientRect(), [t, s] = [box('titlearea'),
+            box('site-search')]; return [s.left >= t.right, s.top < t.bottom && t.top < s.bottom];"""
+        for page in ("chapter_02.html", "chapter_11c.html", "primer_machine.html"):
+            for width in (1280, 1600):
+                self.open(page, width=width)
+                self.assertEqual(self.run_script(wide), [], page)
+                self.assertEqual(self.run_script(lines), [], page)
+                self.assertEqual(self.run_script(beside), [True, True], page)
+        self.open("primer.html", width=390)
+        bars = self.run_script("return ['top', 'nav-path'].reduce((sum, id) => "
+                               "sum + document.getElementById(id).offsetHeight, 0) / innerHeight")
+        self.assertLessEqual(bars, 0.1)
 
     def test_what_was_read_and_solved_is_remembered(self):
         click = "document.querySelector('.progress input').click();"

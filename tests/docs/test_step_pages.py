@@ -72,7 +72,8 @@ class TheCourse(unittest.TestCase):
 
     def test_each_step_has_its_page(self):
         """The first of align and of the layer begin another operator."""
-        self.assertEqual(list(self.pages), ["02", "03", "04", "05", "07", "08", "09", "10", "11b", "11c"])
+        self.assertEqual(list(self.pages), ["02", "03", "04", "05", "07", "08", "09", "10", "11b", "11c", "11d", "13b", "13c",
+                                            "14b", "16b"])
         for number, page in self.pages.items():
             self.assertTrue(page.startswith(f"# What chapter {number} changed {{#step_{number}}}\n"))
             self.assertEqual(page.count(f'href="chapter_{number}.html">&larr; Back to {number} '), 2)

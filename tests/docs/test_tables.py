@@ -263,7 +263,8 @@ SMALL = ["| tokens | 1 | 16 | 64 | 120 |", "|---|---:|---:|---:|---:|",
          "| 02_first, small kernel | 1.50 | - | - | 12.0 |",
          "| 02_first, large kernel | 2.50 | - | - | - |", "| 03_second, small kernel | - | - | - | - |",
          "| 03_second, large kernel | - | - | - | - |",
-         "GPU, CUDA 1.2, recorded on 2026-02-03 by `gpu/NAME --block-size 64 --bench --kernel small 1`, and so on."]
+         "GPU, CUDA 1.2, recorded on 2026-02-03 by `gpu/NAME --block-size 64 --bench --kernel small 1`, and so on.",
+         "Not recorded yet: 03_second, small kernel.", "Not recorded yet: 03_second, large kernel."]
 
 
 class Align(course.Course):
@@ -425,7 +426,7 @@ class Layer(course.Course):
             "| Triton | 0.20 | - | - | 0.40 | - |",
             "| 11a_naive | - | - | - | - | - |",
             "| 11b_tiled | 0.80 | - | - | 0.50 | 0.50 |",
-            "Reading: 1,000 GB/s. cuBLAS, for as long as 11b's layer was timed: 200 and 400 tera-operations a "
+            "Reading: 1,000 GB/s. cuBLAS, in a run as long as 11b's: 200 and 400 tera-operations a "
             "second. GPU, CUDA 1.2, recorded on 2026-01-02 by `gpu/NAME --bench` and `gpu/moe_peers --bench`."])
 
     def test_ceilings_of_the_same_card(self):

@@ -12,15 +12,22 @@ static const char *unsupported_reason(const struct align_problem *problem)
     return NULL;
 }
 
+/** CUB's radix sort is stable. */
+static bool ascending(const struct align_problem *problem)
+{
+    (void)problem;
+    return true;
+}
+
 int main(int argc, char **argv)
 {
     static const struct align_chapter chapter = {
-        .step = {.name = "cub_align",
-                 .unsupported_reason = unsupported_reason,
-                 .capacity = align_capacity,
-                 .workspace_bytes = cub_align_workspace_bytes,
-                 .ascending = true,
-                 .launch = cub_align_launch},
+        .implementation = {.name = "cub_align",
+                           .unsupported_reason = unsupported_reason,
+                           .capacity = align_capacity,
+                           .workspace_bytes = cub_align_workspace_bytes,
+                           .ascending = ascending,
+                           .launch = cub_align_launch},
     };
     return align_main(argc, argv, &chapter);
 }

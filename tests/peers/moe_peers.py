@@ -1,4 +1,4 @@
-"""Times the layer of DeepSeek-V3's shape as others compute it, on the problem that chapters 11a to 11c are timed on.
+"""Times the layer of DeepSeek-V3's shape as others compute it, on the problem that chapters 11a to 11d are timed on.
 
     python3 tests/peers/moe_peers.py --dist router --format json | python3 docs/tools/record.py
 

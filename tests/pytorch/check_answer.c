@@ -2,7 +2,7 @@
  * @file check_answer.c
  * @brief Checks somebody else's answer to a gate problem: check_answer DIR [flags of a gate program].
  *
- * DIR holds topk_ids.npy and topk_weights.npy. The flags state the problem, --logits and --bias its operands. Ties may
+ * DIR holds topk_ids.npy and topk_weights.npy. The flags state the problem, --logits and --bias its tensors. Ties may
  * fall either way. Exit codes as a chapter's program has them.
  */
 #include "harness/gate/check.h"
@@ -26,7 +26,7 @@ static bool read_answer(const char *directory, const char *name, enum dtype dtyp
     return error_set(error, "%s: not %zu values of type %s", path, count, dtype_name(dtype));
 }
 
-static int check(const struct gate_options *options, const struct operands *operands, const char *directory)
+static int check(const struct gate_options *options, const struct tensors *tensors, const char *directory)
 {
     const size_t choices = gate_choices(&options->problem);
     struct npy_array ids = {0}, weights = {0};
@@ -34,7 +34,7 @@ static int check(const struct gate_options *options, const struct operands *oper
 
     if (read_answer(directory, "topk_ids.npy", DTYPE_I32, choices, &ids, &error) &&
         read_answer(directory, "topk_weights.npy", DTYPE_F32, choices, &weights, &error)) {
-        struct gate_buffers buffers = gate_buffers_at(operands, OPERAND_HOST);
+        struct gate_buffers buffers = gate_buffers_at(tensors, TENSOR_HOST);
 
         buffers.topk_weights = weights.data;
         buffers.topk_ids = ids.data;
@@ -49,10 +49,10 @@ static int check(const struct gate_options *options, const struct operands *oper
 
 int main(int argc, char **argv)
 {
-    static const struct gate_step anything = {.name = "check_answer", .takes_shared_experts = true};
+    static const struct gate_implementation anything = {.name = "check_answer", .takes_shared_experts = true};
     struct program program = {.path = argv[0], .name = anything.name};
     struct gate_options options;
-    struct operands operands;
+    struct tensors tensors;
     int code;
 
     if (argc < 2) {
@@ -60,11 +60,11 @@ int main(int argc, char **argv)
         return 2;
     }
     if (!gate_options_parse(&program, argc - 1, argv + 1, &options) ||
-        !gate_load(&options, &anything, &operands, &program.error)) {
+        !gate_load(&options, &anything, &tensors, &program.error)) {
         program_exit(&program);
         return 2;
     }
-    code = check(&options, &operands, argv[1]);
-    operands_free(&operands);
+    code = check(&options, &tensors, argv[1]);
+    tensors_free(&tensors);
     return code;
 }

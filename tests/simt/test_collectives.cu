@@ -442,6 +442,7 @@ static void atomics_constants_and_device_variables(void **)
 
 static __global__ void arithmetic_kernel(int *out)
 {
+    volatile float infinite = INFINITY; /* the difference is computed when this runs */
     int i = 0;
 
     out[i++] = __popc(0xf0f0u) == 8 && __popcll(~0ull) == 64;
@@ -452,7 +453,8 @@ static __global__ void arithmetic_kernel(int *out)
     out[i++] = __byte_perm(0x00008070u, 0, 0x4498) == 0x0000ff00u;
     out[i++] = __funnelshift_l(0x80000000u, 1, 1) == 3 && __funnelshift_l(5, 6, 32) == 6;
     out[i++] = __funnelshift_r(0x80000000u, 1, 31) == 3 && __funnelshift_r(5, 6, 32) == 5;
-    out[i++] = __float_as_uint(1.0f) == 0x3f800000u && __int_as_float(0x40000000) == 2.0f;
+    out[i++] = __float_as_uint(1.0f) == 0x3f800000u && __int_as_float(0x40000000) == 2.0f &&
+               __float_as_int(-1.0f) == (int)0xbf800000 && __float_as_uint(infinite - infinite) == 0x7fffffffu;
     out[i++] = min(3, 5) == 3 && max(3u, 5u) == 5 && min(-1, 1u) == 1u && max(2.0f, 1.0f) == 2.0f && max(1ll, 2ll) == 2;
     out[i++] = __fdividef(1.0f, 4.0f) == 0.25f && rsqrtf(4.0f) == 0.5f && __expf(0.0f) == 1.0f &&
                __frcp_rn(2.0f) == 0.5f;

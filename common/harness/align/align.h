@@ -31,7 +31,7 @@ struct align_problem {
     enum align_kernel kernel; /**< AUTO outside tests and figures */
 };
 
-/** Where the operands lie, in device memory. */
+/** Where the tensors lie, in device memory. */
 struct align_buffers {
     const void *topk_ids;      /**< [numel] of i32, or of i64 with wide_ids */
     const int32_t *expert_map; /**< [num_experts], the local id or -1 of each expert; NULL: every expert is local */
@@ -59,24 +59,25 @@ static inline int64_t align_capacity_of_few(const struct align_problem *problem)
  * One way to align. `unsupported_reason` returns NULL, or one line that names the flag it cannot take and why; NULL in
  * its place takes everything.
  */
-struct align_step {
+struct align_implementation {
     const char *name;
     const char *(*unsupported_reason)(const struct align_problem *problem);
     int64_t (*capacity)(const struct align_problem *problem); /**< of sorted_token_ids, unless the user gives one */
-    size_t (*workspace_bytes)(const struct align_problem *problem); /**< besides the operands; NULL: none */
+    size_t (*workspace_bytes)(const struct align_problem *problem); /**< besides the tensors; NULL: none */
     bool workspace_zeroed; /**< it holds zeros before the first launch, then what the last one left; else anything */
     /** Shared memory that a block needs, if that is more than every GPU has; else 0. NULL: never. */
     size_t (*shared_bytes)(const struct align_problem *problem);
-    bool ascending; /**< promises ascending positions in every group */
+    /** Whether it promises ascending positions in every group of this problem. NULL: never. */
+    bool (*ascending)(const struct align_problem *problem);
     /** Launches on `stream`, once or more. Returns the first error. Must not allocate or synchronise. */
     cudaError_t (*launch)(const struct align_problem *problem, const struct align_buffers *buffers,
                           cudaStream_t stream);
 };
 
-/** What one chapter is: its step, and the step of the chapter before it (no name in the first). */
+/** What one chapter is: its implementation, and the implementation of the chapter before it (no name in the first). */
 struct align_chapter {
-    struct align_step step;
-    struct align_step before;
+    struct align_implementation implementation;
+    struct align_implementation before;
 };
 
 /** A workspace for the sum of the groups before each expert, and of all: num_experts + 1 words. */

@@ -1,4 +1,4 @@
-/** @file align/input.h  Align's operands: ids converted from elsewhere or generated, and maps of experts. */
+/** @file align/input.h  Align's tensors: ids converted from elsewhere or generated, and maps of experts. */
 #ifndef ALIGN_INPUT_H
 #define ALIGN_INPUT_H
 

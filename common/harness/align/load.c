@@ -12,17 +12,17 @@
 
 /** Where the ids come from, opened. What the source does not have is empty. */
 struct source {
-    struct npy_array file;         /**< ALIGN_SOURCE_FILE */
-    int64_t *counts;               /**< ALIGN_SOURCE_COUNTS */
-    struct gate_problem gate;      /**< ALIGN_SOURCE_ROUTER: as many tokens as are asked for, at most the data's */
-    struct operands gate_operands; /**< the same: the logits, and room for what is chosen */
+    struct npy_array file;       /**< ALIGN_SOURCE_FILE */
+    int64_t *counts;             /**< ALIGN_SOURCE_COUNTS */
+    struct gate_problem gate;    /**< ALIGN_SOURCE_ROUTER: as many tokens as are asked for, at most the data's */
+    struct tensors gate_tensors; /**< the same: the logits, and room for what is chosen */
 };
 
 static void close_source(struct source *source)
 {
     npy_free(&source->file);
     free(source->counts);
-    operands_free(&source->gate_operands);
+    tensors_free(&source->gate_tensors);
 }
 
 /* --- opening: the problem's shape is known afterwards ------------------------------------------------------------- */
@@ -80,7 +80,7 @@ enum { ROUTER_MAX_CHOICES = 32 };
  */
 static bool open_router(struct align_options *options, struct source *source, struct error *error)
 {
-    const struct gate_step any = {.name = "the gate's reference"};
+    const struct gate_implementation any = {.name = "the gate's reference"};
     struct gate_options gate = gate_options_default();
 
     if (options->topk > ROUTER_MAX_CHOICES)
@@ -90,7 +90,7 @@ static bool open_router(struct align_options *options, struct source *source, st
     gate.problem.topk = options->topk;
     gate.problem.num_experts = options->problem.num_experts;
     gate.num_experts_given = options->num_experts_given;
-    if (!gate_load(&gate, &any, &source->gate_operands, error))
+    if (!gate_load(&gate, &any, &source->gate_tensors, error))
         return false;
     source->gate = gate.problem;
     options->problem.num_experts = gate.problem.num_experts;
@@ -98,7 +98,7 @@ static bool open_router(struct align_options *options, struct source *source, st
         options->program.num_tokens = gate.problem.num_tokens;
     if (options->program.num_tokens < gate.problem.num_tokens)
         source->gate.num_tokens = options->program.num_tokens;
-    source->gate_operands.list[GATE_TOPK_IDS].host.shape[0] = source->gate.num_tokens;
+    source->gate_tensors.list[GATE_TOPK_IDS].host.shape[0] = source->gate.num_tokens;
     return true;
 }
 
@@ -118,7 +118,8 @@ static bool open_source(struct align_options *options, struct source *source, st
 }
 
 /** Settles what depends on the shape, then asks whether the whole makes sense. */
-static bool settle_problem(struct align_options *options, const struct align_step *step, struct error *error)
+static bool settle_problem(struct align_options *options, const struct align_implementation *implementation,
+                           struct error *error)
 {
     struct align_problem *problem = &options->problem;
 
@@ -126,12 +127,12 @@ static bool settle_problem(struct align_options *options, const struct align_ste
         !align_shape_check(problem, error))
         return false;
     if (!options->capacity_given)
-        problem->capacity = step->capacity(problem);
+        problem->capacity = implementation->capacity(problem);
     if (!align_problem_check(problem, error))
         return false;
-    if (options->program.check_all && align_unsupported_reason(step, problem))
+    if (options->program.check_all && align_unsupported_reason(implementation, problem))
         problem->kernel = ALIGN_KERNEL_AUTO;
-    return step_takes(align_unsupported_reason(step, problem), error);
+    return implementation_takes(align_unsupported_reason(implementation, problem), error);
 }
 
 /* --- filling ------------------------------------------------------------------------------------------------------ */
@@ -140,11 +141,11 @@ static bool settle_problem(struct align_options *options, const struct align_ste
 static bool fill_by_gate(const struct align_options *options, struct source *source, void *topk_ids,
                          struct error *error)
 {
-    const struct gate_buffers buffers = gate_buffers_at(&source->gate_operands, OPERAND_HOST);
+    const struct gate_buffers buffers = gate_buffers_at(&source->gate_tensors, TENSOR_HOST);
 
     if (!gate_reference_compute(&source->gate, &buffers, error))
         return false;
-    align_convert_ids(&options->problem, &source->gate_operands.list[GATE_TOPK_IDS].host, topk_ids);
+    align_convert_ids(&options->problem, &source->gate_tensors.list[GATE_TOPK_IDS].host, topk_ids);
     return true;
 }
 
@@ -183,50 +184,50 @@ bool align_load_map(const char *given, int num_experts, uint64_t seed, int32_t *
     return good;
 }
 
-/** Makes the capacity another than the one that the operands have room for. */
-static bool give_room(const struct align_step *step, const struct align_groups *groups, struct align_options *options,
-                      struct operands *operands, struct error *error)
+/** Makes the capacity another than the one that the tensors have room for. */
+static bool give_room(const struct align_implementation *implementation, const struct align_groups *groups,
+                      struct align_options *options, struct tensors *tensors, struct error *error)
 {
     enum { SPARE_BLOCKS = 5 };
     struct align_problem *const problem = &options->problem;
-    struct operands roomy;
+    struct tensors roomy;
 
     problem->capacity = options->room == ALIGN_ROOM_EXACT
                             ? align_required_capacity(problem, groups)
                             : problem->capacity + SPARE_BLOCKS * (int64_t)problem->block_size;
-    if (!align_operands_like(operands, problem, step, &roomy, error))
+    if (!align_tensors_like(tensors, problem, implementation, &roomy, error))
         return false;
-    operands_free(operands);
-    *operands = roomy;
+    tensors_free(tensors);
+    *tensors = roomy;
     return true;
 }
 
 /** The map comes first: nothing is launched for a map that is wrong. */
-static bool fill(struct align_options *options, const struct align_step *step, struct source *source,
-                 struct operands *operands, struct align_groups *groups, struct error *error)
+static bool fill(struct align_options *options, const struct align_implementation *implementation,
+                 struct source *source, struct tensors *tensors, struct align_groups *groups, struct error *error)
 {
-    void *const topk_ids = operands->list[ALIGN_TOPK_IDS].host.data;
+    void *const topk_ids = tensors->list[ALIGN_TOPK_IDS].host.data;
 
     return align_load_map(options->map, options->problem.num_experts, options->program.seed,
-                          operands->list[ALIGN_EXPERT_MAP].host.data, error) &&
+                          tensors->list[ALIGN_EXPERT_MAP].host.data, error) &&
            fill_ids(options, source, topk_ids, error) &&
            align_groups_count(&options->problem, topk_ids, groups, error) &&
            align_capacity_check(&options->problem, groups, error) &&
-           (options->room == ALIGN_ROOM_BOUND || give_room(step, groups, options, operands, error));
+           (options->room == ALIGN_ROOM_BOUND || give_room(implementation, groups, options, tensors, error));
 }
 
-bool align_load(struct align_options *options, const struct align_step *step, struct operands *operands,
-                struct align_groups *groups, struct error *error)
+bool align_load(struct align_options *options, const struct align_implementation *implementation,
+                struct tensors *tensors, struct align_groups *groups, struct error *error)
 {
     struct source source;
-    bool good = open_source(options, &source, error) && settle_problem(options, step, error) &&
-                align_operands_allocate(&options->problem, step, array_source(options->map) != ARRAY_NONE,
-                                        options->misalign, operands, error);
+    bool good = open_source(options, &source, error) && settle_problem(options, implementation, error) &&
+                align_tensors_allocate(&options->problem, implementation, array_source(options->map) != ARRAY_NONE,
+                                       options->misalign, tensors, error);
 
     *groups = (struct align_groups){0};
-    if (good && !fill(options, step, &source, operands, groups, error)) {
+    if (good && !fill(options, implementation, &source, tensors, groups, error)) {
         align_groups_free(groups);
-        operands_free(operands);
+        tensors_free(tensors);
         good = false;
     }
     close_source(&source);

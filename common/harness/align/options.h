@@ -11,7 +11,10 @@ enum align_source { ALIGN_SOURCE_ROUTER, ALIGN_SOURCE_FILE, ALIGN_SOURCE_GENERAT
 /* So many 4-byte words are 16 bytes: where sorted_token_ids begins matters up to there. */
 enum { ALIGN_MISALIGNMENTS = 4 };
 
-/** How much room the ids get: what the step allocates, what they need, or more than the step would allocate. */
+/**
+ * How much room the ids get: what the implementation allocates, what they need, or more than the implementation would
+ * allocate.
+ */
 enum align_room { ALIGN_ROOM_BOUND, ALIGN_ROOM_EXACT, ALIGN_ROOM_SPARE, NUM_ALIGN_ROOMS };
 
 /** What was asked for. Strings belong to argv. */
@@ -54,8 +57,8 @@ const char *align_source_name(const struct align_options *options);
 void align_options_command(const struct align_options *options, struct program *program);
 
 /**
- * Problem number 0, 1, ..., as options with check_all: its kernel is the step's own choice where the step does not take
- * the one drawn. False: there is none of this number, it was the last before it.
+ * Problem number 0, 1, ..., as options with check_all: its kernel is the implementation's own choice where the
+ * implementation does not take the one drawn. False: there is none of this number, it was the last before it.
  */
 bool align_problem_to_try(int number, uint64_t seed, struct align_options *options);
 

@@ -10,8 +10,8 @@
 bool align_count_ids(int64_t num_tokens, int topk, int64_t *numel, struct error *error);
 
 /**
- * Checks numel, num_experts and block_size and not the capacity; align_capacity() and a step's own capacity() do not
- * overflow once this has returned true. False, naming the flag, what was given and what is allowed.
+ * Checks numel, num_experts and block_size and not the capacity; align_capacity() and an implementation's own
+ * capacity() do not overflow once this has returned true. False, naming the flag, what was given and what is allowed.
  */
 bool align_shape_check(const struct align_problem *problem, struct error *error);
 
@@ -53,10 +53,11 @@ static inline enum dtype align_ids_dtype(const struct align_problem *problem)
     return problem->wide_ids ? DTYPE_I64 : DTYPE_I32;
 }
 
-/** Why the step does not take the problem, in one line; NULL: it does. */
-static inline const char *align_unsupported_reason(const struct align_step *step, const struct align_problem *problem)
+/** Why the implementation does not take the problem, in one line; NULL: it does. */
+static inline const char *align_unsupported_reason(const struct align_implementation *implementation,
+                                                   const struct align_problem *problem)
 {
-    return step->unsupported_reason ? step->unsupported_reason(problem) : NULL;
+    return implementation->unsupported_reason ? implementation->unsupported_reason(problem) : NULL;
 }
 
 /** Writes one line for people: "16384 i32 ids of 256 experts in blocks of 64, 32512 places". */

@@ -136,12 +136,12 @@ static void report_ids(const struct align_problem *problem, const struct align_g
 /* --- the program -------------------------------------------------------------------------------------------------- */
 
 /** Times the chapter before, if there is one, with the capacity and the workspace that it would get. */
-static void run_before(struct program *program, const struct align_options *options, const struct align_step *before,
-                       const struct operands *operands)
+static void run_before(struct program *program, const struct align_options *options,
+                       const struct align_implementation *before, const struct tensors *tensors)
 {
     struct align_problem problem = options->problem;
     const struct launch launch = align_launch_of(&problem, before);
-    struct operands own;
+    struct tensors own;
     struct error ignored = {0};
 
     if (!before->launch || !program->asked.bench)
@@ -149,38 +149,41 @@ static void run_before(struct program *program, const struct align_options *opti
     if (!options->capacity_given && options->room == ALIGN_ROOM_BOUND)
         problem.capacity = before->capacity(&problem);
     if (!align_problem_check(&problem, &ignored) || align_unsupported_reason(before, &problem) ||
-        !align_operands_like(operands, &problem, before, &own, &ignored))
+        !align_tensors_like(tensors, &problem, before, &own, &ignored))
         return;
     program_run_before(program, &launch, &own);
-    operands_free(&own);
+    tensors_free(&own);
 }
 
-/** One problem: its input, a checked run (in a benchmark, times of this step and of the one before), the report. */
+/**
+ * One problem: its input, a checked run (in a benchmark, times of this implementation and of the one before), the
+ * report.
+ */
 static void run(struct program *program, const struct align_chapter *chapter, struct align_options *options)
 {
     const struct align_problem *const problem = &options->problem;
-    struct launch launch = align_launch_of(problem, &chapter->step);
-    struct operands operands;
+    struct launch launch = align_launch_of(problem, &chapter->implementation);
+    struct tensors tensors;
     struct align_groups groups;
-    const bool loaded = align_load(options, &chapter->step, &operands, &groups, &program->error);
+    const bool loaded = align_load(options, &chapter->implementation, &tensors, &groups, &program->error);
 
     name_run(options, program);
     if (!loaded)
         return;
-    launch.shared_bytes = chapter->step.shared_bytes ? chapter->step.shared_bytes(problem) : 0;
-    program_run(program, &launch, &operands);
-    run_before(program, options, &chapter->before, &operands);
+    launch.shared_bytes = chapter->implementation.shared_bytes ? chapter->implementation.shared_bytes(problem) : 0;
+    program_run(program, &launch, &tensors);
+    run_before(program, options, &chapter->before, &tensors);
     report_problem(options, !program->asked.bench, program_report_head(program));
-    report_ids(problem, &groups, operands.list[ALIGN_EXPERT_MAP].host.data, program_report_result(program));
+    report_ids(problem, &groups, tensors.list[ALIGN_EXPERT_MAP].host.data, program_report_result(program));
     align_groups_free(&groups);
-    operands_free(&operands);
+    tensors_free(&tensors);
 }
 
 int align_main(int argc, char **argv, const struct align_chapter *chapter)
 {
     struct align_options options;
     struct program program = {.path = argv[0],
-                              .name = chapter->step.name,
+                              .name = chapter->implementation.name,
                               .before = chapter->before.name,
                               .source_hash = kernel_source_sha256};
 

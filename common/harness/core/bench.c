@@ -40,11 +40,11 @@ bool bench_next(struct benchmark *bench, struct error *error)
  * The time it takes to move inputs and outputs once, or an empty kernel's, whichever is longer; 0 on the host. What is
  * compared with ceilings reads nearly all that it moves, and reading is faster than copying.
  */
-static double floor_us(const struct benchmark *bench, const struct operands *operands)
+static double floor_us(const struct benchmark *bench, const struct tensors *tensors)
 {
     const double rate = bench->read_bytes_per_second > 0.0 ? bench->read_bytes_per_second
                                                            : bench->floor.bytes_per_second;
-    const double moving = rate > 0.0 ? 1e6 * operands_bytes_to_move(operands) / rate : 0.0;
+    const double moving = rate > 0.0 ? 1e6 * tensors_bytes_to_move(tensors) / rate : 0.0;
 
     return moving > bench->floor.empty_us ? moving : bench->floor.empty_us;
 }
@@ -52,40 +52,40 @@ static double floor_us(const struct benchmark *bench, const struct operands *ope
 /* --- on the host -------------------------------------------------------------------------------------------------- */
 
 /** The microseconds of so many calls; negative when memory runs out. */
-static double time_calls(const struct launch *launch, const struct operands *operands, int calls)
+static double time_calls(const struct launch *launch, const struct tensors *tensors, int calls)
 {
     const double start = seconds_now();
 
     for (int i = 0; i < calls; i++)
-        if (launch->call(launch, operands, NULL) != cudaSuccess)
+        if (launch->call(launch, tensors, NULL) != cudaSuccess)
             return -1.0;
     return 1e6 * (seconds_now() - start);
 }
 
 /** Median, p10 and p90 of repeated calls; short ones are repeated until a batch is long enough to time. */
-static bool time_on_host(const struct launch *launch, const struct operands *operands, struct timing *timing)
+static bool time_on_host(const struct launch *launch, const struct tensors *tensors, struct timing *timing)
 {
     double times[HOST_REPEATS];
     int batch = 1;
 
     for (double took = 0.0; took < 2000.0 && batch < 100000; batch *= 2) {
-        took = time_calls(launch, operands, batch);
+        took = time_calls(launch, tensors, batch);
         if (took < 0.0)
             return false;
     }
     batch /= 2;
     for (int repeat = 0; repeat < HOST_REPEATS; repeat++)
-        times[repeat] = time_calls(launch, operands, batch) / batch;
+        times[repeat] = time_calls(launch, tensors, batch) / batch;
     *timing = timing_of(times, HOST_REPEATS);
     return true;
 }
 
 /* --- on the device ------------------------------------------------------------------------------------------------ */
 
-/** A launch over its operands, or over copies of the largest input in turn. */
+/** A launch over its tensors, or over copies of the largest input in turn. */
 struct turns {
     const struct launch *launch;
-    struct operands operands; /**< the same addresses, but for the input whose turn it is */
+    struct tensors tensors; /**< the same addresses, but for the input whose turn it is */
     int input;
     void *copies[MAX_COPIES];
     int num_copies;
@@ -96,17 +96,17 @@ static cudaError_t launch_in_turn(void *context, int turn, cudaStream_t stream)
     struct turns *const turns = context;
 
     if (turns->num_copies > 0)
-        turns->operands.list[turns->input].device.data = turns->copies[turn % turns->num_copies];
-    return turns->launch->call(turns->launch, &turns->operands, stream);
+        turns->tensors.list[turns->input].device.data = turns->copies[turn % turns->num_copies];
+    return turns->launch->call(turns->launch, &turns->tensors, stream);
 }
 
-static int largest_input(const struct operands *operands)
+static int largest_input(const struct tensors *tensors)
 {
     int largest = 0;
 
-    for (int i = 0; i < operands->count; i++)
-        if (operands->list[i].role == OPERAND_INPUT &&
-            operands->list[i].device.bytes > operands->list[largest].device.bytes)
+    for (int i = 0; i < tensors->count; i++)
+        if (tensors->list[i].role == TENSOR_INPUT &&
+            tensors->list[i].device.bytes > tensors->list[largest].device.bytes)
             largest = i;
     return largest;
 }
@@ -123,7 +123,7 @@ static void free_copies(struct turns *turns)
  */
 static bool make_copies(struct turns *turns)
 {
-    const struct device_buffer *const input = &turns->operands.list[turns->input].device;
+    const struct device_buffer *const input = &turns->tensors.list[turns->input].device;
     const size_t wanted = input->bytes ? ROTATED_BYTES / input->bytes + 1 : MAX_COPIES + 1;
 
     cudaError_t status = cudaSuccess;
@@ -147,7 +147,7 @@ static bool make_copies(struct turns *turns)
 }
 
 /** Times and verifies a launch; `rotated` may be NULL. */
-static bool time_launch(struct benchmark *bench, const struct launch *launch, struct operands *operands,
+static bool time_launch(struct benchmark *bench, const struct launch *launch, struct tensors *tensors,
                         struct timing *here, struct timing *rotated, struct error *error)
 {
     const enum backend_cache cache = bench->flush_l2 ? BACKEND_FLUSHED : BACKEND_WARM;
@@ -157,13 +157,13 @@ static bool time_launch(struct benchmark *bench, const struct launch *launch, st
 
     if (launch->on_host) {
         bench->host_threads = omp_get_max_threads();
-        good = time_on_host(launch, operands, here) || error_set_as(error, RUN_NO_DEVICE, "out of memory");
-        return good && launch->verify(launch, operands, error);
+        good = time_on_host(launch, tensors, here) || error_set_as(error, RUN_NO_DEVICE, "out of memory");
+        return good && launch->verify(launch, tensors, error);
     }
-    if (!operands_to_device(operands, error))
+    if (!tensors_to_device(tensors, error))
         return false;
-    turns.operands = *operands;
-    turns.input = largest_input(operands);
+    turns.tensors = *tensors;
+    turns.input = largest_input(tensors);
     start = seconds_now();
     good = backend_time(launch_in_turn, &turns, cache, here, error);
     bench->timed_us = 1e6 * (seconds_now() - start);
@@ -171,31 +171,32 @@ static bool time_launch(struct benchmark *bench, const struct launch *launch, st
         good = backend_time(launch_in_turn, &turns, cache, rotated, error);
         free_copies(&turns);
     }
-    good = good && operands_fetch(operands, error);
-    operands_leave_device(operands);
-    return good && launch->verify(launch, operands, error);
+    good = good && tensors_fetch(tensors, error);
+    tensors_leave_device(tensors);
+    return good && launch->verify(launch, tensors, error);
 }
 
-void bench_step(struct benchmark *bench, const struct launch *launch, struct operands *operands, struct error *error)
+void bench_implementation(struct benchmark *bench, const struct launch *launch, struct tensors *tensors,
+                          struct error *error)
 {
     struct bench_row *const row = &bench->rows[bench->num_rows - 1];
     double *const reading = &bench->read_bytes_per_second;
 
     row->operations = launch->operations;
     if ((row->operations > 0.0 && *reading <= 0.0 && !backend_measure_reading(reading, error)) ||
-        !launch_run(launch, operands, error))
+        !launch_run(launch, tensors, error))
         return;
-    row->floor_us = floor_us(bench, operands);
-    row->bytes = operands_bytes_to_move(operands);
-    if (time_launch(bench, launch, operands, &row->here, &row->rotated, error) && row->operations > 0.0)
+    row->floor_us = floor_us(bench, tensors);
+    row->bytes = tensors_bytes_to_move(tensors);
+    if (time_launch(bench, launch, tensors, &row->here, &row->rotated, error) && row->operations > 0.0)
         backend_measure_products(bench->timed_us, &row->products_per_second, error);
 }
 
-void bench_before(struct benchmark *bench, const struct launch *launch, struct operands *operands)
+void bench_before(struct benchmark *bench, const struct launch *launch, struct tensors *tensors)
 {
     struct timing *const before = &bench->rows[bench->num_rows - 1].before;
 
-    if (!time_launch(bench, launch, operands, before, NULL, &(struct error){0}))
+    if (!time_launch(bench, launch, tensors, before, NULL, &(struct error){0}))
         *before = (struct timing){0.0, 0.0, 0.0};
 }
 
@@ -243,7 +244,7 @@ static void add_part(const char *heading, const char *name, double part, struct 
         record_number(row, IN_JSON, name, "%.4f", part);
 }
 
-/** Adds what must be done and moved, and how near to the ceilings it was. */
+/** Adds the row's operations and bytes, and their rates as shares of the read bandwidth and of cuBLAS's products. */
 static void add_ceilings(const struct benchmark *bench, const struct bench_row *times, struct record *row)
 {
     const double seconds = 1e-6 * times->here.median;

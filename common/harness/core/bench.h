@@ -46,10 +46,11 @@ bool bench_next(struct benchmark *bench, struct error *error);
  * L2 is flushed anyway, where one copy exceeds them, where too many copies would be needed and where memory does not
  * suffice for them.
  */
-void bench_step(struct benchmark *bench, const struct launch *launch, struct operands *operands, struct error *error);
+void bench_implementation(struct benchmark *bench, const struct launch *launch, struct tensors *tensors,
+                          struct error *error);
 
 /** Times the chapter before in the same way, warm or flushed only. Missing times are not an error. */
-void bench_before(struct benchmark *bench, const struct launch *launch, struct operands *operands);
+void bench_before(struct benchmark *bench, const struct launch *launch, struct tensors *tensors);
 
 /** Adds the rows to a report. */
 void bench_report_rows(const struct benchmark *bench, struct record *report);

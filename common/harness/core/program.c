@@ -153,30 +153,30 @@ bool program_next(struct program *program)
 }
 
 /** Runs the launch under a trace, which is written if it is verified. */
-static bool run_traced(struct program *program, const struct launch *launch, struct operands *operands,
+static bool run_traced(struct program *program, const struct launch *launch, struct tensors *tensors,
                        struct whole_file *trace)
 {
     struct error *const error = &program->error;
     const bool good = backend_trace_begin(program->asked.trace_kernel, error) &&
                       whole_file_open(trace, "--trace: ", program->asked.trace, error) &&
-                      launch_run(launch, operands, error);
+                      launch_run(launch, tensors, error);
 
     return backend_trace_end(good ? trace->stream : NULL, good ? error : &(struct error){0}) && good;
 }
 
 /** Runs it once; keeps the trace and the outputs, all or none, and the counters. */
-static void run_once(struct program *program, const struct launch *launch, struct operands *operands)
+static void run_once(struct program *program, const struct launch *launch, struct tensors *tensors)
 {
     const char *const out = program->asked.out;
     struct error *const error = &program->error;
-    struct whole_file files[1 + MAX_OPERANDS] = {0};
+    struct whole_file files[1 + MAX_TENSORS] = {0};
 
     if (out && !output_directory_ready(out, error))
         return;
-    if ((program->asked.trace ? run_traced(program, launch, operands, files) : launch_run(launch, operands, error)) &&
-        (!out || operands_write(operands, out, files + 1, error)))
-        whole_files_keep(files, 1 + MAX_OPERANDS, error);
-    whole_files_drop(files, 1 + MAX_OPERANDS);
+    if ((program->asked.trace ? run_traced(program, launch, tensors, files) : launch_run(launch, tensors, error)) &&
+        (!out || tensors_write(tensors, out, files + 1, error)))
+        whole_files_keep(files, 1 + MAX_TENSORS, error);
+    whole_files_drop(files, 1 + MAX_TENSORS);
     if (!launch->on_host)
         backend_read_counters(&program->counters);
 }
@@ -201,24 +201,24 @@ static bool is_to_verify(struct program *program)
     return !program->asked.check_eighth || program->num_loaded++ % EIGHTH == first_of_eighth(program);
 }
 
-void program_run(struct program *program, const struct launch *launch, struct operands *operands)
+void program_run(struct program *program, const struct launch *launch, struct tensors *tensors)
 {
     if (!has_room(program, launch, &program->error))
         return;
     if (program->asked.bench)
-        bench_step(&program->bench, launch, operands, &program->error);
+        bench_implementation(&program->bench, launch, tensors, &program->error);
     else if (program->asked.check_all)
-        program->num_verified += is_to_verify(program) && launch_run(launch, operands, &program->error);
+        program->num_verified += is_to_verify(program) && launch_run(launch, tensors, &program->error);
     else
-        run_once(program, launch, operands);
+        run_once(program, launch, tensors);
 }
 
-void program_run_before(struct program *program, const struct launch *launch, struct operands *operands)
+void program_run_before(struct program *program, const struct launch *launch, struct tensors *tensors)
 {
     struct error ignored = {0};
 
     if (program->asked.bench && program->error.result == RUN_VERIFIED && has_room(program, launch, &ignored))
-        bench_before(&program->bench, launch, operands);
+        bench_before(&program->bench, launch, tensors);
 }
 
 /* --- report ------------------------------------------------------------------------------------------------------- */

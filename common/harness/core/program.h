@@ -4,7 +4,7 @@
 
 #include "base/record.h"
 #include "harness/core/bench.h"
-#include "harness/core/operand.h"
+#include "harness/core/tensor.h"
 #include "harness/core/option.h"
 #include "harness/core/run.h"
 
@@ -43,7 +43,8 @@ extern const char kernel_source_sha256[];
 
 /**
  * A chapter's program. Its main() fills what comes first, the operator, for each run, what comes last; the rest begins
- * as zeros. A program runs its step once; with --check-all on many problems; with --bench for each of some sizes.
+ * as zeros. A program runs its implementation once; with --check-all on many problems; with --bench for each of some
+ * sizes.
  */
 struct program {
     const char *path;              /**< argv[0] */
@@ -93,10 +94,10 @@ bool program_next(struct program *program);
  * Runs a launch once, as launch_run() does, with the trace that --trace asks for; if it is verified, keeps that and
  * writes the outputs to --out. In a benchmark it is timed, too. What went wrong is program->error.
  */
-void program_run(struct program *program, const struct launch *launch, struct operands *operands);
+void program_run(struct program *program, const struct launch *launch, struct tensors *tensors);
 
-/** In a benchmark, times the step of the chapter before. Missing times are not an error. */
-void program_run_before(struct program *program, const struct launch *launch, struct operands *operands);
+/** In a benchmark, times the implementation of the chapter before. Missing times are not an error. */
+void program_run_before(struct program *program, const struct launch *launch, struct tensors *tensors);
 
 /** Makes the command that repeats the run at hand, from its options and what they were parsed by. */
 void program_set_command(struct program *program, const struct option_row *table, unsigned traits);

@@ -2,7 +2,7 @@
 
 #include "harness/core/backend.h"
 
-bool step_takes(const char *unsupported_reason, struct error *error)
+bool implementation_takes(const char *unsupported_reason, struct error *error)
 {
     error->unsupported = unsupported_reason != NULL;
     return !unsupported_reason || error_set(error, "%s", unsupported_reason);
@@ -23,24 +23,24 @@ bool launch_failed(cudaError_t status, struct error *error)
     return false;
 }
 
-bool launch_run(const struct launch *launch, struct operands *operands, struct error *error)
+bool launch_run(const struct launch *launch, struct tensors *tensors, struct error *error)
 {
     cudaError_t status;
     bool good;
 
     if (launch->on_host) {
-        operands_poison_host(operands);
-        good = launch->call(launch, operands, NULL) == cudaSuccess ||
+        tensors_poison_host(tensors);
+        good = launch->call(launch, tensors, NULL) == cudaSuccess ||
                error_set_as(error, RUN_NO_DEVICE, "out of memory");
-        return good && launch->verify(launch, operands, error);
+        return good && launch->verify(launch, tensors, error);
     }
-    if (!operands_to_device(operands, error))
+    if (!tensors_to_device(tensors, error))
         return false;
     backend_reset_counters();
-    status = launch->call(launch, operands, NULL);
+    status = launch->call(launch, tensors, NULL);
     if (status == cudaSuccess)
         status = cudaDeviceSynchronize();
-    good = status == cudaSuccess ? operands_fetch(operands, error) : launch_failed(status, error);
-    operands_leave_device(operands);
-    return good && launch->verify(launch, operands, error);
+    good = status == cudaSuccess ? tensors_fetch(tensors, error) : launch_failed(status, error);
+    tensors_leave_device(tensors);
+    return good && launch->verify(launch, tensors, error);
 }

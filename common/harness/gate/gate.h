@@ -48,7 +48,7 @@ static inline float gate_output_scale(const struct gate_problem *problem)
     return problem->scale_later ? 1.0f : problem->routed_scaling_factor;
 }
 
-/** Where the operands lie: host memory for a chapter that computes on the host, device memory for one that launches. */
+/** Where the tensors lie: host memory for a chapter that computes on the host, device memory for one that launches. */
 struct gate_buffers {
     const void *gating_output;   /**< [num_tokens, num_experts] of problem->dtype, row-major */
     const void *correction_bias; /**< [num_experts] of problem->bias_dtype; NULL without a bias */
@@ -67,7 +67,7 @@ static inline enum dtype gate_choice_dtype(const struct gate_problem *problem)
  * One way to compute the gate. Exactly one of `compute` and `launch` is set. `unsupported_reason` returns NULL, or one
  * line that names the flag it cannot take and why; NULL in its place takes everything.
  */
-struct gate_step {
+struct gate_implementation {
     const char *name;
     bool takes_shared_experts; /**< and scale_later */
     const char *(*unsupported_reason)(const struct gate_problem *problem);
@@ -77,10 +77,10 @@ struct gate_step {
     cudaError_t (*launch)(const struct gate_problem *problem, const struct gate_buffers *buffers, cudaStream_t stream);
 };
 
-/** What one chapter is: its step, and the step of the chapter before it (no name in the first). */
+/** What one chapter is: its implementation, and the implementation of the chapter before it (no name in the first). */
 struct gate_chapter {
-    struct gate_step step;
-    struct gate_step before;
+    struct gate_implementation implementation;
+    struct gate_implementation before;
 };
 
 /** Every gate.c defines this one; the build gives the chapter before the name gate_compute_before. */

@@ -60,33 +60,34 @@ static bool fit_problem(struct gate_options *options, const struct npy_array *lo
 }
 
 /** Settles the tokens, the bias and everything that depends on it, then asks whether the whole makes sense. */
-static bool settle_problem(struct gate_options *options, const struct gate_step *step, struct error *error)
+static bool settle_problem(struct gate_options *options, const struct gate_implementation *implementation,
+                           struct error *error)
 {
     struct gate_problem *problem = &options->problem;
 
     problem->num_tokens = options->program.num_tokens;
     problem->has_bias = array_source(options->bias) != ARRAY_NONE;
     problem->bias_dtype = options->bias_same ? problem->dtype : DTYPE_F32;
-    return gate_problem_check(problem, error) && step_takes(gate_unsupported_reason(step, problem), error);
+    return gate_problem_check(problem, error) &&
+           implementation_takes(gate_unsupported_reason(implementation, problem), error);
 }
 
-/** Converts the file's elements to the operand's type; they repeat where it has more. */
-static void repeat_elements(const struct npy_array *file, struct npy_array *operand)
+/** Converts the file's elements to the tensor's type; they repeat where it has more. */
+static void repeat_elements(const struct npy_array *file, struct npy_array *tensor)
 {
-    const int64_t count = npy_count(operand), period = npy_count(file);
+    const int64_t count = npy_count(tensor), period = npy_count(file);
 
 #pragma omp parallel for if (count >= ELEMENTS_WORTH_A_THREAD)
     for (int64_t i = 0; i < count; i++)
-        dtype_store(operand->dtype, operand->data, (size_t)i,
-                    dtype_load(file->dtype, file->data, (size_t)(i % period)));
+        dtype_store(tensor->dtype, tensor->data, (size_t)i, dtype_load(file->dtype, file->data, (size_t)(i % period)));
 }
 
 /** Fills the bias from what it is given as. */
-static bool load_bias(const struct gate_options *options, const char *given, struct operands *operands,
+static bool load_bias(const struct gate_options *options, const char *given, struct tensors *tensors,
                       struct error *error)
 {
     const struct gate_problem *problem = &options->problem;
-    struct npy_array *const bias = &operands->list[GATE_CORRECTION_BIAS].host;
+    struct npy_array *const bias = &tensors->list[GATE_CORRECTION_BIAS].host;
     struct npy_array file;
     bool fits;
 
@@ -104,27 +105,27 @@ static bool load_bias(const struct gate_options *options, const char *given, str
     return fits;
 }
 
-/** Fills the logits, into operands that are allocated once a file has settled the problem's shape. */
-static bool load_logits(struct gate_options *options, const struct gate_step *step, const char *path,
-                        struct operands *operands, struct error *error)
+/** Fills the logits, into tensors that are allocated once a file has settled the problem's shape. */
+static bool load_logits(struct gate_options *options, const struct gate_implementation *implementation,
+                        const char *path, struct tensors *tensors, struct error *error)
 {
     const bool generated = options->source == GATE_SOURCE_GENERATED;
     struct npy_array file = {.data = NULL};
     const bool good = (generated || (npy_read_kind(path, NPY_FLOATS, 2, 2, &file, error) &&
                                      fit_problem(options, &file, path, error))) &&
-                      settle_problem(options, step, error) &&
-                      gate_operands_allocate(&options->problem, operands, error);
+                      settle_problem(options, implementation, error) &&
+                      gate_tensors_allocate(&options->problem, tensors, error);
 
     if (good && generated)
         gate_generate_logits(&options->problem, options->dist, options->program.seed,
-                             operands->list[GATE_GATING_OUTPUT].host.data);
+                             tensors->list[GATE_GATING_OUTPUT].host.data);
     else if (good)
-        repeat_elements(&file, &operands->list[GATE_GATING_OUTPUT].host);
+        repeat_elements(&file, &tensors->list[GATE_GATING_OUTPUT].host);
     npy_free(&file);
     return good;
 }
 
-bool gate_load(struct gate_options *options, const struct gate_step *step, struct operands *operands,
+bool gate_load(struct gate_options *options, const struct gate_implementation *implementation, struct tensors *tensors,
                struct error *error)
 {
     const bool router = options->source == GATE_SOURCE_ROUTER;
@@ -134,10 +135,10 @@ bool gate_load(struct gate_options *options, const struct gate_step *step, struc
 
     if ((logits == router_logits && !find_router_data("layer2_logits.npy", options, router_logits, error)) ||
         (bias == router_bias && !find_router_data("layer2_bias.npy", options, router_bias, error)) ||
-        !load_logits(options, step, logits, operands, error))
+        !load_logits(options, implementation, logits, tensors, error))
         return false;
-    if (load_bias(options, bias, operands, error))
+    if (load_bias(options, bias, tensors, error))
         return true;
-    operands_free(operands);
+    tensors_free(tensors);
     return false;
 }

@@ -59,14 +59,15 @@ bool gate_problem_check(const struct gate_problem *problem, struct error *error)
     return true;
 }
 
-const char *gate_unsupported_reason(const struct gate_step *step, const struct gate_problem *problem)
+const char *gate_unsupported_reason(const struct gate_implementation *implementation,
+                                    const struct gate_problem *problem)
 {
-    if (problem->num_fused_shared_experts > 0 && !step->takes_shared_experts)
-        return "--num-fused-shared-experts: this program weighs the chosen experts only; chapter 13's takes shared "
-               "ones";
-    if (problem->scale_later && !step->takes_shared_experts)
+    if (problem->num_fused_shared_experts > 0 && !implementation->takes_shared_experts)
+        return "--num-fused-shared-experts: this program weighs the chosen experts only; chapters 13a to 13c take "
+               "shared ones";
+    if (problem->scale_later && !implementation->takes_shared_experts)
         return "--scale-later: this program scales its weights; with --routed-scaling-factor 1 they stay as they are";
-    return step->unsupported_reason ? step->unsupported_reason(problem) : NULL;
+    return implementation->unsupported_reason ? implementation->unsupported_reason(problem) : NULL;
 }
 
 const char *gate_bias_name(const struct gate_problem *problem)

@@ -28,8 +28,9 @@ static inline int gate_experts_per_group(const struct gate_problem *problem)
     return problem->num_experts / problem->num_expert_group;
 }
 
-/** Why the step does not take the problem, in one line; NULL: it does. */
-const char *gate_unsupported_reason(const struct gate_step *step, const struct gate_problem *problem);
+/** Why the implementation does not take the problem, in one line; NULL: it does. */
+const char *gate_unsupported_reason(const struct gate_implementation *implementation,
+                                    const struct gate_problem *problem);
 
 /** "sigmoid", "softmax", "none", in the order of the enum; NULL ends them. */
 extern const char *const gate_score_names[];

@@ -78,36 +78,39 @@ static void report_load(const struct gate_problem *problem, const int32_t *topk_
 
 /* --- the program -------------------------------------------------------------------------------------------------- */
 
-/** One problem: its input, a checked run (in a benchmark, times of this step and of the one before), the report. */
+/**
+ * One problem: its input, a checked run (in a benchmark, times of this implementation and of the one before), the
+ * report.
+ */
 static void run(struct program *program, const struct gate_chapter *chapter, struct gate_options *options)
 {
     const struct gate_problem *const problem = &options->problem;
-    const struct launch launch = gate_launch_of(problem, &chapter->step);
+    const struct launch launch = gate_launch_of(problem, &chapter->implementation);
     const struct launch before = gate_launch_of(problem, &chapter->before);
-    struct operands operands;
+    struct tensors tensors;
     struct record *report;
-    const bool loaded = gate_load(options, &chapter->step, &operands, &program->error);
+    const bool loaded = gate_load(options, &chapter->implementation, &tensors, &program->error);
 
     name_run(options, program);
     if (!loaded)
         return;
-    program_run(program, &launch, &operands);
+    program_run(program, &launch, &tensors);
     if (chapter->before.name && !gate_unsupported_reason(&chapter->before, problem))
-        program_run_before(program, &before, &operands);
+        program_run_before(program, &before, &tensors);
     report_problem(problem, !program->asked.bench, program_report_head(program));
     report = program_report_result(program);
     if (program->error.result == RUN_VERIFIED)
-        report_load(problem, operands.list[GATE_TOPK_IDS].host.data, report);
-    operands_free(&operands);
+        report_load(problem, tensors.list[GATE_TOPK_IDS].host.data, report);
+    tensors_free(&tensors);
 }
 
 int gate_main(int argc, char **argv, const struct gate_chapter *chapter)
 {
     struct gate_options options;
     struct program program = {.path = argv[0],
-                              .name = chapter->step.name,
+                              .name = chapter->implementation.name,
                               .before = chapter->before.name,
-                              .on_host = chapter->step.compute != NULL,
+                              .on_host = chapter->implementation.compute != NULL,
                               .source_hash = kernel_source_sha256};
 
     if (!gate_options_parse(&program, argc, argv, &options) || !program_open(&program))

@@ -61,7 +61,8 @@ static struct interval interval_around(double value, double error, enum dtype dt
 }
 
 /*
- * Makes up for products of relative errors, of which all but a sum's are below 2^-20, and for the step in units at 2^n.
+ * Makes up for products of relative errors, of which all but a sum's are below 2^-20, and for the implementation in
+ * units at 2^n.
  */
 static const double SECOND_ORDER = 1.0 + 0x1p-16;
 

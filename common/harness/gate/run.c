@@ -3,52 +3,55 @@
 #include "harness/gate/check.h"
 #include "harness/gate/problem.h"
 
-bool gate_operands_allocate(const struct gate_problem *problem, struct operands *operands, struct error *error)
+bool gate_tensors_allocate(const struct gate_problem *problem, struct tensors *tensors, struct error *error)
 {
     const int64_t n = problem->num_tokens, width = gate_experts_per_token(problem);
 
-    *operands = (struct operands){
+    *tensors = (struct tensors){
         .list = {{.name = "gating_output", .host = {problem->dtype, 2, {n, problem->num_experts}, NULL}},
                  {.name = "correction_bias",
                   .host = {problem->bias_dtype, 1, {problem->num_experts}, NULL},
                   .absent = !problem->has_bias},
-                 {.name = "topk_weights", .role = OPERAND_OUTPUT, .host = {DTYPE_F32, 2, {n, width}, NULL}},
-                 {.name = "topk_ids", .role = OPERAND_OUTPUT, .host = {DTYPE_I32, 2, {n, width}, NULL}}},
-        .count = NUM_GATE_OPERANDS,
+                 {.name = "topk_weights", .role = TENSOR_OUTPUT, .host = {DTYPE_F32, 2, {n, width}, NULL}},
+                 {.name = "topk_ids", .role = TENSOR_OUTPUT, .host = {DTYPE_I32, 2, {n, width}, NULL}}},
+        .count = NUM_GATE_TENSORS,
         .poison = 0xff, /* NaN as a weight, no expert as an id */
     };
-    return operands_allocate(operands, error);
+    return tensors_allocate(tensors, error);
 }
 
-struct gate_buffers gate_buffers_at(const struct operands *operands, enum operand_place place)
+struct gate_buffers gate_buffers_at(const struct tensors *tensors, enum tensor_place place)
 {
     return (struct gate_buffers){
-        .gating_output = operand_data(operands, GATE_GATING_OUTPUT, place),
-        .correction_bias = operand_data(operands, GATE_CORRECTION_BIAS, place),
-        .topk_weights = operand_data(operands, GATE_TOPK_WEIGHTS, place),
-        .topk_ids = operand_data(operands, GATE_TOPK_IDS, place),
+        .gating_output = tensor_data(tensors, GATE_GATING_OUTPUT, place),
+        .correction_bias = tensor_data(tensors, GATE_CORRECTION_BIAS, place),
+        .topk_weights = tensor_data(tensors, GATE_TOPK_WEIGHTS, place),
+        .topk_ids = tensor_data(tensors, GATE_TOPK_IDS, place),
     };
 }
 
-static cudaError_t call_step(const struct launch *launch, const struct operands *operands, cudaStream_t stream)
+static cudaError_t call_implementation(const struct launch *launch, const struct tensors *tensors, cudaStream_t stream)
 {
-    const struct gate_step *const step = launch->step;
-    const struct gate_buffers buffers = gate_buffers_at(operands, step->compute ? OPERAND_HOST : OPERAND_DEVICE);
+    const struct gate_implementation *const implementation = launch->implementation;
+    const struct gate_buffers buffers = gate_buffers_at(tensors, implementation->compute ? TENSOR_HOST : TENSOR_DEVICE);
 
-    if (step->compute)
-        return step->compute(launch->problem, &buffers) ? cudaSuccess : cudaErrorMemoryAllocation;
-    return step->launch(launch->problem, &buffers, stream);
+    if (implementation->compute)
+        return implementation->compute(launch->problem, &buffers) ? cudaSuccess : cudaErrorMemoryAllocation;
+    return implementation->launch(launch->problem, &buffers, stream);
 }
 
-static bool verify(const struct launch *launch, const struct operands *operands, struct error *error)
+static bool verify(const struct launch *launch, const struct tensors *tensors, struct error *error)
 {
-    const struct gate_buffers buffers = gate_buffers_at(operands, OPERAND_HOST);
+    const struct gate_buffers buffers = gate_buffers_at(tensors, TENSOR_HOST);
 
     return gate_check(launch->problem, &buffers, GATE_TIES_LOWER_FIRST, error);
 }
 
-struct launch gate_launch_of(const struct gate_problem *problem, const struct gate_step *step)
+struct launch gate_launch_of(const struct gate_problem *problem, const struct gate_implementation *implementation)
 {
-    return (struct launch){
-        .call = call_step, .verify = verify, .problem = problem, .step = step, .on_host = step->compute != NULL};
+    return (struct launch){.call = call_implementation,
+                           .verify = verify,
+                           .problem = problem,
+                           .implementation = implementation,
+                           .on_host = implementation->compute != NULL};
 }

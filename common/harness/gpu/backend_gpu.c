@@ -22,7 +22,7 @@ enum {
 /* A launch that takes longer is a graph by itself, replayed for as long as all replays may take together. */
 static const double SLOW_US = 5000.0, ALL_REPLAYS_US = 2000000.0;
 
-/* The next step, unless one before it failed. */
+/* The next implementation, unless one before it failed. */
 #define AND_THEN(call) (status = status == cudaSuccess ? (call) : status)
 
 /* A copy this large passes through every cache. */

@@ -45,15 +45,16 @@ static __global__ void bulk_kernel(const char *from, int64_t pieces)
 }
 
 /**
- * Reads a piece of 16 bytes a thread and step. What is read decides about a store that never happens, so it is read.
+ * Reads a piece of 16 bytes a thread and implementation. What is read decides about a store that never happens, so it
+ * is read.
  */
 static __global__ void load_kernel(const uint4 *from, int64_t words)
 {
     uint4 all = make_uint4(0, 0, 0, 0);
-    const int64_t step = (int64_t)gridDim.x * THREADS;
+    const int64_t implementation = (int64_t)gridDim.x * THREADS;
 
 #pragma unroll UNROLLED
-    for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < words; i += step) {
+    for (int64_t i = (int64_t)blockIdx.x * THREADS + threadIdx.x; i < words; i += implementation) {
         const uint4 word = __ldcs(&from[i]);
 
         all = make_uint4(all.x | word.x, all.y | word.y, all.z | word.z, all.w | word.w);

@@ -35,7 +35,7 @@ struct examination {
     bool independent;
     int slices; /**< in which every choice is computed, at least 1 */
     const struct moe_routing *routing;
-    const struct operands *operands;
+    const struct tensors *tensors;
     int64_t num_tokens, num_choices;
     int64_t *tokens;        /**< [num_tokens] ascending */
     struct choice *choices; /**< [num_choices] expert by expert */
@@ -223,7 +223,7 @@ static bool examination_start(const struct moe_layer *layer, struct examination 
     list_choices(exam);
     row = exam->rows;
     for (int64_t t = 0; t < n; t++) {
-        operand_read(&exam->operands->list[MOE_HIDDEN], exam->tokens[t] * h, h, row);
+        tensor_read(&exam->tensors->list[MOE_HIDDEN], exam->tokens[t] * h, h, row);
         for (int64_t j = 0; j < h; j++)
             exam->hidden[t * h + j] = row[j];
     }
@@ -277,8 +277,8 @@ static void multiply_w13(const struct examination *exam, int64_t begin, int64_t 
     for (int i = 0; i < intermediate; i++) {
         float *const gate = own_rows(exam), *const up = gate + h;
 
-        operand_read(&exam->operands->list[MOE_W13], (first + i) * h, h, gate);
-        operand_read(&exam->operands->list[MOE_W13], (first + intermediate + i) * h, h, up);
+        tensor_read(&exam->tensors->list[MOE_W13], (first + i) * h, h, gate);
+        tensor_read(&exam->tensors->list[MOE_W13], (first + intermediate + i) * h, h, up);
         for (int64_t c = begin; c < end; c++) {
             const double *const hidden = exam->hidden + exam->choices[c].token * h;
 
@@ -320,7 +320,7 @@ static void multiply_w2(const struct examination *exam, int64_t begin, int64_t e
     for (int j = 0; j < h; j++) {
         float *const row = own_rows(exam);
 
-        operand_read(&exam->operands->list[MOE_W2], (first + j) * intermediate, intermediate, row);
+        tensor_read(&exam->tensors->list[MOE_W2], (first + j) * intermediate, intermediate, row);
         for (int64_t c = begin; c < end; c++)
             add_choice(exam, c, row, exam->choices[c].token * h + j);
     }
@@ -365,13 +365,13 @@ static bool fail(const struct examination *exam, int64_t token, int64_t element,
 
 static float element_of(const struct examination *exam, int64_t index)
 {
-    return dtype_load(exam->problem->dtype, exam->operands->list[MOE_OUTPUT].host.data, (size_t)index);
+    return dtype_load(exam->problem->dtype, exam->tensors->list[MOE_OUTPUT].host.data, (size_t)index);
 }
 
 /** Every element holds something else than before the launch. */
 static bool all_is_written(const struct examination *exam)
 {
-    const struct operand *const output = &exam->operands->list[MOE_OUTPUT];
+    const struct tensor *const output = &exam->tensors->list[MOE_OUTPUT];
     const int h = exam->problem->hidden_size;
     const int64_t count = npy_count(&output->host);
     const uint32_t poison = exam->problem->dtype == DTYPE_F32 ? UINT32_MAX : UINT16_MAX;
@@ -399,13 +399,13 @@ static bool tokens_are_right(const struct examination *exam)
     return true;
 }
 
-bool moe_check(const struct moe_layer *layer, const struct operands *operands, struct error *error)
+bool moe_check(const struct moe_layer *layer, const struct tensors *tensors, struct error *error)
 {
     struct examination exam = {.problem = &layer->problem,
                                .independent = layer->is_random,
                                .slices = layer->slices ? layer->slices : 1,
                                .routing = &layer->routing,
-                               .operands = operands,
+                               .tensors = tensors,
                                .num_tokens = moe_checked_tokens(&layer->problem),
                                .error = error};
     bool right;

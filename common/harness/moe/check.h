@@ -29,6 +29,6 @@ int64_t moe_checked_tokens(const struct moe_problem *problem);
  * False, as RUN_WRONG, with the first failure as one line, "output[3][17]: expected ..., got ..."; as RUN_NO_DEVICE
  * when memory is short.
  */
-bool moe_check(const struct moe_layer *layer, const struct operands *operands, struct error *error);
+bool moe_check(const struct moe_layer *layer, const struct tensors *tensors, struct error *error);
 
 #endif

@@ -139,8 +139,8 @@ static bool settle_dist(struct moe_options *options, struct error *error)
            error_set(error, "--dist: router; the real router has 256 experts and gives a token at most 32 of them");
 }
 
-static bool settle_problem(struct moe_options *options, const struct moe_step *step, const struct sizes *sizes,
-                           struct error *error)
+static bool settle_problem(struct moe_options *options, const struct moe_implementation *implementation,
+                           const struct sizes *sizes, struct error *error)
 {
     struct moe_problem *const problem = &options->problem;
 
@@ -150,8 +150,8 @@ static bool settle_problem(struct moe_options *options, const struct moe_step *s
     problem->num_experts = problem->num_local_experts = (int)sizes->size[MOE_EXPERTS];
     problem->topk = (int)sizes->size[MOE_TOPK];
     return moe_shape_check(problem, error) && settle_dist(options, error) &&
-           moe_settle_blocks(problem, step, options->block_size_given ? problem->block_size : 0, error) &&
-           step_takes(moe_unsupported_reason(step, problem), error);
+           moe_settle_blocks(problem, implementation, options->block_size_given ? problem->block_size : 0, error) &&
+           implementation_takes(moe_unsupported_reason(implementation, problem), error);
 }
 
 /* --- the routing -------------------------------------------------------------------------------------------------- */
@@ -236,54 +236,55 @@ static bool make_routing(struct moe_options *options, const struct npy_array fil
            align_groups_count(&align, routing->topk_ids, &routing->groups, error);
 }
 
-/* --- the operands ------------------------------------------------------------------------------------------------- */
+/* --- the tensors ------------------------------------------------------------------------------------------------- */
 
 /** Fills the weights of the experts that are here, of `elements` each. */
 static bool fill_weights(const struct moe_layer *layer, const char *path, const struct npy_array *file,
-                         int64_t elements, const struct operand *operand, struct error *error)
+                         int64_t elements, const struct tensor *tensor, struct error *error)
 {
     const size_t bytes = (size_t)elements * dtype_size(layer->problem.dtype);
     bool good = true;
 
     for (int l = 0; good && path && l < layer->problem.num_local_experts; l++)
         good = fill_floats(path, file, layer->routing.local_experts[l] * elements, elements, layer->problem.dtype,
-                           (char *)operand->host.data + (size_t)l * bytes, error);
+                           (char *)tensor->host.data + (size_t)l * bytes, error);
     return good;
 }
 
 /** Fills what comes from files. */
-static bool fill_operands(const struct moe_options *options, const struct npy_array files[NUM_MOE_FILES],
-                          const struct moe_layer *layer, struct operands *operands, struct error *error)
+static bool fill_tensors(const struct moe_options *options, const struct npy_array files[NUM_MOE_FILES],
+                         const struct moe_layer *layer, struct tensors *tensors, struct error *error)
 {
     const struct moe_problem *const problem = &layer->problem;
     const char *const hidden = options->files[MOE_FILE_HIDDEN];
 
     return (!hidden || fill_floats(hidden, &files[MOE_FILE_HIDDEN], 0, problem->num_tokens * problem->hidden_size,
-                                   problem->dtype, operands->list[MOE_HIDDEN].host.data, error)) &&
+                                   problem->dtype, tensors->list[MOE_HIDDEN].host.data, error)) &&
            fill_weights(layer, options->files[MOE_FILE_W13], &files[MOE_FILE_W13], moe_w13_elements(problem),
-                        &operands->list[MOE_W13], error) &&
+                        &tensors->list[MOE_W13], error) &&
            fill_weights(layer, options->files[MOE_FILE_W2], &files[MOE_FILE_W2], moe_w2_elements(problem),
-                        &operands->list[MOE_W2], error);
+                        &tensors->list[MOE_W2], error);
 }
 
-static bool load(struct moe_options *options, const struct moe_step *step, const struct npy_array files[NUM_MOE_FILES],
-                 const struct sizes *sizes, struct moe_layer *layer, struct operands *operands, struct error *error)
+static bool load(struct moe_options *options, const struct moe_implementation *implementation,
+                 const struct npy_array files[NUM_MOE_FILES], const struct sizes *sizes, struct moe_layer *layer,
+                 struct tensors *tensors, struct error *error)
 {
     const struct moe_weights weights = {options->files[MOE_FILE_W13] != NULL, options->files[MOE_FILE_W2] != NULL};
 
-    if (!settle_problem(options, step, sizes, error) || !make_routing(options, files, &layer->routing, error))
+    if (!settle_problem(options, implementation, sizes, error) || !make_routing(options, files, &layer->routing, error))
         return false;
     layer->problem = options->problem;
-    if (!moe_operands_allocate(layer, step, weights, operands, error))
+    if (!moe_tensors_allocate(layer, implementation, weights, tensors, error))
         return false;
-    if (fill_operands(options, files, layer, operands, error))
+    if (fill_tensors(options, files, layer, tensors, error))
         return true;
-    operands_free(operands);
+    tensors_free(tensors);
     return false;
 }
 
-bool moe_load(struct moe_options *options, const struct moe_step *step, bool large, struct moe_layer *layer,
-              struct operands *operands, struct error *error)
+bool moe_load(struct moe_options *options, const struct moe_implementation *implementation, bool large,
+              struct moe_layer *layer, struct tensors *tensors, struct error *error)
 {
     struct npy_array files[NUM_MOE_FILES] = {{.data = NULL}};
     struct sizes sizes;
@@ -291,7 +292,7 @@ bool moe_load(struct moe_options *options, const struct moe_step *step, bool lar
 
     *layer = (struct moe_layer){.seed = options->program.seed, .is_random = true};
     good = open_files(options, large, files, &sizes, error) &&
-           load(options, step, files, &sizes, layer, operands, error);
+           load(options, implementation, files, &sizes, layer, tensors, error);
     if (!good)
         moe_routing_free(&layer->routing);
     for (int f = 0; f < NUM_MOE_FILES; f++) {

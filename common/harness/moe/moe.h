@@ -36,7 +36,7 @@ struct moe_problem {
 };
 
 /**
- * Where the operands lie, in device memory: row-major, each 256-byte aligned. A position is a place in topk_ids: k of
+ * The tensors in device memory: row-major, each 256-byte aligned. A position is an index into topk_ids: k of
  * token t is position t * topk + k. Rows of `intermediate` and `partial` are positions.
  */
 struct moe_buffers {
@@ -46,11 +46,11 @@ struct moe_buffers {
     const float *topk_weights;             /**< [num_tokens, topk] */
     const int32_t *sorted_token_ids;       /**< [capacity] positions, expert by expert; num_tokens * topk is a pad */
     const int32_t *expert_ids;             /**< [capacity / block_size] the local expert of each block, -1: not here */
-    const int32_t *num_tokens_post_padded; /**< [1] places in use; blocks past them have no rows */
+    const int32_t *num_tokens_post_padded; /**< [1] slots in use; blocks past them have no rows */
     void *intermediate; /**< [num_tokens * topk, I] workspace, problem->dtype: silu(gate) * up; holds anything */
     void *partial;      /**< [num_tokens * topk, H] workspace, problem->dtype: weight * expert's output */
     void *output;       /**< [num_tokens, H] of problem->dtype */
-    void *workspace;    /**< [workspace_bytes] what the step needs besides */
+    void *workspace;    /**< [workspace_bytes] scratch memory of the implementation */
 };
 // [problem]
 
@@ -65,23 +65,23 @@ static inline int64_t moe_positions(const struct moe_problem *problem)
  * type. `unsupported_reason` returns NULL, or one line that names the flag it cannot take and why; NULL in its place
  * takes everything.
  */
-struct moe_step {
+struct moe_implementation {
     const char *name;
     struct gpu_needs needs; /**< of the GPU; all zeros: nothing */
     const char *(*unsupported_reason)(const struct moe_problem *problem);
     /** The block_size it works best with, where --block-size does not say; capacity is not known yet. NULL: 16. */
     int (*block_size)(const struct moe_problem *problem);
-    size_t (*workspace_bytes)(const struct moe_problem *problem); /**< besides the operands; NULL: none */
+    size_t (*workspace_bytes)(const struct moe_problem *problem); /**< of scratch memory; NULL: none */
     bool workspace_zeroed; /**< it holds zeros before the first launch, then what the last one left; else anything */
     int64_t bench_most_tokens; /**< --bench goes no further by itself: it would take too long; 0: it may */
     /** Launches on `stream`. Returns the first error. Must not allocate or synchronise. Never called without tokens. */
     cudaError_t (*launch)(const struct moe_problem *problem, const struct moe_buffers *buffers, cudaStream_t stream);
 };
 
-/** What one chapter is: its step, and the step of the chapter before it (no name in the first). */
+/** What one chapter is: its implementation, and the implementation of the chapter before it (no name in the first). */
 struct moe_chapter {
-    struct moe_step step;
-    struct moe_step before;
+    struct moe_implementation implementation;
+    struct moe_implementation before;
 };
 
 /** Every moe.cu defines this one; the build gives the chapter before the name moe_launch_before. */

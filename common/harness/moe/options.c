@@ -101,7 +101,8 @@ unsigned moe_options_traits(const struct moe_options *options, const struct prog
 
     if (!options->files[MOE_FILE_TOPK_IDS])
         traits |= GENERATED_IDS;
-    if (options->block_size_given || traits & HAS_NUM_TOKENS) /* in a sweep the step chooses anew for every size */
+    if (options->block_size_given ||
+        traits & HAS_NUM_TOKENS) /* in a sweep the implementation chooses anew for every size */
         traits |= HAS_BLOCK_SIZE;
     return traits;
 }

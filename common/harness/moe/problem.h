@@ -23,10 +23,11 @@ static inline int64_t moe_w2_elements(const struct moe_problem *problem)
     return (int64_t)problem->hidden_size * problem->intermediate_size;
 }
 
-/** Why the step does not take the problem, in one line; NULL: it does. */
-static inline const char *moe_unsupported_reason(const struct moe_step *step, const struct moe_problem *problem)
+/** Why the implementation does not take the problem, in one line; NULL: it does. */
+static inline const char *moe_unsupported_reason(const struct moe_implementation *implementation,
+                                                 const struct moe_problem *problem)
 {
-    return step->unsupported_reason ? step->unsupported_reason(problem) : NULL;
+    return implementation->unsupported_reason ? implementation->unsupported_reason(problem) : NULL;
 }
 
 /** Writes one line for people: "48 tokens of 256, top 4 of 32 experts of 128, bf16, blocks of 16". */

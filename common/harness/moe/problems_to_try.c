@@ -30,8 +30,8 @@ enum {
 };
 
 /**
- * Every combination of shape, type and distribution; block size and map are drawn, the former the step's own in half.
- * What fills a large block is in large blocks.
+ * Every combination of shape, type and distribution; block size and map are drawn, the former the implementation's own
+ * in half. What fills a large block is in large blocks.
  */
 bool moe_problem_to_try(int number, uint64_t seed, struct moe_options *options)
 {

@@ -70,9 +70,9 @@ static int64_t local_positions(const struct moe_layer *layer)
 }
 
 /** The bytes of weights that any kernel must read. */
-static double weight_bytes(const struct operand *weights)
+static double weight_bytes(const struct tensor *weights)
 {
-    return (double)(operand_bytes(weights) - weights->idle_bytes);
+    return (double)(tensor_bytes(weights) - weights->idle_bytes);
 }
 
 /** The multiplications and additions of the products, of rows that are no pads. */
@@ -84,11 +84,11 @@ static double operations_of(const struct moe_layer *layer)
 }
 
 /** Adds what any kernel must compute and move, and what that is one by the other. */
-static void report_work(const struct moe_layer *layer, const struct operands *operands, struct record *report)
+static void report_work(const struct moe_layer *layer, const struct tensors *tensors, struct record *report)
 {
     const double operations = operations_of(layer);
-    const double bytes = operands_bytes_to_move(operands);
-    const double weights = weight_bytes(&operands->list[MOE_W13]) + weight_bytes(&operands->list[MOE_W2]);
+    const double bytes = tensors_bytes_to_move(tensors);
+    const double weights = weight_bytes(&tensors->list[MOE_W13]) + weight_bytes(&tensors->list[MOE_W2]);
 
     record_text(report, IN_TABLE, "work", "%.4g million operations; %.4g MB to move, %.4g of them weights; %.3g a byte",
                 1e-6 * operations, 1e-6 * bytes, 1e-6 * weights, operations / bytes);
@@ -108,32 +108,36 @@ static void report_map(const struct moe_layer *layer, struct record *report)
 /* --- the program -------------------------------------------------------------------------------------------------- */
 
 /** Times the chapter before, if there is one, with the block size that it wants. */
-static void run_before(struct program *program, const struct moe_options *options, const struct moe_step *before,
-                       const struct moe_layer *layer, const struct operands *operands)
+static void run_before(struct program *program, const struct moe_options *options,
+                       const struct moe_implementation *before, const struct moe_layer *layer,
+                       const struct tensors *tensors)
 {
     struct moe_layer other = *layer;
     const struct launch launch = moe_launch_of(&other, before);
-    struct operands own;
+    struct tensors own;
     struct error ignored = {0};
 
     if (!before->launch || !program->asked.bench ||
         (before->bench_most_tokens && layer->problem.num_tokens > before->bench_most_tokens) ||
         !moe_settle_blocks(&other.problem, before, options->block_size_given ? options->problem.block_size : 0,
                            &ignored) ||
-        moe_unsupported_reason(before, &other.problem) || !moe_operands_like(operands, &other, before, &own, &ignored))
+        moe_unsupported_reason(before, &other.problem) || !moe_tensors_like(tensors, &other, before, &own, &ignored))
         return;
     program_run_before(program, &launch, &own);
-    operands_free(&own);
+    tensors_free(&own);
 }
 
-/** One problem: its input, a checked run (in a benchmark, times of this step and of the one before), the report. */
+/**
+ * One problem: its input, a checked run (in a benchmark, times of this implementation and of the one before), the
+ * report.
+ */
 static void run(struct program *program, const struct moe_chapter *chapter, struct moe_options *options)
 {
     struct moe_layer layer;
-    struct launch launch = moe_launch_of(&layer, &chapter->step);
-    struct operands operands;
+    struct launch launch = moe_launch_of(&layer, &chapter->implementation);
+    struct tensors tensors;
     struct record *report;
-    const bool loaded = moe_load(options, &chapter->step, program->backend.has_times, &layer, &operands,
+    const bool loaded = moe_load(options, &chapter->implementation, program->backend.has_times, &layer, &tensors,
                                  &program->error);
 
     name_run(options, program);
@@ -141,14 +145,14 @@ static void run(struct program *program, const struct moe_chapter *chapter, stru
         return;
     name_verified(&layer.problem, program);
     launch.operations = operations_of(&layer);
-    program_run(program, &launch, &operands);
-    run_before(program, options, &chapter->before, &layer, &operands);
+    program_run(program, &launch, &tensors);
+    run_before(program, options, &chapter->before, &layer, &tensors);
     moe_report_problem(options, &options->problem, !program->asked.bench, program_report_head(program));
     report = program_report_result(program);
     report_load(&layer, report);
-    report_work(&layer, &operands, report);
+    report_work(&layer, &tensors, report);
     report_map(&layer, report);
-    operands_free(&operands);
+    tensors_free(&tensors);
     moe_routing_free(&layer.routing);
 }
 
@@ -157,11 +161,11 @@ int moe_main(int argc, char **argv, const struct moe_chapter *chapter)
     static const int64_t sweep[] = {1, 4, 16, 64, 256, 512, 4096, 16384, 0}; /* a size takes some ten seconds */
     struct moe_options options;
     struct program program = {.path = argv[0],
-                              .name = chapter->step.name,
+                              .name = chapter->implementation.name,
                               .before = chapter->before.name,
-                              .needs = &chapter->step.needs,
+                              .needs = &chapter->implementation.needs,
                               .source_hash = kernel_source_sha256,
-                              .bench = {.sweep = sweep, .most_tokens = chapter->step.bench_most_tokens}};
+                              .bench = {.sweep = sweep, .most_tokens = chapter->implementation.bench_most_tokens}};
 
     if (!moe_options_parse(&program, argc, argv, &options) || !program_open(&program))
         return program_exit(&program);

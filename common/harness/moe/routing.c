@@ -32,11 +32,11 @@ bool moe_router_fits(const struct moe_problem *problem)
 static bool route_by_router(const struct moe_problem *problem, int32_t *topk_ids, float *topk_weights,
                             struct error *error)
 {
-    const struct gate_step any = {.name = "the gate's reference"};
+    const struct gate_implementation any = {.name = "the gate's reference"};
     struct gate_options options = gate_options_default();
     struct gate_problem *const gate = &options.problem;
     struct gate_buffers chosen;
-    struct operands data;
+    struct tensors data;
     bool good;
 
     options.input_flag = "topk-ids";
@@ -45,13 +45,13 @@ static bool route_by_router(const struct moe_problem *problem, int32_t *topk_ids
         return false;
     if (gate->num_tokens > problem->num_tokens)
         gate->num_tokens = problem->num_tokens;
-    chosen = gate_buffers_at(&data, OPERAND_HOST);
+    chosen = gate_buffers_at(&data, TENSOR_HOST);
     good = gate_reference_compute(gate, &chosen, error);
     for (int64_t i = 0; good && i < moe_positions(problem); i++) {
         topk_ids[i] = chosen.topk_ids[i % gate_choices(gate)];
         topk_weights[i] = chosen.topk_weights[i % gate_choices(gate)];
     }
-    operands_free(&data);
+    tensors_free(&data);
     return good;
 }
 

@@ -22,14 +22,14 @@ static float uniform_scale(double variance)
     return (float)sqrt(3.0 * variance);
 }
 
-/** Fills an operand that has a copy on the host. */
-static void generate(struct operand *operand, struct generated values)
+/** Fills a tensor that has a copy on the host. */
+static void generate(struct tensor *tensor, struct generated values)
 {
-    const int64_t count = npy_count(&operand->host);
+    const int64_t count = npy_count(&tensor->host);
 
 #pragma omp parallel for if (count >= 1 << 16)
     for (int64_t i = 0; i < count; i++)
-        dtype_store(operand->host.dtype, operand->host.data, (size_t)i, generated_value(values, i));
+        dtype_store(tensor->host.dtype, tensor->host.data, (size_t)i, generated_value(values, i));
 }
 
 /** The local experts that no token goes to. */
@@ -43,115 +43,118 @@ static int idle_experts(const struct moe_layer *layer)
 }
 
 /** Weights [local experts, ...]: those of experts that nobody goes to need not be moved. */
-static struct operand weights_operand(const char *name, const struct moe_layer *layer, int64_t rows, int64_t length,
-                                      struct generated values, bool has_copy)
+static struct tensor weights_tensor(const char *name, const struct moe_layer *layer, int64_t rows, int64_t length,
+                                    struct generated values, bool has_copy)
 {
     const struct moe_problem *const problem = &layer->problem;
     const int64_t piece = rows * length;
-    struct operand operand = {
+    struct tensor tensor = {
         .name = name,
         .host = {problem->dtype, 3, {problem->num_local_experts, rows, length}, NULL},
         .idle_bytes = (size_t)(idle_experts(layer) * piece) * dtype_size(problem->dtype),
     };
 
     if (!has_copy)
-        operand.recipe = (struct operand_recipe){values, piece, layer->routing.local_experts};
-    return operand;
+        tensor.recipe = (struct tensor_recipe){values, piece, layer->routing.local_experts};
+    return tensor;
 }
 
 /** Fills sorted_token_ids, expert_ids and num_tokens_post_padded from the routing. */
-static bool align(const struct moe_layer *layer, struct operands *operands, struct error *error)
+static bool align(const struct moe_layer *layer, struct tensors *tensors, struct error *error)
 {
     const struct align_problem problem = moe_align_problem(&layer->problem);
     const struct align_buffers buffers = {
         .topk_ids = layer->routing.topk_ids,
         .expert_map = layer->routing.expert_map,
-        .sorted_token_ids = operands->list[MOE_SORTED_TOKEN_IDS].host.data,
-        .expert_ids = operands->list[MOE_EXPERT_IDS].host.data,
-        .num_tokens_post_padded = operands->list[MOE_NUM_TOKENS_POST_PADDED].host.data,
+        .sorted_token_ids = tensors->list[MOE_SORTED_TOKEN_IDS].host.data,
+        .expert_ids = tensors->list[MOE_EXPERT_IDS].host.data,
+        .num_tokens_post_padded = tensors->list[MOE_NUM_TOKENS_POST_PADDED].host.data,
     };
 
     return align_reference_compute(&problem, &buffers, error);
 }
 
-bool moe_operands_allocate(const struct moe_layer *layer, const struct moe_step *step, struct moe_weights weights,
-                           struct operands *operands, struct error *error)
+bool moe_tensors_allocate(const struct moe_layer *layer, const struct moe_implementation *implementation,
+                          struct moe_weights weights, struct tensors *tensors, struct error *error)
 {
     const struct moe_problem *const problem = &layer->problem;
     const enum dtype dtype = problem->dtype;
     const int64_t n = problem->num_tokens, h = problem->hidden_size, i = problem->intermediate_size;
-    const size_t workspace_bytes = step->workspace_bytes ? step->workspace_bytes(problem) : 0;
+    const size_t workspace_bytes = implementation->workspace_bytes ? implementation->workspace_bytes(problem) : 0;
     const struct generated w13 = generated_start(layer->seed, STREAM_W13, uniform_scale(1.0 / (double)h));
     const struct generated w2 = generated_start(layer->seed, STREAM_W2,
                                                 uniform_scale(1.0 / (SWIGLU_MEAN_SQUARE * (double)i)));
 
-    *operands = (struct operands){
+    *tensors = (struct tensors){
         .list = {{.name = "hidden", .host = {dtype, 2, {n, h}, NULL}},
-                 weights_operand("w13", layer, 2 * i, h, w13, weights.w13_has_copy),
-                 weights_operand("w2", layer, h, i, w2, weights.w2_has_copy),
+                 weights_tensor("w13", layer, 2 * i, h, w13, weights.w13_has_copy),
+                 weights_tensor("w2", layer, h, i, w2, weights.w2_has_copy),
                  {.name = "topk_weights", .host = {DTYPE_F32, 2, {n, problem->topk}, NULL}},
                  {.name = "sorted_token_ids", .host = {DTYPE_I32, 1, {problem->capacity}, NULL}},
                  {.name = "expert_ids", .host = {DTYPE_I32, 1, {problem->capacity / problem->block_size}, NULL}},
                  {.name = "num_tokens_post_padded", .host = {DTYPE_I32, 1, {1}, NULL}},
                  {.name = "intermediate",
-                  .role = OPERAND_WORKSPACE,
+                  .role = TENSOR_WORKSPACE,
                   .host = {dtype, 2, {moe_positions(problem), i}, NULL}},
-                 {.name = "partial", .role = OPERAND_WORKSPACE, .host = {dtype, 2, {moe_positions(problem), h}, NULL}},
-                 {.name = "output", .role = OPERAND_OUTPUT, .host = {dtype, 2, {n, h}, NULL}},
+                 {.name = "partial", .role = TENSOR_WORKSPACE, .host = {dtype, 2, {moe_positions(problem), h}, NULL}},
+                 {.name = "output", .role = TENSOR_OUTPUT, .host = {dtype, 2, {n, h}, NULL}},
                  {.name = "workspace",
-                  .role = OPERAND_WORKSPACE,
-                  .zeroed = step->workspace_zeroed,
+                  .role = TENSOR_WORKSPACE,
+                  .zeroed = implementation->workspace_zeroed,
                   .host = {DTYPE_U8, 1, {(int64_t)workspace_bytes}, NULL}}},
-        .count = NUM_MOE_OPERANDS,
+        .count = NUM_MOE_TENSORS,
         .poison = MOE_POISON,
     };
-    if (!operands_allocate(operands, error))
+    if (!tensors_allocate(tensors, error))
         return false;
-    generate(&operands->list[MOE_HIDDEN], generated_start(layer->seed, STREAM_HIDDEN, uniform_scale(1.0)));
-    memcpy(operands->list[MOE_TOPK_WEIGHTS].host.data, layer->routing.topk_weights,
-           operand_bytes(&operands->list[MOE_TOPK_WEIGHTS]));
-    if (align(layer, operands, error))
+    generate(&tensors->list[MOE_HIDDEN], generated_start(layer->seed, STREAM_HIDDEN, uniform_scale(1.0)));
+    memcpy(tensors->list[MOE_TOPK_WEIGHTS].host.data, layer->routing.topk_weights,
+           tensor_bytes(&tensors->list[MOE_TOPK_WEIGHTS]));
+    if (align(layer, tensors, error))
         return true;
-    operands_free(operands);
+    tensors_free(tensors);
     return false;
 }
 
-bool moe_operands_like(const struct operands *like, const struct moe_layer *layer, const struct moe_step *step,
-                       struct operands *operands, struct error *error)
+bool moe_tensors_like(const struct tensors *like, const struct moe_layer *layer,
+                      const struct moe_implementation *implementation, struct tensors *tensors, struct error *error)
 {
     static const int same[] = {MOE_HIDDEN, MOE_W13, MOE_W2};
     const struct moe_weights weights = {like->list[MOE_W13].host.data != NULL, like->list[MOE_W2].host.data != NULL};
 
-    if (!moe_operands_allocate(layer, step, weights, operands, error))
+    if (!moe_tensors_allocate(layer, implementation, weights, tensors, error))
         return false;
     for (size_t i = 0; i < sizeof same / sizeof *same; i++)
-        operand_copy_host(&operands->list[same[i]], &like->list[same[i]]);
+        tensor_copy_host(&tensors->list[same[i]], &like->list[same[i]]);
     return true;
 }
 
-struct moe_buffers moe_buffers_of(const struct operands *operands)
+struct moe_buffers moe_buffers_of(const struct tensors *tensors)
 {
     return (struct moe_buffers){
-        .hidden = operand_data(operands, MOE_HIDDEN, OPERAND_DEVICE),
-        .w13 = operand_data(operands, MOE_W13, OPERAND_DEVICE),
-        .w2 = operand_data(operands, MOE_W2, OPERAND_DEVICE),
-        .topk_weights = operand_data(operands, MOE_TOPK_WEIGHTS, OPERAND_DEVICE),
-        .sorted_token_ids = operand_data(operands, MOE_SORTED_TOKEN_IDS, OPERAND_DEVICE),
-        .expert_ids = operand_data(operands, MOE_EXPERT_IDS, OPERAND_DEVICE),
-        .num_tokens_post_padded = operand_data(operands, MOE_NUM_TOKENS_POST_PADDED, OPERAND_DEVICE),
-        .intermediate = operand_data(operands, MOE_INTERMEDIATE, OPERAND_DEVICE),
-        .partial = operand_data(operands, MOE_PARTIAL, OPERAND_DEVICE),
-        .output = operand_data(operands, MOE_OUTPUT, OPERAND_DEVICE),
-        .workspace = operand_data(operands, MOE_WORKSPACE, OPERAND_DEVICE),
+        .hidden = tensor_data(tensors, MOE_HIDDEN, TENSOR_DEVICE),
+        .w13 = tensor_data(tensors, MOE_W13, TENSOR_DEVICE),
+        .w2 = tensor_data(tensors, MOE_W2, TENSOR_DEVICE),
+        .topk_weights = tensor_data(tensors, MOE_TOPK_WEIGHTS, TENSOR_DEVICE),
+        .sorted_token_ids = tensor_data(tensors, MOE_SORTED_TOKEN_IDS, TENSOR_DEVICE),
+        .expert_ids = tensor_data(tensors, MOE_EXPERT_IDS, TENSOR_DEVICE),
+        .num_tokens_post_padded = tensor_data(tensors, MOE_NUM_TOKENS_POST_PADDED, TENSOR_DEVICE),
+        .intermediate = tensor_data(tensors, MOE_INTERMEDIATE, TENSOR_DEVICE),
+        .partial = tensor_data(tensors, MOE_PARTIAL, TENSOR_DEVICE),
+        .output = tensor_data(tensors, MOE_OUTPUT, TENSOR_DEVICE),
+        .workspace = tensor_data(tensors, MOE_WORKSPACE, TENSOR_DEVICE),
     };
 }
 
-bool moe_settle_blocks(struct moe_problem *problem, const struct moe_step *step, int asked, struct error *error)
+bool moe_settle_blocks(struct moe_problem *problem, const struct moe_implementation *implementation, int asked,
+                       struct error *error)
 {
     enum { USUAL_BLOCK_SIZE = 16 };
 
     problem->capacity = 0;
-    problem->block_size = asked ? asked : step->block_size ? step->block_size(problem) : USUAL_BLOCK_SIZE;
+    problem->block_size = asked                        ? asked
+                          : implementation->block_size ? implementation->block_size(problem)
+                                                       : USUAL_BLOCK_SIZE;
 
     struct align_problem align = moe_align_problem(problem);
 
@@ -161,21 +164,22 @@ bool moe_settle_blocks(struct moe_problem *problem, const struct moe_step *step,
     return align_problem_check(&align, error);
 }
 
-static cudaError_t call_step(const struct launch *launch, const struct operands *operands, cudaStream_t stream)
+static cudaError_t call_implementation(const struct launch *launch, const struct tensors *tensors, cudaStream_t stream)
 {
     const struct moe_layer *const layer = launch->problem;
-    const struct moe_step *const step = launch->step;
-    const struct moe_buffers buffers = moe_buffers_of(operands);
+    const struct moe_implementation *const implementation = launch->implementation;
+    const struct moe_buffers buffers = moe_buffers_of(tensors);
 
-    return layer->problem.num_tokens > 0 ? step->launch(&layer->problem, &buffers, stream) : cudaSuccess;
+    return layer->problem.num_tokens > 0 ? implementation->launch(&layer->problem, &buffers, stream) : cudaSuccess;
 }
 
-static bool verify(const struct launch *launch, const struct operands *operands, struct error *error)
+static bool verify(const struct launch *launch, const struct tensors *tensors, struct error *error)
 {
-    return moe_check(launch->problem, operands, error);
+    return moe_check(launch->problem, tensors, error);
 }
 
-struct launch moe_launch_of(const struct moe_layer *layer, const struct moe_step *step)
+struct launch moe_launch_of(const struct moe_layer *layer, const struct moe_implementation *implementation)
 {
-    return (struct launch){.call = call_step, .verify = verify, .problem = layer, .step = step};
+    return (struct launch){
+        .call = call_implementation, .verify = verify, .problem = layer, .implementation = implementation};
 }

@@ -39,7 +39,7 @@ static bool count_rows(const struct parallel_options *options, const struct spli
 }
 
 /** Copies the ids and weights of own row `own` to where row `sent` has them. */
-static void list_row(const struct split *split, const struct moe_layer *layer, struct operands *arrays, int64_t own,
+static void list_row(const struct split *split, const struct moe_layer *layer, struct tensors *arrays, int64_t own,
                      int64_t sent)
 {
     const int topk = layer->problem.topk;
@@ -52,7 +52,7 @@ static void list_row(const struct split *split, const struct moe_layer *layer, s
 
 // [list_rows]
 /** Lists the rows by the rank they go to, how many those are, and for each own token where its sums will come back. */
-static void list_rows(const struct split *split, const struct moe_layer *layer, struct operands *arrays)
+static void list_rows(const struct split *split, const struct moe_layer *layer, struct tensors *arrays)
 {
     int32_t *const counts = arrays->list[SENT_COUNTS].host.data;
     int32_t *const rows = arrays->list[SENT_ROWS].host.data, *const places = arrays->list[SUM_PLACES].host.data;
@@ -78,9 +78,9 @@ static void list_rows(const struct split *split, const struct moe_layer *layer, 
 
 /* --- arrays ------------------------------------------------------------------------------------------------------- */
 
-static struct operand array(const char *name, enum operand_role role, enum dtype dtype, int64_t rows, int64_t columns)
+static struct tensor array(const char *name, enum tensor_role role, enum dtype dtype, int64_t rows, int64_t columns)
 {
-    return (struct operand){.name = name, .role = role, .host = {dtype, 2, {rows, columns}, NULL}};
+    return (struct tensor){.name = name, .role = role, .host = {dtype, 2, {rows, columns}, NULL}};
 }
 
 // [weights]
@@ -88,32 +88,32 @@ static struct operand array(const char *name, enum operand_role role, enum dtype
  * Weights of the local experts, this rank's slice of them: `row` elements of every `pitch` of the whole array. Where
  * the whole is generated, so is the slice, on the device.
  */
-static struct operand weights(const char *name, const struct operand *whole, const struct split *split, int64_t piece,
-                              int64_t row)
+static struct tensor weights(const char *name, const struct tensor *whole, const struct split *split, int64_t piece,
+                             int64_t row)
 {
     const int slice = split->rank % split->slices;
-    struct operand operand = array(name, OPERAND_INPUT, whole->host.dtype, split->num_local, piece);
+    struct tensor tensor = array(name, TENSOR_INPUT, whole->host.dtype, split->num_local, piece);
 
     if (!whole->host.data) {
-        operand.recipe = (struct operand_recipe){whole->recipe.values, piece, split->local_experts};
-        operand.recipe.values.row = row;
-        operand.recipe.values.pitch = row * split->slices;
-        operand.recipe.values.skip = row * slice;
+        tensor.recipe = (struct tensor_recipe){whole->recipe.values, piece, split->local_experts};
+        tensor.recipe.values.row = row;
+        tensor.recipe.values.pitch = row * split->slices;
+        tensor.recipe.values.skip = row * slice;
     }
-    return operand;
+    return tensor;
 }
 // [weights]
 
 /** Copies the slice from the whole, if that is from a file. */
-static void cut_weights(const struct operand *whole, const struct split *split, int64_t piece, int64_t row,
-                        struct operand *operand)
+static void cut_weights(const struct tensor *whole, const struct split *split, int64_t piece, int64_t row,
+                        struct tensor *tensor)
 {
     const size_t bytes = (size_t)row * dtype_size(whole->host.dtype);
 
     for (int64_t i = 0; whole->host.data && i < split->num_local * piece / row; i++) {
         const int64_t of_whole = split->local_experts[i * row / piece] * (piece / row) + i % (piece / row);
 
-        memcpy((char *)operand->host.data + (size_t)i * bytes,
+        memcpy((char *)tensor->host.data + (size_t)i * bytes,
                (const char *)whole->host.data +
                    ((size_t)of_whole * split->slices + (size_t)(split->rank % split->slices)) * bytes,
                bytes);
@@ -121,43 +121,43 @@ static void cut_weights(const struct operand *whole, const struct split *split, 
 }
 
 /** Lists all arrays. */
-static void list_arrays(const struct split *split, const struct moe_problem *problem, const struct operands *whole,
-                        const struct lists *lists, bool all_to_all, struct operands *arrays)
+static void list_arrays(const struct split *split, const struct moe_problem *problem, const struct tensors *whole,
+                        const struct lists *lists, bool all_to_all, struct tensors *arrays)
 {
     const enum dtype dtype = problem->dtype;
     const int64_t n = problem->num_tokens, h = problem->hidden_size, i = problem->intermediate_size;
     const int64_t own = split->own_end - split->own_begin, sent = lists->sent, positions = moe_positions(problem);
     const int64_t *const cu_tokens = split->cu_tokens + split->rank / split->tp;
     const int topk = problem->topk, num_experts = problem->num_experts;
-    const struct operand list[NUM_ARRAYS] = {
-        [OWN_HIDDEN] = array("own_hidden", OPERAND_INPUT, dtype, own, h),
-        [SENT_IDS] = array("sent_ids", OPERAND_INPUT, DTYPE_I32, sent, topk),
-        [SENT_WEIGHTS] = array("sent_weights", OPERAND_INPUT, DTYPE_F32, sent, topk),
-        [SENT_ROWS] = array("sent_rows", OPERAND_INPUT, DTYPE_I32, sent, 1),
-        [SENT_COUNTS] = array("sent_counts", OPERAND_INPUT, DTYPE_I32, split->num_ranks, 1),
-        [SUM_PLACES] = array("sum_places", OPERAND_INPUT, DTYPE_I32, own, split->num_ranks),
+    const struct tensor list[NUM_ARRAYS] = {
+        [OWN_HIDDEN] = array("own_hidden", TENSOR_INPUT, dtype, own, h),
+        [SENT_IDS] = array("sent_ids", TENSOR_INPUT, DTYPE_I32, sent, topk),
+        [SENT_WEIGHTS] = array("sent_weights", TENSOR_INPUT, DTYPE_F32, sent, topk),
+        [SENT_ROWS] = array("sent_rows", TENSOR_INPUT, DTYPE_I32, sent, 1),
+        [SENT_COUNTS] = array("sent_counts", TENSOR_INPUT, DTYPE_I32, split->num_ranks, 1),
+        [SUM_PLACES] = array("sum_places", TENSOR_INPUT, DTYPE_I32, own, split->num_ranks),
         [W13] = weights("w13", &whole->list[MOE_W13], split, moe_w13_elements(problem), i * h),
         [W2] = weights("w2", &whole->list[MOE_W2], split, moe_w2_elements(problem), i),
-        [EXPERT_MAP] = array("expert_map", OPERAND_INPUT, DTYPE_I32, num_experts, 1),
-        [RECEIVED_COUNTS] = array("received_counts", OPERAND_WORKSPACE, DTYPE_I32, split->num_ranks, 1),
-        [SENT_HIDDEN] = array("sent_hidden", OPERAND_WORKSPACE, dtype, sent, h),
-        [HIDDEN] = array("hidden", OPERAND_WORKSPACE, dtype, n, h),
-        [IDS] = array("topk_ids", OPERAND_WORKSPACE, DTYPE_I32, n, topk),
-        [WEIGHTS] = array("topk_weights", OPERAND_WORKSPACE, DTYPE_F32, n, topk),
-        [SORTED] = array("sorted_token_ids", OPERAND_WORKSPACE, DTYPE_I32, problem->capacity, 1),
-        [EXPERT_IDS] = array("expert_ids", OPERAND_WORKSPACE, DTYPE_I32, problem->capacity / problem->block_size, 1),
-        [NUM_PADDED] = array("num_tokens_post_padded", OPERAND_WORKSPACE, DTYPE_I32, 1, 1),
-        [ALIGN_WORKSPACE] = array("align's workspace", OPERAND_WORKSPACE, DTYPE_U8, 0,
+        [EXPERT_MAP] = array("expert_map", TENSOR_INPUT, DTYPE_I32, num_experts, 1),
+        [RECEIVED_COUNTS] = array("received_counts", TENSOR_WORKSPACE, DTYPE_I32, split->num_ranks, 1),
+        [SENT_HIDDEN] = array("sent_hidden", TENSOR_WORKSPACE, dtype, sent, h),
+        [HIDDEN] = array("hidden", TENSOR_WORKSPACE, dtype, n, h),
+        [IDS] = array("topk_ids", TENSOR_WORKSPACE, DTYPE_I32, n, topk),
+        [WEIGHTS] = array("topk_weights", TENSOR_WORKSPACE, DTYPE_F32, n, topk),
+        [SORTED] = array("sorted_token_ids", TENSOR_WORKSPACE, DTYPE_I32, problem->capacity, 1),
+        [EXPERT_IDS] = array("expert_ids", TENSOR_WORKSPACE, DTYPE_I32, problem->capacity / problem->block_size, 1),
+        [NUM_PADDED] = array("num_tokens_post_padded", TENSOR_WORKSPACE, DTYPE_I32, 1, 1),
+        [ALIGN_WORKSPACE] = array("align's workspace", TENSOR_WORKSPACE, DTYPE_U8, 0,
                                   1), /* the chapter says how large */
-        [INTERMEDIATE] = array("intermediate", OPERAND_WORKSPACE, dtype, positions, i),
-        [PARTIAL] = array("partial", OPERAND_WORKSPACE, dtype, positions, h),
-        [OUTPUT] = array("output", OPERAND_WORKSPACE, dtype, n, h),
-        [SUMS] = array("sums", OPERAND_WORKSPACE, DTYPE_F32, n, h),
-        [SENT_SUMS] = array("sent_sums", OPERAND_WORKSPACE, DTYPE_F32, sent, h),
-        [OWN_RESULT] = array("own_result", OPERAND_WORKSPACE, dtype, own, h),
-        [RESULT] = array("result", OPERAND_OUTPUT, dtype, cu_tokens[1] - cu_tokens[0], h),
+        [INTERMEDIATE] = array("intermediate", TENSOR_WORKSPACE, dtype, positions, i),
+        [PARTIAL] = array("partial", TENSOR_WORKSPACE, dtype, positions, h),
+        [OUTPUT] = array("output", TENSOR_WORKSPACE, dtype, n, h),
+        [SUMS] = array("sums", TENSOR_WORKSPACE, DTYPE_F32, n, h),
+        [SENT_SUMS] = array("sent_sums", TENSOR_WORKSPACE, DTYPE_F32, sent, h),
+        [OWN_RESULT] = array("own_result", TENSOR_WORKSPACE, dtype, own, h),
+        [RESULT] = array("result", TENSOR_OUTPUT, dtype, cu_tokens[1] - cu_tokens[0], h),
     };
-    _Static_assert((int)NUM_ARRAYS <= (int)MAX_OPERANDS, "they fit into operands");
+    _Static_assert((int)NUM_ARRAYS <= (int)MAX_TENSORS, "they fit into tensors");
     static const int of_all_to_all[] = {SENT_ROWS,   SENT_COUNTS, SUM_PLACES, RECEIVED_COUNTS,
                                         SENT_HIDDEN, SENT_SUMS,   OWN_RESULT};
 
@@ -169,18 +169,18 @@ static void list_arrays(const struct split *split, const struct moe_problem *pro
 }
 
 bool arrays_make(const struct parallel_options *options, const struct split *split, const struct moe_layer *layer,
-                 const struct operands *whole, const struct moe_problem *local, struct lists *lists,
-                 struct operands *arrays, struct error *error)
+                 const struct tensors *whole, const struct moe_problem *local, struct lists *lists,
+                 struct tensors *arrays, struct error *error)
 {
     const bool all_to_all = options->dispatch == DISPATCH_ALL_TO_ALL;
     const int64_t h = local->hidden_size, own = split->own_end - split->own_begin;
     const size_t row_bytes = (size_t)h * dtype_size(local->dtype);
 
-    *arrays = (struct operands){.count = 0};
+    *arrays = (struct tensors){.count = 0};
     if (!count_rows(options, split, layer, lists, error))
         return false;
     list_arrays(split, local, whole, lists, all_to_all, arrays);
-    if (!operands_allocate(arrays, error))
+    if (!tensors_allocate(arrays, error))
         return false;
     memcpy(arrays->list[OWN_HIDDEN].host.data,
            (const char *)whole->list[MOE_HIDDEN].host.data + (size_t)split->own_begin * row_bytes,
@@ -196,9 +196,9 @@ bool arrays_make(const struct parallel_options *options, const struct split *spl
     return true;
 }
 
-void arrays_free(struct lists *lists, struct operands *arrays)
+void arrays_free(struct lists *lists, struct tensors *arrays)
 {
-    operands_free(arrays);
+    tensors_free(arrays);
     free(lists->sent_to);
     free(lists->received_of);
 }

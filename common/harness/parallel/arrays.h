@@ -46,8 +46,8 @@ struct lists {
 
 /** Lists rows and arrays of this rank, and fills the inputs on the host. arrays_free() in any case. */
 bool arrays_make(const struct parallel_options *options, const struct split *split, const struct moe_layer *layer,
-                 const struct operands *whole, const struct moe_problem *local, struct lists *lists,
-                 struct operands *arrays, struct error *error);
-void arrays_free(struct lists *lists, struct operands *arrays);
+                 const struct tensors *whole, const struct moe_problem *local, struct lists *lists,
+                 struct tensors *arrays, struct error *error);
+void arrays_free(struct lists *lists, struct tensors *arrays);
 
 #endif

@@ -22,9 +22,9 @@ struct parallel_layer {
     struct group dp, tp;
     const struct split *split;
     const struct moe_problem *problem; /**< as this rank's kernels see it, with all tokens */
-    struct moe_step experts;           /**< the chapter that computes them */
+    struct moe_implementation experts; /**< the chapter that computes them */
     struct lists *lists;
-    struct operands *arrays;
+    struct tensors *arrays;
     bool has_times;
     int repeat; /**< 0, 1, ... below MAX_REPEATS: times are kept of each */
     int num_stages;

@@ -19,7 +19,7 @@ struct everything {
     struct ranks ranks;
     struct split split;
     struct moe_layer whole;
-    struct operands whole_arrays, arrays;
+    struct tensors whole_arrays, arrays;
     struct lists lists;
     struct moe_problem local;
     struct parallel_layer layer;
@@ -68,7 +68,7 @@ static bool settle_local(struct everything *all, struct error *error)
 static bool load(struct everything *all, const struct program *program, struct error *error)
 {
     struct parallel_options *const options = &all->options;
-    const struct moe_step any = {.name = all->chapter->name};
+    const struct moe_implementation any = {.name = all->chapter->name};
     const char *const map = options->moe.map;
     bool good;
 
@@ -101,7 +101,7 @@ static bool prepare(struct everything *all, const struct program *program, struc
     good = arrays_make(&all->options, split, &all->whole, &all->whole_arrays, &all->local, &all->lists, &all->arrays,
                        error);
     all->arrays.list[ALIGN_WORKSPACE].host.shape[0] = (int64_t)all->chapter->align_workspace_bytes(&align);
-    if (good && operands_to_device(&all->arrays, error) && program->asked.trace && split->rank == 0)
+    if (good && tensors_to_device(&all->arrays, error) && program->asked.trace && split->rank == 0)
         backend_trace_begin(program->asked.trace_kernel, error);
     if (!ranks_agree(&all->ranks, error))
         return false;
@@ -127,7 +127,7 @@ static bool run(struct everything *all, struct program *program, struct error *e
     all->ranks.stage = "check";
     if (!results_gather(&all->layer, &all->results, error) || !layer_sum_stages(&all->layer, error))
         return false;
-    operands_fetch(&all->arrays, error);
+    tensors_fetch(&all->arrays, error);
     return ranks_agree(&all->ranks, error);
 }
 
@@ -140,7 +140,7 @@ static void part(struct everything *all)
     alarm((unsigned)all->ranks.time_limit + 1);
     group_free(&all->layer.dp);
     group_free(&all->layer.tp);
-    operands_leave_device(&all->arrays);
+    tensors_leave_device(&all->arrays);
     ranks_close(&all->ranks);
     alarm(0);
 }
@@ -148,7 +148,7 @@ static void part(struct everything *all)
 static void free_everything(struct everything *all)
 {
     arrays_free(&all->lists, &all->arrays);
-    operands_free(&all->whole_arrays);
+    tensors_free(&all->whole_arrays);
     moe_routing_free(&all->whole.routing);
     split_free(&all->split);
     free(all->results);
@@ -173,16 +173,16 @@ static int leave(struct everything *all, struct program *program)
 }
 
 /** Writes the trace and output.npy, as far as they were asked for: both or none. */
-static void write_files(const struct program_options *asked, const struct operands *operands, struct error *error)
+static void write_files(const struct program_options *asked, const struct tensors *tensors, struct error *error)
 {
-    struct whole_file files[1 + MAX_OPERANDS] = {0};
+    struct whole_file files[1 + MAX_TENSORS] = {0};
 
     if ((!asked->out ||
-         (output_directory_ready(asked->out, error) && operands_write(operands, asked->out, files + 1, error))) &&
+         (output_directory_ready(asked->out, error) && tensors_write(tensors, asked->out, files + 1, error))) &&
         (!asked->trace ||
          (whole_file_open(files, "--trace: ", asked->trace, error) && backend_trace_end(files->stream, error))))
-        whole_files_keep(files, 1 + MAX_OPERANDS, error);
-    whole_files_drop(files, 1 + MAX_OPERANDS);
+        whole_files_keep(files, 1 + MAX_TENSORS, error);
+    whole_files_drop(files, 1 + MAX_TENSORS);
 }
 
 /** What is left to rank 0 when the others have gone: to check what all have made, to write it, to report. */

@@ -11,8 +11,8 @@ struct parallel_chapter {
     const char *aligned_by; /**< in messages: the chapter whose kernels put tokens in order */
     int most_experts;       /**< that it takes */
     size_t (*align_workspace_bytes)(const struct align_problem *problem);
-    struct moe_step experts;              /**< where it takes a rank's problem; its needs are the program's */
-    struct moe_step otherwise;            /**< where it does not; takes every problem */
+    struct moe_implementation experts;    /**< where it takes a rank's problem; its needs are the program's */
+    struct moe_implementation otherwise;  /**< where it does not; takes every problem */
     parallel_path *paths[NUM_DISPATCHES]; /**< for each word of --dispatch */
 };
 

@@ -27,7 +27,7 @@ bool results_gather(const struct parallel_layer *layer, char **results, struct e
         parts[r] = (split->cu_tokens[r / split->tp + 1] - split->cu_tokens[r / split->tp]) * (int64_t)row;
     status = cudaMalloc(&device, bytes ? bytes : 1);
     good = (status == cudaSuccess || device_error(error, "memory for all results", status)) &&
-           group_all_gather(&layer->ranks->all, operand_data(layer->arrays, RESULT, OPERAND_DEVICE), parts, device,
+           group_all_gather(&layer->ranks->all, tensor_data(layer->arrays, RESULT, TENSOR_DEVICE), parts, device,
                             error);
     if (good && bytes) {
         status = cudaStreamSynchronize(layer->ranks->stream);
@@ -55,14 +55,14 @@ static void assemble(const struct parallel_layer *layer, const char *results, in
 }
 
 bool results_check(const struct parallel_layer *layer, const char *results, struct moe_layer *whole,
-                   struct operands *operands, struct error *error)
+                   struct tensors *tensors, struct error *error)
 {
     bool good = true;
 
     whole->slices = layer->split->slices;
     for (int t = 0; good && t < layer->split->tp; t++) {
-        assemble(layer, results, t, operands->list[MOE_OUTPUT].host.data);
-        good = moe_check(whole, operands, error);
+        assemble(layer, results, t, tensors->list[MOE_OUTPUT].host.data);
+        good = moe_check(whole, tensors, error);
     }
     return good;
 }

@@ -11,10 +11,10 @@
 bool results_gather(const struct parallel_layer *layer, char **results, struct error *error);
 
 /**
- * Checks all results, as gathered, against the whole layer, whose output of `operands` they become. False, as
+ * Checks all results, as gathered, against the whole layer, whose output of `tensors` they become. False, as
  * RUN_WRONG, with the first failure.
  */
 bool results_check(const struct parallel_layer *layer, const char *results, struct moe_layer *whole,
-                   struct operands *operands, struct error *error);
+                   struct tensors *tensors, struct error *error);
 
 #endif

@@ -49,9 +49,9 @@ static void report_problem(const struct routing_problem *problem, bool all, stru
 }
 
 /** Adds what a verified list has. */
-static void report_list(const struct routing_problem *problem, const struct operands *operands, struct record *report)
+static void report_list(const struct routing_problem *problem, const struct tensors *tensors, struct record *report)
 {
-    const int32_t padded = *routing_buffers_at(operands, OPERAND_HOST).align.num_tokens_post_padded;
+    const int32_t padded = *routing_buffers_at(tensors, TENSOR_HOST).align.num_tokens_post_padded;
     char used[32], places[32];
 
     record_text(report, IN_TABLE, "padded", "%s of %s places, %d blocks of %d", grouped_digits((uint64_t)padded, used),
@@ -62,35 +62,38 @@ static void report_list(const struct routing_problem *problem, const struct oper
 
 /* --- the program -------------------------------------------------------------------------------------------------- */
 
-/** One problem: its input, a checked run (in a benchmark, times of this step and of the one before), the report. */
+/**
+ * One problem: its input, a checked run (in a benchmark, times of this implementation and of the one before), the
+ * report.
+ */
 static void run(struct program *program, const struct routing_chapter *chapter, struct routing_options *options)
 {
     struct routing_problem problem = {.gate = options->gate.problem, .align = options->align};
-    struct launch launch = routing_launch_of(&problem, &chapter->step);
+    struct launch launch = routing_launch_of(&problem, &chapter->implementation);
     struct launch before = routing_launch_of(&problem, &chapter->before);
-    struct operands operands;
-    const bool loaded = routing_load(options, &chapter->step, &problem, &operands, &program->error);
+    struct tensors tensors;
+    const bool loaded = routing_load(options, &chapter->implementation, &problem, &tensors, &program->error);
 
     name_run(options, &problem, program);
     if (!loaded)
         return;
-    launch.shared_bytes = chapter->step.shared_bytes ? chapter->step.shared_bytes(&problem) : 0;
+    launch.shared_bytes = chapter->implementation.shared_bytes ? chapter->implementation.shared_bytes(&problem) : 0;
     before.shared_bytes = chapter->before.shared_bytes ? chapter->before.shared_bytes(&problem) : 0;
-    program_run(program, &launch, &operands);
-    program_run_before(program, &before, &operands);
+    program_run(program, &launch, &tensors);
+    program_run_before(program, &before, &tensors);
     report_problem(&problem, !program->asked.bench, program_report_head(program));
     struct record *const report = program_report_result(program);
 
     if (report && program->error.result == RUN_VERIFIED)
-        report_list(&problem, &operands, report);
-    operands_free(&operands);
+        report_list(&problem, &tensors, report);
+    tensors_free(&tensors);
 }
 
 int routing_main(int argc, char **argv, const struct routing_chapter *chapter)
 {
     struct routing_options options;
     struct program program = {.path = argv[0],
-                              .name = chapter->step.name,
+                              .name = chapter->implementation.name,
                               .before = chapter->before.name,
                               .source_hash = kernel_source_sha256};
 

@@ -22,7 +22,7 @@ struct routing_problem {
     struct align_problem align;
 };
 
-/** Where the operands lie, in device memory. */
+/** Where the tensors lie, in device memory. */
 struct routing_buffers {
     struct gate_buffers gate;
     struct align_buffers align; /**< its topk_ids are the gate's */
@@ -33,7 +33,7 @@ struct routing_buffers {
  * One way from logits to the list. `unsupported_reason` returns NULL, or one line that names the flag it cannot take
  * and why; NULL in its place takes everything.
  */
-struct routing_step {
+struct routing_implementation {
     const char *name;
     const char *(*unsupported_reason)(const struct routing_problem *problem);
     size_t (*workspace_bytes)(const struct routing_problem *problem); /**< of buffers->align; NULL: none */
@@ -45,10 +45,10 @@ struct routing_step {
                           cudaStream_t stream);
 };
 
-/** What one chapter is: its step, and what it is compared with. */
+/** What one chapter is: its implementation, and what it is compared with. */
 struct routing_chapter {
-    struct routing_step step;
-    struct routing_step before;
+    struct routing_implementation implementation;
+    struct routing_implementation before;
 };
 
 /** Every routing.cu defines this one. */

@@ -1,4 +1,4 @@
-/** @file routing/run.h  Routing's operands: the gate's, then align's; filling them, a run over them. */
+/** @file routing/run.h  Routing's tensors: the gate's, then align's; filling them, a run over them. */
 #ifndef ROUTING_RUN_H
 #define ROUTING_RUN_H
 
@@ -6,25 +6,26 @@
 #include "harness/gate/run.h"
 #include "harness/routing/options.h"
 
-/** Routing's operands, in their order: the gate's, and then align's without the ids, which the gate has. */
+/** Routing's tensors, in their order: the gate's, and then align's without the ids, which the gate has. */
 enum {
-    ROUTING_EXPERT_MAP = NUM_GATE_OPERANDS,
-    NUM_ROUTING_OPERANDS = NUM_GATE_OPERANDS + NUM_ALIGN_OPERANDS - 1,
-    ROUTING_WORKSPACE = NUM_ROUTING_OPERANDS - 1
+    ROUTING_EXPERT_MAP = NUM_GATE_TENSORS,
+    NUM_ROUTING_TENSORS = NUM_GATE_TENSORS + NUM_ALIGN_TENSORS - 1,
+    ROUTING_WORKSPACE = NUM_ROUTING_TENSORS - 1
 };
 
 /** Where a kernel, or a checker, finds them. */
-struct routing_buffers routing_buffers_at(const struct operands *operands, enum operand_place place);
+struct routing_buffers routing_buffers_at(const struct tensors *tensors, enum tensor_place place);
 
 /**
- * Completes `problem` from the input that the options name, checks it, asks the step whether it supports it, allocates
- * the operands, which the caller frees, and fills the inputs. False, owning nothing, with the reason: the arguments, a
- * file or memory.
+ * Completes `problem` from the input that the options name, checks it, asks the implementation whether it supports it,
+ * allocates the tensors, which the caller frees, and fills the inputs. False, owning nothing, with the reason: the
+ * arguments, a file or memory.
  */
-bool routing_load(struct routing_options *options, const struct routing_step *step, struct routing_problem *problem,
-                  struct operands *operands, struct error *error);
+bool routing_load(struct routing_options *options, const struct routing_implementation *implementation,
+                  struct routing_problem *problem, struct tensors *tensors, struct error *error);
 
-/** The step's launch and check, for running and timing. */
-struct launch routing_launch_of(const struct routing_problem *problem, const struct routing_step *step);
+/** The implementation's launch and check, for running and timing. */
+struct launch routing_launch_of(const struct routing_problem *problem,
+                                const struct routing_implementation *implementation);
 
 #endif

@@ -1,0 +1,424 @@
+/**
+ * @file moe.cu
+ * @brief Chapter 11d: a ring of asynchronous copies.
+ *
+ * Before: a block copies a step's elements, waits for them, multiplies, and waits again.
+ * Now:    copies of later steps are under way while this one is multiplied; chunks of rows are swizzled; one template
+ *         covers every size of tile. Blocks that need the same weights run at the same time.
+ * Watch:  one barrier a step instead of two, all copies asynchronous, no bank conflicts without an empty chunk.
+ */
+#include "harness/moe/moe.h"
+#include "kernels/dtype.cuh"
+#include "kernels/tensor_core.cuh"
+
+#include <cuda_pipeline.h>
+#include <limits.h>
+
+// [constants]
+typedef __nv_bfloat16 bf16;
+
+enum { WARP_SIZE = 32, SUM_THREADS = 256 };
+enum { MMA_ROWS = 16, MMA_TOKENS = 8, MMA_K = 16 }; /* one instruction: 16 rows of weights by 8 tokens, 16 deep */
+enum { PAIR_TOKENS = 2 * MMA_TOKENS };              /* one ldmatrix brings two instructions' tokens */
+enum { PIECE = 16 / sizeof(bf16), SWAPPED = 8 };    /* a copy is a piece of 16 bytes; so many change places */
+#ifndef MOST_SHARED
+#define MOST_SHARED INT_MAX /* bytes of shared memory that a block may use, even if the device has more */
+#endif
+static const unsigned FULL_MASK = 0xffffffffu;
+// [constants]
+
+// [tile]
+/**
+ * What a thread block computes: ROWS rows of weights for TOKENS tokens, all of one expert. Its warps stand in ROW_WARPS
+ * rows and TOKEN_WARPS columns; each has ROW_TILES times 16 rows and PAIRS times 16 tokens. In shared memory is a ring
+ * of as many stages as RING_KB has room for. Each has a line of every row and token: K_STEP elements, PIECES pieces.
+ */
+template <int ROW_WARPS_, int TOKEN_WARPS_, int ROW_TILES_, int PAIRS_, int PIECES_, int RING_KB_, int BLOCKS_PER_SM_>
+struct tile {
+    static constexpr int ROW_WARPS = ROW_WARPS_, TOKEN_WARPS = TOKEN_WARPS_, ROW_TILES = ROW_TILES_, PAIRS = PAIRS_;
+    static constexpr int PIECES = PIECES_, RING_BYTES = RING_KB_ * 1024, BLOCKS_PER_SM = BLOCKS_PER_SM_;
+    static constexpr int THREADS = ROW_WARPS * TOKEN_WARPS * WARP_SIZE, LINES_AT_ONCE = THREADS / PIECES;
+    static constexpr int ROWS = ROW_WARPS * ROW_TILES * MMA_ROWS, TOKENS = TOKEN_WARPS * PAIRS * PAIR_TOKENS;
+    static constexpr int WEIGHT_COPIES = ROWS / LINES_AT_ONCE, TOKEN_COPIES = TOKENS / LINES_AT_ONCE; /* a thread's */
+    static constexpr int K_STEP = PIECES * PIECE, K_PARTS = K_STEP / MMA_K;
+    static constexpr int STAGE = (ROWS + TOKENS) * K_STEP; /* elements */
+    static constexpr int STAGES = RING_BYTES / (STAGE * (int)sizeof(bf16));
+    typedef tile<ROW_WARPS, TOKEN_WARPS, ROW_TILES, PAIRS - 1, PIECES, RING_KB_, BLOCKS_PER_SM> narrower;
+    static_assert(LINES_AT_ONCE % 16 == 0 && TOKENS % LINES_AT_ONCE == 0, "a thread's rows are equally far apart");
+};
+// [tile]
+
+// [tiles]
+typedef tile<8, 1, 1, 1, 16, 108, 2> few_tokens; /* 128 by 16: small, so that two blocks fit, and copies never pause */
+typedef tile<4, 2, 4, 6, 8, 224, 1> many_tokens; /* 256 by 192: the most that fits into registers: 192 sums a thread */
+/* With two stages, for GPUs whose blocks have 99 KB of shared memory: 128 by 16 and 256 by 96. */
+typedef tile<8, 1, 1, 1, 16, 72, 1> few_tokens_99;
+typedef tile<4, 2, 4, 3, 8, 88, 1> many_tokens_99;
+// [tiles]
+
+// [swizzle]
+/**
+ * Returns the index of a chunk (a piece of a line) in a stage. A line is all 32 banks once or twice, so the same chunk
+ * of 8 lines, which ldmatrix reads at once, would be in the same 4 banks. Chunk p of line l is in slot p ^ l % 8
+ * instead: 8 lines, 8 slots.
+ */
+template <typename Tile>
+static __device__ unsigned piece_at(int line, int piece)
+{
+    return line * Tile::K_STEP + (piece ^ line % SWAPPED) * PIECE;
+}
+// [swizzle]
+
+// [source]
+/** What one thread copies into every stage: its piece of each LINES_AT_ONCE-th row of weights, and of such tokens. */
+template <typename Tile>
+struct source {
+    const bf16 *weights, *tokens;       /* in its first row; in row 0 of the tokens */
+    size_t weights_stride;              /* to its next row */
+    int length, left, rows;             /* elements of a row; those from this piece on; rows of weights */
+    int token_rows[Tile::TOKEN_COPIES]; /* -1: none */
+};
+
+/**
+ * Starts copies of the next K_STEP elements of every line; they are complete once this thread has waited for them. A
+ * pad, a row past the last one and elements past a row's end become zeros.
+ */
+template <typename Tile>
+static __device__ __forceinline__ void copy_step(source<Tile> &from, bf16 *stage)
+{
+    bf16 *const to = stage + piece_at<Tile>(threadIdx.x / Tile::PIECES, threadIdx.x % Tile::PIECES);
+    const int rows = from.left > 0 ? from.rows : 0; /* a multiple of 64: of LINES_AT_ONCE lines all exist, or none */
+
+#pragma unroll
+    for (int i = 0; i < Tile::WEIGHT_COPIES; i++)
+        __pipeline_memcpy_async(to + i * Tile::LINES_AT_ONCE * Tile::K_STEP, from.weights + i * from.weights_stride, 16,
+                                i * Tile::LINES_AT_ONCE < rows ? 0 : 16);
+#pragma unroll
+    for (int i = 0; i < Tile::TOKEN_COPIES; i++)
+        __pipeline_memcpy_async(to + (Tile::ROWS + i * Tile::LINES_AT_ONCE) * Tile::K_STEP,
+                                from.tokens + (int64_t)from.token_rows[i] * from.length, 16,
+                                from.token_rows[i] >= 0 && from.left > 0 ? 0 : 16);
+    from.weights += Tile::K_STEP;
+    from.tokens += Tile::K_STEP;
+    from.left -= Tile::K_STEP;
+}
+// [source]
+
+// [fragments]
+template <typename Tile>
+static __device__ __forceinline__ void load_weights(uint32_t (&weights)[Tile::ROW_TILES][4], const bf16 *at)
+{
+#pragma unroll
+    for (int i = 0; i < Tile::ROW_TILES; i++)
+        ldmatrix_x4(weights[i], at + i * MMA_ROWS * Tile::K_STEP);
+}
+
+/** Multiplies all of this warp's rows by one pair of its tokens. */
+template <typename Tile>
+static __device__ __forceinline__ void multiply(float (&sums)[Tile::ROW_TILES][2 * Tile::PAIRS][4], int pair,
+                                                const uint32_t (&weights)[Tile::ROW_TILES][4],
+                                                const uint32_t (&tokens)[4])
+{
+#pragma unroll
+    for (int i = 0; i < Tile::ROW_TILES; i++) {
+        mma_m16n8k16_bf16(sums[i][2 * pair], weights[i], tokens);
+        mma_m16n8k16_bf16(sums[i][2 * pair + 1], weights[i], tokens + 2);
+    }
+}
+
+/**
+ * Multiplies what is in a stage. weights_at and tokens_at: the chunk whose address this lane gives first. Fragments use
+ * two sets of registers in turn: the next are loaded while these are multiplied.
+ */
+template <typename Tile>
+static __device__ __forceinline__ void multiply_stage(float (&sums)[Tile::ROW_TILES][2 * Tile::PAIRS][4],
+                                                      const bf16 *stage, unsigned weights_at, unsigned tokens_at)
+{
+    constexpr int PAIR_STRIDE = Tile::TOKEN_WARPS * PAIR_TOKENS * Tile::K_STEP;
+    uint32_t weights[2][Tile::ROW_TILES][4], tokens[2][4];
+
+    load_weights<Tile>(weights[0], stage + weights_at);
+    ldmatrix_x4(tokens[0], stage + tokens_at);
+#pragma unroll
+    for (int i = 0; i < Tile::K_PARTS * Tile::PAIRS; i++) {
+        const int k = i / Tile::PAIRS, pair = i % Tile::PAIRS;
+        const int next_k = (i + 1) / Tile::PAIRS, next_pair = (i + 1) % Tile::PAIRS;
+
+        if (pair == 0 && k + 1 < Tile::K_PARTS)
+            load_weights<Tile>(weights[(k + 1) % 2], stage + (weights_at ^ (k + 1) * MMA_K));
+        if (next_k < Tile::K_PARTS)
+            ldmatrix_x4(tokens[(i + 1) % 2], stage + (tokens_at ^ next_k * MMA_K) + next_pair * PAIR_STRIDE);
+        multiply<Tile>(sums, pair, weights[k % 2], tokens[i % 2]);
+    }
+}
+// [fragments]
+
+// [accumulate]
+/** Computes the sums of a warp's rows and tokens, over the whole length. */
+template <typename Tile>
+static __device__ __forceinline__ void accumulate(float (&sums)[Tile::ROW_TILES][2 * Tile::PAIRS][4],
+                                                  source<Tile> &from, bf16 *ring)
+{
+    const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE;
+    const int first_row = warp % Tile::ROW_WARPS * Tile::ROW_TILES * MMA_ROWS;
+    const int first_token = Tile::ROWS + warp / Tile::ROW_WARPS * PAIR_TOKENS;
+    const unsigned weights_at = piece_at<Tile>(first_row + lane % 16, lane / 16);
+    const unsigned tokens_at = piece_at<Tile>(first_token + lane / 16 * 8 + lane % 8, lane / 8 % 2);
+    const int steps = (from.length + Tile::K_STEP - 1) / Tile::K_STEP;
+
+    for (int s = 0; s < Tile::STAGES - 1; s++) {
+        if (s < steps)
+            copy_step<Tile>(from, ring + s * Tile::STAGE);
+        __pipeline_commit(); /* a group for every step, an empty one past the last: so waiting counts steps */
+    }
+    for (int step = 0; step < steps; step++) {
+        __pipeline_wait_prior(Tile::STAGES - 2);
+        __syncthreads(); /* this stage has come for all, and nobody reads the one before any more: it is filled again */
+        if (step + Tile::STAGES - 1 < steps)
+            copy_step<Tile>(from, ring + (step + Tile::STAGES - 1) % Tile::STAGES * Tile::STAGE);
+        __pipeline_commit();
+        multiply_stage<Tile>(sums, ring + step % Tile::STAGES * Tile::STAGE, weights_at, tokens_at);
+    }
+}
+// [accumulate]
+
+// [results]
+/** Computes x * sigmoid(x) with a rough division: f32's last two digits are far beyond bf16's. */
+static __device__ float silu(float x)
+{
+    return __fdividef(x, 1.0f + __expf(-x));
+}
+
+/**
+ * Writes a warp's results into shared memory, a line a token, to be stored from there in whole chunks. Of the first
+ * product's 16 rows 8 are the gate's and 8 up's, of the same elements: a thread has both.
+ */
+template <bool FIRST, typename Tile>
+static __device__ void gather_results(const float (&sums)[Tile::ROW_TILES][2 * Tile::PAIRS][4], const int *positions,
+                                      int count, const float *topk_weights, bf16 *lines, int pitch)
+{
+    const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE;
+
+#pragma unroll
+    for (int column = 0; column < 4 * Tile::PAIRS; column++) {
+        const int pair = column / 4 * Tile::TOKEN_WARPS + warp / Tile::ROW_WARPS, half = column / 2;
+        const int token = pair * PAIR_TOKENS + half % 2 * MMA_TOKENS + lane % 4 * 2 + column % 2;
+        const float weight = !FIRST && token < count ? topk_weights[positions[token]] : 0.0f;
+
+#pragma unroll
+        for (int i = 0; i < Tile::ROW_TILES; i++) {
+            const int row_tile = warp % Tile::ROW_WARPS * Tile::ROW_TILES + i;
+            const float upper = sums[i][half][column % 2], lower = sums[i][half][2 + column % 2];
+            bf16 *const to = lines + token * pitch + row_tile * (FIRST ? 8 : 16) + lane / 4;
+
+            to[0] = __float2bfloat16_rn(FIRST ? silu(upper) * lower : weight * upper);
+            if (!FIRST)
+                to[8] = __float2bfloat16_rn(weight * lower);
+        }
+    }
+}
+// [results]
+
+// [order]
+/** Which tokens a thread block computes with, and which elements of the result, of which expert. */
+struct place {
+    int token_block, first_output, expert;
+};
+
+/**
+ * Finds a block's part. Thread blocks start in the order of their index; those that need the same rows of weights get
+ * neighbouring indices, so that all but the first find them in L2. A warp checks 32 blocks of tokens.
+ * Each entry of expert_ids is for tokens_per_id blocks of tokens.
+ */
+static __device__ place find_place(const int *expert_ids, int width, int outputs, int tokens_per_id)
+{
+    const int lane = threadIdx.x % WARP_SIZE, row_blocks = (width + outputs - 1) / outputs;
+    const int block = blockIdx.x / row_blocks, window = block / WARP_SIZE * WARP_SIZE;
+    const bool exists = window + lane < (int)gridDim.x / row_blocks;
+    const int expert_here = exists ? expert_ids[(window + lane) / tokens_per_id] : -1;
+    const int expert = __shfl_sync(FULL_MASK, expert_here, block % WARP_SIZE);
+    const unsigned same = __ballot_sync(FULL_MASK, expert_here == expert);
+    const int first = window + __ffs((int)same) - 1, i = (int)blockIdx.x - first * row_blocks;
+
+    if (expert < 0) /* nobody's weights, and perhaps not neighbours */
+        return place{block, (int)blockIdx.x % row_blocks * outputs, expert};
+    return place{first + i % __popc(same), i / __popc(same) * outputs, expert};
+}
+// [order]
+
+// [rows]
+/**
+ * Finds what this thread copies. FIRST: the tile's rows of weights are 8 of w1, 8 of w3, 8 of w1 and so on, of the same
+ * elements of the result.
+ */
+template <bool FIRST, typename Tile>
+static __device__ source<Tile> find_source(const moe_problem &problem, const moe_buffers &buffers, place at,
+                                           const int *positions, int count)
+{
+    const int width = FIRST ? problem.intermediate_size : problem.hidden_size; /* of a row of the result */
+    const int length = FIRST ? problem.hidden_size : problem.intermediate_size;
+    const int row = threadIdx.x / Tile::PIECES, piece = threadIdx.x % Tile::PIECES;
+    const int64_t first_row = at.expert * (int64_t)(FIRST ? 2 * width : width) + at.first_output;
+    source<Tile> from;
+
+    from.length = length;
+    from.left = length - piece * PIECE;
+    from.rows = (FIRST ? 2 : 1) * (width - at.first_output);
+    from.weights = (const bf16 *)(FIRST ? buffers.w13 : buffers.w2) + piece * PIECE +
+                   (first_row + (FIRST ? row / 16 * 8 + row % 8 + row / 8 % 2 * width : row)) * length;
+    from.weights_stride = (size_t)(FIRST ? Tile::LINES_AT_ONCE / 2 : Tile::LINES_AT_ONCE) * length;
+    from.tokens = (const bf16 *)(FIRST ? buffers.hidden : buffers.intermediate) + piece * PIECE;
+#pragma unroll
+    for (int i = 0; i < Tile::TOKEN_COPIES; i++) {
+        const int token = row + i * Tile::LINES_AT_ONCE;
+
+        from.token_rows[i] = token >= count ? -1 : FIRST ? positions[token] / problem.topk : positions[token];
+    }
+    return from;
+}
+// [rows]
+
+// [compute]
+/** Computes and stores a block's part, in the narrowest tile that has room for its tokens. */
+template <bool FIRST, typename Tile>
+static __device__ void compute(const moe_problem &problem, const moe_buffers &buffers, place at, const int *positions,
+                               int count, bf16 *ring)
+{
+    if constexpr (Tile::PAIRS > 1)
+        if (count <= Tile::narrower::TOKENS)
+            return compute<FIRST, typename Tile::narrower>(problem, buffers, at, positions, count, ring);
+
+    constexpr int OUTPUTS = Tile::ROWS / (FIRST ? 2 : 1), PITCH = OUTPUTS + PIECE; /* 4 lines in 16 banks */
+    const int width = FIRST ? problem.intermediate_size : problem.hidden_size;
+    bf16 *const result = (bf16 *)(FIRST ? buffers.intermediate : buffers.partial) + at.first_output;
+    source<Tile> from = find_source<FIRST, Tile>(problem, buffers, at, positions, count);
+    float sums[Tile::ROW_TILES][2 * Tile::PAIRS][4] = {};
+
+    if (at.expert >= 0) /* else the sums stay 0: zeros are written for an expert that is elsewhere */
+        accumulate<Tile>(sums, from, ring);
+    __syncthreads(); /* nobody reads the ring any more */
+    gather_results<FIRST, Tile>(sums, positions, count, buffers.topk_weights, ring, PITCH);
+    __syncthreads();
+    for (int i = threadIdx.x; i < count * (OUTPUTS / PIECE); i += Tile::THREADS) {
+        const int token = i / (OUTPUTS / PIECE), output = i % (OUTPUTS / PIECE) * PIECE;
+
+        if (at.first_output + output < width)
+            *(uint4 *)(result + (int64_t)positions[token] * width + output) = *(const uint4 *)(ring + token * PITCH +
+                                                                                               output);
+    }
+}
+// [compute]
+
+// [product]
+/**
+ * FIRST: intermediate = silu(hidden w1) * (hidden w3), where w13 has w1's rows before w3's. Else partial = weight *
+ * (intermediate w2). Grid: blocks of Tile::TOKENS places times blocks of Tile::ROWS rows.
+ */
+template <bool FIRST, typename Tile>
+static __global__ void __launch_bounds__(Tile::THREADS, Tile::BLOCKS_PER_SM)
+    product_kernel(moe_problem problem, moe_buffers buffers)
+{
+    extern __shared__ __align__(128) bf16 ring[]; /* [STAGES][ROWS + TOKENS][K_STEP]; then results, [TOKENS][PITCH] */
+    __shared__ int positions[Tile::TOKENS];
+    const int num_positions = (int)(problem.num_tokens * problem.topk), thread = threadIdx.x;
+    const place at = find_place(buffers.expert_ids, FIRST ? problem.intermediate_size : problem.hidden_size,
+                                FIRST ? Tile::ROWS / 2 : Tile::ROWS, problem.block_size / Tile::TOKENS);
+
+    if (thread < Tile::TOKENS)
+        positions[thread] = buffers.sorted_token_ids[(int64_t)at.token_block * Tile::TOKENS + thread];
+    /* Pads are last. */
+    const int count = __syncthreads_count(thread < Tile::TOKENS && positions[thread] < num_positions);
+
+    if (count == 0 || (FIRST && at.expert < 0))
+        return; /* the block as a whole */
+    compute<FIRST, Tile>(problem, buffers, at, positions, count, ring);
+}
+// [product]
+
+// [moe_sum]
+/** Returns two numbers as bf16 in one word, the first in the lower half. */
+static __device__ unsigned pack(float low, float high)
+{
+    const unsigned upper = __bfloat16_as_ushort(__float2bfloat16_rn(high));
+
+    return upper << 16 | __bfloat16_as_ushort(__float2bfloat16_rn(low));
+}
+
+/** Adds the results of a token's topk experts. Grid: a thread for PIECE elements of a token. */
+static __global__ void moe_sum_kernel(moe_problem problem, moe_buffers buffers)
+{
+    const int64_t i = (int64_t)blockIdx.x * SUM_THREADS + threadIdx.x;
+    const int pieces = problem.hidden_size / PIECE;
+    const int4 *const partial = (const int4 *)buffers.partial + i / pieces * problem.topk * pieces + i % pieces;
+    float sums[PIECE] = {};
+
+    if (i >= problem.num_tokens * pieces)
+        return;
+#pragma unroll 8
+    for (int k = 0; k < problem.topk; k++) {
+        const int4 word = partial[(int64_t)k * pieces];
+
+#pragma unroll
+        for (int e = 0; e < PIECE; e++)
+            sums[e] += unpack(word, (const bf16 *)NULL, e);
+    }
+    ((uint4 *)buffers.output)[i] = make_uint4(pack(sums[0], sums[1]), pack(sums[2], sums[3]), pack(sums[4], sums[5]),
+                                              pack(sums[6], sums[7]));
+}
+// [moe_sum]
+
+// [launch]
+template <bool FIRST, typename Tile>
+static cudaError_t launch_product(const moe_problem *problem, const moe_buffers *buffers, cudaStream_t stream)
+{
+    constexpr int OUTPUTS = FIRST ? Tile::ROWS / 2 : Tile::ROWS;
+    const int width = FIRST ? problem->intermediate_size : problem->hidden_size;
+    const unsigned blocks = (unsigned)(problem->capacity / Tile::TOKENS * ((width + OUTPUTS - 1) / OUTPUTS));
+    const cudaError_t status = cudaFuncSetAttribute(product_kernel<FIRST, Tile>,
+                                                    cudaFuncAttributeMaxDynamicSharedMemorySize, Tile::RING_BYTES);
+
+    if (status != cudaSuccess)
+        return status;
+    product_kernel<FIRST, Tile><<<blocks, Tile::THREADS, Tile::RING_BYTES, stream>>>(*problem, *buffers);
+    return cudaGetLastError();
+}
+
+template <typename Tile>
+static cudaError_t launch(const moe_problem *problem, const moe_buffers *buffers, cudaStream_t stream)
+{
+    const int64_t sum_threads = problem->num_tokens * (problem->hidden_size / PIECE);
+    cudaError_t status = launch_product<true, Tile>(problem, buffers, stream);
+
+    if (status == cudaSuccess)
+        status = launch_product<false, Tile>(problem, buffers, stream);
+    if (status != cudaSuccess)
+        return status;
+    moe_sum_kernel<<<(unsigned)((sum_threads + SUM_THREADS - 1) / SUM_THREADS), SUM_THREADS, 0, stream>>>(*problem,
+                                                                                                          *buffers);
+    return cudaGetLastError();
+}
+
+/** Launches with the tile that is meant, or the smaller one if a block's shared memory has no room for its ring. */
+template <typename Tile, typename Smaller>
+static cudaError_t launch_what_fits(const moe_problem *problem, const moe_buffers *buffers, cudaStream_t stream)
+{
+    const int positions_bytes = Tile::TOKENS * (int)sizeof(int);
+    int device, bytes;
+    cudaError_t status = cudaGetDevice(&device);
+
+    if (status == cudaSuccess)
+        status = cudaDeviceGetAttribute(&bytes, cudaDevAttrMaxSharedMemoryPerBlockOptin, device);
+    if (status != cudaSuccess)
+        return status;
+    return (bytes < MOST_SHARED ? bytes : MOST_SHARED) < Tile::RING_BYTES + positions_bytes
+               ? launch<Smaller>(problem, buffers, stream)
+               : launch<Tile>(problem, buffers, stream);
+}
+
+cudaError_t moe_launch(const moe_problem *problem, const moe_buffers *buffers, cudaStream_t stream)
+{
+    if (problem->block_size % many_tokens::TOKENS == 0)
+        return launch_what_fits<many_tokens, many_tokens_99>(problem, buffers, stream);
+    return launch_what_fits<few_tokens, few_tokens_99>(problem, buffers, stream);
+}
+// [launch]

@@ -1,0 +1,188 @@
+/**
+ * @file chapters/13b_gate_lane_per_group/many_tokens.cuh
+ * @brief Many tokens: a lane for each group, several tokens a warp.
+ */
+#ifndef GATE_MANY_TOKENS_CUH
+#define GATE_MANY_TOKENS_CUH
+
+#include "kernels/router.cuh"
+
+#include <cuda_pipeline.h>
+
+// [two_choices]
+/** Returns the two largest of a lane's keys, which may be equal. */
+template <int COUNT>
+static __device__ __forceinline__ two_keys two_largest(const unsigned (&key)[COUNT])
+{
+    two_keys best = {0, 0};
+
+    for (int e = 0; e < COUNT; e++) {
+        best.second = max(best.second, min(best.first, key[e]));
+        best.first = max(best.first, key[e]);
+    }
+    return best;
+}
+// [two_choices]
+
+// [tile]
+/** A warp's shared memory. 16 bytes of padding behind each group keep the lanes of a token in different banks. */
+template <typename Router, typename T>
+struct tile {
+    static constexpr int STRIDE = Router::COUNT + 16 / sizeof(T);
+    static constexpr int BIAS_STRIDE = Router::COUNT + 4;
+
+    __align__(16) T logits[WARP_SIZE * STRIDE]; /* group g of token t: row t * GROUPS + g */
+    __align__(16) float bias[Router::GROUPS * BIAS_STRIDE];
+    entry candidates[Router::TOKENS][Router::EXPERTS + 1]; /* one of padding: the tokens' lists begin in other banks */
+    entry chosen[Router::TOKENS][Router::TOPK];
+};
+// [tile]
+
+// [fetch]
+/** Starts the copies of the rows of a warp's tokens, 16 bytes a lane. Past the last token, its row is copied again. */
+template <typename Router, typename T>
+static __device__ __forceinline__ void fetch_rows(const T *gating_output, int64_t first_token, int64_t num_tokens,
+                                                  T *logits)
+{
+    constexpr int CHUNK = 16 / sizeof(T), GROUP = Router::COUNT / CHUNK, ROW = Router::EXPERTS / CHUNK;
+    const int lane = threadIdx.x % WARP_SIZE;
+
+    for (int chunk = lane; chunk < Router::TOKENS * ROW; chunk += WARP_SIZE) {
+        const int64_t token = min(first_token + chunk / ROW, num_tokens - 1);
+        const int4 *const from = (const int4 *)(gating_output + token * Router::EXPERTS) + chunk % ROW;
+
+        __pipeline_memcpy_async((int4 *)logits + chunk + chunk / GROUP, from, 16);
+    }
+    __pipeline_commit();
+}
+// [fetch]
+
+// [choices]
+/** Makes the keys of a lane's group from its logits, a chunk at a time. */
+template <typename Choice, typename T, int COUNT>
+static __device__ __forceinline__ void make_keys(const T *logits, const float *bias, unsigned (&key)[COUNT])
+{
+    constexpr int CHUNK = 16 / sizeof(T);
+
+    for (int first = 0; first < COUNT; first += CHUNK) {
+        __align__(16) T chunk[CHUNK];
+
+        *(int4 *)chunk = *(const int4 *)(logits + first);
+        for (int i = 0; i < CHUNK; i++)
+            key[first + i] = ordered(round_to<Choice>(exact_score(chunk[i]) + bias[first + i]));
+    }
+}
+// [choices]
+
+// [choose]
+/** Stores the TOPK entries that rank first among `count` candidates of a token, each in its slot. */
+template <int TOPK, int GROUPS>
+static __device__ __forceinline__ void choose(const entry *candidates, int count, entry *chosen)
+{
+    for (int own = threadIdx.x % GROUPS; own < count; own += GROUPS) {
+        const entry candidate = candidates[own];
+        int slot = 0;
+
+        for (int i = 0; i < count; i++)
+            slot += candidates[i] > candidate;
+        if (slot < TOPK)
+            chosen[slot] = candidate;
+    }
+}
+// [choose]
+
+// [many_kernel]
+/** Routes TOKENS tokens. Grid: a block of one warp for each TOKENS tokens. */
+template <typename Router, typename T, typename Choice, typename Bias>
+static __global__ void __launch_bounds__(WARP_SIZE)
+    many_tokens_kernel(weighting how, int64_t num_tokens, const T *gating_output, const Bias *correction_bias,
+                       float *topk_weights, int *topk_ids)
+{
+    constexpr int EXPERTS = Router::EXPERTS, COUNT = Router::COUNT, GROUPS = Router::GROUPS, TOPK = Router::TOPK;
+    constexpr int STRIDE = tile<Router, T>::STRIDE, BIAS_STRIDE = tile<Router, T>::BIAS_STRIDE;
+    __shared__ tile<Router, T> own_tile;
+    const int lane = threadIdx.x % WARP_SIZE, group = lane % GROUPS, token_of_warp = lane / GROUPS;
+    const int64_t first_token = (int64_t)blockIdx.x * Router::TOKENS;
+    // [many_kernel]
+
+    // [many_load]
+    fetch_rows<Router>(gating_output, first_token, num_tokens, own_tile.logits);
+    for (int e = lane; e < EXPERTS; e += WARP_SIZE)
+        own_tile.bias[e / COUNT * BIAS_STRIDE + e % COUNT] = correction_bias ? to_float(correction_bias[e]) : 0.0f;
+    __pipeline_wait_prior(0);
+    __syncwarp();
+
+    unsigned key[COUNT];
+
+    make_keys<Choice>(own_tile.logits + lane * STRIDE, own_tile.bias + group * BIAS_STRIDE, key);
+    // [many_load]
+
+    // [many_bound]
+    const two_keys best = two_largest(key);
+    const float group_score = score_of_group<Choice>(choice_of(best.first), choice_of(best.second),
+                                                     correction_bias != NULL);
+    int rank = 0; /* number of groups that rank before this lane's group */
+
+    for (int i = 1; i < GROUPS; i++) {
+        const float other = __shfl_xor_sync(FULL_MASK, group_score, i);
+
+        rank += (other > group_score) | ((other == group_score) & ((group ^ i) < group));
+    }
+
+    const bool stays = rank < Router::TOPK_GROUP;
+    unsigned bound = stays ? best.second : 0xffffffffu;
+
+    for (int offset = GROUPS / 2; offset > 0; offset /= 2)
+        bound = min(bound, __shfl_xor_sync(FULL_MASK, bound, offset));
+    // [many_bound]
+
+    // [many_candidates]
+    int own_count = 0;
+
+    for (int e = 0; e < COUNT; e++)
+        own_count += stays & (key[e] >= bound);
+
+    int end = own_count; /* where this group's candidates end in the token's list */
+
+    for (int offset = 1; offset < GROUPS; offset *= 2) {
+        const int before = __shfl_up_sync(FULL_MASK, end, offset, GROUPS);
+
+        end += group >= offset ? before : 0;
+    }
+
+    const int count = __shfl_sync(FULL_MASK, end, GROUPS - 1, GROUPS);
+    int next = end - own_count;
+
+    for (int e = 0; e < COUNT; e++)
+        if (stays & (key[e] >= bound))
+            own_tile.candidates[token_of_warp][next++] = entry_of(key[e], group * COUNT + e);
+    __syncwarp();
+    // [many_candidates]
+
+    // [many_slots]
+    choose<TOPK, GROUPS>(own_tile.candidates[token_of_warp], count, own_tile.chosen[token_of_warp]);
+    __syncwarp();
+    // [many_slots]
+
+    // [many_weights]
+    const int64_t token = first_token + token_of_warp;
+    const entry expert = group < TOPK ? own_tile.chosen[token_of_warp][group] : 0;
+    const int id = expert != 0 ? id_of(expert) : 0, row = token_of_warp * GROUPS + id / COUNT;
+    const bool has_weight = expert >> 32 != 0; /* NaN has none */
+    const float score = has_weight ? exact_score(own_tile.logits[row * STRIDE + id % COUNT]) : 0.0f;
+    const float sum = round_to<T>(token_sum(score, GROUPS));
+
+    if (token < num_tokens) {
+        float *const weights = topk_weights + token * (TOPK + how.shared);
+        int *const ids = topk_ids + token * (TOPK + how.shared);
+
+        if (group < TOPK) {
+            weights[group] = weight_of<T>(how, score, sum);
+            ids[group] = id;
+        }
+        store_shared_experts<Router, T>(how, sum, group, GROUPS, weights, ids);
+    }
+    // [many_weights]
+}
+
+#endif

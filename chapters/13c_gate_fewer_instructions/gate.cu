@@ -1,0 +1,96 @@
+/**
+ * @file gate.cu
+ * @brief Chapter 13c: the same choice with fewer instructions; few tokens fall back to chapter 13a's kernel.
+ *
+ * Before: integer keys, a comparison and an addition for each count, an exact sigmoid, every case in one path.
+ * Now:    choices as floats, counted by signs; a quick sigmoid; NaN, infinities and long lists in a path of their own.
+ * Watch:  instructions per token on a GPU; divergent branches, which fall; shuffles and sectors, which hardly change.
+ */
+#include "kernels/few_tokens.cuh"
+#include "many_tokens.cuh"
+#include "harness/gate/gate.h"
+
+// [any_shape]
+/** Launches chapter 05's kernel, for shapes and scores that this chapter has no kernel for. */
+extern "C" cudaError_t gate_launch_any_shape(const struct gate_problem *problem, const struct gate_buffers *buffers,
+                                             cudaStream_t stream);
+// [any_shape]
+
+// [constants]
+#ifndef FEW_TOKENS
+#define FEW_TOKENS 960 /* up to this number chapter 13a's kernel is faster */
+#endif
+// [constants]
+
+// [launch]
+template <typename Router, typename T, typename Choice, typename Bias>
+static cudaError_t launch(const gate_problem *problem, const gate_buffers *buffers, cudaStream_t stream)
+{
+    const weighting how = weighting_of(problem);
+    const T *const gating_output = (const T *)buffers->gating_output;
+    const Bias *const correction_bias = (const Bias *)buffers->correction_bias;
+
+    if (problem->num_tokens <= FEW_TOKENS || problem->num_tokens < Router::TOKENS) {
+        few_tokens_kernel<Router, T, Choice><<<(unsigned)problem->num_tokens, Router::EXPERTS, 0, stream>>>(
+            how, gating_output, correction_bias, buffers->topk_weights, buffers->topk_ids);
+    } else {
+        const unsigned blocks = (unsigned)((problem->num_tokens + Router::TOKENS - 1) / Router::TOKENS);
+
+        many_tokens_kernel<Router, T, Choice><<<blocks, WARP_SIZE, 0, stream>>>(
+            how, problem->num_tokens, gating_output, correction_bias, buffers->topk_weights, buffers->topk_ids);
+    }
+    return cudaGetLastError();
+}
+// [launch]
+
+// [dispatch]
+template <typename Router>
+static bool is_of(const gate_problem *problem)
+{
+    return problem->num_experts == Router::EXPERTS && problem->num_expert_group == Router::GROUPS &&
+           problem->topk_group == Router::TOPK_GROUP && problem->topk == Router::TOPK &&
+           problem->score == GATE_SCORE_SIGMOID;
+}
+
+template <typename T, typename Choice, typename Bias>
+static cudaError_t launch_for_router(const gate_problem *problem, const gate_buffers *buffers, cudaStream_t stream)
+{
+    if (is_of<router<256, 8, 4, 8>>(problem))
+        return launch<router<256, 8, 4, 8>, T, Choice, Bias>(problem, buffers, stream);
+    if (is_of<router<256, 16, 4, 8>>(problem))
+        return launch<router<256, 16, 4, 8>, T, Choice, Bias>(problem, buffers, stream);
+    if (is_of<router<128, 4, 2, 4>>(problem))
+        return launch<router<128, 4, 2, 4>, T, Choice, Bias>(problem, buffers, stream);
+    if (is_of<router<128, 8, 8, 8>>(problem))
+        return launch<router<128, 8, 8, 8>, T, Choice, Bias>(problem, buffers, stream);
+    if (is_of<router<512, 16, 8, 16>>(problem))
+        return launch<router<512, 16, 8, 16>, T, Choice, Bias>(problem, buffers, stream);
+    if (problem->num_fused_shared_experts > 0)
+        return cudaErrorNotSupported;
+
+    gate_problem scaled = *problem;
+
+    scaled.routed_scaling_factor = gate_output_scale(problem);
+    return gate_launch_any_shape(&scaled, buffers, stream);
+}
+// [dispatch]
+
+// [gate_launch]
+cudaError_t gate_launch(const struct gate_problem *problem, const struct gate_buffers *buffers, cudaStream_t stream)
+{
+    const bool wide = gate_choice_dtype(problem) == DTYPE_F32; /* an f32 bias makes every choice f32 */
+
+    if (problem->num_tokens == 0) /* an empty grid is a launch error */
+        return cudaSuccess;
+    switch (problem->dtype) {
+    case DTYPE_F16:
+        return wide ? launch_for_router<__half, float, float>(problem, buffers, stream)
+                    : launch_for_router<__half, __half, __half>(problem, buffers, stream);
+    case DTYPE_BF16:
+        return wide ? launch_for_router<__nv_bfloat16, float, float>(problem, buffers, stream)
+                    : launch_for_router<__nv_bfloat16, __nv_bfloat16, __nv_bfloat16>(problem, buffers, stream);
+    default:
+        return launch_for_router<float, float, float>(problem, buffers, stream);
+    }
+}
+// [gate_launch]

@@ -1,0 +1,433 @@
+/**
+ * @file chapters/13c_gate_fewer_instructions/many_tokens.cuh
+ * @brief Many tokens: a lane for each group, several tokens a warp.
+ */
+#ifndef GATE_MANY_TOKENS_CUH
+#define GATE_MANY_TOKENS_CUH
+
+#include "kernels/router.cuh"
+
+#include <cuda_pipeline.h>
+#include <math.h>
+
+// [sigmoid]
+/**
+ * Returns 1 / (1 + exp(-x)) from two approximate instructions, within the checker's tolerance. Rounding moves `power`
+ * by `lost`, which the fused multiply-adds correct. 0 or NaN if exp(-x) is infinite; NaN for infinities.
+ */
+static __device__ __forceinline__ float quick_sigmoid(float x)
+{
+    const float power = -1.4426950408889634f * x;
+    const float lost = fmaf(power, 0.6931471805599453f, x);
+    const float exponential = rough_exp2(power);
+
+    return rough_reciprocal(fmaf(-lost, exponential, 1.0f + exponential));
+}
+// [sigmoid]
+
+// [is_below]
+/** Returns 1 if a is below b, else 0: the sign of a - b. Neither may be NaN. A GPU gives inf - inf the sign 0. */
+static __device__ __forceinline__ unsigned is_below(float a, float b)
+{
+    return __float_as_uint(a - b) >> 31;
+}
+// [is_below]
+
+// [from_float]
+template <typename T>
+static __device__ __forceinline__ T from_float(float value);
+
+template <>
+__device__ __forceinline__ float from_float<float>(float value)
+{
+    return value;
+}
+
+template <>
+__device__ __forceinline__ __half from_float<__half>(float value)
+{
+    return __float2half_rn(value);
+}
+
+template <>
+__device__ __forceinline__ __nv_bfloat16 from_float<__nv_bfloat16>(float value)
+{
+    return __float2bfloat16_rn(value);
+}
+// [from_float]
+
+// [two_choices]
+/** The two largest of a lane's choices; `first` is NaN if any choice is NaN. */
+struct two_choices {
+    float first, second;
+};
+
+template <int COUNT>
+static __device__ __forceinline__ two_choices two_largest(const float (&choice)[COUNT])
+{
+    float first[COUNT / 2], second[COUNT / 2];
+
+#pragma unroll
+    for (int i = 0; i < COUNT / 2; i++) {
+        first[i] = max_or_nan(choice[2 * i], choice[2 * i + 1]);
+        second[i] = fminf(choice[2 * i], choice[2 * i + 1]);
+    }
+#pragma unroll
+    for (int step = 1; step < COUNT / 2; step *= 2) {
+#pragma unroll
+        for (int i = 0; i < COUNT / 2; i += 2 * step) {
+            second[i] = fmaxf(fminf(first[i], first[i + step]), fmaxf(second[i], second[i + step]));
+            first[i] = max_or_nan(first[i], first[i + step]);
+        }
+    }
+    return {first[0], second[0]};
+}
+// [two_choices]
+
+// [tile]
+/** A warp's shared memory. 16 bytes of padding behind each group keep the lanes of a token in different banks. */
+template <typename Router, typename T>
+struct tile {
+    static constexpr int STRIDE = Router::COUNT + 16 / sizeof(T);
+    static constexpr int BIAS_STRIDE = Router::COUNT + 4;
+    static constexpr int ROOM = 4 * Router::TOPK; /* for candidates of a token */
+
+    T logits[WARP_SIZE * STRIDE]; /* group g of token t: lane t * GROUPS + g; later its scores */
+    float bias[Router::GROUPS * BIAS_STRIDE];
+    /* 32 bytes of padding behind each token's keep the lanes of four tokens in different banks. */
+    __align__(16) float choices[Router::TOKENS][ROOM + 8];
+    int ids[Router::TOKENS][ROOM + 8];
+    int2 chosen[Router::TOKENS][Router::TOPK]; /* an expert and the bits of its score, in one access */
+};
+// [tile]
+
+// [fetch]
+/** Starts the copies of the rows of a warp's tokens, 16 bytes a lane. */
+template <typename Router, typename T>
+static __device__ __forceinline__ void fetch_rows(const T *rows, T *logits)
+{
+    constexpr int CHUNK = 16 / sizeof(T), GROUP = Router::COUNT / CHUNK;
+    const int lane = threadIdx.x % WARP_SIZE;
+    const int4 *const from = (const int4 *)rows + lane;
+    int4 *const to = (int4 *)logits + lane + lane / GROUP; /* behind each group a chunk is left out */
+
+#pragma unroll
+    for (int first = 0; first < Router::TOKENS * Router::EXPERTS / CHUNK; first += WARP_SIZE)
+        __pipeline_memcpy_async(to + first + first / GROUP, from + first, 16);
+    __pipeline_commit();
+}
+// [fetch]
+
+// [choices]
+/** Makes the choices of a lane's group, and overwrites its logits by its scores. */
+template <typename Choice, typename T, int COUNT>
+static __device__ __forceinline__ void make_choices(T *logits, const float *bias, float (&choice)[COUNT])
+{
+    constexpr int CHUNK = 16 / sizeof(T);
+
+#pragma unroll
+    for (int first = 0; first < COUNT; first += CHUNK) {
+        __align__(16) T chunk[CHUNK];
+
+        *(int4 *)chunk = *(const int4 *)(logits + first);
+#pragma unroll
+        for (int i = 0; i < CHUNK; i++) {
+            chunk[i] = from_float<T>(quick_sigmoid(to_float(chunk[i])));
+            choice[first + i] = round_to<Choice>(to_float(chunk[i]) + bias[first + i]);
+        }
+        *(int4 *)(logits + first) = *(const int4 *)chunk;
+    }
+}
+// [choices]
+
+// [slots]
+/** Counts for each of a lane's own choices how many rank before it; equal ones all get the last slot among them. */
+template <int OWN, int GROUPS>
+static __device__ __forceinline__ void count_slots(const float *choices, const float (&own)[OWN], int (&slot)[OWN])
+{
+#pragma unroll
+    for (int k = 0; k < OWN; k++)
+        slot[k] = OWN * GROUPS - 1;
+#pragma unroll
+    for (int i = 0; i < OWN * GROUPS; i += 4) {
+        const float4 four = *(const float4 *)(choices + i);
+
+#pragma unroll
+        for (int k = 0; k < OWN; k++) {
+            slot[k] -= is_below(four.x, own[k]);
+            slot[k] -= is_below(four.y, own[k]);
+            slot[k] -= is_below(four.z, own[k]);
+            slot[k] -= is_below(four.w, own[k]);
+        }
+    }
+}
+// [slots]
+
+// [equals]
+/** Takes off the equal choices that come later in the list, because those have higher ids. */
+template <int OWN, int GROUPS>
+static __device__ __forceinline__ void part_equals(const float *choices, const float (&own)[OWN], int (&slot)[OWN])
+{
+    const int group = threadIdx.x % GROUPS;
+
+#pragma unroll 1
+    for (int i = 0; i < OWN * GROUPS; i += 4) {
+        const float4 four = *(const float4 *)(choices + i);
+
+#pragma unroll
+        for (int k = 0; k < OWN; k++) {
+            const int own_i = k * GROUPS + group;
+
+            slot[k] -= (four.x == own[k]) & (i > own_i);
+            slot[k] -= (four.y == own[k]) & (i + 1 > own_i);
+            slot[k] -= (four.z == own[k]) & (i + 2 > own_i);
+            slot[k] -= (four.w == own[k]) & (i + 3 > own_i);
+        }
+    }
+}
+// [equals]
+
+// [choose]
+/**
+ * Chooses among `count` candidates of a token, at most OWN * GROUPS in ascending order of ids, OWN of them a lane.
+ * Compares all with all and stores the first TOPK in own_tile.chosen. count: 0 for a token that chooses nothing here.
+ */
+template <int OWN, typename Router, typename Choice, typename T>
+static __device__ __forceinline__ void choose(tile<Router, T> &own_tile, int token_of_warp, int count)
+{
+    constexpr int COUNT = Router::COUNT, GROUPS = Router::GROUPS, TOPK = Router::TOPK;
+    constexpr int STRIDE = tile<Router, T>::STRIDE, BIAS_STRIDE = tile<Router, T>::BIAS_STRIDE;
+    const int group = threadIdx.x % GROUPS, first_bit = token_of_warp * TOPK; /* of the token's slots */
+    const T *const scores = own_tile.logits + token_of_warp * GROUPS * STRIDE;
+    float *const choices = own_tile.choices[token_of_warp];
+    float own[OWN];
+    int2 candidate[OWN];
+    int slot[OWN];
+
+#pragma unroll
+    for (int k = 0; k < OWN; k++) {
+        const int i = k * GROUPS + group;
+        const unsigned id = i < count ? own_tile.ids[token_of_warp][i] : 0, of_group = id / COUNT, e = id % COUNT;
+
+        const float score = to_float(scores[of_group * STRIDE + e]);
+
+        candidate[k] = make_int2((int)id, __float_as_int(score));
+        own[k] = i < count ? round_to<Choice>(score + own_tile.bias[of_group * BIAS_STRIDE + e]) : -INFINITY;
+        choices[i] = own[k];
+    }
+    __syncwarp();
+    count_slots<OWN, GROUPS>(choices, own, slot);
+
+    unsigned taken = count > 0 ? 0 : FULL_MASK >> (WARP_SIZE - TOPK) << first_bit;
+
+#pragma unroll
+    for (int k = 0; k < OWN; k++)
+        taken |= ((k * GROUPS + group < count) & (slot[k] < TOPK)) ? 1u << (first_bit + slot[k]) : 0;
+    if (__reduce_or_sync(FULL_MASK, taken) != FULL_MASK >> (WARP_SIZE - Router::TOKENS * TOPK))
+        part_equals<OWN, GROUPS>(choices, own, slot);
+#pragma unroll
+    for (int k = 0; k < OWN; k++)
+        if ((k * GROUPS + group < count) & (slot[k] < TOPK))
+            own_tile.chosen[token_of_warp][slot[k]] = candidate[k];
+}
+// [choose]
+
+// [load]
+/** Loads a warp's bias and rows, the bias first: behind the rows it would have to wait for their bytes. */
+template <typename Router, typename T, typename Bias>
+static __device__ __forceinline__ void load(const T *gating_output, int64_t first_row, const Bias *correction_bias,
+                                            tile<Router, T> &own_tile)
+{
+    constexpr unsigned COUNT = Router::COUNT, LOADS = Router::EXPERTS / WARP_SIZE;
+    const unsigned lane = threadIdx.x % WARP_SIZE;
+    float loaded[LOADS] = {};
+
+    if (correction_bias) {
+#pragma unroll
+        for (unsigned i = 0; i < LOADS; i++)
+            loaded[i] = to_float(correction_bias[i * WARP_SIZE + lane]);
+    }
+    fetch_rows<Router>(gating_output + first_row * Router::EXPERTS, own_tile.logits);
+#pragma unroll
+    for (unsigned i = 0; i < LOADS; i++) {
+        const unsigned e = i * WARP_SIZE + lane;
+
+        own_tile.bias[e / COUNT * tile<Router, T>::BIAS_STRIDE + e % COUNT] = loaded[i];
+    }
+    __pipeline_wait_prior(0);
+    __syncwarp();
+}
+// [load]
+
+// [rank]
+/** Returns how many groups of the token rank before this lane's group. */
+template <unsigned GROUPS>
+static __device__ __forceinline__ unsigned rank_of_group(float group_score)
+{
+    const unsigned group = threadIdx.x % GROUPS;
+    const float above = __int_as_float(__float_as_int(group_score) +
+                                       (group_score < 0.0f ? -1 : 1)); /* the next float */
+    unsigned rank = GROUPS - 1;
+
+    /* The groups that are bit to 2 * bit - 1 away are all before this one, or all behind. */
+#pragma unroll
+    for (unsigned bit = 1; bit < GROUPS; bit *= 2) {
+        const float least = group & bit ? group_score : above;
+
+#pragma unroll
+        for (unsigned i = bit; i < 2 * bit; i++)
+            rank -= is_below(__shfl_xor_sync(FULL_MASK, group_score, i), least);
+    }
+    return rank;
+}
+// [rank]
+
+// [mask]
+/** Returns a bit for each choice of a lane's group that reaches the bound: the first expert's is the highest. */
+template <int COUNT>
+static __device__ __forceinline__ unsigned mask_of_candidates(const float (&choice)[COUNT], float bound)
+{
+    unsigned low = 0, high = 0; /* of two halves, from the highest bit down: is the choice below the bound */
+
+#pragma unroll
+    for (int e = 0; e < COUNT / 2; e++) {
+        low = __funnelshift_l(__float_as_uint(choice[e] - bound), low, 1); /* its sign becomes the last bit */
+        high = __funnelshift_l(__float_as_uint(choice[COUNT / 2 + e] - bound), high, 1);
+    }
+    return ~(low << COUNT / 2 | high) << (WARP_SIZE - COUNT);
+}
+// [mask]
+
+// [list]
+/** Stores the ids of a group's candidates, from the highest bit of the mask down, which is in ascending order. */
+static __device__ __forceinline__ void list_candidates(unsigned passing, int first_id, int *next)
+{
+    for (; passing != 0; next++) {
+        const int bit = WARP_SIZE - 1 - __clz((int)passing);
+
+        *next = first_id + WARP_SIZE - 1 - bit;
+        passing ^= 1u << bit;
+    }
+}
+// [list]
+
+// [choose_all]
+/** Chooses for all tokens of a warp, of which none has more than `most` candidates. */
+template <typename Router, typename Choice, typename T>
+static __device__ __forceinline__ void choose_for_tokens(tile<Router, T> &own_tile, int token_of_warp, int count,
+                                                         unsigned most)
+{
+    constexpr int GROUPS = Router::GROUPS;
+
+    if (most <= 2 * GROUPS)
+        choose<2, Router, Choice>(own_tile, token_of_warp, count);
+    else if (most <= 3 * GROUPS)
+        choose<3, Router, Choice>(own_tile, token_of_warp, count);
+    else
+        choose<tile<Router, T>::ROOM / GROUPS, Router, Choice>(own_tile, token_of_warp, count);
+    __syncwarp();
+}
+// [choose_all]
+
+// [many_kernel]
+// Blocks that a multiprocessor can hold at a time; each thread gets the registers that so many of them leave.
+#if defined __CUDA_ARCH__ && (__CUDA_ARCH__ < 800 || __CUDA_ARCH__ == 860 || __CUDA_ARCH__ == 870)
+enum { RESIDENT_BLOCKS = 16 };
+#elif defined __CUDA_ARCH__ && (__CUDA_ARCH__ == 890 || __CUDA_ARCH__ >= 1100)
+enum { RESIDENT_BLOCKS = 24 };
+#else
+enum { RESIDENT_BLOCKS = 32 };
+#endif
+
+/** Routes TOKENS tokens. Grid: a block of one warp for each TOKENS tokens. */
+template <typename Router, typename T, typename Choice, typename Bias>
+static __global__ void __launch_bounds__(WARP_SIZE, RESIDENT_BLOCKS)
+    many_tokens_kernel(weighting how, int64_t num_tokens, const T *gating_output, const Bias *correction_bias,
+                       float *topk_weights, int *topk_ids)
+{
+    constexpr unsigned COUNT = Router::COUNT, GROUPS = Router::GROUPS, TOKENS = Router::TOKENS, TOPK = Router::TOPK;
+    constexpr unsigned STRIDE = tile<Router, T>::STRIDE, BIAS_STRIDE = tile<Router, T>::BIAS_STRIDE;
+    __shared__ __align__(16) tile<Router, T> own_tile;
+    const unsigned lane = threadIdx.x % WARP_SIZE, group = lane % GROUPS, token_of_warp = lane / GROUPS;
+    const int64_t first_token = (int64_t)blockIdx.x * TOKENS;
+    const int64_t first_row = min(first_token, num_tokens - TOKENS); /* the last warp has TOKENS rows as well */
+    // [many_kernel]
+
+    // [many_load]
+    load<Router>(gating_output, first_row, correction_bias, own_tile);
+
+    float choice[COUNT];
+
+    make_choices<Choice>(own_tile.logits + lane * STRIDE, own_tile.bias + group * BIAS_STRIDE, choice);
+    // [many_load]
+
+    // [many_bound]
+    const two_choices best = two_largest(choice);
+    const float sum_of_two = round_to<Choice>(best.first + best.second);
+    const float group_score = correction_bias ? sum_of_two : best.first;
+    const bool stays = rank_of_group<GROUPS>(group_score) < Router::TOPK_GROUP;
+    float bound = stays ? best.second : INFINITY;
+
+#pragma unroll
+    for (int offset = GROUPS / 2; offset > 0; offset /= 2)
+        bound = fminf(bound, __shfl_xor_sync(FULL_MASK, bound, offset));
+
+    const unsigned mask = mask_of_candidates(choice, bound);
+    unsigned passing = stays ? mask : 0;
+    unsigned end = __popc(passing); /* where this group's candidates end among the token's */
+
+#pragma unroll
+    for (unsigned offset = 1; offset < GROUPS; offset *= 2) {
+        const unsigned before = __shfl_up_sync(FULL_MASK, end, offset, GROUPS);
+
+        end += group >= offset ? before : 0;
+    }
+
+    unsigned count = __shfl_sync(FULL_MASK, end, GROUPS - 1, GROUPS);
+    // [many_bound]
+
+    // [many_unsure]
+    const bool unsure = !(sum_of_two < INFINITY) | (bound == -INFINITY) | (count > own_tile.ROOM);
+    const unsigned unsure_lanes = __ballot_sync(FULL_MASK, unsure);
+    const bool by_rounds = (unsure_lanes & FULL_MASK >> (WARP_SIZE - GROUPS) << token_of_warp * GROUPS) != 0;
+
+    count = by_rounds ? 0 : count;
+    passing = by_rounds ? 0 : passing;
+
+    const unsigned most = __reduce_max_sync(FULL_MASK, count);
+
+    list_candidates(passing, group * COUNT, own_tile.ids[token_of_warp] + end - __popc(passing));
+    __syncwarp();
+    choose_for_tokens<Router, Choice>(own_tile, token_of_warp, count, most);
+    // [many_unsure]
+
+    // [many_weights]
+    const int64_t token = first_row + token_of_warp;
+    const bool chooses = !by_rounds & (group < TOPK);
+    const int2 expert = chooses ? own_tile.chosen[token_of_warp][group] : int2{0, 0};
+    const float score = __int_as_float(expert.y), sum = round_to<T>(token_sum(score, GROUPS));
+
+    if (!by_rounds & (token >= first_token)) {
+        float *const weights = topk_weights + token * (TOPK + how.shared);
+        int *const ids = topk_ids + token * (TOPK + how.shared);
+
+        if (group < TOPK) {
+            weights[group] = weight_of<T>(how, score, sum);
+            ids[group] = expert.x;
+        }
+        store_shared_experts<Router, T>(how, sum, group, GROUPS, weights, ids);
+    }
+    // [many_weights]
+
+    // [many_rounds]
+    if (unsure_lanes == 0)
+        return;
+    for (unsigned t = 0; t < TOKENS; t++)
+        if ((unsure_lanes & FULL_MASK >> (WARP_SIZE - GROUPS) << t * GROUPS) && first_row + t >= first_token)
+            choose_by_rounds<Router, T, Choice>(how, gating_output + (first_row + t) * Router::EXPERTS, correction_bias,
+                                                topk_weights + (first_row + t) * (TOPK + how.shared),
+                                                topk_ids + (first_row + t) * (TOPK + how.shared));
+    // [many_rounds]
+}
+
+#endif

@@ -1,0 +1,221 @@
+/**
+ * @file align.cu
+ * @brief Chapter 14a: one launch, and an id's rank is a number of bits.
+ *
+ * Before: block 0 counts while others fill, a second launch sorts; atomics decide the order inside a group.
+ * Now:    one launch for up to 4,096 ids. Every block counts all ids, marks those of its own experts as bits, and
+ *         writes the groups of these experts in ascending order. More ids fall back to chapter 10's kernels.
+ * Watch:  launches 1; no atomic returns a value that is used; pads stored once, behind each group.
+ */
+#include "few_ids.h"
+#include "kernels/align_groups.cuh"
+
+// [few_constants]
+enum { MAX_THREADS = 1024, FEW_EXPERTS = 4, WRITERS = 256 };
+// [few_constants]
+
+// [few_blocks]
+/**
+ * blocks_for() up to 2^15 ids. The reciprocal is a little below 2^32 / block_size, so the upper half of the product is
+ * ceil(count / block_size) - 1 for every count above 0.
+ */
+static __device__ int few_blocks_for(int count, const list &list)
+{
+    return (int)__umulhi((unsigned)count, list.reciprocal) + (count > 0);
+}
+// [few_blocks]
+
+// [warp_ids]
+/**
+ * Grid: a block for each of up to WARP_SIZE ids, of one warp, which knows all of them. If its id is the first of its
+ * expert, it writes that expert's group; else it only helps to close the list.
+ */
+template <typename Id>
+static __global__ void __launch_bounds__(WARP_SIZE) align_warp_kernel(list list)
+{
+    const int lane = threadIdx.x, own = blockIdx.x;
+    const int expert = expert_of(lane < list.numel ? ((const Id *)list.topk_ids)[lane] : (Id)-1, list.num_experts);
+    const unsigned same = __match_any_sync(FULL_MASK, expert);
+    const int count = __popc(same);
+    const bool first = expert >= 0 && (same & lanes_below(lane)) == 0; /* of the ids of its expert */
+    const int blocks = first ? few_blocks_for(count, list) : 0;
+    const int own_expert = __shfl_sync(FULL_MASK, expert, own);
+    const int begin = __reduce_add_sync(FULL_MASK, expert < own_expert ? blocks : 0);
+    const int total = __reduce_add_sync(FULL_MASK, blocks);
+
+    if (__shfl_sync(FULL_MASK, first, own)) {
+        if (expert == own_expert)
+            list.sorted_token_ids[begin * list.block_size + __popc(same & lanes_below(lane))] = lane;
+        close_group(list, own_expert, __shfl_sync(FULL_MASK, count, own), begin, 0, 1);
+    }
+    close_list(list, total, WARP_SIZE);
+    if (own == 0 && lane == 0)
+        *list.num_tokens_post_padded = total * list.block_size;
+}
+// [warp_ids]
+
+// [few_shared]
+/** 32-bit words with room for a bit for each id; a multiple of four. */
+static __host__ __device__ int words_of_marks(int numel)
+{
+    return round_up(numel, 4 * WARP_SIZE) / WARP_SIZE;
+}
+
+static size_t few_shared_bytes(const list &list)
+{
+    return ((size_t)list.experts + FEW_EXPERTS * words_of_marks(list.numel)) * sizeof(int);
+}
+// [few_shared]
+
+// [write_set_bits]
+/**
+ * Writes the number of each bit that is set in `bits`, plus `first`, to ids, in order. Returns the end of what it
+ * wrote.
+ */
+static __device__ int *write_set_bits(int *ids, unsigned bits, int first)
+{
+#pragma unroll 1
+    for (; bits != 0; bits &= bits - 1)
+        *ids++ = first + __ffs((int)bits) - 1;
+    return ids;
+}
+// [write_set_bits]
+
+// [few]
+/**
+ * Grid: a block for every FEW_EXPERTS experts. Each counts all ids, up to IDS a thread, and writes the groups of its
+ * own experts.
+ */
+template <typename Id, int EXPERTS, int IDS>
+static __global__ void __launch_bounds__(MAX_THREADS) align_few_kernel(list list)
+{
+    extern __shared__ int4 shared[];
+    const int experts = experts_of<EXPERTS>(list), words = words_of_marks(list.numel);
+    int *const counts = (int *)shared;                    /* [experts] */
+    unsigned *const marks = (unsigned *)counts + experts; /* [FEW_EXPERTS][words]: a bit for each of its ids */
+    const int thread = threadIdx.x, lane = thread % WARP_SIZE, warp = thread / WARP_SIZE, num_threads = blockDim.x;
+    const int first_own = blockIdx.x * FEW_EXPERTS;
+    Id ids[IDS];
+
+#pragma unroll
+    for (int k = 0; k < IDS; k++) {
+        const int i = thread + k * num_threads;
+
+        ids[k] = i < list.numel ? ((const Id *)list.topk_ids)[i] : (Id)-1;
+    }
+    // [few]
+
+    // [few_count]
+#pragma unroll 1
+    for (int e = thread; e < experts; e += num_threads)
+        counts[e] = 0;
+#pragma unroll 1
+    for (int word = thread; word < FEW_EXPERTS * words; word += num_threads)
+        marks[word] = 0;
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < IDS; k++) {
+        const int expert = expert_of(ids[k], list.num_experts), own = expert - first_own;
+
+        if (expert >= 0)
+            atomicAdd(&counts[expert], 1);
+        if (expert >= 0 && (unsigned)own < FEW_EXPERTS)
+            atomicOr(&marks[own * words + warp + k * (num_threads / WARP_SIZE)], 1u << lane);
+    }
+    __syncthreads();
+    // [few_count]
+
+    // [few_begins]
+    if (thread >= WRITERS)
+        return;
+    const int own = warp % FEW_EXPERTS, own_expert = first_own + own;
+    int total = 0, begin = 0;
+
+#pragma unroll(EXPERTS ? FAST_EXPERTS / 4 / WARP_SIZE : 1)
+    for (int e = 4 * lane; e < experts; e += 4 * WARP_SIZE) {
+        const int4 four = *(const int4 *)&counts[e];
+        const int blocks[4] = {few_blocks_for(four.x, list), few_blocks_for(four.y, list), few_blocks_for(four.z, list),
+                               few_blocks_for(four.w, list)};
+
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            total += blocks[k];
+            begin += blocks[k] * (e + k < own_expert);
+        }
+    }
+    total = __reduce_add_sync(FULL_MASK, total);
+    begin = __reduce_add_sync(FULL_MASK, begin);
+    // [few_begins]
+
+    // [few_write]
+    if (warp < FEW_EXPERTS) { /* a warp for the ids of each of the block's experts, and another one for its pads */
+        unsigned bits[IDS];   /* a lane has IDS words of the expert's bits */
+        int count = 0;
+
+#pragma unroll
+        for (int k = 0; k < IDS; k++) {
+            bits[k] = lane * IDS + k < words ? marks[own * words + lane * IDS + k] : 0;
+            count += __popc(bits[k]);
+        }
+        int *place = list.sorted_token_ids + begin * list.block_size + scan_lanes(count) - count;
+
+#pragma unroll
+        for (int k = 0; k < IDS; k++)
+            place = write_set_bits(place, bits[k], (lane * IDS + k) * WARP_SIZE);
+    } else if (own_expert < list.num_experts) {
+        close_group(list, own_expert, counts[own_expert], begin, 0, 1);
+    }
+    close_list(list, total, WRITERS);
+    if (blockIdx.x == 0 && thread == 0)
+        *list.num_tokens_post_padded = total * list.block_size;
+    // [few_write]
+}
+
+// [launch_few]
+/** A block for every FEW_EXPERTS experts, with up to IDS ids for each of its threads. */
+template <typename Id, int EXPERTS, int IDS>
+static void launch_blocks(const list &list, cudaStream_t stream)
+{
+    const int blocks = (list.num_experts + FEW_EXPERTS - 1) / FEW_EXPERTS;
+    const int share = round_up(list.numel, WARP_SIZE * IDS) / IDS, threads = share > WRITERS ? share : WRITERS;
+
+    align_few_kernel<Id, EXPERTS, IDS><<<blocks, threads, few_shared_bytes(list), stream>>>(list);
+}
+
+template <typename Id, int EXPERTS>
+static cudaError_t launch_few(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream)
+{
+    const list list = list_of(problem, buffers);
+    const int warps = list.numel > 0 ? list.numel : 1; /* an empty grid is a launch error */
+
+    if (list.numel <= WARP_SIZE)
+        align_warp_kernel<Id><<<warps, WARP_SIZE, 0, stream>>>(list);
+    else if (list.numel <= MAX_THREADS)
+        launch_blocks<Id, EXPERTS, 1>(list, stream);
+    else if (list.numel <= 2 * MAX_THREADS)
+        launch_blocks<Id, EXPERTS, 2>(list, stream);
+    else
+        launch_blocks<Id, EXPERTS, 4>(list, stream);
+    return cudaGetLastError();
+}
+// [launch_few]
+
+// [launch]
+/** Launches chapter 10's kernels, which take any number of ids. */
+extern "C" cudaError_t align_launch_any_size(const align_problem *problem, const align_buffers *buffers,
+                                             cudaStream_t stream);
+
+template <typename Id>
+static cudaError_t launch(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream)
+{
+    return problem->num_experts > FAST_EXPERTS ? launch_few<Id, 0>(problem, buffers, stream)
+                                               : launch_few<Id, FAST_EXPERTS>(problem, buffers, stream);
+}
+
+cudaError_t align_launch(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream)
+{
+    if (!align_is_few(problem))
+        return align_launch_any_size(problem, buffers, stream);
+    return problem->wide_ids ? launch<int64_t>(problem, buffers, stream) : launch<int>(problem, buffers, stream);
+}
+// [launch]

@@ -1,0 +1,95 @@
+/**
+ * @file align.cu
+ * @brief Chapter 14b: one launch at every size, and every group in ascending order.
+ *
+ * Before: more than 4,096 ids fall back to chapter 10: one block counts all of them, a second launch sorts.
+ * Now:    one launch. Few ids: chapter 14a's kernels. Many: every block counts a part of the ids, publishes its counts,
+ *         polls the other blocks' counts, and writes its part in order.
+ * Watch:  launches 1 at every size; blocks of one launch that wait for each other; no atomic decides a rank.
+ */
+#include "../14a_align_bit_ranks/few_ids.h"
+#include "many_ids.cuh"
+
+// [resident]
+/** How many blocks of a kernel wait for each other without harm: one for each multiprocessor, if it holds one. */
+template <typename Kernel>
+static cudaError_t resident_blocks(Kernel kernel, int threads, size_t shared_bytes, int *blocks)
+{
+    int device, processors = 0, each = 0;
+    cudaError_t status = cudaFuncSetAttribute(kernel, cudaFuncAttributeMaxDynamicSharedMemorySize, (int)shared_bytes);
+
+    if (status == cudaSuccess)
+        status = cudaGetDevice(&device);
+    if (status == cudaSuccess)
+        status = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    if (status == cudaSuccess)
+        status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, kernel, threads, shared_bytes);
+    if (status == cudaSuccess && each == 0)
+        status = cudaErrorInvalidConfiguration;
+    *blocks = processors < ALIGN_MAX_BLOCKS ? processors : ALIGN_MAX_BLOCKS;
+    return status;
+}
+// [resident]
+
+// [launch_many]
+/** Up to `blocks` blocks, and no more than can wait for each other. */
+template <typename Id, int EXPERTS, int PER_WORD, int THREADS, int IDS>
+static cudaError_t launch_parts(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream,
+                                int blocks)
+{
+    typedef many_shared<EXPERTS, THREADS, IDS> shared;
+    const auto kernel = align_many_kernel<Id, EXPERTS, PER_WORD, THREADS, IDS>;
+    list list = list_of(problem, buffers);
+    shares shares = {(exchange *)buffers->workspace, 0, 0};
+    void *arguments[] = {&list, &shares};
+    const size_t shared_bytes = shared::bytes(list.experts, list.experts / PER_WORD);
+    int resident;
+    const cudaError_t status = resident_blocks(kernel, THREADS, shared_bytes, &resident);
+
+    if (status != cudaSuccess)
+        return status;
+    blocks = blocks < resident ? blocks : resident;
+    shares.part_ids = round_up((int)((problem->numel + blocks - 1) / blocks), WARP_SIZE);
+    if (PER_WORD == 4 && shares.part_ids > INT16_MAX / rows_at_once(PER_WORD)) /* a count would not fit into its bits */
+        return launch_parts<Id, FAST_EXPERTS, 2, 1024, 4>(problem, buffers, stream, resident);
+    blocks = (list.numel + shares.part_ids - 1) / shares.part_ids;
+    while ((list.num_experts << (shares.log_shares + 1)) <= blocks * shared::WARPS)
+        shares.log_shares++;
+    return cudaLaunchCooperativeKernel(kernel, blocks, THREADS, arguments, shared_bytes, stream);
+}
+
+/** Many ids: a tile for each block as long as there are blocks enough, then several. */
+template <typename Id>
+static cudaError_t launch_many(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream)
+{
+    const int64_t numel = problem->numel;
+
+    if (problem->num_experts > FAST_EXPERTS)
+        return launch_parts<Id, 0, 2, 256, 1>(problem, buffers, stream, ALIGN_MAX_BLOCKS);
+    if (numel <= 8192)
+        return launch_parts<Id, FAST_EXPERTS, 4, 256, 1>(problem, buffers, stream, (int)((numel + 255) / 256));
+    if (numel <= 16384)
+        return launch_parts<Id, FAST_EXPERTS, 4, 512, 1>(problem, buffers, stream, (int)((numel + 511) / 512));
+    if (numel <= 65536)
+        return launch_parts<Id, FAST_EXPERTS, 4, 512, 2>(problem, buffers, stream, (int)((numel + 1023) / 1024));
+    if (numel <= 262144)
+        return launch_parts<Id, FAST_EXPERTS, 4, 512, 4>(problem, buffers, stream, (int)((numel + 2047) / 2048));
+    if (numel <= 524288)
+        return launch_parts<Id, FAST_EXPERTS, 4, 1024, 4>(problem, buffers, stream, ALIGN_MAX_BLOCKS);
+    return launch_parts<Id, FAST_EXPERTS, 2, 1024, LONG_TILE>(problem, buffers, stream, ALIGN_MAX_BLOCKS);
+}
+// [launch_many]
+
+// [launch]
+/** Launches chapter 14a's kernels, which take up to 4,096 ids. */
+extern "C" cudaError_t align_launch_few(const align_problem *problem, const align_buffers *buffers,
+                                        cudaStream_t stream);
+
+cudaError_t align_launch(const align_problem *problem, const align_buffers *buffers, cudaStream_t stream)
+{
+    if (align_is_few(problem))
+        return align_launch_few(problem, buffers, stream);
+    return problem->wide_ids ? launch_many<int64_t>(problem, buffers, stream)
+                             : launch_many<int>(problem, buffers, stream);
+}
+// [launch]

@@ -1,0 +1,38 @@
+/** @file main.c  Chapter 14b: one launch at every size, and every group in ascending order. */
+#include "exchange.h"
+#include "shared_bytes.h"
+
+static const char *unsupported_reason(const struct align_problem *problem)
+{
+    if (problem->kernel == ALIGN_KERNEL_SMALL && problem->numel > 4096)
+        return "--kernel small: more than 4096 ids; a block has all of them, four for each of its threads";
+    if (problem->num_experts > 2048)
+        return "--num-experts: more than 2048; they need over 73 KB of a block's shared memory, which was never tried";
+    return NULL;
+}
+
+/** Its groups ascend, whatever the problem. */
+static bool always(const struct align_problem *problem)
+{
+    (void)problem;
+    return true;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct align_chapter chapter = {
+        .implementation = {.name = "14b_align_published_counts",
+                           .unsupported_reason = unsupported_reason,
+                           .capacity = align_capacity_of_few,
+                           .workspace_bytes = align_exchange_bytes,
+                           .workspace_zeroed = true,
+                           .shared_bytes = align_tile_bytes,
+                           .ascending = always,
+                           .launch = align_launch},
+        .before = {.name = "14a_align_bit_ranks",
+                   .capacity = align_capacity_of_few,
+                   .workspace_bytes = align_spread_offsets_bytes,
+                   .launch = align_launch_before},
+    };
+    return align_main(argc, argv, &chapter);
+}

@@ -1,0 +1,151 @@
+/**
+ * @file chapters/14b_align_published_counts/many_ids.cuh
+ * @brief More ids: each block counts a part of them, publishes its counts, and polls the other blocks'.
+ */
+#ifndef ALIGN_MANY_IDS_CUH
+#define ALIGN_MANY_IDS_CUH
+
+#include "rows.cuh"
+
+// [first_tile]
+/**
+ * Marks the tile that begins at `tile` of a part of `end` ids. If a run has an expert twice, goes on with shorter
+ * tiles, in which each id has a bit of its own: `tile`, `log_run` and the ids' experts change.
+ */
+template <typename Id, int EXPERTS, int THREADS, int IDS>
+static __device__ __forceinline__ void mark_last_tile(const many_shared<EXPERTS, THREADS, IDS> &s, const list &list,
+                                                      const Id *ids, int end, bool first, int &tile, int &log_run,
+                                                      int expert[IDS])
+{
+    if (mark_tile(s, expert, log_run))
+        return;
+    const int long_tile = tile;
+
+    log_run = 0;
+    tile = (end - 1) / (s.WORDS * 32) * (s.WORDS * 32);
+    if (first)
+        count_ids(s, ids, long_tile, tile, list.num_experts);
+    read_tile<Id, THREADS, IDS>(expert, ids + tile, end - tile, list.num_experts);
+    mark_tile(s, expert, log_run);
+}
+// [first_tile]
+
+// [move_cursors]
+/** Moves the cursors before the tile's ids, and makes of each begin in `staged` what leads from there to the list. */
+template <int EXPERTS, int THREADS, int IDS>
+static __device__ __forceinline__ void move_cursors(const many_shared<EXPERTS, THREADS, IDS> &s)
+{
+#pragma unroll 1
+    for (int e = threadIdx.x; e < s.experts; e = next_expert<EXPERTS, THREADS>(e)) {
+        s.cursors[e] -= s.tile_counts[e];
+        s.tile_begins[e] = s.cursors[e] - s.tile_begins[e];
+    }
+}
+// [move_cursors]
+
+// [shares]
+/** How the ids are dealt to blocks, and the experts to warps. */
+struct shares {
+    exchange *workspace;
+    int part_ids;   /* ids of a block; the last may have less */
+    int log_shares; /* so many warps close a group, as a power of two */
+};
+// [shares]
+
+// [close_groups]
+/** Writes the pads and the owners of all groups, and what lies past the last one. All blocks do it together. */
+template <int EXPERTS, int THREADS, int IDS>
+static __device__ __forceinline__ void close_groups(const many_shared<EXPERTS, THREADS, IDS> &s, const list &list,
+                                                    int log_shares, int total)
+{
+    const int warp = threadIdx.x / WARP_SIZE * gridDim.x + blockIdx.x, num_shares = 1 << log_shares;
+
+#pragma unroll 1
+    for (int e = warp >> log_shares; e < list.num_experts; e += s.WARPS * gridDim.x >> log_shares)
+        close_group(list, e, s.counts[e], s.begins[e], warp & (num_shares - 1), num_shares);
+    close_list(list, total, THREADS);
+}
+// [close_groups]
+
+// [many]
+/** Grid: up to ALIGN_MAX_BLOCKS blocks, all on the device at the same time. */
+template <typename Id, int EXPERTS, int PER_WORD, int THREADS, int IDS>
+static __global__ void __launch_bounds__(THREADS) align_many_kernel(list list, shares shares)
+{
+    extern __shared__ int4 shared[];
+    const int thread = threadIdx.x, words = experts_of<EXPERTS>(list) / PER_WORD,
+              set_words = ALIGN_MAX_BLOCKS * experts_of<EXPERTS>(list) / 2;
+    const many_shared<EXPERTS, THREADS, IDS> s(shared, list);
+    const int first_id = blockIdx.x * shares.part_ids, num_ids = min(shares.part_ids, list.numel - first_id);
+    const Id *const ids = (const Id *)list.topk_ids + first_id;
+    int tile = (num_ids - 1) / s.TILE * s.TILE, expert[IDS];
+
+    read_tile<Id, THREADS, IDS>(expert, ids + tile, num_ids - tile, list.num_experts);
+    const word64 last = load_word(&shares.workspace->last); /* under way with the ids */
+    // [many]
+
+    // [many_count]
+#pragma unroll 1
+    for (int e = thread; e < s.experts; e = next_expert<EXPERTS, THREADS>(e))
+        s.part_counts[e] = 0;
+    if (tile > 0)
+        __syncthreads();
+    count_ids(s, ids, 0, tile, list.num_experts);
+    // [many_count]
+
+    // [many_tiles]
+    const int set = !(last & 1);
+    word64 *const sets = (word64 *)(shares.workspace + 1), *const row = sets + set * set_words + blockIdx.x * words;
+    bool good = true;
+    int total = 0, old = 0, end = num_ids, log_run = LOG_LONG_RUN;
+
+#pragma unroll 1
+    for (bool first = true; end > 0; first = false) {
+        mark_last_tile(s, list, ids, end, first, tile, log_run, expert);
+#pragma unroll 1
+        for (int e = thread; e < s.experts; e = next_expert<EXPERTS, THREADS>(e)) {
+            const int count = sum_words(s, e);
+
+            if (first)
+                publish<PER_WORD>(row, e, s.part_counts[e] + count);
+        }
+        const int in_tile = stage_tile(s, expert, log_run);
+        // [many_tiles]
+
+        // [many_exchange]
+        if (first) {
+            good = exchange_rows<EXPERTS, PER_WORD>(s, list, shares.workspace, sets, set_words, last);
+            if (!good)
+                break;
+            total = scan_experts<EXPERTS, THREADS>(s.begins, s.sums, s.experts);
+            if (thread == 0 && blockIdx.x == 0)
+                old = atomicExch(list.num_tokens_post_padded, total * list.block_size);
+#pragma unroll 1
+            for (int e = thread; e < s.experts; e = next_expert<EXPERTS, THREADS>(e))
+                s.cursors[e] += s.begins[e] * list.block_size + s.part_counts[e] + s.tile_counts[e];
+        }
+        // [many_exchange]
+
+        // [many_scatter]
+        move_cursors(s);
+        const int first_staged = first_id + tile, length = s.WORDS * 32 << log_run;
+
+        end = tile;
+        tile = (end - 1) / length * length;
+        if (end > 0) /* the next tile's ids are on their way while this one's go out */
+            read_tile<Id, THREADS, IDS>(expert, ids + tile, end - tile, list.num_experts);
+        __syncthreads();
+#pragma unroll(IDS > 4 ? 4 : 1)
+        for (int i = thread; i < in_tile; i += THREADS)
+            list.sorted_token_ids[s.tile_begins[s.staged[i] >> 16] + i] = first_staged + (int)(s.staged[i] & 0xffff);
+    }
+    // [many_scatter]
+
+    // [many_close]
+    if (good)
+        close_groups(s, list, shares.log_shares, total);
+    write_result(list, shares.workspace, set, good, old);
+    // [many_close]
+}
+
+#endif

@@ -1,0 +1,193 @@
+/**
+ * @file chapters/14b_align_published_counts/rows.cuh
+ * @brief Published counts: a row of words for each block, two sets of rows in turn.
+ */
+#ifndef ALIGN_ROWS_CUH
+#define ALIGN_ROWS_CUH
+
+#include "exchange.h"
+#include "tile.cuh"
+
+// [rows_constants]
+#ifndef MAX_POLLS
+#define MAX_POLLS (1 << 22) /* seconds on a GPU */
+#endif
+
+typedef unsigned long long word64;
+
+/** How many rows a thread polls together, of words that have so many counts. */
+static constexpr __host__ __device__ int rows_at_once(int per_word)
+{
+    return per_word == 4 ? 8 : 4;
+}
+// [rows_constants]
+
+// [exchange]
+/**
+ * The workspace, all zeros before its first launch. Two sets of rows, in each a row for every block. A launch writes to
+ * the set that the last one did not, and clears what the last one wrote: so what it finds in its own set are zeros.
+ */
+struct exchange {
+    word64 last;    /* of the last launch: the words it wrote, times two, and in the lowest bit to which set */
+    word64 readers; /* blocks of this launch that have read `last`; in the upper half a bit for each set: gave up */
+};                  /* and then the rows: [2][ALIGN_MAX_BLOCKS * experts / 2] words */
+static const word64 WRITTEN = 1ull << 63; /* in a word that is published */
+
+/** Returns the bit of exchange.readers which records that a block gave up polling rows of that set. */
+static __device__ word64 gave_up(int set)
+{
+    return 1ull << (32 + set);
+}
+
+static __device__ word64 load_word(const word64 *word)
+{
+    return *(const volatile word64 *)word;
+}
+// [exchange]
+
+// [publish]
+/**
+ * Publishes `count`, of this thread's expert e, in the block's row: PER_WORD experts share a word. A whole warp does
+ * it.
+ */
+template <int PER_WORD>
+static __device__ void publish(word64 *row, int e, int count)
+{
+    word64 word = (word64)count;
+
+#pragma unroll
+    for (int counts = 1; counts < PER_WORD; counts *= 2)
+        word |= __shfl_down_sync(FULL_MASK, word, counts) << counts * (64 / PER_WORD);
+    if (e % PER_WORD == 0)
+        atomicExch(&row[e / PER_WORD], word | WRITTEN);
+}
+// [publish]
+
+// [read_rows]
+/** Stores the counts of a word together. counts[0] has number 0 and, in its upper half, 2; counts[1] has 1 and 3. */
+template <int PER_WORD>
+static __device__ void store_counts(int *to, const word64 counts[2])
+{
+    if (PER_WORD == 4)
+        *(int4 *)to = make_int4((int)counts[0], (int)counts[1], (int)(counts[0] >> 32), (int)(counts[1] >> 32));
+    else
+        *(int2 *)to = make_int2((int)counts[0], (int)counts[1]);
+}
+
+/**
+ * Sums all blocks' rows into s.counts, and the rows before this block's into s.cursors. Returns false if it gave up.
+ */
+template <int EXPERTS, int PER_WORD, int THREADS, int IDS>
+static __device__ __forceinline__ bool read_rows(const many_shared<EXPERTS, THREADS, IDS> &s, const list &list,
+                                                 const word64 *rows)
+{
+    const int words = s.experts / PER_WORD, groups = s.groups(words), bits = 64 / PER_WORD;
+    const int group = threadIdx.x / words, num_rows = gridDim.x;
+    const word64 mask = PER_WORD == 4 ? 0x0000ffff0000ffffull : 0xffffffffull;
+    constexpr int ROWS_AT_ONCE = rows_at_once(PER_WORD);
+    bool good = true;
+
+    for (int w = threadIdx.x % words; group < groups && w < words; w += THREADS) {
+        word64 sums[2] = {0, 0}, before[2] = {0, 0}; /* of counts number 0 and 2, and number 1 and 3 of a word */
+
+#pragma unroll 1
+        for (int first = group; first < num_rows; first += ROWS_AT_ONCE * groups) {
+            // [poll]
+            word64 seen[ROWS_AT_ONCE];
+            bool all = false;
+
+#pragma unroll 1
+            for (int polls = 0; !all && polls < MAX_POLLS; polls++) {
+                if (polls > 0)
+                    __nanosleep(20);
+                all = true;
+#pragma unroll
+                for (int k = 0; k < ROWS_AT_ONCE; k++) {
+                    const int row = first + k * groups;
+
+                    seen[k] = row < num_rows ? load_word(&rows[row * words + w]) : WRITTEN;
+                }
+#pragma unroll
+                for (int k = 0; k < ROWS_AT_ONCE; k++)
+                    all = all && seen[k] & WRITTEN;
+            }
+            good = good && all;
+            // [poll]
+            word64 sum = 0, earlier = 0; /* a count has room for ROWS_AT_ONCE of them */
+
+#pragma unroll
+            for (int k = 0; k < ROWS_AT_ONCE; k++) {
+                const word64 word = seen[k] & ~WRITTEN;
+
+                sum += word;
+                earlier += first + k * groups < (int)blockIdx.x ? word : 0;
+            }
+            sums[0] += sum & mask;
+            sums[1] += sum >> bits & mask;
+            before[0] += earlier & mask;
+            before[1] += earlier >> bits & mask;
+        }
+        store_counts<PER_WORD>(&s.partial[2 * group * s.experts + w * PER_WORD], sums);
+        store_counts<PER_WORD>(&s.partial[(2 * group + 1) * s.experts + w * PER_WORD], before);
+    }
+    if (__syncthreads_or(!good))
+        return false;
+    for (int e = threadIdx.x; e < s.experts; e = next_expert<EXPERTS, THREADS>(e)) {
+        int sum = 0, before = 0;
+
+#pragma unroll(EXPERTS ? 8 : 1)
+        for (int g = 0; g < groups; g++) {
+            sum += s.partial[2 * g * s.experts + e];
+            before += s.partial[(2 * g + 1) * s.experts + e];
+        }
+        s.counts[e] = sum;
+        s.begins[e] = blocks_for(sum, list);
+        s.cursors[e] = before;
+    }
+    return true;
+}
+// [read_rows]
+
+// [exchange_rows]
+/**
+ * Sums the rows of this launch's `set` once they are published, after clearing what the last launch wrote to the other
+ * set: `last` says how many words. The last block to have read `last` records this launch. Returns false if it gave up.
+ */
+template <int EXPERTS, int PER_WORD, int THREADS, int IDS>
+static __device__ __forceinline__ bool exchange_rows(const many_shared<EXPERTS, THREADS, IDS> &s, const list &list,
+                                                     exchange *workspace, word64 *sets, int set_words, word64 last)
+{
+    const int set = !(last & 1), words = s.experts / PER_WORD;
+    word64 readers = 0;
+
+#pragma unroll 1
+    for (int i = blockIdx.x * THREADS + threadIdx.x; i < (int)(last >> 1); i += gridDim.x * THREADS)
+        sets[!set * set_words + i] = 0;
+    if (threadIdx.x == 0)
+        readers = atomicAdd(&workspace->readers, 1ull);
+    const bool good = read_rows<EXPERTS, PER_WORD>(s, list, sets + set * set_words);
+    if (threadIdx.x == 0 && (unsigned)readers == gridDim.x - 1) { /* all have read `last`: it may change */
+        atomicAnd(&workspace->readers, gave_up(set));
+        atomicExch(&workspace->last, (word64)gridDim.x * words << 1 | set);
+    }
+    return good;
+}
+// [exchange_rows]
+
+// [write_result]
+/** Makes -1 what stays in num_tokens_post_padded if any block gave up. `old` is what block 0 found there. */
+static __device__ __forceinline__ void write_result(const list &list, exchange *workspace, int set, bool good, int old)
+{
+    if (threadIdx.x == 0 && !good) {
+        atomicOr(&workspace->readers, gave_up(set));
+        __threadfence(); /* a thread that finds the -1 finds the bit too */
+        atomicExch(list.num_tokens_post_padded, -1);
+    } else if (threadIdx.x == 0 && blockIdx.x == 0 && old == -1) { /* by a block of this launch, or an earlier one? */
+        __threadfence();
+        if (load_word(&workspace->readers) & gave_up(set))
+            atomicExch(list.num_tokens_post_padded, -1);
+    }
+}
+// [write_result]
+
+#endif

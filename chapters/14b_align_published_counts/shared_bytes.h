@@ -1,0 +1,23 @@
+/** @file chapters/14b_align_published_counts/shared_bytes.h  What a launch asks of a GPU. */
+#ifndef ALIGN_SHARED_BYTES_H
+#define ALIGN_SHARED_BYTES_H
+
+#include "harness/align/align.h"
+
+/**
+ * Shared memory that a block of the kernel for many ids needs, if that is more than 48 KB: nine words for each
+ * of more than 256 experts, or, from 524,289 ids on, tiles of 16,384 ids.
+ */
+static inline size_t align_tile_bytes(const struct align_problem *problem)
+{
+    const size_t experts = ((size_t)problem->num_experts + 255) / 256 * 256;
+    const size_t of_experts = (9 * experts + 256) * sizeof(int32_t);
+
+    if (problem->numel <= 4096 && problem->kernel != ALIGN_KERNEL_LARGE)
+        return 0;
+    if (problem->num_experts > 256)
+        return of_experts > 48 * 1024 ? of_experts : 0;
+    return problem->numel > 524288 ? 167 * 1024 : 0;
+}
+
+#endif

@@ -1,0 +1,218 @@
+/**
+ * @file chapters/14b_align_published_counts/tile.cuh
+ * @brief A block's tile of ids: ranks by bits, and the ids in order in shared memory. Chapter 14a's bits, a word column
+ * for each expert.
+ */
+#ifndef ALIGN_TILE_CUH
+#define ALIGN_TILE_CUH
+
+#include "kernels/align_groups.cuh"
+
+#include <limits.h>
+
+// [tile_constants]
+enum { LOG_LONG_RUN = 3, LONG_TILE = 16 };
+// [tile_constants]
+
+// [many_shared]
+/** What a thread block of align_many_kernel has in shared memory. */
+template <int EXPERTS, int THREADS, int IDS>
+struct many_shared {
+    static constexpr int WARPS = THREADS / WARP_SIZE, TILE = THREADS * IDS;
+    static constexpr int WORDS = TILE >> LOG_LONG_RUN >> 5; /* a bit for each run of ids of a tile */
+    int experts;                                            /* EXPERTS, unless that is 0 */
+    int *sums;                                              /* [experts / WARP_SIZE] */
+    int *part_counts;      /* [experts] ids of this block's part, but for its last tile */
+    int *tile_counts;      /* [experts] ids of a tile */
+    int *tile_begins;      /* [experts] where they begin in `staged` */
+    int *counts;           /* [experts] ids of all blocks */
+    int *begins;           /* [experts] first block of rows */
+    int *cursors;          /* [experts] behind the block's last id that is not written yet */
+    unsigned *staged;      /* [TILE] a tile's ids by expert: the expert, times 65536, and the position */
+    unsigned *marks;       /* [WORDS][experts] of a tile: a bit for each run of ids, if one is the expert's */
+    unsigned short *bases; /* [WORDS][experts] how many bits the words before have */
+    int *partial;          /* [groups][2][experts], in the place of marks */
+
+    /** Sets of threads that read rows at the same time. A row has `words` words, one for each thread of a set. */
+    static __host__ __device__ int groups(int words)
+    {
+        return words < THREADS ? THREADS / words : 1;
+    }
+
+    static size_t bytes(int experts, int words)
+    {
+        const size_t marking = (size_t)WORDS * experts * (sizeof(unsigned) + sizeof(unsigned short));
+        const size_t reading = (size_t)2 * groups(words) * experts * sizeof(int);
+
+        return ((size_t)7 * experts + TILE) * sizeof(int) + (marking > reading ? marking : reading);
+    }
+
+    __device__ many_shared(int4 *shared, const list &list) : experts(experts_of<EXPERTS>(list))
+    {
+        sums = (int *)shared;
+        part_counts = sums + experts;
+        tile_counts = part_counts + experts;
+        tile_begins = tile_counts + experts;
+        counts = tile_begins + experts;
+        begins = counts + experts;
+        cursors = begins + experts;
+        staged = (unsigned *)(cursors + experts);
+        partial = (int *)(staged + TILE);
+        marks = staged + TILE;
+        bases = (unsigned short *)(marks + WORDS * experts);
+    }
+};
+// [many_shared]
+
+// [scan_experts]
+/**
+ * The thread's expert after e. None, as the compiler can tell, where there are threads enough: such loops are no loops.
+ */
+template <int EXPERTS, int THREADS>
+static __device__ int next_expert(int e)
+{
+    return EXPERTS && EXPERTS <= THREADS ? INT_MAX : e + THREADS;
+}
+
+/**
+ * Turns a number for each expert into the sum of those before it, and returns the sum of all. A thread's own experts
+ * are its own before; all may read them afterwards.
+ */
+template <int EXPERTS, int THREADS>
+static __device__ __forceinline__ int scan_experts(int *numbers, int *sums, int num_experts)
+{
+    const int experts = EXPERTS ? EXPERTS : num_experts;
+    const int lane = threadIdx.x % WARP_SIZE;
+    int sum = 0;
+
+#pragma unroll 1
+    for (int e = threadIdx.x; e < experts; e = next_expert<EXPERTS, THREADS>(e)) {
+        const int own = numbers[e];
+        const int inclusive = scan_lanes(own);
+
+        numbers[e] = inclusive - own;
+        if (lane == WARP_SIZE - 1)
+            sums[e / WARP_SIZE] = inclusive;
+    }
+    __syncthreads();
+#pragma unroll 1
+    for (int first = 0; first < experts; first += THREADS) {
+        const int e = first + threadIdx.x;
+        int before = 0;
+
+        sum = 0;
+#pragma unroll(EXPERTS ? FAST_EXPERTS / WARP_SIZE / 4 : 1)
+        for (int group = 0; group < experts / WARP_SIZE; group += 4) {
+            const int4 four = *(const int4 *)&sums[group];
+
+            sum += four.x + four.y + four.z + four.w;
+            before += four.x * (group < e / WARP_SIZE) + four.y * (group + 1 < e / WARP_SIZE) +
+                      four.z * (group + 2 < e / WARP_SIZE) + four.w * (group + 3 < e / WARP_SIZE);
+        }
+        if (e < experts)
+            numbers[e] += before;
+    }
+    __syncthreads();
+    return sum;
+}
+// [scan_experts]
+
+// [mark_tile]
+/** Reads the experts of a thread's ids of a tile, every THREADS-th of them. */
+template <typename Id, int THREADS, int IDS>
+static __device__ __forceinline__ void read_tile(int expert[IDS], const Id *ids, int num_ids, int num_experts)
+{
+#pragma unroll
+    for (int k = 0; k < IDS; k++) {
+        const int i = threadIdx.x + k * THREADS;
+
+        expert[k] = expert_of(i < num_ids ? ids[i] : (Id)-1, num_experts);
+    }
+}
+
+/**
+ * Sets a bit for each run of 2^log_run ids of a tile, in its expert's words. False if a run has an expert twice: the
+ * bits are of no use then. Ends with a barrier.
+ */
+template <int EXPERTS, int THREADS, int IDS>
+static __device__ __forceinline__ bool mark_tile(const many_shared<EXPERTS, THREADS, IDS> &s, const int expert[IDS],
+                                                 int log_run)
+{
+    const int run = threadIdx.x >> log_run, /* of the thread's first id */
+        words = THREADS >> log_run >> 5;    /* from one of its ids to the next */
+    const unsigned bit = 1u << run % 32;
+    bool twice = false;
+
+#pragma unroll 1
+    for (int i = threadIdx.x; i < s.WORDS * s.experts / 4; i += THREADS)
+        ((int4 *)s.marks)[i] = make_int4(0, 0, 0, 0);
+    __syncthreads();
+#pragma unroll
+    for (int k = 0; k < IDS; k++)
+        if (expert[k] >= 0)
+            twice |= (atomicOr(&s.marks[(run / 32 + k * words) * s.experts + expert[k]], bit) & bit) != 0;
+    return !__syncthreads_or(twice);
+}
+// [mark_tile]
+
+// [sum_words]
+/** Sums expert e's bits before each word into s.bases, and all of them into s.tile_counts; returns those. */
+template <int EXPERTS, int THREADS, int IDS>
+static __device__ int sum_words(const many_shared<EXPERTS, THREADS, IDS> &s, int e)
+{
+    int sum = 0;
+
+#pragma unroll 4
+    for (int word = 0; word < s.WORDS; word++) {
+        s.bases[word * s.experts + e] = (unsigned short)sum;
+        sum += __popc(s.marks[word * s.experts + e]);
+    }
+    s.tile_counts[e] = sum;
+    s.tile_begins[e] = sum;
+    return sum;
+}
+// [sum_words]
+
+// [stage_tile]
+/** Puts the tile's ids in order, in shared memory; returns how many there are. Ends with a barrier. */
+template <int EXPERTS, int THREADS, int IDS>
+static __device__ __forceinline__ int stage_tile(const many_shared<EXPERTS, THREADS, IDS> &s, const int expert[IDS],
+                                                 int log_run)
+{
+    const int sum = scan_experts<EXPERTS, THREADS>(s.tile_begins, s.sums, s.experts);
+    const int run = threadIdx.x >> log_run, words = THREADS >> log_run >> 5;
+    const unsigned below = lanes_below(run % 32);
+
+#pragma unroll
+    for (int k = 0; k < IDS; k++) {
+        const int word = (run / 32 + k * words) * s.experts + expert[k];
+
+        if (expert[k] >= 0)
+            s.staged[s.tile_begins[expert[k]] + s.bases[word] + __popc(s.marks[word] & below)] =
+                (unsigned)expert[k] << 16 | (threadIdx.x + k * THREADS);
+    }
+    __syncthreads();
+    return sum;
+}
+// [stage_tile]
+
+// [count_ids]
+/** Adds the ids of [begin, end) to s.part_counts. Their loads are under way together, IDS of them. */
+template <typename Id, int EXPERTS, int THREADS, int IDS>
+static __device__ __forceinline__ void count_ids(const many_shared<EXPERTS, THREADS, IDS> &s, const Id *ids, int begin,
+                                                 int end, int num_experts)
+{
+#pragma unroll 1
+    for (int tile = begin; tile < end; tile += s.TILE) {
+        int expert[IDS];
+
+        read_tile<Id, THREADS, IDS>(expert, ids + tile, end - tile, num_experts);
+#pragma unroll
+        for (int k = 0; k < IDS; k++)
+            if (expert[k] >= 0)
+                atomicAdd(&s.part_counts[expert[k]], 1);
+    }
+}
+// [count_ids]
+
+#endif

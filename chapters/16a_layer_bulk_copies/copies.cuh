@@ -1,0 +1,147 @@
+/** @file chapters/16a_layer_bulk_copies/copies.cuh  One warp copies weights, one the rows of tokens. */
+#ifndef MOE_COPIES_CUH
+#define MOE_COPIES_CUH
+
+#include "tiles.cuh"
+
+// [lines]
+/** Copies a stage's lines, each by the lane of its number: up to LINE elements from `from` on, which have `left`. */
+static __device__ void copy_lines(const bf16 *from, int left, int lines, bf16 (*stage)[PITCH], mbarrier *filled)
+{
+    const int lane = threadIdx.x % WARP_SIZE, bytes = (left < LINE ? left : LINE) * (int)sizeof(bf16);
+
+    if (lane == 0)
+        mbarrier_arrive_expect(filled, lines * bytes);
+    __syncwarp(); /* the bytes are announced before they come */
+    if (lane < lines)
+        bulk_copy(stage[lane], from, bytes, filled);
+}
+// [lines]
+
+// [weights]
+/** Copies a tile's weights, step by step: a stage for each consumer, behind the one that the tokens get. */
+template <typename Tile>
+static __device__ void copy_weights(const moe_problem &problem, const order &tile, const bf16 *weights, int length,
+                                    turn<Tile::STAGES> &at, shared<Tile> &s)
+{
+    const int line = threadIdx.x % ROWS;
+    const int64_t row = tile.first ? tile.expert * 2 * (int64_t)problem.intermediate_size + tile.first_output +
+                                         line % 8 + line / 8 * problem.intermediate_size
+                                   : tile.expert * (int64_t)problem.hidden_size + tile.first_output + line;
+    const int64_t to_next = (tile.first ? ROWS / 2 : ROWS) * (int64_t)length; /* the next consumer's rows */
+    const bf16 *const from = weights + row * length;
+
+    for (int k = 0; k < length; k += LINE) {
+        at.next();
+        for (int consumer = 0; consumer < Tile::CONSUMERS; consumer++, at.next()) {
+            mbarrier_wait(&s.emptied[at.place], at.parity ^ 1);
+            copy_lines(from + consumer * to_next + k, length - k, ROWS, s.ring[at.place], &s.filled[at.place]);
+        }
+    }
+}
+// [weights]
+
+// [take]
+/** Takes tiles until there are no more, publishes them within the block, and copies their weights. One warp. */
+template <typename Tile>
+static __device__ void copy_all_weights(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
+                                        shared<Tile> &s)
+{
+    const int lane = threadIdx.x % WARP_SIZE, num_blocks = *buffers.num_tokens_post_padded / problem.block_size;
+    const int num_tiles = num_blocks * (tiles_of<Tile, true>(problem) + tiles_of<Tile, false>(problem));
+    turn<Tile::STAGES> at;
+    turn<2> slot;
+
+    for (int item = blockIdx.x, next = 0;; item = next, slot.next()) {
+        order tile = {-1, 0, 0, 0, false};
+
+        mbarrier_wait(&s.done[slot.place], slot.parity ^ 1);
+        if (item < num_tiles) {
+            if (lane == 0)
+                next = gridDim.x + atomicAdd(&counters->next, 1);
+            next = __shfl_sync(FULL_MASK, next, 0);
+            tile = find_tile<Tile>(problem, buffers.expert_ids, num_blocks, item);
+        }
+        if (lane == 0) {
+            s.orders[slot.place] = tile;
+            mbarrier_arrive(&s.taken[slot.place]);
+        }
+        if (tile.count < 0)
+            return;
+        if (tile.expert >= 0)
+            copy_weights<Tile>(problem, tile, (const bf16 *)(tile.first ? buffers.w13 : buffers.w2),
+                               tile.first ? problem.hidden_size : problem.intermediate_size, at, s);
+        __syncwarp();
+    }
+}
+// [take]
+
+// [order]
+/** Adds to an order which positions they are, and publishes it. One warp. */
+template <typename Tile>
+static __device__ void complete_order(const moe_problem &problem, const moe_buffers &buffers, turn<2> slot,
+                                      shared<Tile> &s)
+{
+    order &tile = s.orders[slot.place];
+
+    mbarrier_wait(&s.taken[slot.place], slot.parity);
+    if (tile.count >= 0) {
+        const int count = find_positions<Tile>(problem, buffers, tile.block, s.positions[slot.place]);
+
+        __syncwarp(); /* the lanes have read what lane 0 now writes */
+        if (threadIdx.x % WARP_SIZE == 0)
+            tile.count = count;
+    }
+    mbarrier_arrive(&s.ordered[slot.place]);
+}
+// [order]
+
+// [tokens]
+/** Copies the tokens' lines of a tile, step by step, into the stage before those of the weights. */
+template <typename Tile>
+static __device__ void copy_tokens(const bf16 *from, int length, int lines, turn<Tile::STAGES> &at, shared<Tile> &s)
+{
+    for (int k = 0; k < length; k += LINE) {
+        mbarrier_wait(&s.emptied[at.place], at.parity ^ 1);
+        copy_lines(from + k, length - k, lines, s.ring[at.place], &s.filled[at.place]);
+        for (int i = 0; i < 1 + Tile::CONSUMERS; i++)
+            at.next();
+    }
+}
+// [tokens]
+
+// [all_tokens]
+/** Copies the tokens of all tiles. One warp. */
+template <typename Tile>
+static __device__ void copy_all_tokens(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
+                                       shared<Tile> &s)
+{
+    const int line = threadIdx.x % WARP_SIZE, needed = tiles_of<Tile, true>(problem) * Tile::CONSUMER_WARPS;
+    turn<Tile::STAGES> at;
+    turn<2> slot;
+
+    for (;; slot.next()) {
+        complete_order<Tile>(problem, buffers, slot, s);
+        mbarrier_wait(&s.ordered[slot.place], slot.parity);
+        const order tile = s.orders[slot.place];
+
+        if (tile.count < 0)
+            return;
+        const int length = tile.first ? problem.hidden_size : problem.intermediate_size;
+        const bool ready = tile.first || tile.expert < 0 || wait_for(counters, &counters->ready[tile.block], needed);
+        const int position = line < tile.count ? s.positions[slot.place][line] : 0;
+        const bf16 *from = (const bf16 *)(tile.first ? buffers.hidden : buffers.intermediate) +
+                           (int64_t)(tile.first ? position / problem.topk : position) * length;
+
+        if (!tile.first)
+            async_proxy_fence(); /* what threads have stored is read by bulk copies */
+        if (!ready)
+            from = (const bf16 *)buffers.w2; /* any row will do: the output becomes NaN */
+        mbarrier_arrive(&s.done[slot.place]);
+        if (tile.expert >= 0)
+            copy_tokens<Tile>(from, length, tile.count, at, s);
+    }
+}
+// [all_tokens]
+
+#endif

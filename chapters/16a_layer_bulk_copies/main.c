@@ -1,0 +1,48 @@
+/** @file main.c  Chapter 16a: the layer in one launch, fed by bulk copies. */
+#include "harness/moe/moe.h"
+
+/** Shapes that this chapter has no kernel for go through chapter 11b's: so this limit is that chapter's. */
+static const char *unsupported_reason(const struct moe_problem *problem)
+{
+    if (problem->block_size % 16 != 0)
+        return "--block-size: not a multiple of 16; a product takes 16 tokens of one expert";
+    return NULL;
+}
+
+/** A block of tokens is a tile's. */
+static int block_size(const struct moe_problem *problem)
+{
+    (void)problem;
+    return 16;
+}
+
+/** As tiles.cuh has them: four counters for all, and one for each block of tokens. */
+static size_t workspace_bytes(const struct moe_problem *problem)
+{
+    return (4 + (size_t)(problem->capacity / problem->block_size)) * sizeof(int32_t);
+}
+
+/** What the chapter before works best with. */
+static int block_size_before(const struct moe_problem *problem)
+{
+    return problem->num_tokens * problem->topk < 16 * (int64_t)problem->num_experts ? 16 : 192;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct moe_chapter chapter = {
+        .implementation = {.name = "16a_layer_bulk_copies",
+                           .needs = {.capability = 90, .what = "bulk copies"},
+                           .unsupported_reason = unsupported_reason,
+                           .block_size = block_size,
+                           .workspace_bytes = workspace_bytes,
+                           .workspace_zeroed = true,
+                           .bench_most_tokens = 4096,
+                           .launch = moe_launch},
+        .before = {.name = "11d_moe_async_ring",
+                   .block_size = block_size_before,
+                   .bench_most_tokens = 64,
+                   .launch = moe_launch_before},
+    };
+    return moe_main(argc, argv, &chapter);
+}

@@ -1,0 +1,147 @@
+/** @file chapters/16a_layer_bulk_copies/products.cuh  The warps that multiply. */
+#ifndef MOE_PRODUCTS_CUH
+#define MOE_PRODUCTS_CUH
+
+#include "kernels/tensor_core.cuh"
+#include "kernels/transpose.cuh"
+#include "tiles.cuh"
+
+// [multiply_stage]
+/** Multiplies `length` elements of 16 rows and 16 tokens, of which `count` exist: lanes past them load the last one. */
+static __device__ __forceinline__ void multiply_stage(float (&sums)[2][4], const bf16 (*weights)[PITCH],
+                                                      const bf16 (*tokens)[PITCH], int length, int count)
+{
+    const int lane = threadIdx.x % WARP_SIZE, token = lane / 16 * PRODUCT_TOKENS + lane % 8;
+    const bf16 *const row = weights[lane % 16] + lane / 16 * PIECE;
+    const bf16 *const column = tokens[token < count ? token : count - 1] + lane / 8 % 2 * PIECE;
+
+#pragma unroll 4
+    for (int k = 0; k < length; k += PRODUCT_K) {
+        uint32_t a[4], b[4];
+
+        ldmatrix_x4(a, row + k);
+        ldmatrix_x4(b, column + k);
+        mma_m16n8k16_bf16(sums[0], a, b);
+        mma_m16n8k16_bf16(sums[1], a, b + 2);
+    }
+}
+// [multiply_stage]
+
+// [multiply]
+/** Adds up the products of a consumer's 16 rows and 16 tokens: waits for every stage, and multiplies its own. */
+template <typename Tile>
+static __device__ __forceinline__ void multiply(float (&sums)[2][4], int length, int count, turn<Tile::STAGES> &at,
+                                                shared<Tile> &s)
+{
+    const int consumer = threadIdx.x / WARP_SIZE, lane = threadIdx.x % WARP_SIZE;
+
+    for (int k = 0; k < length; k += LINE) {
+        const int tokens = at.place;
+
+        mbarrier_wait(&s.filled[at.place], at.parity);
+        at.next();
+        for (int i = 0; i < Tile::CONSUMERS; i++, at.next()) {
+            mbarrier_wait(&s.filled[at.place], at.parity);
+            if (i == consumer)
+                multiply_stage(sums, s.ring[at.place], s.ring[tokens], length - k < LINE ? length - k : LINE, count);
+            __syncwarp(); /* all lanes have loaded their fragments */
+            if (lane == 0)
+                mbarrier_arrive(&s.emptied[at.place]);
+        }
+        if (lane == 0)
+            mbarrier_arrive(&s.emptied[tokens]);
+    }
+}
+// [multiply]
+
+// [results]
+/** Returns x * sigmoid(x), divided roughly: f32's last two places are far beyond bf16's. */
+static __device__ float silu(float x)
+{
+    return __fdividef(x, 1.0f + __expf(-x));
+}
+
+/** Packs two numbers as bf16, the first in the lower half. */
+static __device__ unsigned pack(float low, float high)
+{
+    const unsigned upper = __bfloat16_as_ushort(__float2bfloat16_rn(high));
+
+    return upper << 16 | __bfloat16_as_ushort(__float2bfloat16_rn(low));
+}
+// [results]
+
+// [store]
+/**
+ * Stores a warp's results. A thread has, of 8 tokens, rows g and g + 8 of tokens 2t and 2t + 1, with g = lane / 4 and
+ * t = lane % 4; transposed it has rows 2t and 2t + 1, and those + 8, of token g.
+ */
+template <typename Tile>
+static __device__ __forceinline__ void store(const moe_problem &problem, const moe_buffers &buffers, const order &tile,
+                                             const int *positions, const float (&sums)[2][4])
+{
+    const int lane = threadIdx.x % WARP_SIZE, consumer = threadIdx.x / WARP_SIZE;
+    const int output = tile.first_output + consumer * ROWS / (tile.first ? 2 : 1) + lane % 4 * 2;
+
+#pragma unroll
+    for (int i = 0; i < 2; i++) {
+        const float *const a = sums[i];
+        const int token = i * 8 + lane / 4;
+
+        if (tile.first) {
+            const unsigned both = transpose_8x8(pack(silu(a[0]) * a[2], silu(a[1]) * a[3]));
+
+            if (token < tile.count)
+                *(unsigned *)((bf16 *)buffers.intermediate + (int64_t)positions[token] * problem.intermediate_size +
+                              output) = both;
+        } else {
+            const unsigned low = transpose_8x8(pack(a[0], a[1])), high = transpose_8x8(pack(a[2], a[3]));
+
+            if (token < tile.count) {
+                unsigned *const to = (unsigned *)((bf16 *)buffers.partial +
+                                                  (int64_t)positions[token] * problem.hidden_size + output);
+                to[0] = low;
+                to[4] = high;
+            }
+        }
+    }
+}
+// [store]
+
+// [consume_tile]
+/** Computes a tile. */
+template <typename Tile>
+static __device__ __forceinline__ void consume_tile(const moe_problem &problem, const moe_buffers &buffers,
+                                                    const order &tile, const int *positions, turn<Tile::STAGES> &at,
+                                                    shared<Tile> &s)
+{
+    const int length = tile.first ? problem.hidden_size : problem.intermediate_size;
+    float sums[2][4] = {};
+
+    multiply<Tile>(sums, tile.expert >= 0 ? length : 0, tile.count, at, s);
+    store<Tile>(problem, buffers, tile, positions, sums);
+}
+// [consume_tile]
+
+// [consume]
+/** Computes tiles as they are ordered. */
+template <typename Tile>
+static __device__ void consume(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
+                               shared<Tile> &s)
+{
+    turn<Tile::STAGES> at;
+    turn<2> slot;
+
+    for (;; slot.next()) {
+        mbarrier_wait(&s.ordered[slot.place], slot.parity);
+        const order tile = s.orders[slot.place];
+
+        if (tile.count < 0)
+            return;
+        consume_tile<Tile>(problem, buffers, tile, s.positions[slot.place], at, s);
+        count_up(tile.first ? &counters->ready[tile.block] : &counters->finished);
+        mbarrier_arrive(&s.done[slot.place]);
+    }
+}
+// [consume]
+
+#endif

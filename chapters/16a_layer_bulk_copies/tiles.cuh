@@ -1,0 +1,159 @@
+/**
+ * @file chapters/16a_layer_bulk_copies/tiles.cuh
+ * @brief What a block computes at a time, and how its warps and the other blocks learn of it.
+ */
+#ifndef MOE_TILES_CUH
+#define MOE_TILES_CUH
+
+#include "harness/moe/moe.h"
+#include "kernels/bulk_copy.cuh"
+#include "kernels/dtype.cuh"
+#include "kernels/messages.cuh"
+
+// [constants]
+typedef __nv_bfloat16 bf16;
+
+enum { WARP_SIZE = 32 };
+/* A warp's product: 16 rows by 8 tokens, 16 deep. */
+enum { ROWS = 16, PRODUCT_TOKENS = 8, PRODUCT_K = 16 };
+/* A stage has lines of 2 KB, each copied by one instruction. 16 bytes between them put 8 lines into 32 banks. */
+enum { PIECE = 16 / sizeof(bf16), LINE = 1024, PITCH = LINE + PIECE };
+#ifndef MAX_POLLS
+#define MAX_POLLS (1 << 24) /* seconds on a GPU */
+#endif
+static const unsigned FULL_MASK = 0xffffffffu;
+// [constants]
+
+// [tile]
+/**
+ * What a block computes at a time: up to TOKENS tokens of one expert, and 16 rows of weights for each of its consumers,
+ * which are warps. A stage of the ring has 16 lines: of all tokens, or of one consumer's weights.
+ */
+template <int CONSUMERS_, int TOKENS_, int STAGES_>
+struct tile {
+    static constexpr int CONSUMERS = CONSUMERS_, TOKENS = TOKENS_, STAGES = STAGES_;
+    static constexpr int CONSUMER_WARPS = CONSUMERS;
+    static constexpr int WARPS = CONSUMER_WARPS + 2; /* the last two copy */
+    static constexpr int THREADS = WARPS * WARP_SIZE;
+    static constexpr int WEIGHTS = CONSUMERS * ROWS; /* rows of weights */
+    static_assert(TOKENS == ROWS, "a stage has as many lines for tokens as for weights");
+    static_assert(STAGES > CONSUMERS, "a tile's step fits into the ring");
+};
+typedef tile<4, 16, 7> few_tokens; /* 226 KB of the 227 that a block may have */
+// [tile]
+
+// [shared]
+/** The tile that consumers compute next: published by the warps that copy. */
+struct order {
+    int count;        /* of tokens; -1: no more tiles */
+    int expert;       /* -1: not here, its results are zeros */
+    int block;        /* of tokens */
+    int first_output; /* of the results' rows */
+    bool first;       /* of the two products */
+};
+
+/** What a block has in shared memory. Barriers of two kinds: something has come, and it is no longer needed. */
+template <typename Tile>
+struct shared {
+    bf16 ring[Tile::STAGES][ROWS][PITCH];
+    int positions[2][Tile::TOKENS];
+    order orders[2];
+    mbarrier filled[Tile::STAGES], emptied[Tile::STAGES], taken[2], ordered[2], done[2];
+};
+
+/** An index into a ring, and how often the ring has been gone round, even or odd. */
+template <int PLACES>
+struct turn {
+    int place = 0;
+    unsigned parity = 0;
+
+    __device__ void next()
+    {
+        place = place + 1 == PLACES ? 0 : place + 1;
+        parity ^= place == 0;
+    }
+};
+// [shared]
+
+// [counters]
+/** The workspace: zeros before a launch, and after it. */
+struct counters {
+    int next;     /* tiles that have been taken, but for the first of every block */
+    int finished; /* warps that have stored their part of a tile of the second product */
+    int failed;   /* 1: a warp has waited too long */
+    int left;     /* warps that need none of this any more */
+    int ready[1]; /* of each block of tokens: warps that have stored their part of a tile of the first product */
+};
+
+/** Publishes that the warp has stored its part. */
+static __device__ void count_up(int *counter)
+{
+    __syncwarp();
+    if (threadIdx.x % WARP_SIZE == 0)
+        add_release(counter, 1);
+}
+
+/** Waits, as a warp, until the counter has come to `count`. False: it has taken too long, here or elsewhere. */
+static __device__ bool wait_for(counters *all, const int *counter, int count)
+{
+    bool there = load_acquire(counter) >= count;
+
+    for (int polls = 0; !there && polls < MAX_POLLS && *(volatile int *)&all->failed == 0; polls++) {
+        __nanosleep(40);
+        there = load_acquire(counter) >= count;
+    }
+    if (!there)
+        *(volatile int *)&all->failed = 1;
+    return __all_sync(FULL_MASK, there);
+}
+// [counters]
+
+// [find_tile]
+/** Returns how many tiles the results of each product are for one block of tokens. */
+template <typename Tile, bool FIRST>
+static __host__ __device__ int tiles_of(const moe_problem &problem)
+{
+    const int outputs = Tile::WEIGHTS / (FIRST ? 2 : 1),
+              width = FIRST ? problem.intermediate_size : problem.hidden_size;
+
+    return (width + outputs - 1) / outputs;
+}
+
+/**
+ * Finds tile `item` of the list: all of the first product, then all of the second. An expert's blocks of tokens are
+ * neighbours in `expert_ids`; tiles that need the same weights are made neighbours, of 32 blocks at a time, as in
+ * chapter 11d.
+ */
+template <typename Tile>
+static __device__ order find_tile(const moe_problem &problem, const int *expert_ids, int num_blocks, int item)
+{
+    const int lane = threadIdx.x % WARP_SIZE, tiles_of_first = num_blocks * tiles_of<Tile, true>(problem);
+    const bool first = item < tiles_of_first;
+    const int tiles = first ? tiles_of<Tile, true>(problem) : tiles_of<Tile, false>(problem);
+    const int number = first ? item : item - tiles_of_first, outputs = Tile::WEIGHTS / (first ? 2 : 1);
+    const int block = number / tiles, window = block / WARP_SIZE * WARP_SIZE;
+    const int expert_here = window + lane < num_blocks ? expert_ids[window + lane] : -1;
+    const int expert = __shfl_sync(FULL_MASK, expert_here, block % WARP_SIZE);
+    const unsigned same = __ballot_sync(FULL_MASK, expert_here == expert);
+    const int lowest = window + __ffs((int)same) - 1, i = number - lowest * tiles;
+
+    if (expert < 0) /* no weights, and perhaps not neighbours */
+        return order{0, expert, block, number % tiles * outputs, first};
+    return order{0, expert, lowest + i % __popc(same), i / __popc(same) * outputs, first};
+}
+
+/** Reads a block's positions. Pads are last. Returns how many are no pads. */
+template <typename Tile>
+static __device__ int find_positions(const moe_problem &problem, const moe_buffers &buffers, int block, int *positions)
+{
+    const int num_positions = (int)(problem.num_tokens * problem.topk), lane = threadIdx.x % WARP_SIZE;
+    const int *const places = buffers.sorted_token_ids + (int64_t)block * problem.block_size;
+    const int position = lane < Tile::TOKENS ? places[lane] : num_positions;
+
+    if (lane < Tile::TOKENS)
+        positions[lane] = position;
+    return __popc(__ballot_sync(FULL_MASK, position < num_positions));
+}
+// [find_tile]
+
+#endif

@@ -1,0 +1,184 @@
+/**
+ * @file moe.cu
+ * @brief Chapter 16b: the layer in one launch, multiplied by warpgroups.
+ *
+ * Before: a warp loads fragments from a stage and multiplies 16 rows by 16 tokens.
+ * Now:    four warps together multiply 64 rows by up to 192 tokens, straight from shared memory. One warp of a block
+ *         copies weights by tensor maps, three copy tokens, four or eight multiply.
+ * Watch:  bulk copies, one for 8 KB; no fragment is loaded; tensor-core operations of a tile fit the tokens that it
+ *         has.
+ */
+#include "copies.cuh"
+#include "products.cuh"
+
+#include <limits.h>
+
+// [sum]
+/**
+ * Adds up what the experts of a token have made, 8 elements a thread, in the order in which store() left them. Not
+ * `good`: NaN.
+ */
+template <typename Tile>
+static __device__ void sum(const moe_problem &problem, const moe_buffers &buffers, bool good)
+{
+    const int pieces = problem.hidden_size / PIECE, topk = good ? problem.topk : 0;
+    const int64_t num_pieces = problem.num_tokens * pieces;
+
+    for (int64_t i = (int64_t)blockIdx.x * Tile::CONSUMER_WARPS * WARP_SIZE + threadIdx.x; i < num_pieces;
+         i += (int64_t)gridDim.x * Tile::CONSUMER_WARPS * WARP_SIZE) {
+        const int64_t token = i / pieces;
+        const int piece = (int)(i - token * pieces);
+        const int4 *const partial = (const int4 *)buffers.partial + token * problem.topk * pieces + piece;
+        unsigned *const to = (unsigned *)((bf16 *)buffers.output + token * problem.hidden_size + piece / 16 * 128 +
+                                          piece % 16 / 4 * 16 + piece % 4 * 2);
+        float sums[PIECE] = {};
+
+#pragma unroll 8
+        for (int k = 0; k < topk; k++) {
+            const int4 word = __ldcg(&partial[(int64_t)k * pieces]);
+            const float weight = buffers.topk_weights[token * problem.topk + k];
+
+#pragma unroll
+            for (int e = 0; e < PIECE; e++)
+                sums[e] += weight * unpack(word, (const bf16 *)NULL, e);
+        }
+#pragma unroll
+        for (int e = 0; e < PIECE; e += 2)
+            to[e / 4 * 32 + e / 2 % 2 * 4] = good ? pack(sums[e], sums[e + 1]) : 0xffffffffu;
+    }
+}
+// [sum]
+
+// [leave]
+/** Leaves the launch, as a warp: the last one leaves the counters as they were. */
+template <typename Tile>
+static __device__ void leave(const moe_problem &problem, const moe_buffers &buffers, counters *counters)
+{
+    const int lane = threadIdx.x % WARP_SIZE, num_blocks = *buffers.num_tokens_post_padded / problem.block_size;
+    int before = 0;
+
+    __syncwarp();
+    if (lane == 0)
+        before = add_acquire_release(&counters->left, 1);
+    if (__shfl_sync(FULL_MASK, before, 0) < (int)gridDim.x * Tile::WARPS - 1)
+        return;
+    __syncwarp();
+    for (int i = lane; i < num_blocks; i += WARP_SIZE)
+        counters->ready[i] = 0;
+    if (lane == 0) {
+        counters->next = 0;
+        counters->finished = 0;
+        counters->failed = 0;
+        counters->left = 0;
+    }
+}
+// [leave]
+
+// [kernel]
+/** Grid: as many blocks as the device holds at a time. */
+template <typename Tile>
+static __global__ void __launch_bounds__(Tile::THREADS, 1)
+    layer_kernel(moe_problem problem, moe_buffers buffers, counters *counters, const __grid_constant__ tensor_map w13,
+                 const __grid_constant__ tensor_map w2)
+{
+    extern __shared__ __align__(1024) unsigned char bytes[];
+    shared<Tile> &s = *(shared<Tile> *)bytes;
+
+    if (threadIdx.x == 0) {
+        for (int i = 0; i < Tile::STAGES; i++) {
+            mbarrier_init(&s.filled[i], COPIERS + 1); /* 96 copy tokens, 1 announces weights */
+            mbarrier_init(&s.emptied[i], Tile::CONSUMER_WARPS);
+        }
+        for (int i = 0; i < 2; i++) {
+            mbarrier_init(&s.taken[i], 1);
+            mbarrier_init(&s.ordered[i], WARP_SIZE);                  /* the threads that write positions */
+            mbarrier_init(&s.done[i], (Tile::WARPS - 1) * WARP_SIZE); /* the threads that read them */
+        }
+        mbarrier_init_fence();
+    }
+    __syncthreads();
+    if (threadIdx.x / WARPGROUP == Tile::CONSUMERS) {
+        if constexpr (Tile::MOVES_REGISTERS)
+            registers_decrease<56>();
+        if (threadIdx.x / WARP_SIZE == Tile::CONSUMER_WARPS)
+            copy_all_weights<Tile>(problem, buffers, counters, &w13, &w2, s);
+        else
+            copy_all_tokens<Tile>(problem, buffers, counters, s);
+        leave<Tile>(problem, buffers, counters);
+    } else {
+        if constexpr (Tile::MOVES_REGISTERS)
+            registers_increase<224>();
+        consume<Tile>(problem, buffers, counters, s);
+        const int num_blocks = *buffers.num_tokens_post_padded / problem.block_size;
+        const int all = num_blocks * tiles_of<Tile, false>(problem) * Tile::CONSUMER_WARPS;
+        const bool good = wait_for(counters, &counters->finished, all) && *(volatile int *)&counters->failed == 0;
+
+        sum<Tile>(problem, buffers, good);
+        leave<Tile>(problem, buffers, counters);
+    }
+}
+// [kernel]
+
+// [launch]
+/** Launches chapter 11b's layer, for what this chapter has no kernel for. */
+extern "C" cudaError_t moe_launch_any_shape(const moe_problem *problem, const moe_buffers *buffers,
+                                            cudaStream_t stream);
+
+/** Counts a block for every multiprocessor: each holds one. */
+template <typename Tile>
+static cudaError_t resident_blocks(int *blocks)
+{
+    int device, processors, each;
+    cudaError_t status = cudaFuncSetAttribute(layer_kernel<Tile>, cudaFuncAttributeMaxDynamicSharedMemorySize,
+                                              (int)sizeof(shared<Tile>));
+
+    if (status == cudaSuccess)
+        status = cudaGetDevice(&device);
+    if (status == cudaSuccess)
+        status = cudaDeviceGetAttribute(&processors, cudaDevAttrMultiProcessorCount, device);
+    if (status == cudaSuccess)
+        status = cudaOccupancyMaxActiveBlocksPerMultiprocessor(&each, layer_kernel<Tile>, Tile::THREADS,
+                                                               sizeof(shared<Tile>));
+    *blocks = status == cudaSuccess ? processors * each : 0;
+    return status;
+}
+
+template <typename Tile>
+static cudaError_t launch(moe_problem problem, moe_buffers buffers, cudaStream_t stream)
+{
+    const int64_t h = problem.hidden_size, i = problem.intermediate_size, experts = problem.num_local_experts;
+    tensor_map w13, w2;
+    void *arguments[] = {&problem, &buffers, &buffers.workspace, &w13, &w2};
+    int blocks;
+    cudaError_t status = resident_blocks<Tile>(&blocks);
+
+    if (status == cudaSuccess && blocks == 0)
+        return moe_launch_any_shape(&problem, &buffers, stream);
+    if (status == cudaSuccess &&
+        (tensor_map_bf16(&w13, buffers.w13, (uint64_t)(experts * 2 * i), (uint64_t)h, ROWS, LINE, SWIZZLE) ||
+         tensor_map_bf16(&w2, buffers.w2, (uint64_t)(experts * h), (uint64_t)i, ROWS, LINE, SWIZZLE)))
+        status = cudaErrorInvalidValue;
+    if (status != cudaSuccess)
+        return status;
+    return cudaLaunchCooperativeKernel((const void *)layer_kernel<Tile>, blocks, Tile::THREADS, arguments,
+                                       sizeof(shared<Tile>), stream);
+}
+
+/** Whether there is a kernel here: a tile's rows all exist or none of 64, and rows are counted in ints. */
+static bool has_kernel(const moe_problem *problem)
+{
+    const int64_t h = problem->hidden_size, i = problem->intermediate_size, longer = h > i ? h : i;
+
+    return problem->dtype == DTYPE_BF16 && h % (2 * ROWS) == 0 && i % ROWS == 0 &&
+           problem->block_size <= many_tokens::TOKENS && problem->num_local_experts * 2 * longer <= INT_MAX &&
+           problem->num_tokens * problem->topk * (longer / PIECE) < NONE;
+}
+
+cudaError_t moe_launch(const moe_problem *problem, const moe_buffers *buffers, cudaStream_t stream)
+{
+    if (!has_kernel(problem))
+        return moe_launch_any_shape(problem, buffers, stream);
+    return problem->block_size <= few_tokens::TOKENS ? launch<few_tokens>(*problem, *buffers, stream)
+                                                     : launch<many_tokens>(*problem, *buffers, stream);
+}
+// [launch]

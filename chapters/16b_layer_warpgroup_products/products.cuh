@@ -1,0 +1,143 @@
+/** @file chapters/16b_layer_warpgroup_products/products.cuh  The warpgroups that multiply. */
+#ifndef MOE_PRODUCTS_CUH
+#define MOE_PRODUCTS_CUH
+
+#include "kernels/transpose.cuh"
+#include "kernels/warpgroup_product.cuh"
+#include "tiles.cuh"
+
+// [multiply]
+/** Adds up the products of a consumer's 2 x 64 rows and N tokens, over `steps` stages. */
+template <typename Tile, int N>
+static __device__ __forceinline__ void multiply(float (&sums)[2][N / 2], int steps, turn<Tile::STAGES> &at,
+                                                shared<Tile> &s)
+{
+    const int consumer = threadIdx.x / WARPGROUP, lane = threadIdx.x % WARP_SIZE;
+    int before = 0;
+
+    for (int step = 0; step < steps; step++, at.next()) {
+        mbarrier_wait(&s.filled[at.place], at.parity);
+        async_proxy_fence_shared(); /* what threads have copied is read by tensor cores */
+        wgmma_keep(sums[0]);
+        wgmma_keep(sums[1]);
+        wgmma_fence();
+#pragma unroll
+        for (int k = 0; k < LINE; k += PRODUCT_K) {
+            const bf16 *const weights = s.ring[at.place][consumer * 2 * ROWS] + k;
+            const uint64_t tokens = wgmma_operand(s.ring[at.place][Tile::WEIGHTS] + k);
+
+            wgmma_m64k16_bf16(sums[0], wgmma_operand(weights), tokens);
+            wgmma_m64k16_bf16(sums[1], wgmma_operand(weights + ROWS * LINE), tokens);
+        }
+        wgmma_commit_group();
+        wgmma_wait_group<1>(); /* the products of the step before have been made */
+        if (step > 0 && lane == 0)
+            mbarrier_arrive(&s.emptied[before]);
+        before = at.place;
+    }
+    wgmma_wait_group<0>();
+    wgmma_keep(sums[0]);
+    wgmma_keep(sums[1]);
+    if (steps > 0 && lane == 0)
+        mbarrier_arrive(&s.emptied[before]);
+}
+// [multiply]
+
+// [results]
+/** Returns x * sigmoid(x), divided roughly: f32's last two places are far beyond bf16's. */
+static __device__ float silu(float x)
+{
+    return __fdividef(x, 1.0f + __expf(-x));
+}
+
+/** Packs two numbers as bf16, the first in the lower half. */
+static __device__ unsigned pack(float low, float high)
+{
+    const unsigned upper = __bfloat16_as_ushort(__float2bfloat16_rn(high));
+
+    return upper << 16 | __bfloat16_as_ushort(__float2bfloat16_rn(low));
+}
+// [results]
+
+// [store]
+/**
+ * Stores a warp's results. A thread has, of 8 tokens, rows g and g + 8 of tokens 2t and 2t + 1, with g = lane / 4 and
+ * t = lane % 4; transposed it has rows 2t and 2t + 1, and those + 8, of token g.
+ */
+template <typename Tile, int N>
+static __device__ __forceinline__ void store(const moe_problem &problem, const moe_buffers &buffers, const order &tile,
+                                             const int *positions, const float (&sums)[2][N / 2])
+{
+    const int lane = threadIdx.x % WARP_SIZE, warp = threadIdx.x / WARP_SIZE % 4, consumer = threadIdx.x / WARPGROUP;
+    const int output = tile.first_output + consumer * ROWS * (tile.first ? 1 : 2);
+
+    if (output >= (tile.first ? problem.intermediate_size : problem.hidden_size))
+        return; /* the warpgroup as a whole */
+#pragma unroll
+    for (int i = 0; i < N / 8; i++) {
+        const float *const a = sums[0] + 4 * i, *const b = sums[1] + 4 * i;
+        const int token = i * 8 + lane / 4;
+
+        if (tile.first) {
+            const unsigned low = transpose_8x8(pack(silu(a[0]) * b[0], silu(a[1]) * b[1]));
+            const unsigned high = transpose_8x8(pack(silu(a[2]) * b[2], silu(a[3]) * b[3]));
+
+            if (token < tile.count) {
+                unsigned *const to = (unsigned *)((bf16 *)buffers.intermediate + output + warp * 16 + lane % 4 * 2 +
+                                                  (int64_t)positions[token] * problem.intermediate_size);
+                to[0] = low;
+                to[4] = high;
+            }
+        } else {
+            const uint4 four = make_uint4(transpose_8x8(pack(a[0], a[1])), transpose_8x8(pack(a[2], a[3])),
+                                          transpose_8x8(pack(b[0], b[1])), transpose_8x8(pack(b[2], b[3])));
+
+            if (token < tile.count)
+                *(uint4 *)((bf16 *)buffers.partial + (int64_t)positions[token] * problem.hidden_size + output +
+                           (warp * 4 + lane % 4) * PIECE) = four;
+        }
+    }
+}
+// [store]
+
+// [consume_tile]
+/** Computes a tile with the narrowest product that has room for its tokens. */
+template <typename Tile, int N>
+static __device__ __forceinline__ void consume_tile(const moe_problem &problem, const moe_buffers &buffers,
+                                                    const order &tile, const int *positions, turn<Tile::STAGES> &at,
+                                                    shared<Tile> &s)
+{
+    if constexpr (N > TOKEN_STEP)
+        if (tile.count <= N - TOKEN_STEP)
+            return consume_tile<Tile, N - TOKEN_STEP>(problem, buffers, tile, positions, at, s);
+    const int length = tile.first ? problem.hidden_size : problem.intermediate_size;
+    float sums[2][N / 2] = {};
+
+    multiply<Tile, N>(sums, tile.expert >= 0 ? length / LINE : 0, at, s);
+    store<Tile, N>(problem, buffers, tile, positions, sums);
+}
+// [consume_tile]
+
+// [consume]
+/** Computes tiles as they are ordered. */
+template <typename Tile>
+static __device__ void consume(const moe_problem &problem, const moe_buffers &buffers, counters *counters,
+                               shared<Tile> &s)
+{
+    turn<Tile::STAGES> at;
+    turn<2> slot;
+
+    for (;; slot.next()) {
+        mbarrier_wait(&s.ordered[slot.place], slot.parity);
+        const order tile = s.orders[slot.place];
+
+        if (tile.count < 0)
+            return;
+        consume_tile<Tile, Tile::TOKENS>(problem, buffers, tile, s.positions[slot.place], at, s);
+        count_up(tile.first ? &counters->ready[tile.block] : &counters->finished);
+        mbarrier_arrive(&s.done[slot.place]);
+    }
+}
+// [consume]
+
+#endif

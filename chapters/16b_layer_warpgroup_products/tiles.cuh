@@ -1,0 +1,164 @@
+/**
+ * @file chapters/16b_layer_warpgroup_products/tiles.cuh
+ * @brief What a block computes at a time, and how its warps and the other blocks learn of it.
+ */
+#ifndef MOE_TILES_CUH
+#define MOE_TILES_CUH
+
+#include "harness/moe/moe.h"
+#include "kernels/bulk_copy.cuh"
+#include "kernels/dtype.cuh"
+#include "kernels/messages.cuh"
+
+// [constants]
+typedef __nv_bfloat16 bf16;
+
+enum { WARP_SIZE = 32, WARPGROUP = 4 * WARP_SIZE };
+/* A warpgroup's product: 64 rows by a multiple of 8 tokens, here of 16; 16 deep. */
+enum { ROWS = 64, PRODUCT_K = 16, TOKEN_STEP = 16 };
+/* A stage's line is 128 bytes, 8 pieces; 8 threads copy one of a token. */
+enum { PIECE = 16 / sizeof(bf16), LINE = 64, PIECES = LINE / PIECE, SWAPPED = 8, SWIZZLE = 128 };
+enum { COPIERS = WARPGROUP - WARP_SIZE, LINES_AT_ONCE = COPIERS / PIECES };
+#ifndef MAX_POLLS
+#define MAX_POLLS (1 << 24) /* seconds on a GPU */
+#endif
+static const unsigned FULL_MASK = 0xffffffffu, NONE = 0xffffffffu;
+// [constants]
+
+// [tile]
+/**
+ * What a block computes at a time: up to TOKENS tokens of one expert, and 2 x 64 rows of weights for each of its
+ * consumers, which are warpgroups. A stage of the ring has a line of 64 elements of each row and token.
+ */
+template <int CONSUMERS_, int TOKENS_, int STAGES_>
+struct tile {
+    static constexpr int CONSUMERS = CONSUMERS_, TOKENS = TOKENS_, STAGES = STAGES_;
+    static constexpr int CONSUMER_WARPS = CONSUMERS * WARPGROUP / WARP_SIZE;
+    static constexpr int THREADS = (CONSUMERS + 1) * WARPGROUP; /* the last warpgroup copies */
+    static constexpr int WARPS = THREADS / WARP_SIZE;
+    static constexpr int LINES = (TOKENS + LINES_AT_ONCE - 1) / LINES_AT_ONCE; /* of tokens, for each thread */
+    static constexpr bool MOVES_REGISTERS = CONSUMERS > 1; /* from the last warpgroup to the others */
+    static constexpr int WEIGHTS = CONSUMERS * 2 * ROWS;   /* rows of weights */
+};
+typedef tile<1, 32, 11> few_tokens;  /* 176 KB of weights under way */
+typedef tile<2, 192, 4> many_tokens; /* 192 sums a thread: what fits into registers */
+// [tile]
+
+// [shared]
+/** The tile that consumers compute next: published by the warps that copy. */
+struct order {
+    int count;        /* of tokens; -1: no more tiles */
+    int expert;       /* -1: not here, its results are zeros */
+    int block;        /* of tokens */
+    int first_output; /* of the results' rows */
+    bool first;       /* of the two products */
+};
+
+/** What a block has in shared memory. Barriers of two kinds: something has come, and it is no longer needed. */
+template <typename Tile>
+struct shared {
+    bf16 ring[Tile::STAGES][Tile::WEIGHTS + Tile::TOKENS][LINE];
+    int positions[2][Tile::TOKENS];
+    order orders[2];
+    mbarrier filled[Tile::STAGES], emptied[Tile::STAGES], taken[2], ordered[2], done[2];
+};
+
+/** An index into a ring, and how often the ring has been gone round, even or odd. */
+template <int PLACES>
+struct turn {
+    int place = 0;
+    unsigned parity = 0;
+
+    __device__ void next()
+    {
+        place = place + 1 == PLACES ? 0 : place + 1;
+        parity ^= place == 0;
+    }
+};
+// [shared]
+
+// [counters]
+/** The workspace: zeros before a launch, and after it. */
+struct counters {
+    int next;     /* tiles that have been taken, but for the first of every block */
+    int finished; /* warps that have stored their part of a tile of the second product */
+    int failed;   /* 1: a warp has waited too long */
+    int left;     /* warps that need none of this any more */
+    int ready[1]; /* of each block of tokens: warps that have stored their part of a tile of the first product */
+};
+
+/** Publishes that the warp has stored its part. */
+static __device__ void count_up(int *counter)
+{
+    __syncwarp();
+    if (threadIdx.x % WARP_SIZE == 0)
+        add_release(counter, 1);
+}
+
+/** Waits, as a warp, until the counter has come to `count`. False: it has taken too long, here or elsewhere. */
+static __device__ bool wait_for(counters *all, const int *counter, int count)
+{
+    bool there = load_acquire(counter) >= count;
+
+    for (int polls = 0; !there && polls < MAX_POLLS && *(volatile int *)&all->failed == 0; polls++) {
+        __nanosleep(40);
+        there = load_acquire(counter) >= count;
+    }
+    if (!there)
+        *(volatile int *)&all->failed = 1;
+    return __all_sync(FULL_MASK, there);
+}
+// [counters]
+
+// [find_tile]
+/** Returns how many tiles the results of each product are for one block of tokens. */
+template <typename Tile, bool FIRST>
+static __host__ __device__ int tiles_of(const moe_problem &problem)
+{
+    const int outputs = Tile::WEIGHTS / (FIRST ? 2 : 1),
+              width = FIRST ? problem.intermediate_size : problem.hidden_size;
+
+    return (width + outputs - 1) / outputs;
+}
+
+/**
+ * Finds tile `item` of the list: all of the first product, then all of the second. An expert's blocks of tokens are
+ * neighbours in `expert_ids`; tiles that need the same weights are made neighbours, of 32 blocks at a time, as in
+ * chapter 11d.
+ */
+template <typename Tile>
+static __device__ order find_tile(const moe_problem &problem, const int *expert_ids, int num_blocks, int item)
+{
+    const int lane = threadIdx.x % WARP_SIZE, tiles_of_first = num_blocks * tiles_of<Tile, true>(problem);
+    const bool first = item < tiles_of_first;
+    const int tiles = first ? tiles_of<Tile, true>(problem) : tiles_of<Tile, false>(problem);
+    const int number = first ? item : item - tiles_of_first, outputs = Tile::WEIGHTS / (first ? 2 : 1);
+    const int block = number / tiles, window = block / WARP_SIZE * WARP_SIZE;
+    const int expert_here = window + lane < num_blocks ? expert_ids[window + lane] : -1;
+    const int expert = __shfl_sync(FULL_MASK, expert_here, block % WARP_SIZE);
+    const unsigned same = __ballot_sync(FULL_MASK, expert_here == expert);
+    const int lowest = window + __ffs((int)same) - 1, i = number - lowest * tiles;
+
+    if (expert < 0) /* no weights, and perhaps not neighbours */
+        return order{0, expert, block, number % tiles * outputs, first};
+    return order{0, expert, lowest + i % __popc(same), i / __popc(same) * outputs, first};
+}
+
+/** Reads a block's positions. Pads are last. Returns how many are no pads. */
+template <typename Tile>
+static __device__ int find_positions(const moe_problem &problem, const moe_buffers &buffers, int block, int *positions)
+{
+    const int num_positions = (int)(problem.num_tokens * problem.topk), lane = threadIdx.x % WARP_SIZE;
+    const int *const places = buffers.sorted_token_ids + (int64_t)block * problem.block_size;
+    int count = 0;
+
+#pragma unroll
+    for (int i = lane; i < Tile::TOKENS; i += WARP_SIZE) {
+        positions[i] = i < problem.block_size ? places[i] : num_positions;
+        count += __popc(__ballot_sync(FULL_MASK, positions[i] < num_positions));
+    }
+    return count;
+}
+// [find_tile]
+
+#endif

@@ -1,0 +1,230 @@
+#include "harness/core/tensor.h"
+
+#include "base/memory.h"
+#include "harness/core/backend.h"
+
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+size_t tensor_bytes(const struct tensor *tensor)
+{
+    return tensor->absent ? 0 : (size_t)npy_count(&tensor->host) * dtype_size(tensor->host.dtype);
+}
+
+void *tensor_data(const struct tensors *tensors, int index, enum tensor_place place)
+{
+    const struct tensor *const tensor = &tensors->list[index];
+
+    return tensor->absent ? NULL : place == TENSOR_DEVICE ? tensor->device.data : tensor->host.data;
+}
+
+double tensors_bytes_to_move(const struct tensors *tensors)
+{
+    double bytes = 0.0;
+
+    for (int i = 0; i < tensors->count; i++)
+        if (tensors->list[i].role != TENSOR_WORKSPACE)
+            bytes += (double)(tensor_bytes(&tensors->list[i]) - tensors->list[i].idle_bytes);
+    return bytes;
+}
+
+void tensor_read(const struct tensor *tensor, int64_t first, int64_t count, float *values)
+{
+    const struct tensor_recipe *const recipe = &tensor->recipe;
+    const struct generated generated = recipe->values;
+    const enum dtype dtype = tensor->host.dtype;
+
+    if (recipe->piece) /* what it is in the whole array */
+        first = recipe->numbers[first / recipe->piece] * recipe->piece + first % recipe->piece;
+    if (!recipe->piece)
+        for (int64_t i = 0; i < count; i++)
+            values[i] = dtype_load(dtype, tensor->host.data, (size_t)(first + i));
+    else if (dtype == DTYPE_BF16) /* by itself: a check reads thousands of millions */
+        for (int64_t i = 0; i < count; i++)
+            values[i] = dtype_round(DTYPE_BF16, generated_value(generated, first + i));
+    else
+        for (int64_t i = 0; i < count; i++)
+            values[i] = dtype_round(dtype, generated_value(generated, first + i));
+}
+
+/* --- host --------------------------------------------------------------------------------------------------------- */
+
+bool tensors_allocate(struct tensors *tensors, struct error *error)
+{
+    for (int i = 0; i < tensors->count; i++) {
+        struct tensor *const tensor = &tensors->list[i];
+
+        if (!tensor->absent && tensor->role != TENSOR_WORKSPACE && !tensor->recipe.piece &&
+            !memory_allocate(&tensor->host.data, tensor_bytes(tensor), error)) {
+            tensors_free(tensors);
+            return false;
+        }
+    }
+    return true;
+}
+
+void tensors_free(struct tensors *tensors)
+{
+    tensors_leave_device(tensors);
+    for (int i = 0; i < tensors->count; i++)
+        npy_free(&tensors->list[i].host);
+    tensors->count = 0;
+}
+
+void tensor_copy_host(struct tensor *tensor, const struct tensor *from)
+{
+    if (from->host.data)
+        memcpy(tensor->host.data, from->host.data, tensor_bytes(from));
+}
+
+void tensors_copy_inputs(struct tensors *tensors, const struct tensors *from)
+{
+    for (int i = 0; i < tensors->count; i++)
+        if (tensors->list[i].role == TENSOR_INPUT)
+            tensor_copy_host(&tensors->list[i], &from->list[i]);
+}
+
+void tensors_poison_host(struct tensors *tensors)
+{
+    for (int i = 0; i < tensors->count; i++)
+        if (tensors->list[i].role == TENSOR_OUTPUT)
+            memset(tensors->list[i].host.data, tensors->poison, tensor_bytes(&tensors->list[i]));
+}
+
+/* --- device ------------------------------------------------------------------------------------------------------- */
+
+/**
+ * False, with what is needed, if the device has less memory free. What it has is no promise: allocation may still fail.
+ */
+static bool memory_suffices(const struct tensors *tensors, struct error *error)
+{
+    size_t needed = 0, available, all;
+
+    for (int i = 0; i < tensors->count; i++)
+        needed += tensor_bytes(&tensors->list[i]);
+    if (cudaMemGetInfo(&available, &all) != cudaSuccess || needed <= available)
+        return true;
+    return error_set_as(error, RUN_NO_DEVICE, "out of memory: %.1f GB of device memory are needed, %.1f GB are free",
+                        1e-9 * (double)needed, 1e-9 * (double)available);
+}
+
+/** Makes an input by its recipe or, with `others`, counts its elements that are not as they were made. */
+static bool apply_recipe(const struct tensor *tensor, uint64_t *others, struct error *error)
+{
+    const struct tensor_recipe *const recipe = &tensor->recipe;
+    const int64_t pieces = recipe->piece ? npy_count(&tensor->host) / recipe->piece : 0;
+    const enum dtype dtype = tensor->host.dtype;
+    cudaError_t status = cudaSuccess;
+
+    for (int64_t p = 0; status == cudaSuccess && p < pieces; p++)
+        status = backend_generate(recipe->values, dtype, recipe->numbers[p] * recipe->piece, recipe->piece,
+                                  (char *)tensor->device.data + (size_t)(p * recipe->piece) * dtype_size(dtype),
+                                  others);
+    return status == cudaSuccess || device_error(error, "generating on the device", status);
+}
+
+/** Fills a tensor's device memory. */
+static bool fill_device(const struct tensor *tensor, unsigned char poison, struct error *error)
+{
+    if (tensor->zeroed)
+        return device_buffer_zero(&tensor->device, error);
+    if (tensor->role != TENSOR_INPUT)
+        return device_buffer_fill(&tensor->device, poison, error);
+    return tensor->recipe.piece ? apply_recipe(tensor, NULL, error)
+                                : device_buffer_upload(&tensor->device, tensor->host.data, error);
+}
+
+/** False, naming the tensor, if a kernel has written to this input. */
+static bool input_is_as_before(const struct tensor *tensor, struct error *error)
+{
+    uint64_t others = 0;
+
+    if (!tensor->recipe.piece)
+        return device_buffer_equals(&tensor->device, tensor->host.data, tensor->name, error);
+    return apply_recipe(tensor, &others, error) &&
+           (others == 0 || error_set_as(error, RUN_WRONG, "%s: the kernel wrote to its input", tensor->name));
+}
+
+bool tensors_to_device(struct tensors *tensors, struct error *error)
+{
+    bool good = memory_suffices(tensors, error);
+
+    backend_keep_open(true);
+    for (int i = 0; good && i < tensors->count; i++) {
+        struct tensor *const tensor = &tensors->list[i];
+
+        good = device_buffer_allocate(&tensor->device, tensor_bytes(tensor), tensor->misalign, error) &&
+               fill_device(tensor, tensors->poison, error);
+    }
+    backend_keep_open(false);
+    if (!good)
+        tensors_leave_device(tensors);
+    return good;
+}
+
+bool tensors_fetch(struct tensors *tensors, struct error *error)
+{
+    const struct tensor *const list = tensors->list;
+    bool good = true;
+
+    backend_keep_open(true);
+    for (int i = 0; good && i < tensors->count; i++)
+        if (list[i].role == TENSOR_OUTPUT)
+            good = device_buffer_download(&list[i].device, list[i].host.data, error);
+    for (int i = 0; good && i < tensors->count; i++)
+        good = device_buffer_guards_hold(&list[i].device, list[i].name, error);
+    for (int i = 0; good && i < tensors->count; i++)
+        if (list[i].role == TENSOR_INPUT)
+            good = input_is_as_before(&list[i], error);
+    backend_keep_open(false);
+    if (!good)
+        error->result = RUN_WRONG; /* whatever cannot be looked at any more was the kernel's doing */
+    return good;
+}
+
+void tensors_leave_device(struct tensors *tensors)
+{
+    for (int i = 0; i < tensors->count; i++)
+        device_buffer_free(&tensors->list[i].device);
+}
+
+/* --- files -------------------------------------------------------------------------------------------------------- */
+
+static bool file_path(const char *directory, const char *name, char path[PATH_MAX], struct error *error)
+{
+    return snprintf(path, PATH_MAX, "%s/%s.npy", directory, name) < PATH_MAX ||
+           error_set(error, "--out: %s: the path is too long", directory);
+}
+
+/** Writes an array; one of bf16, which a file cannot hold, as f32. */
+static bool write_array(const char *path, const struct npy_array *array, struct whole_file *file, struct error *error)
+{
+    struct npy_array wide = *array;
+    bool good;
+
+    if (array->dtype != DTYPE_BF16)
+        return npy_write(path, array, file, error);
+    wide.dtype = DTYPE_F32;
+    if (!memory_allocate(&wide.data, (size_t)npy_count(array) * sizeof(float), error))
+        return false;
+    for (int64_t i = 0; i < npy_count(array); i++)
+        ((float *)wide.data)[i] = dtype_load(DTYPE_BF16, array->data, (size_t)i);
+    good = npy_write(path, &wide, file, error);
+    npy_free(&wide);
+    return good;
+}
+
+bool tensors_write(const struct tensors *tensors, const char *directory, struct whole_file files[MAX_TENSORS],
+                   struct error *error)
+{
+    char path[PATH_MAX];
+    bool good = true;
+
+    for (int i = 0; good && i < tensors->count; i++)
+        if (tensors->list[i].role == TENSOR_OUTPUT)
+            good = file_path(directory, tensors->list[i].name, path, error) &&
+                   write_array(path, &tensors->list[i].host, &files[i], error);
+    return good;
+}

@@ -1,0 +1,131 @@
+/**
+ * @file align_groups.cuh
+ * @brief Chapter 14a's lists of rows: a problem in short, blocks of rows, the end of a group and of the list.
+ */
+#ifndef KERNELS_ALIGN_GROUPS_CUH
+#define KERNELS_ALIGN_GROUPS_CUH
+
+#include "harness/align/align.h"
+
+// [constants]
+enum { WARP_SIZE = 32, FAST_EXPERTS = 256 };
+static const unsigned FULL_MASK = 0xffffffffu;
+// [constants]
+
+// [list]
+/**
+ * A problem and its buffers, as the kernels want them: short, since a launch's parameters come from memory too.
+ * `experts` is num_experts rounded up to FAST_EXPERTS, `most_blocks` what expert_ids has room for.
+ */
+struct list {
+    const void *topk_ids;
+    int *sorted_token_ids, *expert_ids, *num_tokens_post_padded;
+    const int *expert_map;
+    int numel, num_experts, experts, block_size;
+    unsigned reciprocal; /* 0xffffffff / block_size */
+    int capacity, most_blocks;
+};
+
+static __host__ __device__ int round_up(int count, int multiple)
+{
+    return (count + multiple - 1) / multiple * multiple;
+}
+
+static list list_of(const align_problem *problem, const align_buffers *buffers)
+{
+    return list{buffers->topk_ids,      buffers->sorted_token_ids,
+                buffers->expert_ids,    buffers->num_tokens_post_padded,
+                buffers->expert_map,    (int)problem->numel,
+                problem->num_experts,   round_up(problem->num_experts, FAST_EXPERTS),
+                problem->block_size,    0xffffffffu / (unsigned)problem->block_size,
+                (int)problem->capacity, (int)(problem->capacity / problem->block_size)};
+}
+// [list]
+
+// [helpers]
+/**
+ * list.experts; known to the compiler in kernels for up to FAST_EXPERTS, which have EXPERTS = FAST_EXPERTS; 0 is for
+ * more.
+ */
+template <int EXPERTS>
+static __device__ int experts_of(const list &list)
+{
+    return EXPERTS ? EXPERTS : list.experts;
+}
+
+/** The number of the id's expert; -1 for ids that name none. */
+template <typename Id>
+static __device__ int expert_of(Id id, int num_experts)
+{
+    return ((id >= 0) & (id < num_experts)) ? (int)id : -1;
+}
+
+/** Blocks of rows for `count` ids, below 2^31: a division by block_size. The product is right or one too small. */
+static __device__ int blocks_for(int count, const list &list)
+{
+    const unsigned quotient = __umulhi((unsigned)count, list.reciprocal);
+    const unsigned rest = (unsigned)count - quotient * (unsigned)list.block_size;
+
+    return (int)(quotient + (rest > 0) + (rest > (unsigned)list.block_size));
+}
+
+/** A bit for each lane below this one. */
+static __device__ unsigned lanes_below(int lane)
+{
+    return (1u << lane) - 1;
+}
+// [helpers]
+
+// [scan_lanes]
+/** The sum of the lanes' numbers up to this lane's. */
+static __device__ __forceinline__ int scan_lanes(int number)
+{
+    const int lane = threadIdx.x % WARP_SIZE;
+
+#pragma unroll
+    for (int offset = 1; offset < WARP_SIZE; offset *= 2) {
+        const int below = __shfl_up_sync(FULL_MASK, number, offset);
+
+        number += below * (lane >= offset);
+    }
+    return number;
+}
+// [scan_lanes]
+
+// [close]
+/**
+ * Writes an expert's pads and the owner of its blocks of rows. Its group has `count` ids and begins at `begin`, in
+ * blocks of rows. Done by num_shares warps, of which this one is `share`.
+ */
+static __device__ void close_group(const list &list, int expert, int count, int begin, int share, int num_shares)
+{
+    const int thread = share * WARP_SIZE + threadIdx.x % WARP_SIZE, num_threads = num_shares * WARP_SIZE;
+    const int end = blocks_for(count, list) + begin;
+    const int local = list.expert_map ? list.expert_map[expert] : expert;
+
+#pragma unroll 1
+    for (unsigned place = begin * list.block_size + count + thread; place < (unsigned)(end * list.block_size);
+         place += num_threads)
+        list.sorted_token_ids[place] = list.numel;
+#pragma unroll 1
+    for (int block = begin + thread; block < end; block += num_threads)
+        list.expert_ids[block] = local;
+}
+
+/**
+ * Writes what lies past the last group: pads, and blocks of no expert. `block_threads` of each block do it together.
+ */
+static __device__ void close_list(const list &list, int num_blocks, int block_threads)
+{
+    const int thread = blockIdx.x * block_threads + threadIdx.x, num_threads = gridDim.x * block_threads;
+
+#pragma unroll 1
+    for (unsigned place = num_blocks * list.block_size + thread; place < (unsigned)list.capacity; place += num_threads)
+        list.sorted_token_ids[place] = list.numel;
+#pragma unroll 1
+    for (int block = num_blocks + thread; block < list.most_blocks; block += num_threads)
+        list.expert_ids[block] = -1;
+}
+// [close]
+
+#endif

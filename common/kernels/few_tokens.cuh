@@ -1,0 +1,140 @@
+/**
+ * @file common/kernels/few_tokens.cuh
+ * @brief Chapter 13a's kernel: a block for each token, a thread for each expert, a bound in place of rounds.
+ *
+ * Chapter 13c launches it for few tokens.
+ */
+#ifndef GATE_FEW_TOKENS_CUH
+#define GATE_FEW_TOKENS_CUH
+
+#include "kernels/router.cuh"
+
+// [few_token]
+/** Holds what the threads of a token share. One object, so that one address serves for all members. */
+template <typename Router>
+struct few_token {
+    __align__(16) entry candidates[Router::EXPERTS];
+    __align__(16) float chosen[Router::TOPK];
+    float scores[Router::EXPERTS]; /* of the candidates */
+    float group_scores[Router::GROUPS];
+    unsigned seconds[Router::GROUPS]; /* each group's second largest key */
+    unsigned count;                   /* of candidates */
+};
+// [few_token]
+
+// [few_choose]
+/**
+ * Writes the ids of the TOPK candidates that rank first, and stores their scores in token.chosen. LANES neighbouring
+ * lanes work on one candidate, and AT_ONCE candidates are ranked at the same time.
+ */
+template <int LANES, int AT_ONCE, typename Router>
+static __device__ __forceinline__ void few_choose(few_token<Router> &token, unsigned count, int *topk_ids)
+{
+#pragma unroll 1
+    for (unsigned first = 0; first < count; first += AT_ONCE) {
+        const unsigned own = first + threadIdx.x / LANES;
+        const entry candidate = token.candidates[own];
+        const float score = token.scores[own];
+        const int place = place_of<LANES, AT_ONCE>(candidate, token.candidates, count);
+
+        if ((candidate != 0) & (place < Router::TOPK) & (threadIdx.x % LANES == 0)) {
+            topk_ids[place] = id_of(candidate);
+            token.chosen[place] = score;
+        }
+    }
+}
+// [few_choose]
+
+// [few_kernel]
+/** Routes one token. Grid: a block for each token, with a thread for each expert. */
+template <typename Router, typename T, typename Choice, typename Bias>
+static __global__ void __launch_bounds__(Router::EXPERTS)
+    few_tokens_kernel(weighting how, const T *gating_output, const Bias *correction_bias, float *topk_weights,
+                      int *topk_ids)
+{
+    __shared__ few_token<Router> token;
+    const int64_t row = blockIdx.x;
+    const unsigned expert = threadIdx.x, lane = expert % WARP_SIZE, group_of_lane = lane % Router::GROUPS;
+    // [few_kernel]
+
+    // [few_groups]
+    const float bias = correction_bias ? to_float(correction_bias[expert]) : 0.0f; /* while the logit comes */
+    const float score = exact_score(gating_output[row * Router::EXPERTS + expert]);
+    const unsigned key = ordered(round_to<Choice>(score + bias));
+    const two_keys best = two_largest_keys<Router::COUNT>(key);
+
+    token.candidates[expert] = 0;
+    token.scores[expert] = 0.0f;
+    if (expert == 0)
+        token.count = 0;
+    if (expert % Router::COUNT == 0) {
+        token.group_scores[expert / Router::COUNT] = score_of_group<Choice>(
+            choice_of(best.first), choice_of(best.second), correction_bias != NULL);
+        token.seconds[expert / Router::COUNT] = best.second;
+    }
+    __syncthreads();
+    // [few_groups]
+
+    // [few_bound]
+    const float mine = token.group_scores[group_of_lane];
+    int rank = 0; /* number of groups that rank before this lane's group */
+
+#pragma unroll
+    for (int first = 0; first < Router::GROUPS; first += Router::TOKENS) {
+        const unsigned number = first + lane / Router::GROUPS, other = number % Router::GROUPS;
+        const float score_of_other = token.group_scores[other];
+        const bool before = (score_of_other > mine) | ((score_of_other == mine) & (other < group_of_lane));
+
+        rank += __popc(__ballot_sync(FULL_MASK, before & (number < Router::GROUPS)) >> group_of_lane &
+                       Router::LANES_OF_A_GROUP);
+    }
+
+    const bool stays = rank < Router::TOPK_GROUP;
+    const unsigned groups = __ballot_sync(FULL_MASK, stays);
+    const unsigned bound = __reduce_min_sync(FULL_MASK, stays ? token.seconds[group_of_lane] : 0xffffffffu);
+    // [few_bound]
+
+    // [few_candidates]
+    if ((key >= bound) & (groups >> expert / Router::COUNT)) {
+        const unsigned place = atomicAdd(&token.count, 1u);
+
+        token.candidates[place] = entry_of(key, expert);
+        token.scores[place] = key != 0 ? score : 0.0f; /* NaN has no weight */
+    }
+    __syncthreads();
+    // [few_candidates]
+
+    // [few_places]
+    topk_weights += row * (Router::TOPK + how.shared);
+    topk_ids += row * (Router::TOPK + how.shared);
+
+    if (token.count <= WARP_SIZE / 2) { /* then the first warp does it */
+        if (expert >= WARP_SIZE)
+            return;
+        few_choose<2, WARP_SIZE / 2>(token, WARP_SIZE / 2, topk_ids);
+        __syncwarp();
+    } else {
+        few_choose<Router::EXPERTS / WARP_SIZE, WARP_SIZE>(token, token.count, topk_ids);
+        __syncthreads();
+        if (expert >= WARP_SIZE)
+            return;
+    }
+    // [few_places]
+
+    // [few_weights]
+    float sum = 0.0f;
+
+#pragma unroll
+    for (int k = 0; k < Router::TOPK; k += 4) {
+        const float4 four = *(const float4 *)(token.chosen + k);
+
+        sum += (four.x + four.y) + (four.z + four.w);
+    }
+    sum = round_to<T>(sum);
+    if (lane < Router::TOPK)
+        topk_weights[lane] = weight_of<T>(how, token.chosen[lane], sum);
+    store_shared_experts<Router, T>(how, sum, lane, WARP_SIZE, topk_weights, topk_ids);
+    // [few_weights]
+}
+
+#endif

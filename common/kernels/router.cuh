@@ -1,0 +1,20 @@
+/** @file common/kernels/router.cuh  The routers that chapters 13a to 13c have kernels for. */
+#ifndef GATE_ROUTER_CUH
+#define GATE_ROUTER_CUH
+
+#include "kernels/gate_choice.cuh"
+
+// [router]
+/** A router's shape, known to the compiler. The bound needs two experts of every staying group to cover all choices. */
+template <int NUM_EXPERTS, int NUM_GROUPS, int STAY, int CHOSEN>
+struct router {
+    static constexpr int EXPERTS = NUM_EXPERTS, GROUPS = NUM_GROUPS, TOPK_GROUP = STAY, TOPK = CHOSEN;
+    static constexpr int COUNT = EXPERTS / GROUPS;    /* experts of a group */
+    static constexpr int TOKENS = WARP_SIZE / GROUPS; /* of a warp that has a lane for each group */
+    static constexpr unsigned LANES_OF_A_GROUP = GROUPS == 4 ? 0x11111111u : GROUPS == 8 ? 0x01010101u : 0x00010001u;
+    static_assert(TOPK <= 2 * TOPK_GROUP && TOPK <= GROUPS && (TOPK & (TOPK - 1)) == 0, "the kernels rest on these");
+    static_assert(WARP_SIZE % GROUPS == 0 && WARP_SIZE % COUNT == 0, "groups are lanes, and parts of a warp");
+};
+// [router]
+
+#endif

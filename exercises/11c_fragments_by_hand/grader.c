@@ -1,0 +1,100 @@
+/** @file grader.c  11c_fragments_by_hand: every sum of one product, and which lane wrote it. */
+#include "exercise.h"
+#include "../grade/grade.h"
+
+#include <string.h>
+
+enum { MOST = 8 };
+
+/** Returns the bits of a whole number from -128 to 128 in bf16, which holds it exactly. */
+static uint16_t bf16_bits(int value)
+{
+    const float number = (float)value;
+    uint32_t bits;
+
+    memcpy(&bits, &number, sizeof bits);
+    return (uint16_t)(bits >> 16);
+}
+
+/** Has whole numbers multiplied, so that nothing is rounded, and checks every sum. */
+static void multiply(struct grade *grade, int weights[ROWS][DEPTH], int tokens[DEPTH][TOKENS])
+{
+    uint16_t *const weight_bits = grade_host(grade, ROWS * DEPTH * sizeof *weight_bits);
+    uint16_t *const token_bits = grade_host(grade, DEPTH * TOKENS * sizeof *token_bits);
+
+    for (int i = 0; i < ROWS * DEPTH; i++)
+        weight_bits[i] = bf16_bits(weights[i / DEPTH][i % DEPTH]);
+    for (int i = 0; i < DEPTH * TOKENS; i++)
+        token_bits[i] = bf16_bits(tokens[i / TOKENS][i % TOKENS]);
+
+    const uint16_t *const device_weights = grade_input(grade, "weights", weight_bits,
+                                                       ROWS * DEPTH * sizeof *weight_bits);
+    const uint16_t *const device_tokens = grade_input(grade, "tokens", token_bits, DEPTH * TOKENS * sizeof *token_bits);
+    float *const sums = grade_output(grade, "sums", TOKENS * ROWS * sizeof *sums);
+
+    grade_ran(grade, product_launch(device_weights, device_tokens, sums));
+
+    const float *const got = grade_result(grade, sums);
+
+    for (int token = 0; token < TOKENS; token++)
+        for (int row = 0; row < ROWS; row++) {
+            const float *const element = &got[token * ROWS + row];
+            int expected = 0;
+
+            for (int k = 0; k < DEPTH; k++)
+                expected += weights[row][k] * tokens[k][token];
+            if (grade_is_unwritten(element, sizeof *element))
+                grade_fail(grade, "token %d, row %d: expected %d, but it was never written", token, row, expected);
+            if (*element != (float)expected)
+                grade_fail(grade, "token %d, row %d: expected %d, got %g", token, row, expected, (double)*element);
+        }
+}
+
+/** The sums are the tokens' elements: 128 different numbers, so that no element may stand in for another. */
+static void identity(struct grade *grade)
+{
+    int weights[ROWS][DEPTH] = {{0}}, tokens[DEPTH][TOKENS];
+
+    grade_given(grade, "the weights are the identity matrix");
+    for (int i = 0; i < ROWS; i++)
+        weights[i][i] = 1;
+    for (int i = 0; i < DEPTH * TOKENS; i++)
+        tokens[i / TOKENS][i % TOKENS] = i + 1;
+    multiply(grade, weights, tokens);
+}
+
+/** Fills both with whole numbers of at most MOST and multiplies them. */
+static void multiply_random(struct grade *grade)
+{
+    int weights[ROWS][DEPTH], tokens[DEPTH][TOKENS];
+
+    for (int i = 0; i < ROWS * DEPTH; i++)
+        weights[i / DEPTH][i % DEPTH] = (int)random_below(grade_random(grade), 2 * MOST + 1) - MOST;
+    for (int i = 0; i < DEPTH * TOKENS; i++)
+        tokens[i / TOKENS][i % TOKENS] = (int)random_below(grade_random(grade), 2 * MOST + 1) - MOST;
+    multiply(grade, weights, tokens);
+}
+
+static void random_numbers(struct grade *grade)
+{
+    grade_given(grade, "whole numbers from -8 to 8");
+    for (int i = 0; i < 3; i++)
+        multiply_random(grade);
+}
+
+/** Every lane has its elements and its sums already. */
+static void no_exchange(struct grade *grade)
+{
+    multiply_random(grade);
+    grade_unused(grade, "shuffles", "each lane loads what it holds");
+    grade_unused(grade, "shared_load_requests", "each lane loads what it holds from global memory");
+    grade_budget(grade, "global_store_requests", grade_counter(grade, "global_store_requests"), 4);
+}
+
+const struct grade_case grade_cases[] = {
+    {"identity", identity, false},
+    {"random_numbers", random_numbers, false},
+    {"no_exchange", no_exchange, true},
+};
+const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;
+const struct gpu_needs grade_needs = {.capability = 80, .what = "products of bf16 on tensor cores, m16n8k16"};

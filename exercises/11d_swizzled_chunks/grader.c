@@ -1,0 +1,104 @@
+/** @file grader.c  11d_swizzled_chunks: sums are right, and no lane waits for a bank. */
+#include "exercise.h"
+#include "../grade/grade.h"
+
+#include <string.h>
+
+enum { MOST = 8 };
+
+/** The bits of a whole number from -8 to 8 in bf16, which holds it exactly. */
+static uint16_t bf16_bits(int value)
+{
+    const float number = (float)value;
+    uint32_t bits;
+
+    memcpy(&bits, &number, sizeof bits);
+    return (uint16_t)(bits >> 16);
+}
+
+/** Has numbers[lines][LENGTH] multiplied, and looks at every sum: whole numbers, so there is no rounding. */
+static void multiply(struct grade *grade, const int *weights, const int *tokens)
+{
+    uint16_t *const bits = grade_host(grade, (size_t)LINES * LENGTH * sizeof *bits);
+    float *const expected = grade_host(grade, (size_t)TOKEN_LINES * WEIGHT_LINES * sizeof *expected);
+
+    for (int i = 0; i < LINES * LENGTH; i++)
+        bits[i] = bf16_bits(i < WEIGHT_LINES * LENGTH ? weights[i] : tokens[i - WEIGHT_LINES * LENGTH]);
+    for (int t = 0; t < TOKEN_LINES; t++)
+        for (int row = 0; row < WEIGHT_LINES; row++) {
+            int sum = 0;
+
+            for (int k = 0; k < LENGTH; k++)
+                sum += weights[row * LENGTH + k] * tokens[t * LENGTH + k];
+            expected[t * WEIGHT_LINES + row] = (float)sum;
+        }
+
+    const uint16_t *const device_weights = grade_input(grade, "weights", bits,
+                                                       (size_t)WEIGHT_LINES * LENGTH * sizeof *bits);
+    const uint16_t *const device_tokens = grade_input(grade, "tokens", bits + WEIGHT_LINES * LENGTH,
+                                                      (size_t)TOKEN_LINES * LENGTH * sizeof *bits);
+    float *const sums = grade_output(grade, "sums", (size_t)TOKEN_LINES * WEIGHT_LINES * sizeof *sums);
+
+    grade_ran(grade, multiply_launch(device_weights, device_tokens, sums));
+    grade_equal_float(grade, "sums", "token * 32 + row", expected, sums, (size_t)TOKEN_LINES * WEIGHT_LINES);
+}
+
+static void multiply_random(struct grade *grade)
+{
+    int *const numbers = grade_host(grade, (size_t)LINES * LENGTH * sizeof *numbers);
+
+    for (int i = 0; i < LINES * LENGTH; i++)
+        numbers[i] = (int)random_below(grade_random(grade), 2 * MOST + 1) - MOST;
+    multiply(grade, numbers, numbers + WEIGHT_LINES * LENGTH);
+}
+
+/* --- right -------------------------------------------------------------------------------------------------------- */
+
+/** Token t is 1 at element 2t and 0 elsewhere: its sums are that element of every row. */
+static void one_element(struct grade *grade)
+{
+    int *const numbers = grade_host(grade, (size_t)LINES * LENGTH * sizeof *numbers);
+    int *const tokens = numbers + WEIGHT_LINES * LENGTH;
+
+    grade_given(grade, "token t is 1 at element 2t, and 0 elsewhere");
+    memset(numbers, 0, (size_t)LINES * LENGTH * sizeof *numbers);
+    for (int i = 0; i < WEIGHT_LINES * LENGTH; i++)
+        numbers[i] = (int)random_below(grade_random(grade), MOST) + 1;
+    for (int t = 0; t < TOKEN_LINES; t++)
+        tokens[t * LENGTH + 2 * t] = 1;
+    multiply(grade, numbers, tokens);
+}
+
+static void random_numbers(struct grade *grade)
+{
+    grade_given(grade, "whole numbers from -8 to 8");
+    for (int i = 0; i < 3; i++)
+        multiply_random(grade);
+}
+
+/* --- the budget --------------------------------------------------------------------------------------------------- */
+
+/** A slot that is looked up in a table or by shuffles would cost what it saves. */
+static void no_detour(struct grade *grade)
+{
+    multiply_random(grade);
+    grade_unused(grade, "shuffles", "a slot follows from the line and the chunk");
+    grade_unused(grade, "votes", "a slot follows from the line and the chunk");
+    grade_budget(grade, "shared_load_requests", grade_counter(grade, "shared_load_requests"), 8);
+    grade_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 6);
+}
+
+static void no_conflicts(struct grade *grade)
+{
+    multiply_random(grade);
+    grade_budget(grade, "shared_conflicts", grade_counter(grade, "shared_conflicts"), 0);
+}
+
+const struct grade_case grade_cases[] = {
+    {"one_element", one_element, false},
+    {"random_numbers", random_numbers, false},
+    {"no_detour", no_detour, true},
+    {"no_conflicts", no_conflicts, true},
+};
+const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;
+const struct gpu_needs grade_needs = {.capability = 80, .what = "products of bf16 on tensor cores, m16n8k16"};

@@ -1,0 +1,106 @@
+/** @file grader.c  13a_bound_of_the_choices: the right choices, the right bound, and no rounds. */
+#include "exercise.h"
+#include "../grade/grade.h"
+
+/** Whether expert `a` ranks before expert `b`. */
+static bool is_before(const uint32_t *keys, int a, int b)
+{
+    return keys[a] > keys[b] || (keys[a] == keys[b] && a < b);
+}
+
+/** How many of the experts from `begin` to `end` rank before one. */
+static int rank_of(const uint32_t *keys, int expert, int begin, int end)
+{
+    int rank = 0;
+
+    for (int e = begin; e < end; e++)
+        rank += is_before(keys, e, expert);
+    return rank;
+}
+
+static int candidates_of(const uint32_t *keys)
+{
+    uint32_t bound = UINT32_MAX;
+    int count = 0;
+
+    for (int e = 0; e < EXPERTS; e++) {
+        const int first = e / WARP_SIZE * WARP_SIZE;
+
+        if (rank_of(keys, e, first, first + WARP_SIZE) == 1 && keys[e] < bound)
+            bound = keys[e];
+    }
+    for (int e = 0; e < EXPERTS; e++)
+        count += keys[e] >= bound;
+    return count;
+}
+
+/** Keys below `levels`; `rich` (if not negative) is a group whose keys are all above the others'. */
+static void check(struct grade *grade, int num_tokens, uint32_t levels, int rich)
+{
+    const size_t count = (size_t)num_tokens * EXPERTS;
+    uint32_t *const keys = grade_host(grade, count * sizeof *keys);
+    int32_t *const ids = grade_host(grade, (size_t)num_tokens * TOPK * sizeof *ids);
+    int32_t *const candidates = grade_host(grade, (size_t)num_tokens * sizeof *candidates);
+
+    for (size_t i = 0; i < count; i++)
+        keys[i] = (uint32_t)random_below(grade_random(grade), levels) +
+                  ((int)(i % EXPERTS / WARP_SIZE) == rich ? levels : 0);
+    for (int t = 0; t < num_tokens; t++) {
+        const uint32_t *const row = keys + (size_t)t * EXPERTS;
+
+        candidates[t] = candidates_of(row);
+        for (int e = 0; e < EXPERTS; e++)
+            if (rank_of(row, e, 0, EXPERTS) < TOPK)
+                ids[t * TOPK + rank_of(row, e, 0, EXPERTS)] = e;
+    }
+    grade_given(grade, "%d tokens, %s", num_tokens,
+                levels == 1    ? "all keys equal"
+                : levels < 100 ? "many keys equal"
+                               : "keys far apart");
+
+    const uint32_t *const device_keys = grade_input(grade, "keys", keys, count * sizeof *keys);
+    int32_t *const topk_ids = grade_output(grade, "topk_ids", (size_t)num_tokens * TOPK * sizeof *ids);
+    int32_t *const counted = grade_output(grade, "candidates", (size_t)num_tokens * sizeof *candidates);
+
+    grade_ran(grade, choose_launch(device_keys, num_tokens, topk_ids, counted));
+    grade_equal_int(grade, "topk_ids", "choice", ids, topk_ids, (size_t)num_tokens * TOPK);
+    grade_equal_int(grade, "candidates", "token", candidates, counted, (size_t)num_tokens);
+}
+
+static void far_apart(struct grade *grade)
+{
+    check(grade, 5, 1u << 31, -1);
+}
+
+static void one_group_ahead(struct grade *grade)
+{
+    for (int rich = 0; rich < GROUPS; rich++)
+        check(grade, 3, 1u << 30, rich);
+}
+
+static void many_equal(struct grade *grade)
+{
+    for (uint32_t levels = 2; levels <= 16; levels *= 2)
+        check(grade, 4, levels, -1);
+}
+
+static void all_equal(struct grade *grade)
+{
+    check(grade, 2, 1, -1);
+}
+
+static void no_rounds(struct grade *grade)
+{
+    check(grade, 6, 1u << 31, -1);
+    grade_budget_each(grade, "votes", grade_counter(grade, "votes"), 4 * GROUPS, 6, "token");
+    grade_budget_each(grade, "shuffles", grade_counter(grade, "shuffles"), 8, 6, "token");
+    grade_unused(grade, "atomic_requests", "a vote tells each lane its place in the list");
+    grade_unused(grade, "block_barriers", "there is one warp");
+}
+
+const struct grade_case grade_cases[] = {
+    {"far_apart", far_apart, false},   {"one_group_ahead", one_group_ahead, false},
+    {"many_equal", many_equal, false}, {"all_equal", all_equal, false},
+    {"no_rounds", no_rounds, true},
+};
+const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;

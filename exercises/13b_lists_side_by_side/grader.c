@@ -1,0 +1,72 @@
+/** @file grader.c  13b_lists_side_by_side: the right lists, for every number of tokens, by shuffles. */
+#include "exercise.h"
+#include "../grade/grade.h"
+
+/** Keys below `levels`; each token's bound is below `most_bound`. */
+static void check(struct grade *grade, int num_tokens, uint32_t levels, uint32_t least_bound, uint32_t most_bound)
+{
+    const size_t count = (size_t)num_tokens * EXPERTS;
+    uint32_t *const keys = grade_host(grade, count * sizeof *keys);
+    uint32_t *const bounds = grade_host(grade, (size_t)num_tokens * sizeof *bounds);
+    int32_t *const lists = grade_host(grade, count * sizeof *lists);
+    int32_t *const counts = grade_host(grade, (size_t)num_tokens * sizeof *counts);
+
+    for (size_t i = 0; i < count; i++)
+        keys[i] = (uint32_t)random_below(grade_random(grade), levels);
+    for (int t = 0; t < num_tokens; t++) {
+        bounds[t] = least_bound + (uint32_t)random_below(grade_random(grade), most_bound - least_bound + 1);
+        counts[t] = 0;
+        for (int e = 0; e < EXPERTS; e++)
+            if (keys[t * EXPERTS + e] >= bounds[t])
+                lists[t * EXPERTS + counts[t]++] = e;
+        for (int i = counts[t]; i < EXPERTS; i++)
+            lists[t * EXPERTS + i] = -1;
+    }
+    grade_given(grade, "%d tokens, keys below %u, bounds from %u to %u", num_tokens, levels, least_bound, most_bound);
+
+    const uint32_t *const device_keys = grade_input(grade, "keys", keys, count * sizeof *keys);
+    const uint32_t *const device_bounds = grade_input(grade, "bounds", bounds, (size_t)num_tokens * sizeof *bounds);
+    int32_t *const listed = grade_output(grade, "lists", count * sizeof *listed);
+    int32_t *const counted = grade_output(grade, "counts", (size_t)num_tokens * sizeof *counted);
+
+    grade_ran(grade, lists_launch(device_keys, device_bounds, num_tokens, listed, counted));
+    grade_equal_int(grade, "counts", "token", counts, counted, (size_t)num_tokens);
+    grade_equal_int(grade, "lists", "position", lists, listed, count);
+}
+
+static void one_warp(struct grade *grade)
+{
+    check(grade, TOKENS, 100, 50, 90);
+}
+
+static void last_warp(struct grade *grade)
+{
+    for (int tokens = 1; tokens <= TOKENS + 1; tokens++)
+        check(grade, tokens, 100, 40, 95);
+}
+
+static void all_or_none(struct grade *grade)
+{
+    check(grade, 6, 100, 0, 0);
+    check(grade, 6, 100, 100, 100);
+    check(grade, 7, 2, 1, 1);
+}
+
+static void by_shuffles(struct grade *grade)
+{
+    check(grade, 2 * TOKENS, 100, 50, 90);
+    grade_budget_each(grade, "shuffles", grade_counter(grade, "shuffles"), 4, 2, "warp");
+    grade_at_least(grade, "shuffles", grade_counter(grade, "shuffles"), 2,
+                   "a lane learns from the others where its candidates end");
+    grade_unused(grade, "votes", "a scan of the counts tells each lane where its candidates end");
+    grade_unused(grade, "atomic_requests", "a scan of the counts tells each lane where its candidates end");
+    grade_unused(grade, "block_barriers", "there is one warp");
+}
+
+const struct grade_case grade_cases[] = {
+    {"one_warp", one_warp, false},
+    {"last_warp", last_warp, false},
+    {"all_or_none", all_or_none, false},
+    {"by_shuffles", by_shuffles, true},
+};
+const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;

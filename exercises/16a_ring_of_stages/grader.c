@@ -1,0 +1,61 @@
+/**
+ * @file grader.c
+ * @brief 16a_ring_of_stages: sums are right however often the ring goes round, and rows come by bulk copies.
+ */
+#include "exercise.h"
+#include "../grade/grade.h"
+
+enum { MOST = 8 };
+
+/** Has `steps` rows added up: whole numbers, so there is no rounding. */
+static void add_rows(struct grade *grade, int steps)
+{
+    float *const rows = grade_host(grade, (size_t)steps * LENGTH * sizeof *rows);
+    float *const expected = grade_host(grade, LENGTH * sizeof *expected);
+
+    for (int i = 0; i < LENGTH; i++)
+        expected[i] = 0.0f;
+    for (int i = 0; i < steps * LENGTH; i++) {
+        rows[i] = (float)((int)random_below(grade_random(grade), 2 * MOST) + 1);
+        expected[i % LENGTH] += rows[i];
+    }
+    grade_given(grade, "%d rows, a ring of %d stages", steps, STAGES);
+
+    const float *const device_rows = grade_input(grade, "rows", rows, (size_t)steps * LENGTH * sizeof *rows);
+    float *const sums = grade_output(grade, "sums", LENGTH * sizeof *sums);
+
+    grade_ran(grade, add_launch(device_rows, steps, sums));
+    grade_equal_float(grade, "sums", "thread", expected, sums, LENGTH);
+}
+
+static void one_round(struct grade *grade)
+{
+    add_rows(grade, STAGES);
+}
+
+static void two_rounds(struct grade *grade)
+{
+    add_rows(grade, 2 * STAGES);
+}
+
+static void many_rounds(struct grade *grade)
+{
+    add_rows(grade, 7 * STAGES + 1);
+    add_rows(grade, 1);
+}
+
+static void by_bulk_copies(struct grade *grade)
+{
+    add_rows(grade, 10);
+    grade_at_least(grade, "bulk_copies", grade_counter(grade, "bulk_copies"), 10, "one for each row");
+    grade_budget(grade, "global_load_requests", grade_counter(grade, "global_load_requests"), 20);
+}
+
+const struct grade_case grade_cases[] = {
+    {"one_round", one_round, false},
+    {"two_rounds", two_rounds, false},
+    {"many_rounds", many_rounds, false},
+    {"by_bulk_copies", by_bulk_copies, true},
+};
+const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;
+const struct gpu_needs grade_needs = {.capability = 90, .what = "bulk copies"};

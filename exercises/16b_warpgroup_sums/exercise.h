@@ -1,0 +1,29 @@
+/** @file exercise.h  16b_warpgroup_sums: what the exercise and its grader agree on. */
+#ifndef EXERCISE_H
+#define EXERCISE_H
+
+#include <cuda_runtime.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/** A product of one warpgroup: 64 rows of weights by up to 24 tokens, lines of 64 elements of bf16. */
+enum { ROWS = 64, TOKENS = 24, LENGTH = 64 };
+
+/**
+ * Multiplies every row of weights by every token.
+ *
+ * @param weights  [ROWS][LENGTH] bf16
+ * @param tokens   [count][LENGTH] bf16
+ * @param count    1 to TOKENS
+ * @param sums     [count][ROWS]
+ */
+cudaError_t product_launch(const uint16_t *weights, const uint16_t *tokens, int count, float *sums);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

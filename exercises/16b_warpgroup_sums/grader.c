@@ -1,0 +1,68 @@
+/**
+ * @file grader.c
+ * @brief 16b_warpgroup_sums: every sum is right and in its place.
+ */
+#include "exercise.h"
+#include "../grade/grade.h"
+
+#include <string.h>
+
+enum { MOST = 8 };
+
+/** Whole numbers from -MOST to MOST as bf16: so sums are exact. The number goes into `value`, too. */
+static uint16_t whole_number(struct grade *grade, int *value)
+{
+    float number;
+    uint32_t bits;
+
+    *value = (int)random_below(grade_random(grade), 2 * MOST + 1) - MOST;
+    number = (float)*value;
+    memcpy(&bits, &number, sizeof bits);
+    return (uint16_t)(bits >> 16);
+}
+
+/** Has `count` tokens multiplied. */
+static void multiply(struct grade *grade, int count)
+{
+    const size_t lines = (size_t)(ROWS + count) * LENGTH;
+    uint16_t *const bits = grade_host(grade, lines * sizeof *bits);
+    int *const values = grade_host(grade, lines * sizeof *values);
+    float *const expected = grade_host(grade, (size_t)count * ROWS * sizeof *expected);
+
+    for (size_t i = 0; i < lines; i++)
+        bits[i] = whole_number(grade, &values[i]);
+    for (int i = 0; i < count * ROWS; i++) {
+        int sum = 0;
+
+        for (int k = 0; k < LENGTH; k++)
+            sum += values[i % ROWS * LENGTH + k] * values[(ROWS + i / ROWS) * LENGTH + k];
+        expected[i] = (float)sum;
+    }
+    grade_given(grade, "%d tokens", count);
+
+    const uint16_t *const weights = grade_input(grade, "weights", bits, (size_t)ROWS * LENGTH * sizeof *bits);
+    const uint16_t *const tokens = grade_input(grade, "tokens", bits + ROWS * LENGTH,
+                                               (size_t)count * LENGTH * sizeof *bits);
+    float *const sums = grade_output(grade, "sums", (size_t)count * ROWS * sizeof *sums);
+
+    grade_ran(grade, product_launch(weights, tokens, count, sums));
+    grade_equal_float(grade, "sums", "number", expected, sums, count * ROWS);
+}
+
+static void all_tokens(struct grade *grade)
+{
+    multiply(grade, TOKENS);
+}
+
+static void fewer_tokens(struct grade *grade)
+{
+    multiply(grade, 13);
+    multiply(grade, 1);
+}
+
+const struct grade_case grade_cases[] = {
+    {"all_tokens", all_tokens, false},
+    {"fewer_tokens", fewer_tokens, false},
+};
+const int num_grade_cases = sizeof grade_cases / sizeof *grade_cases;
+const struct gpu_needs grade_needs = {.capability = 90, .only = true, .what = "products of warpgroups (wgmma)"};

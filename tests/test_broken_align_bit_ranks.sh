@@ -1,0 +1,29 @@
+#!/bin/sh
+# Breaks one line of chapter 14a's kernels at a time: the program must refuse the run for what is wrong.
+#
+# run in all: $b/cpu/14a_align_bit_ranks
+set -u
+. "$(dirname "$0")/tap.sh"
+. "$(dirname "$0")/breaks.sh"
+few="--num-tokens 64"
+
+# No ids of 64 bits, no more than 256 experts.
+breaks_start "$(dirname "$1")/14a_align_bit_ranks" chapters/14a_align_bit_ranks/align.cu \
+    's/problem->wide_ids ? launch<int64_t>(problem, buffers, stream) : //
+     s/problem->num_experts > FAST_EXPERTS ? launch_few<Id, 0>(problem, buffers, stream)//
+     s/: launch_few<Id, FAST_EXPERTS>/launch_few<Id, FAST_EXPERTS>/'
+
+# shellcheck disable=SC2086 # words
+{
+    breaks "no barrier between bits and ranks" '/\[few_count\]/,/\[few_count\]/{/1u << lane/{n;n;d}}' "race" \
+        "*counts*" $few
+    breaks "a plain |= of a bit" 's/atomicOr(&\(marks\[.*\]\), 1u << lane)/\1 |= 1u << lane/' "race" "*marks*" $few
+    breaks "a rank that counts the id itself" 's/+ scan_lanes(count) - count/+ scan_lanes(count)/' \
+        "align_groups.cuh*race" "" $few
+    breaks "the rank of a warp's id counts the id itself" \
+        's/block_size + __popc(same & lanes_below(lane))\]/block_size + __popc(same \& lanes_below(lane + 1))]/' \
+        "align_groups.cuh*race" "" --num-tokens 2
+    breaks "a block too few" 's/(list.num_experts + FEW_EXPERTS - 1) \/ FEW_EXPERTS/list.num_experts \/ FEW_EXPERTS/' \
+        "expert_ids" "" $few --num-experts 255 --dist uniform
+}
+finish
