@@ -73,9 +73,9 @@ void simt_unwrite(const void *begin, size_t bytes);
  * simt_trace_end() writes a JSON object with "kernel", "grid", "block", "traced_block", "dynamic_shared" (its "offset"
  * in shared memory, and "bytes"), "source", "truncated" and "events", in the order of execution, one for each operation
  * of a warp. Each has "kind" (shuffle, vote, warp_barrier, block_barrier, shared_load, shared_store, global_load,
- * global_store, atomic, mma, matrix_memory, copy_from, copy_to, return), "warp", "line" ("file" where it is not
- * "source"; a line nobody knows is null) and "lanes", a mask. Columns have 32 elements, null for lanes that take no
- * part; values are bits in hexadecimal:
+ * global_store, atomic, mma, matrix_memory, copy_from, copy_to, bulk_copy, mbarrier, return), "warp", "line" ("file"
+ * where it is not "source"; a line nobody knows is null) and "lanes", a mask. Columns have 32 elements, null for lanes
+ * that take no part; values are bits in hexadecimal:
  *
  *   shuffle        operation, bytes, from (the lane each lane reads; -1: none, it keeps its own), in, out
  *   vote           operation, in, out
@@ -83,10 +83,15 @@ void simt_unwrite(const void *begin, size_t bytes);
  *   shared_*       bytes, offset in shared memory, value
  *   global_*       bytes, allocation (by address; -1: a __device__ variable), offset in it, value
  *   atomic         bytes, space, allocation if global, offset, value (what was there before)
- *   mma            operation; no columns
+ *   mma            operation; no columns. A product of a warpgroup (wgmma) is one event for each of its warps
  *   matrix_memory  operation: of ldmatrix (or .trans), whose shared_load comes before, or of a load or store by wmma
  *   copy_from      as global_load: what an asynchronous copy reads; bytes 0: nothing, all of it is zeros
  *   copy_to        as shared_store; the value is not there yet
+ *   bulk_copy      allocation, offset in it: the first byte that it reads (-1, 0: it writes only zeros); to (offset in
+ *                  shared memory), copied (bytes)
+ *   mbarrier       operation (init, arrive, arrive_expect, arrive_copies, wait), offset in shared memory; phase (but
+ *                  for init), from 0; arrivals (of init), announced (bytes, of arrive_expect), parity (of wait). The
+ *                  event of a wait comes when its phase has ended; phase -1, before the first, ended at the init
  *   return         line: where the first of the lanes was last seen
  */
 bool simt_trace_begin(size_t most_events);

@@ -12,7 +12,9 @@
     const SHUFFLE = 'shuffle', VOTE = 'vote', WARP_BARRIER = 'warp_barrier', BLOCK_BARRIER = 'block_barrier',
         ATOMIC = 'atomic',
           RETURN = 'return', MMA = 'mma', MATRIX_MEMORY = 'matrix_memory', COPY_TO = 'copy_to',
+          BULK_COPY = 'bulk_copy', MBARRIER = 'mbarrier',
           LOADS = ['shared_load', 'global_load', 'copy_from'];
+    const NUMBER_OF = {init: 'arrivals', arrive_expect: 'announced', wait: 'parity'}; /* of an mbarrier's operation */
     const UNDER_WAY = '\u2026'; /* in place of a value that a copy has not brought yet */
     const SHARED = -2; /* a region's space; else the number of its allocation */
     const SVG = 'http://www.w3.org/2000/svg';
@@ -86,6 +88,14 @@
         return (event.lanes / 2 ** lane & 1) === 1;
     }
 
+    /* Which cells of the regions have these words of shared memory: the region, the first of its cells and behind which
+       they end. */
+    function copiedCells(word, count, regions) {
+        return regions.map(([space, , first, cells], region) =>
+            [region, Math.max(0, word - first), space === SHARED ? Math.min(cells, word + count - first) : 0])
+            .filter(([, first, end]) => first < end);
+    }
+
     /* An event of the trace as the page shows it: columns have an element for each of the 32 lanes, null for those that
        take no part; values are texts. */
     function readEvent(event, trace, files, regions, dtype) {
@@ -105,6 +115,19 @@
         } else if (kind === VOTE) {
             shown.brings = texts(event.in);
             shown.receives = texts(event.out);
+        } else if (kind === BULK_COPY) {
+            const dynamic = trace.dynamic_shared.offset;
+
+            shown.rows = [['to word', column(lane => '[' + (event.to[lane] - dynamic) / 4 + ']')],
+                          ['bytes', column(lane => String(event.copied[lane]))]];
+            shown.copied = column(lane => copiedCells(event.to[lane] / 4, event.copied[lane] / 4, regions)).flat()
+                .filter(cells => cells);
+        } else if (kind === MBARRIER) {
+            const number = NUMBER_OF[event.operation];
+
+            shown.rows = [event.phase && ['phase', event.phase], number && [number, event[number]]].filter(row => row)
+                .map(([label, numbers]) => [label, column(lane => String(numbers[lane]))]);
+            shown.waits = event.operation === 'wait' && event.phase.some(phase => phase !== null && phase >= 0);
         } else if (event.offset) {
             const isShared = kind.startsWith('shared') || kind === COPY_TO ||
                 (kind === ATOMIC && event.space !== 'global');
@@ -170,6 +193,7 @@
         for (let i = first; i <= last; i++) {
             const event = data.events[i];
 
+            (event.copied || []).forEach(([region, from, end]) => memory[region].fill(UNDER_WAY, from, end));
             if (!event.words)
                 continue;
             for (let lane = 0; lane < LANES; lane++) {
@@ -193,11 +217,12 @@
         }
     }
 
-    /* A value for a lane's cell: .589 for 0.589, 1.2e-5 for 1.234e-05. The whole is in the cell's title. */
+    /* A value for a lane's cell: .589 for 0.589, 1.2e-5 for 1.234e-05; a word as it is. The whole is in the cell's
+       title. */
     function short(text) {
         const shorter = text.replace(/^(-?)0\./, '$1.');
 
-        if (!shorter.includes('e'))
+        if (!shorter.includes('e') || Number.isNaN(Number(text)))
             return shorter;
         return Number(text).toPrecision(2).replace(/e([+-])0*/, 'e$1').replace('e+', 'e');
     }
@@ -298,7 +323,7 @@
 
     Stepper.prototype.build = function () {
         const view = this.root.querySelector('.stepper-view');
-        const copies = this.data.events.some(event => event.kind === COPY_TO);
+        const copies = this.data.events.some(event => event.kind === COPY_TO || event.copied?.length > 0);
         const keys = 'Keys: space plays and pauses, arrows step, Home and End jump.';
         const legend = ' ' + UNDER_WAY + ' is what a copy brings; its value is shown when it is first read.';
         const list = this.root.querySelector('.stepper-list');
@@ -470,6 +495,8 @@
             this.drawRow(98, 'receives', here.receives);
         } else if (here.kind === MMA || here.kind === MATRIX_MEMORY) {
             this.showMatrices(here);
+        } else if (here.rows) {
+            here.rows.forEach(([label, texts], i) => this.drawRow(22 + 24 * i, label, texts));
         } else {
             const loads = LOADS.includes(here.kind);
 
@@ -517,6 +544,8 @@
                 states.push(['left', 'done']);
             else if (next.kind === BLOCK_BARRIER)
                 states.push(['waits', 'waiting at barrier ' + next.barrier]);
+            else if (next.waits)
+                states.push(['waits', 'waiting at line ' + next.line]);
             else if (!last)
                 states.push(['ready', 'at the beginning']);
             else if (last.kind === BLOCK_BARRIER)
@@ -562,6 +591,12 @@
         }));
         this.marked.forEach(cell => { cell.className = ''; });
         this.marked = [];
+        ((event && event.copied) || []).forEach(([region, from, end]) =>
+            this.cells[region].slice(from, end).forEach(cell => {
+                cell.className = 'written';
+                this.marked.push(cell);
+                touched = touched || cell;
+            }));
         if (event && event.region) {
             const kind = LOADS.includes(event.kind) ? 'read' : 'written';
 

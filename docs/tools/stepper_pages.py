@@ -40,11 +40,17 @@ TEMPLATES = {
              '<link rel="stylesheet" href="stepper.css">\n</head>\n<body class="stepper-page">\n'
              '<h1>{title}, step by step</h1>\n{stepper}</body>\n</html>\n'}
 LOADS, STORES, ATOMIC = ("shared_load", "global_load", "copy_from"), ("shared_store", "global_store"), "atomic"
+MBARRIER_BYTES = 8
 FEW_LANES = 4  # whose values are said in words
 COPIES = ("copy_to", "copy_from")  # in the order of the call's arguments
+BULK_COPIES = ("to", "bulk_copy")
 TOGETHER = {"mma.m16n8k16": "multiply 16x16 by 16x8 numbers and add: each has four of the sums",
             "ldmatrix": "exchange what they read: each has its part of every matrix",
-            "mma_sync": "multiply 16x16 by 16x16 numbers and add"}
+            "mma_sync": "multiply 16x16 by 16x16 numbers and add",
+            "wgmma": "multiply, with three other warps, 64x16 by 16xN numbers and add: each warp has 16 rows of sums",
+            "wgmma.fence": "order what they wrote before the products that follow",
+            "wgmma.commit_group": "make a group of the products that they have issued",
+            "wgmma.wait_group": "wait for groups of products"}
 
 
 @functools.lru_cache(maxsize=None)
@@ -66,15 +72,23 @@ def _follow_alias(lines, number, name):
     return name
 
 
-def array_name(event):
-    """The name of the array that the event's line of source reads from or writes to; "" if the line has none."""
+def _argument_name(lines, number, call, index):
+    """The name that one of the first two arguments begins with, in a line that has such a call; "" if it has none."""
+    arguments = re.search(call + r"\((.*?),\s+(.*)", " ".join(lines[number - 1:number + 1]))
+    return re.match(r"&?(?:\w+\.)*(\w*)", arguments[1 + index])[1] if arguments else ""
+
+
+def array_name(event, side="bulk_copy"):
+    """The name of the array that the event's line of source reads from or writes to; "" if the line has none. A bulk
+    copy reads from the one and writes to the other, its side "to"."""
     lines, number, kind = _lines(event["file"]), event.get("line", 0), event["kind"]
     if not 1 <= number <= len(lines):
         return ""
     text = lines[number - 1].lstrip(" ")
     if kind in COPIES:
-        arguments = re.search(r"memcpy_async\((.*?),\s+(.*)", " ".join(lines[number - 1:number + 1]))
-        return re.match(r"(?:\w+\.)*(\w*)", arguments[1 + COPIES.index(kind)])[1] if arguments else ""
+        return _argument_name(lines, number, "memcpy_async", COPIES.index(kind))
+    if kind == "bulk_copy":
+        return _argument_name(lines, number, r"bulk_copy\w*", BULK_COPIES.index(side))
     if kind == ATOMIC:
         text = text[max(0, text.find("atomicAdd(&")):]
     elif kind in LOADS:
@@ -106,20 +120,41 @@ def dynamic_array(trace):
     return [Region(SHARED, names[0], offset, size)] if len(names) == 1 and size else []
 
 
+def _words(event, lane):
+    """The words that a lane accesses."""
+    first = event["offset"][lane] // WORD_BYTES
+    return range(first, first + math.ceil(event["bytes"] / WORD_BYTES))
+
+
+def _copied_words(trace):
+    """For each word of shared memory that bulk copies write and lanes read, a bulk copy."""
+    events, copies = trace["events"], {}
+    for event in (event for event in events if event["kind"] == "bulk_copy"):
+        for lane in event["active"]:
+            first = event["to"][lane] // WORD_BYTES
+            copies.update(dict.fromkeys(range(first, first + event["copied"][lane] // WORD_BYTES), event))
+    loads = [event for event in events if event["kind"] == "shared_load"]
+    loaded = {word for event in loads for lane in event["active"] for word in _words(event, lane)}
+    return {word: event for word, event in copies.items() if word in loaded}
+
+
 def find_regions(trace, arrays):
     """All that is written in the course of a trace, in the order of memory: neighbours in one of these arrays, else
-    neighbours whose first writers name the same array. An allocation is one array."""
-    writers, arrays = {}, arrays + dynamic_array(trace)
+    neighbours whose first writers name the same array. An allocation is one array. Of what bulk copies write, only
+    words that lanes read: a warpgroup's operands are too many to be shown."""
+    writers = {(SHARED, word): event for word, event in _copied_words(trace).items()}
+    arrays = arrays + dynamic_array(trace)
     for event in trace["events"]:
         if event["kind"] in (*STORES, ATOMIC, "copy_to"):
             for lane in event["active"]:
-                for piece in range(math.ceil(event["bytes"] / WORD_BYTES)):
-                    writers.setdefault((_space(event, lane), event["offset"][lane] // WORD_BYTES + piece), event)
+                for word in _words(event, lane):
+                    writers.setdefault((_space(event, lane), word), event)
     regions = []
     for space, word in sorted(writers):
         last = regions[-1] if regions and regions[-1].space == space else None
         array = next((one for one in arrays if one.space == space and 0 <= word - one.first < one.count), None)
-        name = array.name if array else last.name if last and space != SHARED else array_name(writers[space, word])
+        writer = writers[space, word]
+        name = array.name if array else last.name if last and space != SHARED else array_name(writer, "to")
         if last and last.name == name and last.first + last.count == word:
             regions[-1] = last._replace(count=last.count + 1)
         else:
@@ -147,12 +182,70 @@ def _shuffle_text(event):
     return f"{_lanes(event)} read {how} ({event['operation']})"
 
 
+def mbarrier_names(trace):
+    """The name of each mbarrier, by its offset in shared memory, as the line that initialises it has it; of those of
+    an array with the index."""
+    names, first = {}, {}
+    for event in trace["events"]:
+        if event.get("operation") == "init":
+            line = _lines(event["file"])[event.get("line", 0) - 1]
+            found = re.search(r"mbarrier_init\(&?(?:\w+(?:\.|->))*(\w+)(\[)?", line)
+            for lane in event["active"] if found else []:
+                offset = event["offset"][lane]
+                first[found[1]] = min(offset, first.get(found[1], offset))
+                names[offset] = found.groups()
+    return {offset: f"{name}[{(offset - first[name]) // MBARRIER_BYTES}]" if bracket else name
+            for offset, (name, bracket) in names.items()}
+
+
+def _numbers(event, column):
+    """The number that all lanes have in a column, or the lowest and the highest."""
+    numbers = [event[column][lane] for lane in event["active"]]
+    return f"{min(numbers):,}" if min(numbers) == max(numbers) else f"{min(numbers):,} to {max(numbers):,}"
+
+
+def _mbarrier_text(event, names):
+    """What lanes do at an mbarrier, which has one of these names if its offset is among them."""
+    operation, one = event["operation"], len(event["active"]) == 1
+    offsets = list(dict.fromkeys(event["offset"][lane] for lane in event["active"]))
+    called = [f'"{names[offset]}"' if offset in names else f"at word {offset // WORD_BYTES} of shared memory"
+              for offset in offsets[:FEW_LANES]] + ["..."] * (len(offsets) > FEW_LANES)
+    where = f"mbarrier{'s' if len(offsets) > 1 else ''} {', '.join(called)}"
+    if operation == "init":
+        arrivals = _numbers(event, "arrivals")
+        return f"{_lanes(event)} initialise{'s' if one else ''} {where} for {arrivals} arrival{'s' * (arrivals != '1')}"
+    phase = _numbers(event, "phase")
+    if operation == "wait" and phase == "-1":
+        return f"{_lanes(event)} pass{'es' if one else ''} {where} without waiting: there is no phase before phase 0"
+    if operation == "wait":
+        return f"{_lanes(event)} {'has' if one else 'have'} waited for phase {phase} of {where}"
+    what = {"arrive": "", "arrive_copies": f" when {'its' if one else 'their'} copies have come"}.get(operation)
+    if what is None:
+        what = f" and announce{'s' if one else ''} {_numbers(event, 'announced')} bytes"
+    return f"{_lanes(event)} arrive{'s' if one else ''} at {where}{what} (phase {phase})"
+
+
+def _region_name(regions, space, offset):
+    """The name of the region that a byte is in; "" if it is in none."""
+    word = offset // WORD_BYTES
+    return next((region.name for region in regions
+                 if region.space == space and 0 <= word - region.first < region.count), "")
+
+
+def _bulk_copy_text(regions, event):
+    one, lane = len(event["active"]) == 1, event["active"][0]
+    source = _region_name(regions, event["allocation"][lane], event["offset"][lane]) or array_name(event)
+    what = "starts a bulk copy" if one else "start bulk copies"
+    text = f"{_lanes(event)} {what} of {_numbers(event, 'copied')} bytes{'' if one else ' each'}"
+    for word, name in (("from", source), ("to", array_name(event, "to"))):
+        text += f' {word} "{name}"' if name else ""
+    return text
+
+
 def _access_text(regions, event, dtype):
     kind, active = event["kind"], event["active"]
     one, few = len(active) == 1, len(active) <= FEW_LANES
-    space, word = _space(event, active[0]), event["offset"][active[0]] // WORD_BYTES
-    names = [region.name for region in regions if region.space == space and 0 <= word - region.first < region.count]
-    name = names[0] if names else array_name(event)
+    name = _region_name(regions, _space(event, active[0]), event["offset"][active[0]]) or array_name(event)
     verb = {ATOMIC: "adds to" if one else "add to", **dict.fromkeys(LOADS, "reads" if one else "read"),
             "copy_from": "asks for a copy of" if one else "ask for a copy of",
             "copy_to": "will find it in" if one else "will find them in"}.get(kind, "writes" if one else "write")
@@ -169,8 +262,8 @@ def _access_text(regions, event, dtype):
     return text
 
 
-def step_text(trace, regions, event, dtype=None):
-    """What an event does, in one line for people."""
+def step_text(trace, regions, event, dtype, mbarriers):
+    """What an event does, in one line for people; mbarriers have these names."""
     kind = event["kind"]
     if kind == "shuffle":
         return _shuffle_text(event)
@@ -182,6 +275,10 @@ def step_text(trace, regions, event, dtype=None):
         return f"{_lanes(event)} of the warp meet"
     if kind == "block_barrier":
         return f"barrier {event['barrier'] + 1}: all threads{'' if trace['warps'] == 1 else ' of all warps'} have come"
+    if kind == "mbarrier":
+        return _mbarrier_text(event, mbarriers)
+    if kind == "bulk_copy":
+        return _bulk_copy_text(regions, event)
     if kind == "return":
         return f"{_lanes(event)} {'is' if len(event['active']) == 1 else 'are'} done"
     return _access_text(regions, event, dtype)
@@ -189,7 +286,7 @@ def step_text(trace, regions, event, dtype=None):
 
 def steps_in_words(trace, regions, dtype=None):
     """A line for each step: of a block barrier, which every warp has in the trace, only for the first."""
-    barriers, texts = 0, []
+    barriers, texts, mbarriers = 0, [], mbarrier_names(trace)
     for event in trace["events"]:
         is_barrier = event["kind"] == "block_barrier"
         if is_barrier and event["barrier"] < barriers:
@@ -197,7 +294,7 @@ def steps_in_words(trace, regions, dtype=None):
         barriers = event["barrier"] + 1 if is_barrier else barriers
         warp = "" if is_barrier else f"warp {event['warp']}, "
         line = f"line {event['line']}: " if event.get("line") else ""
-        texts.append(warp + line + step_text(trace, regions, event, dtype))
+        texts.append(warp + line + step_text(trace, regions, event, dtype, mbarriers))
     return texts
 
 

@@ -7,8 +7,9 @@ import struct
 LANES = range(32)
 KINDS = ("shuffle", "vote", "warp_barrier", "block_barrier", "shared_load", "shared_store", "global_load",
          "global_store",
-         "atomic", "copy_from", "copy_to", "matrix_memory", "mma", "return")
-WORDS, NUMBERS = ("value", "in", "out"), ("from", "allocation", "offset")
+         "atomic", "copy_from", "copy_to", "bulk_copy", "mbarrier", "matrix_memory", "mma", "return")
+WORDS = ("value", "in", "out")
+NUMBERS = ("from", "allocation", "offset", "to", "copied", "phase", "arrivals", "announced", "parity")
 WORD_BYTES = 4
 
 

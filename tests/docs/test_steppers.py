@@ -94,6 +94,12 @@ def fragments_of(words):
     return [[words[lane % 4][8 * matrix + lane // 4] for lane in range(32)] for matrix in range(matrices)]
 
 
+def rows_of(event):
+    """What the lanes show of a bulk copy, without where it goes to, and of an operation on an mbarrier."""
+    columns = [name for name in ("phase", "arrivals", "announced", "parity", "copied") if name in event]
+    return [[None if number is None else str(number) for number in event[name]] for name in columns]
+
+
 def shown_events(path, dtype):
     """The events that the page should have: kind, warp, line, and of each lane that takes part where it reads and
     its values."""
@@ -115,7 +121,8 @@ def shown_events(path, dtype):
                        "from": event.get("from") if event["kind"] == "shuffle" else None,
                        "brings": texts("in") if event["kind"] in ("shuffle", "vote") else None,
                        "receives": texts("out") if event["kind"] in ("shuffle", "vote") else None,
-                       "words": [texts("value", word) for word in range(words)] if "offset" in event else None,
+                       "words": [texts("value", word) for word in range(words)] if "value" in event else None,
+                       "rows": rows_of(event),
                        "fragments": fragments_of(events[-1]["words"]) if is_ldmatrix else None})
     return events
 
@@ -184,6 +191,25 @@ class Text(Pages):
                       "multiply 16x16 by 16x8 numbers and add"):
             self.assertIn(words, self.pages["stepper_11d.html"])
 
+    def test_bulk_copies_mbarriers_and_products_of_a_warpgroup_are_said(self):
+        for number, texts in (("16a", ('initialises mbarrier "emptied[6]" for 4 arrivals',
+                                       'lane 0 arrives at mbarrier "filled[1]" and announces 4,096 bytes (phase 0)',
+                                       '16 lanes start bulk copies of 256 bytes each from "from" to "stage"',
+                                       'all lanes have waited for phase 0 of mbarrier "filled[1]"',
+                                       'all lanes pass mbarrier "emptied[1]" without waiting')),
+                              ("16b", ('lane 0 starts a bulk copy of 8,192 bytes from "weights" to "stage"',
+                                       'all lanes arrive at mbarrier "filled[0]" when their copies have come (phase 0)',
+                                       "multiply, with three other warps, 64x16 by 16xN numbers"))):
+            for words in texts:
+                self.assertIn(words, self.pages[f"stepper_{number}.html"])
+
+    def test_a_bulk_copy_comes_between_its_announcement_and_the_wait(self):
+        steps = re.findall(r"<li.*?>(?:warp \d, line \d+: )?(.*)</li>", self.pages["stepper_16a.html"])
+        order = [next(i for i, step in enumerate(steps) if step.startswith(begin)) for begin in (
+            'lane 0 arrives at mbarrier "filled[1]" and', "16 lanes start bulk copies",
+            'all lanes have waited for phase 0 of mbarrier "filled[1]"')]
+        self.assertEqual(order, sorted(order))
+
     def test_a_cooperative_kernel_has_its_own_name(self):
         for number, kernel in (("11b", "down_kernel"), ("15", "one_launch_kernel")):
             self.assertIn(f"kernel <code>{kernel}</code>:", self.pages[f"stepper_{number}.html"])
@@ -233,7 +259,7 @@ class InABrowser(Pages):
     def reads_the_trace(self, chapter, text):
         script = """return s.data.events.map(e => ({kind: e.kind, warp: e.warp, line: e.line, from: e.from || null,
             brings: e.brings || null, receives: e.receives || null, words: e.words || null,
-            fragments: e.fragments || null}));"""
+            rows: (e.rows || []).filter(([label]) => label !== 'to word').map(([, texts]) => texts), fragments: e.fragments || null}));"""
         expected = shown_events(self.trace_of(chapter), re.search(r'data-dtype="(\w+)"', text)[1])
         self.assertTrue(expected == self.run_script(script))
 
@@ -246,6 +272,26 @@ class InABrowser(Pages):
             expected = [f"{number:.4g}" if isinstance(number, float) else str(number) for number in numbers]
             shown = self.browser.run(cells, name) or self.browser.run(cells, name.removeprefix("topk_"))
             self.assertEqual(shown, expected, name)  # under the name that the kernel's line gives it
+
+    def test_bulk_copies_are_under_way_until_their_words_are_read(self):
+        self.open("stepper_16a.html")
+        script = """
+            const events = s.data.events, at = events.findIndex(event => event.kind === 'bulk_copy' && event.lanes > 1);
+            const words = at => {
+                s.chooseWarp(events[at].warp);
+                s.moveTo(s.steps.indexOf(at) + 1);
+                return s.marked.map(cell => cell.textContent);
+            };
+            const begun = words(at), title = s.marked[0].title;
+            const warps = document.querySelector('.stepper-warps').textContent;
+            const read = events.findIndex(event => event.kind === 'shared_load' && event.region.some((region, lane) =>
+                region !== null && region >= 0 && s.cells[region][event.index[lane]].title === title));
+            return [begun, words(read), read > at, warps];"""
+        begun, read, later, warps = self.run_script(script)
+        self.assertTrue(later)
+        self.assertRegex(warps, "warps 0 to 3: waiting at line [0-9]+warp 4: at line")
+        self.assertEqual(begun, ["\u2026"] * (16 * 256 // 4))
+        self.assertTrue(all(re.fullmatch(r"\S*\d \S*\d", text) for text in read) and read, read)
 
     def test_copies_are_under_way_until_their_words_are_read(self):
         self.open("stepper_11d.html")
@@ -345,7 +391,8 @@ class InABrowser(Pages):
                     if (box.scrollWidth > box.clientWidth || box.scrollHeight > box.clientHeight)
                         out.add('lanes');
                     for (const cell of document.querySelectorAll('.stepper-lanes .value'))
-                        if (cell.getComputedTextLength() > cell.previousSibling.width.baseVal.value)
+                        if (cell.getComputedTextLength() > cell.previousSibling.width.baseVal.value ||
+                            cell.firstChild.data === 'NaN') /* no value of these runs, but a word taken for one */
                             out.add(cell.firstChild.data);
                 }
                 return [...out];""", first)

@@ -4,6 +4,7 @@
 #include <cuda_pipeline.h>
 #include <unistd.h>
 
+#include "kernels/bulk_copy.cuh"
 #include "kernels/tensor_core.cuh"
 
 enum { MAX_LINES = 80, LINE = 4096, SOURCE = 2, FIRST_EVENT = 5 };
@@ -91,8 +92,7 @@ static void expect_events(int count)
  */
 static const char *column(char *text, const char *name, int lanes, int first, int step, int flip, const char *none)
 {
-    const bool hexadecimal = strcmp(name, "offset") != 0 && strcmp(name, "from") != 0 &&
-                             strcmp(name, "allocation") != 0;
+    const bool hexadecimal = strcmp(name, "in") == 0 || strcmp(name, "out") == 0 || strcmp(name, "value") == 0;
     int length = sprintf(text, ", \"%s\": [", name);
 
     for (int lane = 0; lane < 32; lane++) {
@@ -416,6 +416,148 @@ static void copies_and_matrices(void **)
     cudaFree(y);
 }
 
+/** Copies 4 rows of 64 words in bulk, from row 1 of x on; ends two phases more, and stores a part of the first row. */
+static __global__ void bulk_kernel(const int *x, int *y)
+{
+    __shared__ __align__(16) int words[256];
+    __shared__ mbarrier full;
+
+    if (threadIdx.x == 0) {
+        mbarrier_init(&full, 1); // [init]
+        mbarrier_init_fence();
+    }
+    __syncthreads();
+    mbarrier_wait(&full, 1); // [before]
+    if (threadIdx.x == 0)
+        mbarrier_arrive_expect(&full, 1024); // [expect]
+    __syncwarp();
+    if (threadIdx.x < 4)
+        bulk_copy(&words[64 * threadIdx.x], &x[64 * threadIdx.x + 64], 256, &full); // [bulk]
+    mbarrier_wait(&full, 0);                                                        // [wait]
+    if (threadIdx.x == 0) {
+        mbarrier_arrive(&full);          // [arrive]
+        mbarrier_arrive_cp_async(&full); // [copies]
+    }
+    y[threadIdx.x] = words[threadIdx.x];
+}
+
+/** The event of an operation on the mbarrier at `at`, by the first lanes; but for "init" in this phase. */
+static void expect_mbarrier(int index, const char *mark, unsigned lanes, const char *operation, int at, int phase,
+                            const char *name, int number)
+{
+    char a[LINE], b[LINE] = "", c[LINE] = "", text[3 * LINE];
+    const int count = __builtin_popcount(lanes);
+
+    if (strcmp(operation, "init") != 0)
+        column(b, "phase", count, phase, 0, 0, "null");
+    if (name)
+        column(c, name, count, number, 0, 0, "null");
+    snprintf(text, sizeof text,
+             "{\"kind\": \"mbarrier\", \"warp\": 0, \"line\": @, \"lanes\": %u, \"operation\": \"%s\"%s%s%s}", lanes,
+             operation, column(a, "offset", count, at, 0, 0, "null"), b, c);
+    expect_event(index, mark, text);
+}
+
+/** Bulk copies and what is done at their barrier are where a lane does them, between its accesses. */
+static void bulk_copies_and_mbarriers(void **)
+{
+    char a[LINE], b[LINE], c[LINE], d[LINE], text[4 * LINE];
+    int *x = device_iota();
+    int *y = device_words(0);
+
+    assert_true(simt_trace_begin(100));
+    bulk_kernel<<<1, 32>>>(x, y);
+    expect_good();
+    take_trace();
+    expect_events(12);
+
+    const int barrier = atoi(member(FIRST_EVENT, "offset") + 1), words = atoi(member(FIRST_EVENT + 9, "offset") + 1);
+
+    expect_mbarrier(0, "init", 1, "init", barrier, 0, "arrivals", 1);
+    expect_member(FIRST_EVENT + 1, "kind", "\"block_barrier\"");
+    expect_mbarrier(2, "before", UINT32_MAX, "wait", barrier, -1, "parity", 1);
+    expect_mbarrier(3, "expect", 1, "arrive_expect", barrier, 0, "announced", 1024);
+    expect_member(FIRST_EVENT + 4, "kind", "\"warp_barrier\"");
+    snprintf(text, sizeof text, "{\"kind\": \"bulk_copy\", \"warp\": 0, \"line\": @, \"lanes\": 15%s%s%s%s}",
+             column(a, "allocation", 4, 0, 0, 0, "null"), column(b, "offset", 4, 256, 256, 0, "null"),
+             column(c, "to", 4, words, 256, 0, "null"), column(d, "copied", 4, 256, 0, 0, "null"));
+    expect_event(5, "bulk", text);
+    expect_mbarrier(6, "wait", UINT32_MAX, "wait", barrier, 0, "parity", 0);
+    expect_mbarrier(7, "arrive", 1, "arrive", barrier, 1, NULL, 0);
+    expect_mbarrier(8, "copies", 1, "arrive_copies", barrier, 2, NULL, 0);
+    expect_member(FIRST_EVENT + 9, "kind", "\"shared_load\"");
+    expect_member(FIRST_EVENT + 10, "kind", "\"global_store\"");
+    cudaFree(x);
+    assert_int_equal(take_words(y)[31], 64 + 31);
+}
+
+static __global__ void tile_kernel(const __grid_constant__ tensor_map map, int row)
+{
+    __shared__ __align__(128) uint16_t tile[4][8];
+    __shared__ mbarrier full;
+
+    if (threadIdx.x == 0) {
+        mbarrier_init(&full, 1);
+        mbarrier_init_fence();
+        mbarrier_arrive_expect(&full, sizeof tile);
+        bulk_copy_tile(tile, &map, row, 8, &full);
+    }
+    __syncthreads();
+    mbarrier_wait(&full, 0);
+}
+
+/** A tile's source is the first of its numbers that the matrix has: here the ninth of a row, if any. */
+static void a_tile_begins_where_the_matrix_does(void **)
+{
+    static const struct {
+        int row;
+        const char *allocation, *offset;
+    } tiles[] = {{2, "[0,null", "[80,null"}, {-2, "[0,null", "[16,null"}, {-4, "[-1,null", "[0,null"}};
+    int *x = device_iota();
+    tensor_map map;
+
+    assert_null(tensor_map_bf16(&map, x, 16, 16, 4, 8, 0));
+    for (unsigned i = 0; i < sizeof tiles / sizeof tiles[0]; i++) {
+        assert_true(simt_trace_begin(100));
+        tile_kernel<<<1, 32>>>(map, tiles[i].row);
+        expect_good();
+        take_trace();
+        expect_member(FIRST_EVENT + 2, "kind", "\"bulk_copy\"");
+        expect_member(FIRST_EVENT + 2, "allocation", tiles[i].allocation);
+        expect_member(FIRST_EVENT + 2, "offset", tiles[i].offset);
+        expect_member(FIRST_EVENT + 2, "copied", "[64,null");
+    }
+    cudaFree(x);
+}
+
+/** The counters of a launch of bulk_kernel, but for what the simulator itself did. */
+static struct simt_counters bulk_counters(bool traced)
+{
+    struct simt_counters counters;
+    int *x = device_iota();
+    int *y = device_words(0);
+
+    if (traced)
+        assert_true(simt_trace_begin(100));
+    simt_counters_reset();
+    bulk_kernel<<<1, 32>>>(x, y);
+    expect_good();
+    simt_counters_read(&counters);
+    assert_true(simt_trace_end(NULL));
+    cudaFree(x);
+    cudaFree(y);
+    counters.events = 0;
+    return counters;
+}
+
+static void a_trace_changes_no_counter(void **)
+{
+    const struct simt_counters counters = bulk_counters(false), traced = bulk_counters(true);
+
+    assert_int_equal(counters.bulk_copies, 4);
+    assert_memory_equal(&counters, &traced, sizeof counters);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -428,6 +570,9 @@ int main(void)
         cmocka_unit_test(only_the_kernel_of_that_name),
         cmocka_unit_test(two_traces_are_the_same),
         cmocka_unit_test(copies_and_matrices),
+        cmocka_unit_test(bulk_copies_and_mbarriers),
+        cmocka_unit_test(a_tile_begins_where_the_matrix_does),
+        cmocka_unit_test(a_trace_changes_no_counter),
     };
 
     return cmocka_run_group_tests_name("trace", tests, NULL, NULL);

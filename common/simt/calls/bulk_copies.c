@@ -194,6 +194,19 @@ void simt_bulk_copy_begin(uint32_t number)
     simt_order.tick++;
 }
 
+uint64_t simt_bulk_copy_source(uint32_t number)
+{
+    const struct bulk_copy *const copy = &copies[number];
+
+    for (uint32_t i = 0; i < chunk_count(copy); i++) {
+        const uintptr_t from = (uintptr_t)chunk_of(copy, i).from, global = from - simt_memory.arena;
+
+        if (from)
+            return global < simt_memory.arena_bytes ? global : (from - simt_program.data_low) | EVENT_OUTSIDE;
+    }
+    return EVENT_OUTSIDE;
+}
+
 /** Ends the launch if a word of the source has been written since the copy was issued. */
 static void check_unchanged(const struct bulk_copy *copy, const struct chunk *chunk)
 {

@@ -26,6 +26,8 @@ uint32_t simt_bulk_copy_take(const struct bulk_copy *copy);
 /** Checks what it does to memory, and marks what it writes. */
 void simt_bulk_copy_begin(uint32_t number);
 struct bulk_copy *simt_bulk_copy_at(uint32_t number);
+/** The offset in global memory, as in an event, of the first byte that it reads; EVENT_OUTSIDE: it writes zeros. */
+uint64_t simt_bulk_copy_source(uint32_t number);
 static inline uint32_t bulk_copy_bytes(const struct bulk_copy *copy)
 {
     return copy->map.tile_rows * copy->map.tile_columns * 2;

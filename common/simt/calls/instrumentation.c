@@ -44,14 +44,19 @@ ALWAYS_INLINE uint64_t access_of(enum event_kind kind, unsigned bytes, uint64_t 
     return (uint64_t)kind << EVENT_KIND_SHIFT | (uint64_t)bytes << EVENT_BYTES_SHIFT | offset;
 }
 
-/** Tells observers what the running lane is about to do to memory; it records an event for it next. */
-static void announce(const void *address, unsigned bytes, enum event_kind kind)
+/** Stops the running lane now if its next event would stop it. */
+static void make_room_for_event(void)
 {
     const struct lane *lane = simt_now.lane;
 
-    /* A lane that stopped in record() would have its store replayed before it is done. */
     if (lane->cursor + 1 == lane->limit)
         simt_lane_leave();
+}
+
+/** Tells observers what the running lane is about to do to memory; it records an event for it next. */
+static void announce(const void *address, unsigned bytes, enum event_kind kind)
+{
+    make_room_for_event(); /* a lane that stopped in record() would have its store replayed before it is done */
     OBSERVE(lane_accesses, address, bytes, kind);
 }
 
@@ -61,6 +66,16 @@ void simt_record(uintptr_t pc, const void *address, enum event_kind kind, unsign
     if (simt_memory.watched)
         announce(address, bytes, kind);
     record(pc, access_of(kind, bytes, offset));
+}
+
+void simt_record_barrier_use(uintptr_t pc, enum event_kind kind, unsigned operation, uint64_t offset, uint64_t number,
+                             uint64_t other)
+{
+    if (SIMT_LIKELY(!simt_memory.watched))
+        return;
+    make_room_for_event();
+    OBSERVE(lane_uses_barrier, number, other);
+    record(pc, access_of(kind, operation, offset));
 }
 
 /** How a thread touches memory, as far as the function that the compiler calls knows. */

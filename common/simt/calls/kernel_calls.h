@@ -17,6 +17,13 @@ void simt_access_row(const void *row, uintptr_t pc);
 /** Records what has been checked. */
 void simt_record(uintptr_t pc, const void *address, enum event_kind kind, unsigned bytes, uint64_t offset);
 
+/**
+ * Records an EVENT_BULK_COPY or, with an mbarrier_operation, an EVENT_MBARRIER: only while memory is watched.
+ * The numbers are those of the observers' lane_uses_barrier.
+ */
+void simt_record_barrier_use(uintptr_t pc, enum event_kind kind, unsigned operation, uint64_t offset, uint64_t number,
+                             uint64_t other);
+
 /** Ends the launch: the access is behind the dynamic shared memory that was asked for. */
 _Noreturn void simt_fault_shared_bounds(unsigned bytes, bool store, uintptr_t pc);
 

@@ -122,6 +122,13 @@ static struct barrier *find_barrier(const void *address, uintptr_t pc)
     return barrier;
 }
 
+/** Records, for a trace, what the running thread has done to the barrier at this address. */
+static void record_use(const void *address, enum mbarrier_operation operation, uint32_t number, uint32_t phase,
+                       uintptr_t pc)
+{
+    simt_record_barrier_use(pc, EVENT_MBARRIER, operation, (uintptr_t)address - simt_memory.shared, number, phase);
+}
+
 void simt_mbarrier_init(void *address, uint32_t arrivals)
 {
     const uintptr_t pc = SIMT_CALLER();
@@ -147,6 +154,7 @@ void simt_mbarrier_init(void *address, uint32_t arrivals)
                                         .pc = pc};
     simt_now.block->first_mbarrier = number;
     memcpy(address, &name, sizeof name);
+    record_use(address, MBARRIER_INIT, arrivals, 0, pc);
 }
 
 void simt_mbarrier_init_fence(void)
@@ -211,13 +219,17 @@ static void arrive(struct barrier *barrier, uint32_t bytes, uintptr_t pc)
 
 void simt_mbarrier_arrive(void *address, uint32_t bytes)
 {
-    arrive(find_barrier(address, SIMT_CALLER()), bytes, SIMT_CALLER());
+    struct barrier *const barrier = find_barrier(address, SIMT_CALLER());
+    const uint32_t phase = barrier->phase;
+
+    arrive(barrier, bytes, SIMT_CALLER());
+    record_use(address, bytes > 0 ? MBARRIER_EXPECT : MBARRIER_ARRIVE, bytes, phase, SIMT_CALLER());
 }
 
 void simt_mbarrier_arrive_copies(void *address)
 {
     struct barrier *const barrier = find_barrier(address, SIMT_CALLER());
-    const uint32_t first = simt_copies_take();
+    const uint32_t phase = barrier->phase, first = simt_copies_take();
 
     if (first) {
         struct hand_over *const handed = malloc(sizeof *handed);
@@ -229,6 +241,7 @@ void simt_mbarrier_arrive_copies(void *address)
         barrier->handed = handed;
     }
     arrive(barrier, 0, SIMT_CALLER());
+    record_use(address, MBARRIER_ARRIVE_COPIES, 0, phase, SIMT_CALLER());
 }
 
 /* --- waiting ------------------------------------------------------------------------------------------------------ */
@@ -267,11 +280,13 @@ static int wait(void *address, uint32_t parity, bool patient, uintptr_t pc)
     struct lane *const lane = simt_now.lane;
     const uint32_t self = 1u << lane->thread % WARP_LANES;
     const uint32_t number = (uint32_t)(find_barrier(address, pc) - barriers);
+    uint32_t phase = barriers[number].phase - 1; /* that it waits for, if that has ended */
 
     simt_order.loaded = 0;
     if (!has_ended(&barriers[number], parity)) {
         struct warp *const warp = simt_now.warp;
 
+        phase++;
         lane->site = pc;
         lane->call = 0;
         lane->mbarrier = number;
@@ -291,6 +306,7 @@ static int wait(void *address, uint32_t parity, bool patient, uintptr_t pc)
     lane->mbarrier = 0;
     take_copies(barrier);
     simt_order_acquire(barrier->told);
+    record_use(address, MBARRIER_WAIT, parity & 1, phase, pc);
     return 1;
 }
 
@@ -370,6 +386,9 @@ static void issue(struct bulk_copy *copy, void *address)
     OBSERVE(bulk_copied, bulk_copy_bytes(copy));
     barrier->bytes -= bulk_copy_bytes(copy);
     end_phase(barrier);
+    if (SIMT_UNLIKELY(simt_memory.watched))
+        simt_record_barrier_use(copy->pc, EVENT_BULK_COPY, 0, simt_bulk_copy_source(number), bulk_copy_bytes(copy),
+                                (uintptr_t)copy->to - simt_memory.shared);
 }
 
 static void check_multiple(uint64_t value, unsigned of, const char *what, uintptr_t pc)

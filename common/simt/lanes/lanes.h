@@ -27,12 +27,15 @@ enum event_kind {
     EVENT_SHARED_ATOMIC,
     EVENT_COPY_FROM, /**< global memory's side of an asynchronous copy; of 0 bytes, if all of it are zeros */
     EVENT_COPY_TO,   /**< shared memory's side */
+    EVENT_BULK_COPY, /**< of a row or a tile, from this offset in global memory; only while memory is watched */
+    EVENT_MBARRIER,  /**< an operation on the one at this offset in shared memory; only while memory is watched */
 };
 
 /**
  * What one lane did. `key` is its place in the source: most calls minus calls in progress, the number of the block, the
  * number of the event in that block. So of several lanes the one that must go first, deepest call and then earliest in
- * the file, has the smallest key, whatever a compiler made of the source. `access` is kind, bytes and offset.
+ * the file, has the smallest key, whatever a compiler made of the source. `access` is kind, bytes and offset; of an
+ * EVENT_MBARRIER, the operation in place of the bytes.
  */
 struct event {
     uint64_t key;
@@ -55,6 +58,8 @@ enum {
 #define EVENT_DEPTH_MASK  (UINT64_C(0xffff) << EVENT_DEPTH_SHIFT)
 #define EVENT_DEPTH_NONE  EVENT_DEPTH_MASK
 #define EVENT_ONE_CALL    (UINT64_C(1) << EVENT_DEPTH_SHIFT)
+
+enum mbarrier_operation { MBARRIER_INIT, MBARRIER_ARRIVE, MBARRIER_EXPECT, MBARRIER_ARRIVE_COPIES, MBARRIER_WAIT };
 
 /* --- lanes, warps, a block ---------------------------------------------------------------------------------------- */
 

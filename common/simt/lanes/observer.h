@@ -13,7 +13,7 @@
 /** One memory instruction of a warp: lane[i], in ascending order, accesses offset[i]. */
 struct request {
     enum event_kind kind;
-    unsigned bytes; /**< of each lane */
+    unsigned bytes; /**< of each lane; of an EVENT_MBARRIER the mbarrier_operation */
     uintptr_t pc;
     uint32_t lanes;
     unsigned count;
@@ -40,6 +40,11 @@ struct observer {
     void (*blocks_ended)(unsigned count);
     /** The running lane is about to read or change memory: told only while that is watched, see simt_memory_watch(). */
     void (*lane_accesses)(const void *address, unsigned bytes, enum event_kind kind);
+    /**
+     * The running lane has started a bulk copy, of `number` bytes to offset `other` in shared memory, or has used an
+     * mbarrier, of phase `other`: `number` is arrivals, announced bytes or parity. Told only while memory is watched.
+     */
+    void (*lane_uses_barrier)(uint64_t number, uint64_t other);
     void (*lanes_stopped)(const struct warp *warp); /**< what they wrote is in memory now */
     void (*lanes_returned)(uint32_t lanes);
     void (*block_issued)(uint32_t lanes);

@@ -266,6 +266,8 @@ static void count_request(const struct request *request)
         counters->async_copy_bytes += (uint64_t)request->bytes * request->count;
         break;
     case EVENT_BLOCK:
+    case EVENT_BULK_COPY:
+    case EVENT_MBARRIER:
         break;
     }
 }

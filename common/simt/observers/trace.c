@@ -33,6 +33,8 @@ enum entry_kind {
     ENTRY_MATRIX_MEMORY,
     ENTRY_COPY_FROM,
     ENTRY_COPY_TO,
+    ENTRY_BULK_COPY,
+    ENTRY_MBARRIER,
 };
 
 static const char *const kind_names[] = {
@@ -50,14 +52,27 @@ static const char *const kind_names[] = {
     [ENTRY_MATRIX_MEMORY] = "matrix_memory",
     [ENTRY_COPY_FROM] = "copy_from",
     [ENTRY_COPY_TO] = "copy_to",
+    [ENTRY_BULK_COPY] = "bulk_copy",
+    [ENTRY_MBARRIER] = "mbarrier",
+};
+
+/** Operations on an mbarrier, and what the number that each of them has is called. */
+static const struct {
+    const char *name, *number;
+} operations[] = {
+    [MBARRIER_INIT] = {"init", "arrivals"},
+    [MBARRIER_ARRIVE] = {"arrive", NULL},
+    [MBARRIER_EXPECT] = {"arrive_expect", "announced"},
+    [MBARRIER_ARRIVE_COPIES] = {"arrive_copies", NULL},
+    [MBARRIER_WAIT] = {"wait", "parity"},
 };
 
 /** What an entry says of one lane. */
 struct cell {
     uint64_t offset;
-    uint64_t in;    /**< operand, or the low 8 bytes in memory */
-    uint64_t out;   /**< result, or the high 8 bytes in memory */
-    int32_t number; /**< allocation, or the lane read */
+    uint64_t in;    /**< operand, the low 8 bytes in memory, or the first number of lane_uses_barrier */
+    uint64_t out;   /**< result, the high 8 bytes in memory, or where a bulk copy goes */
+    int32_t number; /**< allocation, the lane read, or the phase of an mbarrier */
     bool known;     /**< the value is */
 };
 
@@ -220,6 +235,15 @@ static void trace_access(const void *address, unsigned bytes, enum event_kind ki
         memcpy(value->word, address, bytes);
 }
 
+/** Keeps both numbers where an access keeps its value. */
+static void trace_barrier_use(uint64_t number, uint64_t other)
+{
+    struct queue *queue = &trace.queue[simt_now.lane->thread];
+
+    if (simt_memory.watched)
+        queue->value[queue->pushed++ % LANE_EVENTS] = (struct value){.word = {number, other}, .known = true};
+}
+
 static void trace_stop(const struct warp *warp)
 {
     if (!simt_memory.watched)
@@ -267,24 +291,27 @@ static void trace_request(const struct request *request)
         [EVENT_SHARED_LOAD] = ENTRY_SHARED_LOAD, [EVENT_SHARED_STORE] = ENTRY_SHARED_STORE,
         [EVENT_GLOBAL_ATOMIC] = ENTRY_ATOMIC,    [EVENT_SHARED_ATOMIC] = ENTRY_ATOMIC,
         [EVENT_COPY_FROM] = ENTRY_COPY_FROM,     [EVENT_COPY_TO] = ENTRY_COPY_TO,
+        [EVENT_BULK_COPY] = ENTRY_BULK_COPY,     [EVENT_MBARRIER] = ENTRY_MBARRIER,
     };
     const enum event_kind kind = request->kind;
     const bool global = kind == EVENT_GLOBAL_LOAD || kind == EVENT_GLOBAL_STORE || kind == EVENT_GLOBAL_ATOMIC ||
-                        kind == EVENT_COPY_FROM;
+                        kind == EVENT_COPY_FROM || kind == EVENT_BULK_COPY;
 
     if (!simt_memory.watched)
         return;
-    if (request->bytes == 0) { /* a copy of zeros only: nothing is read */
+    if (kind == EVENT_COPY_FROM && request->bytes == 0) { /* a copy of zeros only: nothing is read */
         for (unsigned i = 0; i < request->count; i++)
             trace.queue[simt_now.warp_lane[request->lane[i]].thread].popped++;
         return;
     }
-    struct cell *cell = append((struct entry){.kind = kinds[kind],
-                                              .bytes = (uint8_t)request->bytes,
-                                              .in_global = global,
-                                              .warp = warp_number(),
-                                              .lanes = request->lanes,
-                                              .pc = request->pc});
+    struct cell *cell = append(
+        (struct entry){.kind = kinds[kind],
+                       .bytes = (uint8_t)request->bytes,
+                       .in_global = global,
+                       .warp = warp_number(),
+                       .lanes = request->lanes,
+                       .pc = request->pc,
+                       .operation = kind == EVENT_MBARRIER ? operations[request->bytes].name : NULL});
 
     for (unsigned i = 0; cell && i < request->count; i++, cell++) {
         struct queue *queue = &trace.queue[simt_now.warp_lane[request->lane[i]].thread];
@@ -297,6 +324,8 @@ static void trace_request(const struct request *request)
             cell->number = NO_ALLOCATION;
         } else if (global) {
             cell->number = simt_arena_allocation(offset, &cell->offset);
+        } else if (kind == EVENT_MBARRIER) {
+            cell->number = (int32_t)value->word[1];
         }
     }
 }
@@ -363,6 +392,7 @@ static void trace_return(uint32_t lanes)
 const struct observer simt_tracing = {
     .block_runs = trace_block,
     .lane_accesses = trace_access,
+    .lane_uses_barrier = trace_barrier_use,
     .lanes_stopped = trace_stop,
     .lanes_returned = trace_return,
     .request_issued = trace_request,
@@ -447,16 +477,29 @@ static void write_string(FILE *stream, const char *text)
     putc('"', stream);
 }
 
-enum column { COLUMN_FROM, COLUMN_ALLOCATION, COLUMN_OFFSET, COLUMN_VALUE, COLUMN_IN, COLUMN_OUT };
+enum column {
+    COLUMN_FROM,
+    COLUMN_ALLOCATION,
+    COLUMN_PHASE,
+    COLUMN_OFFSET,
+    COLUMN_TO,
+    COLUMN_COUNT,
+    COLUMN_VALUE,
+    COLUMN_IN,
+    COLUMN_OUT
+};
 
 static void write_cell(FILE *stream, const struct entry *entry, const struct cell *cell, enum column column)
 {
     const int digits = 2 * (entry->bytes < 8 ? entry->bytes : 8);
 
-    if (column == COLUMN_FROM || column == COLUMN_ALLOCATION)
+    if (column <= COLUMN_PHASE)
         fprintf(stream, "%" PRId32, cell->number);
-    else if (column == COLUMN_OFFSET)
-        fprintf(stream, "%" PRIu64, cell->offset);
+    else if (column <= COLUMN_COUNT)
+        fprintf(stream, "%" PRIu64,
+                column == COLUMN_OFFSET ? cell->offset
+                : column == COLUMN_TO   ? cell->out
+                                        : cell->in);
     else if (!cell->known)
         fputs("null", stream);
     else if (column == COLUMN_VALUE && entry->bytes == 16)
@@ -500,6 +543,20 @@ static void write_details(FILE *stream, const struct entry *entry, const struct 
     case ENTRY_MMA:
     case ENTRY_MATRIX_MEMORY:
         fprintf(stream, ", \"operation\": \"%s\"", entry->operation);
+        break;
+    case ENTRY_BULK_COPY:
+        write_column(stream, "allocation", entry, cell, COLUMN_ALLOCATION);
+        write_column(stream, "offset", entry, cell, COLUMN_OFFSET);
+        write_column(stream, "to", entry, cell, COLUMN_TO);
+        write_column(stream, "copied", entry, cell, COLUMN_COUNT);
+        break;
+    case ENTRY_MBARRIER:
+        fprintf(stream, ", \"operation\": \"%s\"", entry->operation);
+        write_column(stream, "offset", entry, cell, COLUMN_OFFSET);
+        if (entry->bytes != MBARRIER_INIT)
+            write_column(stream, "phase", entry, cell, COLUMN_PHASE);
+        if (operations[entry->bytes].number)
+            write_column(stream, operations[entry->bytes].number, entry, cell, COLUMN_COUNT);
         break;
     case ENTRY_WARP_BARRIER:
     case ENTRY_RETURN:
