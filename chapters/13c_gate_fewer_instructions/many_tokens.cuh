@@ -12,8 +12,8 @@
 
 // [sigmoid]
 /**
- * Returns 1 / (1 + exp(-x)) from two approximate instructions, within the checker's tolerance. Rounding moves `power`
- * by `lost`, which the fused multiply-adds correct. 0 or NaN if exp(-x) is infinite; NaN for infinities.
+ * Returns 1 / (1 + exp(-x)) from two approximate instructions, within the checker's tolerance. Rounding moves `power`;
+ * `lost` is how far, times ln 2, and corrects the exponential. 0 or NaN if exp(-x) is infinite; NaN for infinities.
  */
 static __device__ __forceinline__ float quick_sigmoid(float x)
 {

@@ -83,7 +83,7 @@ void simt_sleep(void);
 /* It is about to be loaded, and the launch writes it neither before nor after. */
 void simt_read_only(const void *pointer, unsigned bytes);
 /* The same in a kernel; outside, `of_host`. */
-long long simt_clock_or(long long of_host);
+long long simt_stream_clock_or(long long of_host);
 /* The place of the n-th bit that is set, from 0 on; 32 if there are fewer. */
 unsigned simt_nth_bit(uint32_t bits, unsigned n);
 /* The bits that stand where `mask` has bits, side by side. */

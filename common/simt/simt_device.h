@@ -402,15 +402,15 @@ SIMT_DEVICE void __nanosleep(unsigned)
     simt_sleep();
 }
 /* The C library has one for the host: a kernel's is another. */
-SIMT_DEVICE clock_t simt_clock_of_either(void)
+SIMT_DEVICE clock_t simt_stream_clock_of_either(void)
 {
-    return (clock_t)simt_clock_or(clock());
+    return (clock_t)simt_stream_clock_or(clock());
 }
 namespace std
 {
-using ::simt_clock_of_either;
+using ::simt_stream_clock_of_either;
 }
-#define clock() simt_clock_of_either()
+#define clock() simt_stream_clock_of_either()
 
 SIMT_DEVICE void __threadfence(void)
 {

@@ -23,11 +23,11 @@ enum kind { SHARED_LOAD, SHARED_STORE, GLOBAL_LOAD, GLOBAL_STORE, COPY, COMMIT, 
 
 struct op {
     uint8_t kind;
-    uint8_t to, from; /* words */
-    uint8_t words;    /* of a copy */
-    uint8_t zeros;    /* words, too */
-    uint8_t prior;    /* of a wait */
-    uint8_t meeting;  /* a barrier's number */
+    uint8_t to, from;   /* words */
+    uint8_t words;      /* of a copy */
+    uint8_t zeros;      /* words, too */
+    uint8_t prior;      /* of a wait */
+    uint8_t collective; /* a barrier's number */
 };
 
 struct program {
@@ -116,7 +116,7 @@ static HOST_ONLY void order(int i)
     for (int j = i; j-- > 0;) {
         const struct event *other = &events[j];
         const bool met = event->op.kind == LEAVES && other->block == event->block && other->op.kind >= SYNCWARP &&
-                         other->op.kind < LEAVES && other->op.meeting == event->op.meeting;
+                         other->op.kind < LEAVES && other->op.collective == event->op.collective;
 
         if (!met && (own || other->thread != event->thread))
             continue;
@@ -242,8 +242,8 @@ static HOST_ONLY void make_program(uint64_t seed)
     random_state = seed * UINT64_C(0x9e3779b97f4a7c15) + 1;
     memset(&program, 0, sizeof program);
     const unsigned stores = below(4) * 8, places = PLACES - below(2) * PLACES / 2;
-    const unsigned meetings = below(4), blocks = 1 + below(BLOCKS), active = 1 + below(2);
-    uint8_t meeting = 0;
+    const unsigned collectives = below(4), blocks = 1 + below(BLOCKS), active = 1 + below(2);
+    uint8_t collective = 0;
 
     for (unsigned steps = 4 + below(24); steps > 0; steps--) {
         const unsigned first = below(blocks) * THREADS;
@@ -251,12 +251,12 @@ static HOST_ONLY void make_program(uint64_t seed)
         const unsigned thread = below(2) ? below(active) : THREADS - 1 - below(active);
         struct op op = {};
 
-        if (below(4) >= meetings || meeting == 5) {
+        if (below(4) >= collectives || collective == 5) {
             give(first + thread, any_op(stores, places));
             continue;
         }
         op.kind = below(3) ? BARRIER : SYNCWARP;
-        op.meeting = ++meeting;
+        op.collective = ++collective;
         for (unsigned i = 0; i < THREADS; i++)
             if (op.kind == BARRIER || i / 32 == thread / 32)
                 give(first + i, op);
@@ -274,9 +274,9 @@ static HOST_ONLY void print_program(void)
 
         if (event->op.kind >= SYNCWARP && thread > 1 && thread < 32)
             continue;
-        printf("# %3d block %u thread %u %s to %u from %u words %u zeros %u prior %u meeting %u\n", i, event->block,
+        printf("# %3d block %u thread %u %s to %u from %u words %u zeros %u prior %u collective %u\n", i, event->block,
                thread, names[event->op.kind], event->op.to, event->op.from, event->op.words, event->op.zeros,
-               event->op.prior, event->op.meeting);
+               event->op.prior, event->op.collective);
     }
 }
 

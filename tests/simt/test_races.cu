@@ -21,8 +21,8 @@
 enum {
     MAX_THREADS = 72,
     MAX_BLOCKS = 3,
-    MAX_MEETINGS = 10,
-    MAX_OPS = 10 + MAX_MEETINGS,
+    MAX_WARP_COLLECTIVES = 10,
+    MAX_OPS = 10 + MAX_WARP_COLLECTIVES,
     MAX_EVENTS = 1024,
     PLACES = 16, /* bytes of each memory that programs use */
     WORDS_OF_EVENTS = MAX_EVENTS / 64
@@ -49,7 +49,7 @@ struct op {
     uint8_t place;
     bool shared;
     bool in_block;
-    uint8_t meeting; /* a barrier's number */
+    uint8_t collective; /* a barrier's number */
     uint32_t mask;
 };
 
@@ -227,7 +227,7 @@ static HOST_ONLY void order_by_barriers(unsigned i)
     for (unsigned j = i; j-- > 0;) {
         const struct event *other = &events[j];
         const bool met = event->op.kind == LEAVES && other->op.kind >= SYNCWARP && other->op.kind < LEAVES &&
-                         other->op.meeting == event->op.meeting;
+                         other->op.collective == event->op.collective;
 
         if (!met && (own || other->thread != event->thread))
             continue;
@@ -451,7 +451,7 @@ static HOST_ONLY unsigned below(unsigned limit)
 /** The last places of a thread are for barriers, which nobody may miss. */
 static HOST_ONLY void give(unsigned thread, struct op op)
 {
-    const unsigned room = op.kind < SYNCWARP ? MAX_OPS - MAX_MEETINGS : MAX_OPS;
+    const unsigned room = op.kind < SYNCWARP ? MAX_OPS - MAX_WARP_COLLECTIVES : MAX_OPS;
 
     if (program.count[thread] < room)
         program.op[thread][program.count[thread]++] = op;
@@ -483,13 +483,13 @@ static HOST_ONLY struct op any_access(unsigned fences, unsigned atomics, unsigne
     return op;
 }
 
-static HOST_ONLY void meet(uint8_t meeting, unsigned block)
+static HOST_ONLY void meet(uint8_t collective, unsigned block)
 {
     struct op op = {};
     const unsigned warp = below((program.threads + 31) / 32);
     const unsigned lanes = program.threads - warp * 32 < 32 ? program.threads - warp * 32 : 32;
 
-    op.meeting = meeting;
+    op.collective = collective;
     op.kind = below(3) ? SYNCWARP : BARRIER;
     if (program.cooperative && below(6) == 0)
         op.kind = GRID_BARRIER;
@@ -521,7 +521,7 @@ static HOST_ONLY void make_program(uint64_t seed)
     const unsigned places = spaces[below(5)];
     const unsigned loads = 1 << below(4);
     const unsigned active = 2 + below(4);
-    uint8_t meetings = 0;
+    uint8_t collectives = 0;
 
     for (unsigned steps = 4 + below(24); steps > 0; steps--) {
         const unsigned block = below(program.blocks);
@@ -529,8 +529,8 @@ static HOST_ONLY void make_program(uint64_t seed)
         const unsigned thread = below(2) ? below(active) % program.threads
                                          : program.threads - 1 - below(active) % program.threads;
 
-        if (below(3) == 0 && meetings < MAX_MEETINGS)
-            meet(++meetings, block);
+        if (below(3) == 0 && collectives < MAX_WARP_COLLECTIVES)
+            meet(++collectives, block);
         else
             give(block * program.threads + thread, any_access(fences, atomics, volatiles, loads, places));
     }
@@ -552,7 +552,7 @@ static HOST_ONLY void print_program(void)
             printf("%s %s %u+%u\n", event->op.in_block ? "_block" : "", event->op.shared ? "shared" : "global",
                    event->op.place, event->op.bytes);
         else
-            printf("%s %u mask 0x%x\n", event->op.in_block ? "_block" : "", event->op.meeting, event->op.mask);
+            printf("%s %u mask 0x%x\n", event->op.in_block ? "_block" : "", event->op.collective, event->op.mask);
     }
 }
 

@@ -385,7 +385,10 @@ static __global__ void tensor_kernel(const int *x, int *y)
     y[threadIdx.x] = words[0];                        // [words]
 }
 
-/** Of a copy both sides, but of zeros only where they go; of ldmatrix the rows and the meeting, of mma the meeting. */
+/**
+ * Of a copy both sides, but of zeros only where they go; of ldmatrix the rows and the collective, of mma the
+ * collective.
+ */
 static void copies_and_matrices(void **)
 {
     static const char *const kinds[] = {"\"copy_from\"",     "\"copy_to\"",     "\"warp_barrier\"",  "\"shared_load\"",

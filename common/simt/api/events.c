@@ -15,7 +15,7 @@ struct event {
     bool timed;
     bool asked;
     struct timespec time;
-    struct clock clock;
+    struct stream_clock clock;
 };
 
 static struct event *events;
@@ -82,7 +82,7 @@ cudaError_t cudaEventRecord(cudaEvent_t event, cudaStream_t stream)
     recorded->recorded = true;
     recorded->asked = false;
     recorded->clock.count = 0;
-    simt_clock_join(&recorded->clock, simt_stream_publish(number));
+    simt_stream_clock_join(&recorded->clock, simt_stream_publish(number));
     return cudaSuccess;
 }
 
@@ -119,7 +119,7 @@ cudaError_t cudaStreamWaitEvent(cudaStream_t stream, cudaEvent_t event, unsigned
     if (simt_captures(stream) || simt_is_captured_event(event))
         return simt_capture_wait(stream, event);
     simt_stream_enter(number);
-    simt_clock_join(&simt_streams[number].clock, &awaited->clock);
+    simt_stream_clock_join(&simt_streams[number].clock, &awaited->clock);
     return cudaSuccess;
 }
 

@@ -120,8 +120,8 @@ static struct part {
                          (simt_program.data_high - simt_program.data_low + 3) / 4};
 }
 
-/** Says what a launch that ran at these ticks did. */
-static void scan(uint32_t first_tick, uint32_t last_tick)
+/** Says what a launch that ran at these epochs did. */
+static void scan(uint32_t first_epoch, uint32_t last_epoch)
 {
     uint8_t uses[NUM_USES];
 
@@ -129,7 +129,7 @@ static void scan(uint32_t first_tick, uint32_t last_tick)
         const struct part part = part_of_memory(number);
 
         for (size_t word = 0; word < part.words; word++) {
-            if (!simt_word_uses(&part.shadow[word], first_tick, last_tick, uses))
+            if (!simt_word_uses(&part.shadow[word], first_epoch, last_epoch, uses))
                 continue;
             for (enum use use = 0; use < NUM_USES; use++) {
                 for (unsigned byte = 0; byte < 4; byte++) {
@@ -147,14 +147,14 @@ static void check_streams(void)
     struct work_race race;
 
     simt_work_scan = scan;
-    simt_work_ran(simt_order.launch_tick, simt_order.tick);
+    simt_work_ran(simt_order.launch_epoch, simt_order.epoch);
     if (simt_work_end(&race))
         return;
     for (int number = 0; number < 2; number++) {
         const struct part part = part_of_memory(number);
 
         if ((race.address - part.begin) / 4 < part.words)
-            simt_fault_work_race(&part.shadow[(race.address - part.begin) / 4], simt_order.launch_tick, &race);
+            simt_fault_work_race(&part.shadow[(race.address - part.begin) / 4], simt_order.launch_epoch, &race);
     }
 }
 

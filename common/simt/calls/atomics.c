@@ -164,7 +164,7 @@ void simt_sleep(void)
     simt_lane_leave();
 }
 
-long long simt_clock_or(long long of_host)
+long long simt_stream_clock_or(long long of_host)
 {
     return simt_now.lane ? simt_clock() : of_host;
 }

@@ -3,7 +3,7 @@
  * @brief What copies of a row or a tile do to memory, from where a thread issues them to where somebody has waited.
  *
  * They are to memory what the copies of copies.c are, but that another thread may wait for them, by a barrier
- * (mbarriers.c). What one writes its thread has written, at a tick of its own, which whoever waits is told of.
+ * (mbarriers.c). What one writes its thread has written, at an epoch of its own, which whoever waits is told of.
  */
 #include "bulk_copies.h"
 
@@ -180,8 +180,8 @@ void simt_bulk_copy_begin(uint32_t number)
 {
     struct bulk_copy *const copy = &copies[number];
 
-    copy->tick = ++simt_order.tick;
-    if (!simt_proxy_note_tick())
+    copy->epoch = ++simt_order.epoch;
+    if (!simt_proxy_note_epoch())
         simt_fault_here(cudaErrorMemoryAllocation, copy->pc, "out of memory",
                         "has more copies under way than there is room");
     for (uint32_t i = 0; i < chunk_count(copy); i++) {
@@ -191,7 +191,7 @@ void simt_bulk_copy_begin(uint32_t number)
             load_chunk(&chunk, copy->pc);
         store_chunk(copy, &chunk);
     }
-    simt_order.tick++;
+    simt_order.epoch++;
 }
 
 uint64_t simt_bulk_copy_source(uint32_t number)
@@ -213,10 +213,10 @@ static void check_unchanged(const struct bulk_copy *copy, const struct chunk *ch
     const struct shadow_cell *cell = global_cell(chunk->from);
 
     for (unsigned word = 0; word < CHUNK_WORDS; word++, cell++) {
-        if (SIMT_LIKELY(cell->write_tick <= copy->tick))
+        if (SIMT_LIKELY(cell->write_epoch <= copy->epoch))
             continue;
         const uint3 index = simt_thread_index(cell->write >> CELL_THREAD_SHIFT);
-        const uint3 block = simt_block_index(simt_block_at(cell->write_tick));
+        const uint3 block = simt_block_index(simt_block_at(cell->write_epoch));
 
         simt_fault_here(cudaErrorLaunchFailure, copy->pc, "source of an asynchronous copy overwritten",
                         "has waited for this copy, of which thread (%u,%u,%u) of block (%u,%u,%u) wrote some" SIMT_PLACE

@@ -15,7 +15,7 @@ struct bulk_copy {
     int32_t row, column;
     uintptr_t pc;
     uint32_t thread;            /**< that issued it, in its block */
-    uint32_t tick;              /**< of nothing but what this one writes */
+    uint32_t epoch;             /**< of nothing but what this one writes */
     uint32_t phase;             /**< of its barrier */
     uint32_t next;              /**< of its barrier's copies; 0: none */
     struct shadow_cell *shadow; /**< of its block's shared memory */

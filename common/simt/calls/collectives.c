@@ -296,19 +296,19 @@ static inline int shuffle_source(enum collective kind, int lane, int argument, i
 }
 
 /** False: the shuffle is a fault. */
-static bool complete_shuffle(struct warp *warp, uint64_t call, struct meeting *meeting)
+static bool complete_shuffle(struct warp *warp, uint64_t call, struct warp_collective *collective)
 {
     const enum collective kind = collective_of(call);
     const int width = (int)(call >> CALL_WIDTH_SHIFT & 0xff);
-    const uint32_t mask = warp->mask[__builtin_ctz(meeting->lanes)];
+    const uint32_t mask = warp->mask[__builtin_ctz(collective->lanes)];
 
-    FOR_EACH_LANE (lane, meeting->lanes) {
+    FOR_EACH_LANE (lane, collective->lanes) {
         const int source = shuffle_source(kind, lane, warp->argument[lane], width);
 
-        meeting->from[lane] = (int8_t)source;
+        collective->from[lane] = (int8_t)source;
         if (source < 0)
             continue;
-        if (SIMT_UNLIKELY(!(meeting->lanes >> source & 1))) {
+        if (SIMT_UNLIKELY(!(collective->lanes >> source & 1))) {
             const struct lane *reader = &simt_now.warp_lane[lane];
 
             simt_fault_thread(cudaErrorLaunchFailure, reader->index, reader->site, "shuffle from an absent lane",
@@ -319,7 +319,7 @@ static bool complete_shuffle(struct warp *warp, uint64_t call, struct meeting *m
                               mask);
             return false;
         }
-        warp->value[lane] = meeting->in[source];
+        warp->value[lane] = collective->in[source];
     }
     return true;
 }
@@ -456,7 +456,7 @@ static bool is_one_matrix(const struct warp *warp)
 }
 
 /** A warp does something to matrices. False: it is a fault. */
-static bool complete_matrices(struct warp *warp, uint32_t group, uint64_t call, struct meeting *meeting)
+static bool complete_matrices(struct warp *warp, uint32_t group, uint64_t call, struct warp_collective *collective)
 {
     const enum collective kind = collective_of(call);
 
@@ -469,8 +469,8 @@ static bool complete_matrices(struct warp *warp, uint32_t group, uint64_t call, 
                           absent, warp->lanes >> absent & 1 ? "has returned" : "the block does not have");
         return false;
     }
-    meeting->kind = MEETING_MMA;
-    meeting->operations = 1;
+    collective->kind = WARP_COLLECTIVE_MMA;
+    collective->operations = 1;
     switch (kind) {
     case COLLECTIVE_MMA_BFLOAT16:
     case COLLECTIVE_MMA_HALF:
@@ -478,14 +478,14 @@ static bool complete_matrices(struct warp *warp, uint32_t group, uint64_t call, 
         return true;
     case COLLECTIVE_WMMA_BFLOAT16:
     case COLLECTIVE_WMMA_HALF:
-        meeting->operations = 2;
+        collective->operations = 2;
         simt_complete_wmma(warp->value, kind == COLLECTIVE_WMMA_HALF ? SIMT_HALF : SIMT_BFLOAT16);
         return true;
     case COLLECTIVE_WGMMA:
-        meeting->operations = ((const struct product_part *)(uintptr_t)warp->value[0])->count / 4;
+        collective->operations = ((const struct product_part *)(uintptr_t)warp->value[0])->count / 4;
         return simt_product_complete(warp, warp->value);
     default:
-        meeting->kind = MEETING_MATRIX_MEMORY;
+        collective->kind = WARP_COLLECTIVE_MATRIX_MEMORY;
     }
     switch (kind) {
     case COLLECTIVE_WMMA_MEMORY:
@@ -510,34 +510,34 @@ static bool complete_matrices(struct warp *warp, uint32_t group, uint64_t call, 
 static void complete(struct warp *warp, uint32_t group, uint64_t call)
 {
     const enum collective kind = collective_of(call);
-    struct meeting meeting;
+    struct warp_collective collective;
     bool good = true;
 
     if (!meet_at_one_place(group))
         return;
     if (SIMT_UNLIKELY(warp->passed_count > 0))
         note_missed(warp, group, names[kind]);
-    meeting.warp = warp;
-    meeting.name = names[kind];
-    meeting.lanes = group;
-    meeting.bytes = (unsigned)(call >> CALL_BYTES_SHIFT);
-    memcpy(meeting.in, warp->value, sizeof meeting.in);
+    collective.warp = warp;
+    collective.name = names[kind];
+    collective.lanes = group;
+    collective.bytes = (unsigned)(call >> CALL_BYTES_SHIFT);
+    memcpy(collective.in, warp->value, sizeof collective.in);
     if (kind <= COLLECTIVE_SHUFFLE_XOR) {
-        meeting.kind = MEETING_SHUFFLE;
-        good = complete_shuffle(warp, call, &meeting);
+        collective.kind = WARP_COLLECTIVE_SHUFFLE;
+        good = complete_shuffle(warp, call, &collective);
     } else if (kind >= COLLECTIVE_MMA_BFLOAT16) {
-        good = complete_matrices(warp, group, call, &meeting);
+        good = complete_matrices(warp, group, call, &collective);
     } else if (kind == COLLECTIVE_SYNCWARP) {
-        meeting.kind = MEETING_SYNCWARP;
+        collective.kind = WARP_COLLECTIVE_SYNCWARP;
         simt_order_syncwarp(&warp->order, warp->first, warp->lanes, warp->mask[__builtin_ctz(group)]);
     } else {
-        meeting.kind = MEETING_VOTE;
+        collective.kind = WARP_COLLECTIVE_VOTE;
         complete_vote(warp, group, kind);
     }
     warp->waiting &= ~group;
     warp->ready |= group;
     if (good)
-        OBSERVE(lanes_met, &meeting);
+        OBSERVE(collective_done, &collective);
 }
 
 /** Lanes waiting with the same mask at the same collective as `lane`. */

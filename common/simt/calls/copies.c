@@ -28,7 +28,7 @@ struct copy {
     uint8_t bytes;
     uint8_t from_bytes; /**< the others are zeros */
     struct stamp {
-        uint32_t tick, write;
+        uint32_t epoch, write;
     } source[COPY_WORDS]; /**< the last write of each word */
 };
 
@@ -107,15 +107,15 @@ static void access_words(const struct copy *copy)
 
 static struct stamp stamp_of(const struct shadow_cell *cell)
 {
-    return (struct stamp){.tick = cell->write_tick, .write = cell->write & ~(uint32_t)CELL_STATE};
+    return (struct stamp){.epoch = cell->write_epoch, .write = cell->write & ~(uint32_t)CELL_STATE};
 }
 
-/** Begins a tick if the source was written at this one: its thread may do so again, at the same line. */
+/** Begins an epoch if the source was written at this one: its thread may do so again, at the same line. */
 static void part_from_own_stores(const struct copy *copy)
 {
     for (unsigned word = 0; 4 * word < copy->from_bytes; word++) {
-        if (copy->from_cells[word].write_tick == simt_order.tick) {
-            simt_order.tick++;
+        if (copy->from_cells[word].write_epoch == simt_order.epoch) {
+            simt_order.epoch++;
             return;
         }
     }
@@ -138,10 +138,10 @@ static void check_source(const struct copy *copy)
     for (unsigned word = 0; 4 * word < copy->from_bytes; word++) {
         const struct stamp now = stamp_of(&copy->from_cells[word]);
 
-        if (SIMT_LIKELY(now.tick == copy->source[word].tick && now.write == copy->source[word].write))
+        if (SIMT_LIKELY(now.epoch == copy->source[word].epoch && now.write == copy->source[word].write))
             continue;
         const uint3 index = simt_thread_index(now.write >> CELL_THREAD_SHIFT);
-        const uint3 block = simt_block_index(simt_block_at(now.tick));
+        const uint3 block = simt_block_index(simt_block_at(now.epoch));
 
         simt_fault_here(
             cudaErrorLaunchFailure, copy->pc, "source of an asynchronous copy overwritten",

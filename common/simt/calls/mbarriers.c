@@ -12,7 +12,7 @@
 #include "lanes/observer.h"
 #include "machine/fault.h"
 #include "machine/room.h"
-#include "order/views.h"
+#include "order/vector_clocks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -44,13 +44,13 @@ struct barrier {
     bool fenced;      /**< copies may use it */
 
     uint32_t thread; /**< made it, and when, and where */
-    uint32_t tick;
+    uint32_t epoch;
     uintptr_t pc;
 
     uint32_t first_copy, last_copy;
     struct hand_over *handed;
-    struct view *arriving; /**< what arrivals have told in this phase */
-    struct view *told;     /**< what they had told when the last ended */
+    struct vector_clock *arriving; /**< what arrivals have told in this phase */
+    struct vector_clock *told;     /**< what they had told when the last ended */
 };
 
 static struct barrier *barriers; /**< number 0 is none */
@@ -112,7 +112,7 @@ static struct barrier *find_barrier(const void *address, uintptr_t pc)
                         "uses an mbarrier that no thread has initialised, or that was written over");
     struct barrier *const barrier = &barriers[number];
 
-    if (!simt_ordered(barrier->tick, barrier->thread, false)) {
+    if (!simt_ordered(barrier->epoch, barrier->thread, false)) {
         const uint3 index = simt_thread_index(barrier->thread);
 
         simt_fault_here(cudaErrorLaunchFailure, pc, "shared memory race",
@@ -150,7 +150,7 @@ void simt_mbarrier_init(void *address, uint32_t arrivals)
                                         .count = arrivals,
                                         .pending = arrivals,
                                         .thread = simt_now.lane->thread,
-                                        .tick = simt_order.tick,
+                                        .epoch = simt_order.epoch,
                                         .pc = pc};
     simt_now.block->first_mbarrier = number;
     memcpy(address, &name, sizeof name);
@@ -198,8 +198,8 @@ static void end_phase(struct barrier *barrier)
         return;
     barrier->phase++;
     barrier->pending = barrier->count;
-    barrier->told = simt_view_join(barrier->told, barrier->arriving);
-    simt_view_drop(barrier->arriving);
+    barrier->told = simt_vector_clock_join(barrier->told, barrier->arriving);
+    simt_vector_clock_drop(barrier->arriving);
     barrier->arriving = NULL;
     wake(barrier);
 }
@@ -381,7 +381,7 @@ static void issue(struct bulk_copy *copy, void *address)
         barrier->first_copy = number;
     barrier->last_copy = number;
     simt_bulk_copy_begin(number);
-    simt_order_release_write(&barrier->arriving, copy->thread, simt_bulk_copy_at(number)->tick);
+    simt_order_release_write(&barrier->arriving, copy->thread, simt_bulk_copy_at(number)->epoch);
     simt_order.loaded = 0;
     OBSERVE(bulk_copied, bulk_copy_bytes(copy));
     barrier->bytes -= bulk_copy_bytes(copy);
@@ -462,8 +462,8 @@ void simt_mbarriers_end(struct block *block)
             simt_copies_forget(&handed->first);
             free(handed);
         }
-        simt_view_drop(barrier->arriving);
-        simt_view_drop(barrier->told);
+        simt_vector_clock_drop(barrier->arriving);
+        simt_vector_clock_drop(barrier->told);
         block->first_mbarrier = barrier->next;
         barrier->address = 0;
         barrier->next = free_barrier;

@@ -32,7 +32,7 @@ enum {
 struct product {
     uint64_t a, b;
     uint32_t group; /**< groups that the warp had committed */
-    uint32_t tick;  /**< who writes an operand from then on must not */
+    uint32_t epoch; /**< who writes an operand from then on must not */
     uintptr_t pc;
     unsigned count;
     const float *sums[WARP_LANES];
@@ -117,7 +117,7 @@ static void read_rows(uint64_t operand, unsigned first, unsigned rows, uint32_t 
         struct shadow_cell *cell = simt_memory.shared_shadow + (access.address - simt_memory.shared) / 4;
 
         for (unsigned word = 0; word < CHUNK / 4; word++, cell++, access.address += 4) {
-            if (SIMT_UNLIKELY(before && cell->write_tick >= before)) {
+            if (SIMT_UNLIKELY(before && cell->write_epoch >= before)) {
                 const uint3 index = simt_thread_index(cell->write >> CELL_THREAD_SHIFT);
 
                 simt_fault_here(cudaErrorLaunchFailure, pc, "operand of a product overwritten",
@@ -126,14 +126,14 @@ static void read_rows(uint64_t operand, unsigned first, unsigned rows, uint32_t 
                                 index.x, index.y, index.z, simt_site_pc(cell->write & CELL_SITE));
             }
             shadow_load(cell, access);
-            if (cell->write_tick >= simt_order.block.block_tick)
+            if (cell->write_epoch >= simt_order.block.block_epoch)
                 simt_check_proxy(cell, SPACE_SHARED, pc, "has a product that reads");
         }
     }
 }
 
 /**
- * What the running warp reads: its rows of a, all columns of b. None may have been written since tick `before`, unless
+ * What the running warp reads: its rows of a, all columns of b. None may have been written since epoch `before`, unless
  * that is 0.
  */
 static void read_operands(uint64_t a, uint64_t b, unsigned columns, uint32_t before, uintptr_t pc)
@@ -170,7 +170,7 @@ void simt_product_begin(const struct product_part *part, uintptr_t pc)
     check_operand(part->a, GROUP_WARPS * WARP_ROWS, pc);
     check_operand(part->b, 2 * part->count, pc);
     read_operands(part->a, part->b, 2 * part->count, 0, pc);
-    simt_order.tick++;
+    simt_order.epoch++;
 }
 
 static float *unpack_row(float *to, uint64_t operand, unsigned row)
@@ -248,7 +248,7 @@ bool simt_product_complete(struct warp *warp, const uint64_t lanes[WARP_LANES])
     *product = (struct product){.a = parts[0]->a,
                                 .b = parts[0]->b,
                                 .group = products->groups,
-                                .tick = simt_order.tick,
+                                .epoch = simt_order.epoch,
                                 .pc = first->site,
                                 .count = parts[0]->count};
     for (unsigned lane = 0; lane < WARP_LANES; lane++)
@@ -289,7 +289,7 @@ void simt_products_wait(unsigned pending)
         const struct product *const product = &products->pending[i];
 
         if (is_awaited(products, product, pending))
-            read_operands(product->a, product->b, 2 * product->count, product->tick, product->pc);
+            read_operands(product->a, product->b, 2 * product->count, product->epoch, product->pc);
     }
 }
 

@@ -217,15 +217,15 @@ static void copy_shared(unsigned char *to, const unsigned char *from)
     memcpy(to + simt_memory.shared_resume, from + simt_memory.shared_resume, shared.bytes - simt_memory.shared_resume);
 }
 
-/** Ticks are 32 bits: long before they run out, all that is remembered is forgotten between two launches. */
-static bool start_ticks(uint64_t blocks, bool together)
+/** Epochs are 32 bits: long before they run out, all that is remembered is forgotten between two launches. */
+static bool start_epochs(uint64_t blocks, bool together)
 {
-    if (simt_order.tick > UINT32_MAX / 4 * 3) {
+    if (simt_order.epoch > UINT32_MAX / 4 * 3) {
         simt_host_waits_for_all();
-        simt_arena_forget_ticks();
+        simt_arena_forget_epochs();
         blocks_forget();
         memset(simt_memory.data_shadow, 0, data_shadow_bytes());
-        simt_order.tick = 0;
+        simt_order.epoch = 0;
     }
     simt_histories_forget();
     simt_races_forget();
@@ -419,7 +419,7 @@ cudaError_t simt_grid_run(const struct launch *launch)
 
     simt_block_dim = (uint3){launch->block.x, launch->block.y, launch->block.z};
     simt_grid_dim = (uint3){launch->grid.x, launch->grid.y, launch->grid.z};
-    if (!open_memory() || !start_ticks(blocks, launch->cooperative)) {
+    if (!open_memory() || !start_epochs(blocks, launch->cooperative)) {
         error = cudaErrorMemoryAllocation;
     } else if (launch->cooperative) {
         error = run_cooperative(launch, (unsigned)blocks);

@@ -21,12 +21,18 @@ struct request {
     uint8_t lane[WARP_LANES];
 };
 
-enum meeting_kind { MEETING_SHUFFLE, MEETING_VOTE, MEETING_SYNCWARP, MEETING_MMA, MEETING_MATRIX_MEMORY };
+enum warp_collective_kind {
+    WARP_COLLECTIVE_SHUFFLE,
+    WARP_COLLECTIVE_VOTE,
+    WARP_COLLECTIVE_SYNCWARP,
+    WARP_COLLECTIVE_MMA,
+    WARP_COLLECTIVE_MATRIX_MEMORY
+};
 
 /** A collective of some lanes of a warp; the results are in the warp. */
-struct meeting {
+struct warp_collective {
     const struct warp *warp;
-    enum meeting_kind kind;
+    enum warp_collective_kind kind;
     const char *name; /**< "__shfl_sync" */
     uint32_t lanes;
     unsigned bytes;      /**< of a shuffle's operand */
@@ -51,7 +57,7 @@ struct observer {
     void (*warp_diverged)(const struct warp *warp); /**< lanes have gone on from one block to different ones */
     void (*request_issued)(const struct request *request);
     void (*bulk_copied)(unsigned bytes); /**< a row or a tile, by one call of the running lane */
-    void (*lanes_met)(const struct meeting *meeting);
+    void (*collective_done)(const struct warp_collective *collective);
     void (*barrier_opens)(const struct block *block); /**< all its warps wait at it and are about to go on */
 };
 

@@ -37,7 +37,7 @@ bool simt_arena_describe(uintptr_t address, char *text, size_t size);
 size_t simt_arena_words(void);
 
 /** Forgets who touched what, but not what is off limits. */
-void simt_arena_forget_ticks(void);
+void simt_arena_forget_epochs(void);
 
 /** The number of the allocation that holds an offset in the arena, in the order of addresses, and the offset in it. */
 int32_t simt_arena_allocation(uint64_t offset, uint64_t *inside);

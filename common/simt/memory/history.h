@@ -3,7 +3,7 @@
  * @brief All that must be remembered of a word of which its shadow cell has no room for all.
  *
  * That is: bytes of one word that different threads use, atomics after a store that not everybody knows of, readers at
- * different ticks, volatile loads.
+ * different epochs, volatile loads.
  */
 #ifndef SIMT_HISTORY_H
 #define SIMT_HISTORY_H
@@ -22,9 +22,9 @@ enum past_kind {
     PAST_KIND = 0x30
 };
 
-/** Accesses at one tick: of all threads of a set if they read, else of one thread. */
+/** Accesses at one epoch: of all threads of a set if they read, else of one thread. */
 struct past {
-    uint32_t tick;
+    uint32_t epoch;
     uint16_t who;
     uint8_t bytes; /**< of the word's four */
     uint8_t kind;
@@ -37,7 +37,7 @@ static inline const struct thread_set *past_set(const struct past *past)
     return past->own ? past->own : simt_thread_set(past->who);
 }
 
-/** The oldest first, but loads at one tick, which are where the first is. */
+/** The oldest first, but loads at one epoch, which are where the first is. */
 struct history {
     struct past *past;
     uint32_t count;

@@ -149,11 +149,11 @@ size_t simt_count_unwritten(size_t from, size_t bytes, size_t *first)
     return count;
 }
 
-void simt_arena_forget_ticks(void)
+void simt_arena_forget_epochs(void)
 {
     for (size_t i = 0; i < simt_arena.top / 4; i++) {
         simt_arena.shadow[i].write &= CELL_STATE;
-        simt_arena.shadow[i].write_tick = simt_arena.shadow[i].read_tick = simt_arena.shadow[i].read = 0;
+        simt_arena.shadow[i].write_epoch = simt_arena.shadow[i].read_epoch = simt_arena.shadow[i].read = 0;
     }
 }
 

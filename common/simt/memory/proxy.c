@@ -3,7 +3,7 @@
  * @brief Two ways to memory: that of loads and stores, and the asynchronous proxy, that of bulk copies and of products'
  *        operands.
  *
- * What the first has written the second may see behind a fence between the two. The second's own writes have ticks of
+ * What the first has written the second may see behind a fence between the two. The second's own writes have epochs of
  * their own.
  */
 #include "proxy.h"
@@ -14,52 +14,54 @@
 
 #include <string.h>
 
-/* --- which ticks are copies' -------------------------------------------------------------------------------------- */
+/*
+ * --- which epochs are copies' --------------------------------------------------------------------------------------
+ */
 
-static struct ticks {
+static struct epochs {
     uint32_t first; /**< of the launch that these are of */
     size_t words;
-    uint64_t *word; /**< a bit for each tick since */
-} ticks;
+    uint64_t *word; /**< a bit for each epoch since */
+} epochs;
 
-bool simt_proxy_note_tick(void)
+bool simt_proxy_note_epoch(void)
 {
-    const uint32_t tick = simt_order.tick;
+    const uint32_t epoch = simt_order.epoch;
 
-    if (ticks.first != simt_order.first_tick && ticks.words > 0)
-        memset(ticks.word, 0, ticks.words * sizeof *ticks.word);
-    ticks.first = simt_order.first_tick;
-    const size_t word = (tick - ticks.first) / 64;
+    if (epochs.first != simt_order.first_epoch && epochs.words > 0)
+        memset(epochs.word, 0, epochs.words * sizeof *epochs.word);
+    epochs.first = simt_order.first_epoch;
+    const size_t word = (epoch - epochs.first) / 64;
 
-    if (!simt_make_room(&ticks.word, &ticks.words, word + 1, sizeof *ticks.word))
+    if (!simt_make_room(&epochs.word, &epochs.words, word + 1, sizeof *epochs.word))
         return false;
-    ticks.word[word] |= UINT64_C(1) << (tick - ticks.first) % 64;
+    epochs.word[word] |= UINT64_C(1) << (epoch - epochs.first) % 64;
     return true;
 }
 
-static bool is_of_copy(uint32_t tick)
+static bool is_of_copy(uint32_t epoch)
 {
-    const size_t word = (tick - ticks.first) / 64;
+    const size_t word = (epoch - epochs.first) / 64;
 
-    return ticks.first == simt_order.first_tick && word < ticks.words &&
-           (ticks.word[word] >> (tick - ticks.first) % 64 & 1);
+    return epochs.first == simt_order.first_epoch && word < epochs.words &&
+           (epochs.word[word] >> (epoch - epochs.first) % 64 & 1);
 }
 
 /* --- what they may see -------------------------------------------------------------------------------------------- */
 
 void simt_check_proxy(const struct shadow_cell *cell, enum shadow_space space, uintptr_t pc, const char *reader)
 {
-    static uint32_t good_tick, good_write, good_now, good_reader; /* what was asked last */
+    static uint32_t good_epoch, good_write, good_now, good_reader; /* what was asked last */
     static enum shadow_space good_space;
     const uint32_t thread = cell->write >> CELL_THREAD_SHIFT;
 
-    if (cell->write_tick < simt_order.first_tick ||
-        (cell->write_tick == good_tick && thread == good_write && simt_order.tick == good_now &&
+    if (cell->write_epoch < simt_order.first_epoch ||
+        (cell->write_epoch == good_epoch && thread == good_write && simt_order.epoch == good_now &&
          simt_order.thread == good_reader && space == good_space))
         return;
-    if (!is_of_copy(cell->write_tick) && !simt_ordered_by_proxy(cell->write_tick, thread, space)) {
+    if (!is_of_copy(cell->write_epoch) && !simt_ordered_by_proxy(cell->write_epoch, thread, space)) {
         const uint3 index = simt_thread_index(thread);
-        const uint3 block = simt_block_index(simt_block_at(cell->write_tick));
+        const uint3 block = simt_block_index(simt_block_at(cell->write_epoch));
 
         simt_fault_dismiss();
         simt_fault_here(cudaErrorLaunchFailure, pc, "no fence to the asynchronous proxy",
@@ -68,9 +70,9 @@ void simt_check_proxy(const struct shadow_cell *cell, enum shadow_space space, u
                         reader, index.x, index.y, index.z, block.x, block.y, block.z,
                         simt_site_pc(cell->write & CELL_SITE));
     }
-    good_tick = cell->write_tick;
+    good_epoch = cell->write_epoch;
     good_write = thread;
-    good_now = simt_order.tick;
+    good_now = simt_order.epoch;
     good_reader = simt_order.thread;
     good_space = space;
 }

@@ -4,8 +4,8 @@
 
 #include "shadow.h"
 
-/** This tick is of nothing but what a bulk copy writes. False: no memory. */
-bool simt_proxy_note_tick(void);
+/** This epoch is of nothing but what a bulk copy writes. False: no memory. */
+bool simt_proxy_note_epoch(void);
 
 /**
  * Ends the launch unless copies and products may see what was last written to a word: by another copy, or before a

@@ -63,9 +63,9 @@ static _Noreturn void fault_race(const struct past *past, struct word_access acc
     static const char *const did[] = {"read", "read", "wrote", "updated atomically"};
     const bool authors = past->kind == PAST_AUTHORS;
     const uint3 index = simt_thread_index(thread);
-    const uint3 block = simt_block_index(simt_block_at(past->tick));
+    const uint3 block = simt_block_index(simt_block_at(past->epoch));
     const int count = __builtin_popcount(past->bytes & access.bytes);
-    const bool here = simt_same_block(past->tick);
+    const bool here = simt_same_block(past->epoch);
     char kind[48];
     char who[96];
 
@@ -139,7 +139,7 @@ void simt_races_forget(void)
 /** The bytes of a word of shared memory that the block has written. */
 static uint32_t written(const struct shadow_cell *cell)
 {
-    return cell->write_tick < simt_order.block.block_tick ? 0 : cell->write >> CELL_STATE_SHIFT & 0xf;
+    return cell->write_epoch < simt_order.block.block_epoch ? 0 : cell->write >> CELL_STATE_SHIFT & 0xf;
 }
 
 /** Padding follows what is written: in the same word, or in the second half of 8 bytes. */
@@ -207,7 +207,7 @@ void simt_store_closely(struct shadow_cell *cell, struct word_access access)
 /** Ends the launch if an asynchronous copy writes the word, and nobody has waited for it. */
 static void check_no_copy(const struct shadow_cell *cell, struct word_access access)
 {
-    if (cell->read_tick != TICK_NEVER || cell->read != READ_COPIED)
+    if (cell->read_epoch != EPOCH_NEVER || cell->read != READ_COPIED)
         return;
     const unsigned thread = cell->write >> CELL_THREAD_SHIFT;
     const uint3 index = simt_thread_index(thread);
@@ -246,37 +246,37 @@ static struct history *open_history(const struct shadow_cell *cell, uint32_t hor
 {
     static struct history brief;
 
-    if (cell->read_tick >= horizon && cell->read >> 30 == READ_HISTORY >> 30) {
+    if (cell->read_epoch >= horizon && cell->read >> 30 == READ_HISTORY >> 30) {
         struct history *history = simt_history(cell);
 
         if (!history)
             fault_memory(pc);
         for (uint32_t i = history->count; i-- > 0;) {
-            if (history->past[i].tick < horizon)
+            if (history->past[i].epoch < horizon)
                 simt_history_remove(history, i);
         }
         return history;
     }
     simt_history_clear(&brief);
-    if (cell->write_tick >= horizon) {
+    if (cell->write_epoch >= horizon) {
         const bool atomic = cell->write & CELL_ATOMIC;
         const uint8_t bytes = cell->write >> CELL_BYTES_SHIFT & 0xf;
         static const uint8_t bytes_of[] = {
             [ATOMIC_4] = 0xf, [ATOMIC_8] = 0xf, [ATOMIC_LOW_2] = 0x3, [ATOMIC_HIGH_2] = 0xc};
 
         add(&brief,
-            (struct past){.tick = cell->write_tick,
+            (struct past){.epoch = cell->write_epoch,
                           .who = (uint16_t)(cell->write >> CELL_THREAD_SHIFT),
                           .bytes = atomic ? bytes_of[bytes & ATOMIC_BYTES] : bytes,
                           .kind = atomic ? PAST_ATOMIC | bytes : PAST_WRITE,
                           .site = cell->write & CELL_SITE},
             pc);
     }
-    if (cell->read_tick >= horizon) {
+    if (cell->read_epoch >= horizon) {
         const uint8_t bytes = cell->read >> READ_BYTES_SHIFT & 0xf;
 
         add(&brief,
-            (struct past){.tick = cell->read_tick,
+            (struct past){.epoch = cell->read_epoch,
                           .who = cell->read >> READ_SET_SHIFT & (THREAD_SETS - 1),
                           .bytes = bytes ? bytes : 0xf,
                           .kind = cell->read >= READ_AUTHORS ? PAST_AUTHORS : PAST_READ,
@@ -290,7 +290,7 @@ static void put_write(struct shadow_cell *cell, const struct past *past, uint32_
 {
     const bool atomic = (past->kind & PAST_KIND) == PAST_ATOMIC;
 
-    cell->write_tick = past->tick;
+    cell->write_epoch = past->epoch;
     cell->write = (uint32_t)past->who << CELL_THREAD_SHIFT | state | past->site |
                   (atomic ? CELL_ATOMIC | (uint32_t)(past->kind & 0xf) << CELL_BYTES_SHIFT
                           : (uint32_t)past->bytes << CELL_BYTES_SHIFT);
@@ -298,11 +298,11 @@ static void put_write(struct shadow_cell *cell, const struct past *past, uint32_
 
 static void put_read(struct shadow_cell *cell, const struct past *past)
 {
-    cell->read_tick = past ? past->tick : 0;
+    cell->read_epoch = past ? past->epoch : 0;
     cell->read = 0;
     if (!past)
         return;
-    const bool lost = simt_order_lost(past->tick);
+    const bool lost = simt_order_lost(past->epoch);
     const bool authors = past->kind == PAST_AUTHORS;
     const uint32_t bytes = authors && lost && past->bytes == 0xf ? 0 : past->bytes;
 
@@ -328,8 +328,8 @@ static void close_history(struct shadow_cell *cell, struct history *brief, uint3
         room = room && !*half && !past->own && (past->kind & PAST_KIND) != PAST_VOLATILE_READ &&
                !(past->kind & (ATOMIC_1 | ATOMIC_STORE));
         *half = past;
-        latest = past->tick > latest ? past->tick : latest;
-        if ((past->kind & PAST_WRITE) && (!latest_write || past->tick >= latest_write->tick))
+        latest = past->epoch > latest ? past->epoch : latest;
+        if ((past->kind & PAST_WRITE) && (!latest_write || past->epoch >= latest_write->epoch))
             latest_write = past;
     }
     if (latest_write)
@@ -338,7 +338,7 @@ static void close_history(struct shadow_cell *cell, struct history *brief, uint3
         put_read(cell, read);
         return;
     }
-    cell->read_tick = latest;
+    cell->read_epoch = latest;
     cell->read = READ_HISTORY;
     struct history *history = simt_history(cell);
 
@@ -354,12 +354,12 @@ static void close_history(struct shadow_cell *cell, struct history *brief, uint3
 
 void simt_check_read_only(const struct shadow_cell *cell, struct word_access access)
 {
-    const struct history *history = open_history(cell, simt_order.first_tick, access.pc);
+    const struct history *history = open_history(cell, simt_order.first_epoch, access.pc);
 
     for (uint32_t i = 0; i < history->count; i++) {
         const struct past *past = &history->past[i];
         const uint3 index = simt_thread_index(past->who);
-        const uint3 block = simt_block_index(simt_block_at(past->tick));
+        const uint3 block = simt_block_index(simt_block_at(past->epoch));
 
         if ((past->kind & PAST_WRITE) && (past->bytes & access.bytes))
             simt_fault_here(cudaErrorLaunchFailure, access.pc, "stale read-only data",
@@ -391,7 +391,7 @@ static bool in_agreement(const struct past *past, struct word_access access)
         return false;
     if ((past->kind & ATOMIC_OF_BLOCKS) && (access.kind & ATOMIC_IN_BLOCK))
         return false;
-    return !((past->kind | access.kind) & ATOMIC_IN_BLOCK) || simt_same_block(past->tick);
+    return !((past->kind | access.kind) & ATOMIC_IN_BLOCK) || simt_same_block(past->epoch);
 }
 
 /**
@@ -401,8 +401,8 @@ static bool is_ordered(const struct past *past, bool volatile_load, unsigned *th
 {
     *thread = past->who;
     *count = 1;
-    return of_readers(past) ? simt_all_ordered(past->tick, past_set(past), volatile_load, thread, count)
-                            : simt_ordered(past->tick, past->who, volatile_load);
+    return of_readers(past) ? simt_all_ordered(past->epoch, past_set(past), volatile_load, thread, count)
+                            : simt_ordered(past->epoch, past->who, volatile_load);
 }
 
 /** Whether some thread of a set of readers is ordered before now. */
@@ -412,7 +412,7 @@ static bool any_ordered(const struct past *past, bool volatile_load)
 
     FOR_EACH_LANE (warp, set->warps) {
         FOR_EACH_LANE (lane, set->lanes[warp]) {
-            if (simt_ordered(past->tick, warp * WARP_LANES + lane, volatile_load))
+            if (simt_ordered(past->epoch, warp * WARP_LANES + lane, volatile_load))
                 return true;
         }
     }
@@ -433,10 +433,10 @@ static bool was_seen(const struct history *history, uint32_t i, bool volatile_lo
             !(later->bytes & past->bytes))
             continue;
         if ((later->kind & ATOMIC_STORE) &&
-            (later->who != past->who || simt_block_at(later->tick) != simt_block_at(past->tick)))
+            (later->who != past->who || simt_block_at(later->epoch) != simt_block_at(past->epoch)))
             return false;
         if (of_readers(later) ? any_ordered(later, volatile_load)
-                              : simt_ordered(later->tick, later->who, volatile_load))
+                              : simt_ordered(later->epoch, later->who, volatile_load))
             return true;
     }
     return false;
@@ -486,7 +486,7 @@ static struct first_atomics find_first_atomics(const struct history *history)
         const struct past *past = &history->past[i];
 
         if ((past->kind & PAST_KIND) != PAST_ATOMIC || !(past->bytes & missing) ||
-            simt_ordered(past->tick, past->who, false))
+            simt_ordered(past->epoch, past->who, false))
             continue;
         for (unsigned byte = 0; byte < 4; byte++) {
             if (past->bytes & missing & 1u << byte)
@@ -555,25 +555,25 @@ static void replace_reads(struct history *history, struct word_access access)
     for (uint32_t i = history->count; i-- > 0;) {
         struct past *past = &history->past[i];
 
-        /* At one tick nobody else is ordered before it, and it joins its own. */
-        if (!takes_place(past, access) || past->tick == simt_order.tick)
+        /* At one epoch nobody else is ordered before it, and it joins its own. */
+        if (!takes_place(past, access) || past->epoch == simt_order.epoch)
             continue;
         /* It may be the only one that has seen an atomic which is not ordered. */
         const bool seen = (past->kind & PAST_KIND) == PAST_VOLATILE_READ && follows_atomic(&atomics, history, i);
 
-        if (!seen && simt_all_ordered(past->tick, past_set(past), false, &thread, &count)) {
+        if (!seen && simt_all_ordered(past->epoch, past_set(past), false, &thread, &count)) {
             keep_without(history, i, access.bytes);
             continue;
         }
-        if (!(past->bytes & ~access.bytes) && simt_same_block(past->tick) &&
+        if (!(past->bytes & ~access.bytes) && simt_same_block(past->epoch) &&
             thread_set_has(past_set(past), running_thread()) &&
-            (!seen || (sees && simt_order_silent_since(past->tick)))) {
+            (!seen || (sees && simt_order_silent_since(past->epoch)))) {
             leave_set(history, i);
         }
     }
 }
 
-/** Puts a load beside others of this tick, or behind all. One that may have seen more than they stands for itself. */
+/** Puts a load beside others of this epoch, or behind all. One that may have seen more than they stands for itself. */
 static void add_read(struct history *history, struct past mine, uintptr_t pc)
 {
     for (uint32_t i = history->count; i-- > 0;) {
@@ -581,7 +581,7 @@ static void add_read(struct history *history, struct past mine, uintptr_t pc)
 
         if ((past->kind & PAST_KIND) == PAST_ATOMIC && (mine.kind & PAST_VOLATILE_READ))
             break;
-        if (past->tick != mine.tick || past->bytes != mine.bytes || past->kind != mine.kind)
+        if (past->epoch != mine.epoch || past->bytes != mine.bytes || past->kind != mine.kind)
             continue;
         const unsigned grown = past->own ? THREAD_SET_NONE : simt_thread_set_add(past->who, mine.who);
 
@@ -606,7 +606,7 @@ static uint8_t lost_bytes(struct history *history, uint8_t kind)
     for (uint32_t i = 0; i < history->count;) {
         const struct past past = history->past[i];
 
-        if (past.kind != kind || !simt_order_lost(past.tick)) {
+        if (past.kind != kind || !simt_order_lost(past.epoch)) {
             i++;
             continue;
         }
@@ -634,7 +634,7 @@ void simt_load_slowly(struct shadow_cell *cell, struct word_access access)
     if (bytes) {
         replace_reads(history, access);
         add_read(history,
-                 (struct past){.tick = simt_order.tick,
+                 (struct past){.epoch = simt_order.epoch,
                                .who = (uint16_t)running_thread(),
                                .bytes = bytes,
                                .kind = volatile_load ? PAST_VOLATILE_READ | access.kind : PAST_READ,
@@ -645,8 +645,8 @@ void simt_load_slowly(struct shadow_cell *cell, struct word_access access)
     simt_polled[running_thread()].cell = NULL;
     if (volatile_load)
         simt_polled[running_thread()] = (struct polled){.cell = cell,
-                                                        .tick = simt_order.tick,
-                                                        .write_tick = cell->write_tick,
+                                                        .epoch = simt_order.epoch,
+                                                        .write_epoch = cell->write_epoch,
                                                         .write = cell->write,
                                                         .kind = access.kind,
                                                         .bytes = access.bytes};
@@ -666,7 +666,7 @@ void simt_race_forgive(struct shadow_cell *cell, enum shadow_space space, unsign
         for (uint32_t i = history->count; i-- > 0;) {
             struct past *past = &history->past[i];
 
-            if (past->kind != PAST_READ || !simt_same_block(past->tick) ||
+            if (past->kind != PAST_READ || !simt_same_block(past->epoch) ||
                 !thread_set_has(past_set(past), running_thread()))
                 continue;
             leave_set(history, i);
@@ -675,13 +675,13 @@ void simt_race_forgive(struct shadow_cell *cell, enum shadow_space space, unsign
     }
 }
 
-/** A store of this thread at this tick, of other bytes: one more of them. */
+/** A store of this thread at this epoch, of other bytes: one more of them. */
 static bool joins_store(struct history *history, struct past mine)
 {
     for (uint32_t i = 0; i < history->count; i++) {
         struct past *past = &history->past[i];
 
-        if (past->kind != PAST_WRITE || past->tick != mine.tick || past->who != mine.who)
+        if (past->kind != PAST_WRITE || past->epoch != mine.epoch || past->who != mine.who)
             continue;
         past->bytes |= mine.bytes;
         past->site = mine.site;
@@ -728,12 +728,12 @@ static uint8_t replace_atomics(struct history *history, struct word_access acces
 
     for (uint32_t i = history->count; i-- > 0;) {
         const struct past past = history->past[i];
-        const bool same_block = simt_same_block(past.tick);
+        const bool same_block = simt_same_block(past.epoch);
         const bool store = past.kind & ATOMIC_STORE;
 
         if ((past.kind & PAST_KIND) != PAST_ATOMIC || ((past.kind ^ access.kind) & (ATOMIC_BYTES | ATOMIC_IN_BLOCK)))
             continue;
-        if ((same_block || !in_block) && (sees || simt_ordered(past.tick, past.who, false)) &&
+        if ((same_block || !in_block) && (sees || simt_ordered(past.epoch, past.who, false)) &&
             !(store && follows_atomic(&atomics, history, i))) {
             keep_without(history, i, access.bytes);
             kind |= past.kind & ATOMIC_OF_BLOCKS;
@@ -752,7 +752,7 @@ void simt_store_slowly(struct shadow_cell *cell, struct word_access access, uint
         simt_fault_unowned(cell, access.bytes, access.what, access.pc);
     check_no_copy(cell, access);
     struct history *history = open_history(cell, shadow_horizon(access.space), access.pc);
-    struct past mine = {.tick = simt_order.tick,
+    struct past mine = {.epoch = simt_order.epoch,
                         .who = (uint16_t)running_thread(),
                         .bytes = access.bytes,
                         .kind = PAST_WRITE,
@@ -796,13 +796,13 @@ static enum use use_of(const struct past *past)
 
 bool simt_word_uses(const struct shadow_cell *cell, uint32_t first, uint32_t last, uint8_t uses[NUM_USES])
 {
-    if (cell->write_tick < first && cell->read_tick < first)
+    if (cell->write_epoch < first && cell->read_epoch < first)
         return false;
     const struct history *history = open_history(cell, first, 0);
 
     memset(uses, 0, NUM_USES);
     for (uint32_t i = 0; i < history->count; i++) {
-        if (history->past[i].tick <= last)
+        if (history->past[i].epoch <= last)
             uses[use_of(&history->past[i])] |= history->past[i].bytes;
     }
     return true;
@@ -823,7 +823,7 @@ void simt_fault_work_race(const struct shadow_cell *cell, uint32_t first, const 
     const unsigned thread = set ? warp * WARP_LANES + (unsigned)__builtin_ctz(set->lanes[warp]) : past->who;
     const int count = __builtin_popcount(past->bytes);
 
-    simt_block_idx = simt_block_index(simt_block_at(past->tick));
+    simt_block_idx = simt_block_index(simt_block_at(past->epoch));
     simt_fault_thread(
         cudaErrorLaunchFailure, simt_thread_index(thread), simt_site_pc(past->site), "race of two streams",
         "%s %d byte%s that %s" SIMT_PLACE ", in another stream, %s, and nothing orders the two", does_to[race->mine],

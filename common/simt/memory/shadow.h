@@ -2,10 +2,10 @@
  * @file shadow.h
  * @brief The check of one access against what is remembered of its 4-byte word: the usual cases, in a few instructions.
  *
- * A cell has the last write, or the last of some atomics, and a set of threads that have read since at one tick; all of
- * the same bytes. That is exact as long as what was there before is ordered before it. Ticks make that answer cheap:
- * what happened before the launch, or in this block before its last barrier, is. Anything else goes the slow way, see
- * shadow.c.
+ * A cell has the last write, or the last of some atomics, and a set of threads that have read since at one epoch; all
+ * of the same bytes. That is exact as long as what was there before is ordered before it. Epochs make that answer
+ * cheap: what happened before the launch, or in this block before its last barrier, is. Anything else goes the slow
+ * way, see shadow.c.
  */
 #ifndef SIMT_SHADOW_H
 #define SIMT_SHADOW_H
@@ -70,8 +70,8 @@ void simt_races_forget(void);
 void simt_race_forgive(struct shadow_cell *cell, enum shadow_space space, unsigned bytes);
 
 /**
- * Which of a word's bytes the launch that ended last, if it ran at ticks from `first` to `last`, used how; false: none.
- * And the end of that launch: the use of the byte at an address raced with earlier work.
+ * Which of a word's bytes the launch that ended last, if it ran at epochs from `first` to `last`, used how; false:
+ * none. And the end of that launch: the use of the byte at an address raced with earlier work.
  */
 bool simt_word_uses(const struct shadow_cell *cell, uint32_t first, uint32_t last, uint8_t uses[NUM_USES]);
 void simt_fault_work_race(const struct shadow_cell *cell, uint32_t first, const struct work_race *race);
@@ -81,19 +81,19 @@ void simt_fault_work_race(const struct shadow_cell *cell, uint32_t first, const 
  */
 static inline void shadow_begin_copy(struct shadow_cell *cell)
 {
-    cell->read_tick = TICK_NEVER;
+    cell->read_epoch = EPOCH_NEVER;
     cell->read = READ_COPIED;
 }
 static inline void shadow_end_copy(struct shadow_cell *cell)
 {
-    cell->read_tick = 0;
+    cell->read_epoch = 0;
     cell->read = 0;
 }
 
-/** The last volatile load of each thread: again at the same tick, with no write in between, it says nothing new. */
+/** The last volatile load of each thread: again at the same epoch, with no write in between, it says nothing new. */
 struct polled {
     const struct shadow_cell *cell;
-    uint32_t tick, write_tick, write;
+    uint32_t epoch, write_epoch, write;
     uint8_t kind, bytes;
 };
 extern struct polled simt_polled[BLOCK_THREADS];
@@ -103,27 +103,27 @@ static inline __attribute__((always_inline)) bool shadow_polls(const struct shad
 {
     const struct polled *last = &simt_polled[simt_order.thread >> CELL_THREAD_SHIFT];
 
-    return last->cell == cell && last->tick == simt_order.tick && last->write_tick == cell->write_tick &&
+    return last->cell == cell && last->epoch == simt_order.epoch && last->write_epoch == cell->write_epoch &&
            last->write == cell->write && last->kind == access.kind && last->bytes == access.bytes;
 }
 
-/** Accesses before this tick are ordered before whatever happens now, whoever made them. */
+/** Accesses before this epoch are ordered before whatever happens now, whoever made them. */
 static inline uint32_t shadow_horizon(enum shadow_space space)
 {
-    return space == SPACE_SHARED ? simt_order.block.barrier_end : simt_order.launch_tick;
+    return space == SPACE_SHARED ? simt_order.block.barrier_end : simt_order.launch_epoch;
 }
 
 /** Whether the access is one of this block that a barrier has ordered. */
-static inline bool shadow_ordered_by_barrier(uint32_t tick)
+static inline bool shadow_ordered_by_barrier(uint32_t epoch)
 {
-    return tick - simt_order.segment_tick < simt_order.ordered_ticks;
+    return epoch - simt_order.segment_epoch < simt_order.ordered_epochs;
 }
 
 /** As that, or one of this very thread. */
-static inline bool shadow_ordered_here(uint32_t tick, uint32_t write)
+static inline bool shadow_ordered_here(uint32_t epoch, uint32_t write)
 {
-    return shadow_ordered_by_barrier(tick) ||
-           (tick >= simt_order.segment_tick && ((write ^ simt_order.thread) >> CELL_THREAD_SHIFT) == 0);
+    return shadow_ordered_by_barrier(epoch) ||
+           (epoch >= simt_order.segment_epoch && ((write ^ simt_order.thread) >> CELL_THREAD_SHIFT) == 0);
 }
 
 /** A load of bytes of which it is known whether they may be read. */
@@ -136,16 +136,16 @@ static inline __attribute__((always_inline)) void shadow_load_known(struct shado
     if (access.what == ACCESS_VOLATILE_LOAD && shadow_polls(cell, access))
         return;
     if (access.what == ACCESS_LOAD &&
-        (SIMT_LIKELY(cell->write_tick < horizon) || shadow_ordered_here(cell->write_tick, cell->write))) {
-        if (SIMT_LIKELY(cell->read_tick < horizon) ||
+        (SIMT_LIKELY(cell->write_epoch < horizon) || shadow_ordered_here(cell->write_epoch, cell->write))) {
+        if (SIMT_LIKELY(cell->read_epoch < horizon) ||
             (cell->read < READ_LOST && !(cell->read >> READ_BYTES_SHIFT & 0xf & ~(uint32_t)access.bytes) &&
-             shadow_ordered_by_barrier(cell->read_tick))) {
-            cell->read_tick = simt_order.tick;
+             shadow_ordered_by_barrier(cell->read_epoch))) {
+            cell->read_epoch = simt_order.epoch;
             cell->read = who | access.site;
             return;
         }
-        /* Another thread of a set that read at this tick, or this one again. */
-        if (cell->read_tick == simt_order.tick) {
+        /* Another thread of a set that read at this epoch, or this one again. */
+        if (cell->read_epoch == simt_order.epoch) {
             const uint32_t set = cell->read >> READ_SET_SHIFT;
 
             if ((cell->read ^ who) >> READ_BYTES_SHIFT == 0)
@@ -175,7 +175,7 @@ static inline __attribute__((always_inline)) void shadow_load(struct shadow_cell
             simt_load_closely(cell, access);
             return;
         }
-    } else if (SIMT_UNLIKELY((cell->write & state) != state || cell->write_tick < simt_order.block.block_tick)) {
+    } else if (SIMT_UNLIKELY((cell->write & state) != state || cell->write_epoch < simt_order.block.block_epoch)) {
         if (!access.in_structure || !simt_may_be_padding(cell, access.address))
             simt_note_uninitialised(cell, access.bytes, ACCESS_LOAD, access.pc);
     }
@@ -183,14 +183,14 @@ static inline __attribute__((always_inline)) void shadow_load(struct shadow_cell
 }
 
 /** Whether a cell's write need not be remembered once this store or atomic has been made. */
-static inline __attribute__((always_inline)) bool shadow_replaces(uint32_t write_tick, uint32_t write,
+static inline __attribute__((always_inline)) bool shadow_replaces(uint32_t write_epoch, uint32_t write,
                                                                   struct word_access access)
 {
     if (access.what == ACCESS_ATOMIC)
         return (write & CELL_ATOMIC) && (write >> CELL_BYTES_SHIFT & 0xf) == access.kind &&
-               access.kind < ATOMIC_OF_BLOCKS && write_tick >= simt_order.segment_tick;
+               access.kind < ATOMIC_OF_BLOCKS && write_epoch >= simt_order.segment_epoch;
     return !(write & CELL_ATOMIC) && !(write >> CELL_BYTES_SHIFT & 0xf & ~(uint32_t)access.bytes) &&
-           shadow_ordered_here(write_tick, write);
+           shadow_ordered_here(write_epoch, write);
 }
 
 /** The set of threads with this one, as a cell's read has it; what shadow_readers_done() has found is at hand. */
@@ -206,18 +206,18 @@ static inline uint32_t shadow_with_me(uint32_t read)
 static inline __attribute__((always_inline)) bool shadow_readers_done(const struct shadow_cell *cell, uint32_t horizon,
                                                                       struct word_access access)
 {
-    if (SIMT_LIKELY(cell->read_tick < horizon))
+    if (SIMT_LIKELY(cell->read_epoch < horizon))
         return access.what != ACCESS_ATOMIC || !(access.kind & ATOMIC_STORE);
     if (access.what == ACCESS_ATOMIC) {
-        if (cell->read < READ_AUTHORS || cell->read_tick == UINT32_MAX || access.kind >= ATOMIC_OF_BLOCKS)
+        if (cell->read < READ_AUTHORS || cell->read_epoch == UINT32_MAX || access.kind >= ATOMIC_OF_BLOCKS)
             return false;
         if ((cell->read >> READ_BYTES_SHIFT & 0xf) == 0)
             return true;
-        return cell->read_tick == simt_order.tick && (cell->read >> READ_BYTES_SHIFT & 0xf) == access.bytes &&
+        return cell->read_epoch == simt_order.epoch && (cell->read >> READ_BYTES_SHIFT & 0xf) == access.bytes &&
                (shadow_with_me(cell->read) != 0 || simt_order.thread == 0);
     }
-    return cell->read < READ_LOST && (shadow_ordered_by_barrier(cell->read_tick) ||
-                                      (cell->read_tick >= simt_order.segment_tick &&
+    return cell->read < READ_LOST && (shadow_ordered_by_barrier(cell->read_epoch) ||
+                                      (cell->read_epoch >= simt_order.segment_epoch &&
                                        cell->read >> READ_SET_SHIFT == simt_order.thread >> CELL_THREAD_SHIFT));
 }
 
@@ -227,12 +227,12 @@ static inline __attribute__((always_inline)) void shadow_add_author(struct shado
 {
     uint32_t set = simt_order.thread >> CELL_THREAD_SHIFT;
 
-    if (cell->read_tick >= horizon) {
+    if (cell->read_epoch >= horizon) {
         if ((cell->read >> READ_BYTES_SHIFT & 0xf) == 0)
             return;
         set = shadow_with_me(cell->read);
     }
-    cell->read_tick = simt_order.tick;
+    cell->read_epoch = simt_order.epoch;
     cell->read = READ_AUTHORS | set << READ_SET_SHIFT | (uint32_t)access.bytes << READ_BYTES_SHIFT | access.site;
 }
 
@@ -243,13 +243,13 @@ static inline __attribute__((always_inline)) void shadow_store_known(struct shad
     const uint32_t horizon = shadow_horizon(access.space);
 
     if (!shadow_readers_done(cell, horizon, access) ||
-        (SIMT_UNLIKELY(cell->write_tick >= horizon) && !shadow_replaces(cell->write_tick, cell->write, access))) {
+        (SIMT_UNLIKELY(cell->write_epoch >= horizon) && !shadow_replaces(cell->write_epoch, cell->write, access))) {
         simt_store_slowly(cell, access, state);
         return;
     }
     if (access.what == ACCESS_ATOMIC)
         shadow_add_author(cell, horizon, access);
-    cell->write_tick = simt_order.tick;
+    cell->write_epoch = simt_order.epoch;
     cell->write = simt_order.thread | state | access.site;
     if (access.what == ACCESS_ATOMIC)
         cell->write |= CELL_ATOMIC | (uint32_t)access.kind << CELL_BYTES_SHIFT;
@@ -268,7 +268,7 @@ static inline __attribute__((always_inline)) void shadow_store(struct shadow_cel
             return;
         }
     } else {
-        if (cell->write_tick < simt_order.block.block_tick)
+        if (cell->write_epoch < simt_order.block.block_epoch)
             state = 0;
         if (access.needs_value && SIMT_UNLIKELY(access.bytes & ~(state >> CELL_STATE_SHIFT)))
             simt_note_uninitialised(cell, access.bytes, ACCESS_ATOMIC, access.pc);

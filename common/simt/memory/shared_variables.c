@@ -23,7 +23,7 @@
 
 enum { NAME_TEXT = 64 };
 
-/* A tick that never comes: start_ticks() in grid.c begins again long before. */
+/* A epoch that never comes: start_epochs() in grid.c begins again long before. */
 
 struct variable {
     size_t begin, end; /**< offsets in shared memory */
@@ -242,7 +242,7 @@ void simt_shared_variables_find(size_t bytes, size_t dynamic)
 static void mark(struct shadow_cell *shadow, size_t begin, size_t end)
 {
     for (size_t word = (begin + 3) / 4; word < end / 4; word++) {
-        shadow[word].read_tick = TICK_NEVER;
+        shadow[word].read_epoch = EPOCH_NEVER;
         shadow[word].read = READ_UNOWNED;
     }
 }
@@ -271,7 +271,7 @@ void simt_shared_variables_mark(struct shadow_cell *shadow, size_t dynamic)
 
 bool simt_is_unowned(const struct shadow_cell *cell)
 {
-    return cell->read_tick == TICK_NEVER && cell->read == READ_UNOWNED;
+    return cell->read_epoch == EPOCH_NEVER && cell->read == READ_UNOWNED;
 }
 
 /* --- faults ------------------------------------------------------------------------------------------------------- */
@@ -386,8 +386,8 @@ static bool is_used(const struct variable *variable)
     for (size_t word = variable->begin / 4; word < (variable->end + 3) / 4; word++) {
         const struct shadow_cell *cell = &simt_memory.shared_shadow[word];
 
-        if (cell->write_tick >= simt_order.launch_tick ||
-            (cell->read_tick >= simt_order.launch_tick && !simt_is_unowned(cell)))
+        if (cell->write_epoch >= simt_order.launch_epoch ||
+            (cell->read_epoch >= simt_order.launch_epoch && !simt_is_unowned(cell)))
             return true;
     }
     return false;

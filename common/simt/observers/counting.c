@@ -298,12 +298,12 @@ static void count_bulk_copy(unsigned bytes)
     counters->bulk_copy_bytes += bytes;
 }
 
-static void count_meeting(const struct meeting *meeting)
+static void count_collective(const struct warp_collective *collective)
 {
-    counters->shuffles += meeting->kind == MEETING_SHUFFLE;
-    counters->votes += meeting->kind == MEETING_VOTE;
-    counters->warp_barriers += meeting->kind == MEETING_SYNCWARP;
-    counters->tensor_operations += meeting->kind == MEETING_MMA ? meeting->operations : 0;
+    counters->shuffles += collective->kind == WARP_COLLECTIVE_SHUFFLE;
+    counters->votes += collective->kind == WARP_COLLECTIVE_VOTE;
+    counters->warp_barriers += collective->kind == WARP_COLLECTIVE_SYNCWARP;
+    counters->tensor_operations += collective->kind == WARP_COLLECTIVE_MMA ? collective->operations : 0;
 }
 
 static void count_barrier(const struct block *block)
@@ -318,6 +318,6 @@ const struct observer simt_counting = {
     .warp_diverged = count_divergence,
     .request_issued = count_request,
     .bulk_copied = count_bulk_copy,
-    .lanes_met = count_meeting,
+    .collective_done = count_collective,
     .barrier_opens = count_barrier,
 };

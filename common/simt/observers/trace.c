@@ -330,29 +330,29 @@ static void trace_request(const struct request *request)
     }
 }
 
-static void trace_meeting(const struct meeting *meeting)
+static void trace_collective(const struct warp_collective *collective)
 {
     static const enum entry_kind kinds[] = {
-        [MEETING_SHUFFLE] = ENTRY_SHUFFLE,
-        [MEETING_VOTE] = ENTRY_VOTE,
-        [MEETING_SYNCWARP] = ENTRY_WARP_BARRIER,
-        [MEETING_MMA] = ENTRY_MMA,
-        [MEETING_MATRIX_MEMORY] = ENTRY_MATRIX_MEMORY,
+        [WARP_COLLECTIVE_SHUFFLE] = ENTRY_SHUFFLE,
+        [WARP_COLLECTIVE_VOTE] = ENTRY_VOTE,
+        [WARP_COLLECTIVE_SYNCWARP] = ENTRY_WARP_BARRIER,
+        [WARP_COLLECTIVE_MMA] = ENTRY_MMA,
+        [WARP_COLLECTIVE_MATRIX_MEMORY] = ENTRY_MATRIX_MEMORY,
     };
 
     if (!simt_memory.watched)
         return;
-    struct cell *cell = append((struct entry){.kind = kinds[meeting->kind],
-                                              .bytes = (uint8_t)meeting->bytes,
+    struct cell *cell = append((struct entry){.kind = kinds[collective->kind],
+                                              .bytes = (uint8_t)collective->bytes,
                                               .warp = warp_number(),
-                                              .lanes = meeting->lanes,
-                                              .pc = simt_now.warp_lane[__builtin_ctz(meeting->lanes)].site,
-                                              .operation = meeting->name});
+                                              .lanes = collective->lanes,
+                                              .pc = simt_now.warp_lane[__builtin_ctz(collective->lanes)].site,
+                                              .operation = collective->name});
 
-    FOR_EACH_LANE (lane, cell ? meeting->lanes : 0) {
-        *cell = (struct cell){.in = meeting->in[lane], .out = meeting->warp->value[lane], .known = true};
-        if (meeting->kind == MEETING_SHUFFLE)
-            cell->number = meeting->from[lane];
+    FOR_EACH_LANE (lane, cell ? collective->lanes : 0) {
+        *cell = (struct cell){.in = collective->in[lane], .out = collective->warp->value[lane], .known = true};
+        if (collective->kind == WARP_COLLECTIVE_SHUFFLE)
+            cell->number = collective->from[lane];
         cell++;
     }
 }
@@ -396,7 +396,7 @@ const struct observer simt_tracing = {
     .lanes_stopped = trace_stop,
     .lanes_returned = trace_return,
     .request_issued = trace_request,
-    .lanes_met = trace_meeting,
+    .collective_done = trace_collective,
     .barrier_opens = trace_barrier,
 };
 

@@ -43,7 +43,7 @@ void simt_ranges_add(struct ranges *ranges, uintptr_t begin, uintptr_t end)
     ranges->range[ranges->count++] = (struct range){begin, end};
 }
 
-bool simt_ranges_meet(const struct ranges *a, const struct ranges *b, uintptr_t *address)
+bool simt_ranges_overlap(const struct ranges *a, const struct ranges *b, uintptr_t *address)
 {
     for (size_t i = 0, j = 0; i < a->count && j < b->count;) {
         const struct range *left = &a->range[i];

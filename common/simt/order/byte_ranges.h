@@ -20,6 +20,6 @@ struct ranges {
 void simt_ranges_add(struct ranges *ranges, uintptr_t begin, uintptr_t end);
 void simt_ranges_settle(struct ranges *ranges);
 /** Whether two that are settled have a byte in common: the first. */
-bool simt_ranges_meet(const struct ranges *a, const struct ranges *b, uintptr_t *address);
+bool simt_ranges_overlap(const struct ranges *a, const struct ranges *b, uintptr_t *address);
 
 #endif

@@ -1,6 +1,6 @@
 /**
  * @file happens_before.c
- * @brief Ticks pass, blocks take turns, threads tell each other what they know, and what is ordered before now.
+ * @brief Epochs pass, blocks take turns, threads tell each other what they know, and what is ordered before now.
  */
 #include "happens_before.h"
 
@@ -9,7 +9,7 @@
 #include "machine/room.h"
 #include "shadow_cell.h"
 #include "thread_sets.h"
-#include "views.h"
+#include "vector_clocks.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -23,9 +23,9 @@ static unsigned running_thread(void)
 
 /* --- which block ran when ----------------------------------------------------------------------------------------- */
 
-/** From a tick on; only messages and cooperative launches ask. */
+/** From an epoch on; only messages and cooperative launches ask. */
 struct segment {
-    uint32_t tick;
+    uint32_t epoch;
     uint32_t block : 31;
     uint32_t told : 1; /**< an atomic of the block has told others what is behind a fence */
 };
@@ -40,13 +40,13 @@ static void begin_segment(uint32_t block)
         simt_fault_thread(cudaErrorMemoryAllocation, simt_thread_idx, 0, "out of memory", "is of one block too many");
         return;
     }
-    simt_order.segment_tick = ++simt_order.tick;
-    simt_order.ordered_ticks = 0;
+    simt_order.segment_epoch = ++simt_order.epoch;
+    simt_order.ordered_epochs = 0;
     simt_order.block_number = block;
-    segments[segment_count++] = (struct segment){.tick = simt_order.tick, .block = block};
+    segments[segment_count++] = (struct segment){.epoch = simt_order.epoch, .block = block};
 }
 
-static size_t segment_at(uint32_t tick)
+static size_t segment_at(uint32_t epoch)
 {
     size_t low = 0;
     size_t high = segment_count;
@@ -54,7 +54,7 @@ static size_t segment_at(uint32_t tick)
     while (low + 1 < high) {
         const size_t middle = (low + high) / 2;
 
-        if (segments[middle].tick <= tick)
+        if (segments[middle].epoch <= epoch)
             low = middle;
         else
             high = middle;
@@ -62,20 +62,20 @@ static size_t segment_at(uint32_t tick)
     return low;
 }
 
-uint32_t simt_block_at(uint32_t tick)
+uint32_t simt_block_at(uint32_t epoch)
 {
-    return segment_count ? segments[segment_at(tick)].block : 0;
+    return segment_count ? segments[segment_at(epoch)].block : 0;
 }
 
-bool simt_order_lost(uint32_t tick)
+bool simt_order_lost(uint32_t epoch)
 {
-    return !simt_order.together && tick < simt_order.block.block_tick && !segments[segment_at(tick)].told;
+    return !simt_order.together && epoch < simt_order.block.block_epoch && !segments[segment_at(epoch)].told;
 }
 
 void simt_order_begin(uint32_t number)
 {
     begin_segment(number);
-    simt_order.block = (struct block_order){.block_tick = simt_order.tick, .barrier_end = simt_order.tick};
+    simt_order.block = (struct block_order){.block_epoch = simt_order.epoch, .barrier_end = simt_order.epoch};
 }
 
 void simt_order_resume(uint32_t number, const struct block_order *block)
@@ -92,7 +92,7 @@ struct message {
     uint64_t readers;  /**< EVERYBODY or a block's number */
     unsigned bytes;
     uint32_t version; /**< of those to one block: the place's version when it was told */
-    struct view *view;
+    struct vector_clock *clock;
 };
 
 #define EVERYBODY UINT64_MAX
@@ -153,10 +153,10 @@ static struct message *add_message(uintptr_t address, uint64_t readers)
     return message;
 }
 
-static void forget_view(struct view **view)
+static void forget_clock(struct vector_clock **clock)
 {
-    simt_view_drop(*view);
-    *view = NULL;
+    simt_vector_clock_drop(*clock);
+    *clock = NULL;
 }
 
 /** A place by which no other is meant: shared memory lies where that of other blocks does. */
@@ -172,7 +172,7 @@ static void end_message(uintptr_t address, unsigned bytes)
     struct message *message = find_message(address, EVERYBODY);
 
     if (message && message->bytes >= bytes) {
-        forget_view(&message->view);
+        forget_clock(&message->clock);
         message->version++;
     }
 }
@@ -206,21 +206,22 @@ bool simt_order_has_fenced(void)
     return simt_order.block.threads && simt_order.block.threads[running_thread()].fenced_in_block;
 }
 
-bool simt_order_silent_since(uint32_t tick)
+bool simt_order_silent_since(uint32_t epoch)
 {
     const struct warp_order *warp = simt_order.warp;
     const unsigned me = running_thread();
-    const uint64_t thread = view_thread(simt_order.block_number, me);
+    const uint64_t thread = clock_thread(simt_order.block_number, me);
     const uint32_t *known = warp->known[me % WARP_LANES];
 
-    return simt_order.block.barrier_end <= tick && warp->sync_end <= tick &&
-           !((warp->partial >> me % WARP_LANES & 1) && known[me % WARP_LANES] > tick) &&
-           !(simt_order_has_fenced() && simt_view_tick(simt_order.block.threads[me].fenced_in_block, thread) > tick);
+    return simt_order.block.barrier_end <= epoch && warp->sync_end <= epoch &&
+           !((warp->partial >> me % WARP_LANES & 1) && known[me % WARP_LANES] > epoch) &&
+           !(simt_order_has_fenced() &&
+             simt_vector_clock_epoch(simt_order.block.threads[me].fenced_in_block, thread) > epoch);
 }
 
-static void learn(struct view **view, struct view *news)
+static void learn(struct vector_clock **clock, struct vector_clock *news)
 {
-    *view = simt_view_join(*view, news);
+    *clock = simt_vector_clock_join(*clock, news);
 }
 
 static void read_messages(uintptr_t address, const struct message *all)
@@ -230,9 +231,9 @@ static void read_messages(uintptr_t address, const struct message *all)
 
     if (!order)
         return;
-    learn(&order->seen, all->view);
+    learn(&order->seen, all->clock);
     if (ours && ours->version == all->version)
-        learn(&order->seen_in_block, ours->view);
+        learn(&order->seen_in_block, ours->clock);
 }
 
 void simt_order_message(uintptr_t address, unsigned bytes, bool wrote, bool adding)
@@ -258,7 +259,7 @@ void simt_order_message(uintptr_t address, unsigned bytes, bool wrote, bool addi
     if (everybody)
         everybody->bytes = bytes;
     if (everybody && order->fenced) {
-        learn(&everybody->view, order->fenced);
+        learn(&everybody->clock, order->fenced);
         segments[segment_count - 1].told = 1;
     }
     struct message *ours = everybody ? add_message(place, simt_order.block_number) : NULL;
@@ -266,26 +267,26 @@ void simt_order_message(uintptr_t address, unsigned bytes, bool wrote, bool addi
     if (!ours)
         return;
     if (ours->version != version)
-        forget_view(&ours->view);
+        forget_clock(&ours->clock);
     ours->version = version;
-    learn(&ours->view, order->fenced_in_block);
+    learn(&ours->clock, order->fenced_in_block);
 }
 
 /* --- what synchronises -------------------------------------------------------------------------------------------- */
 
 /** The lanes of a warp that wait at a barrier in shared memory often know the same and are told the same. */
 static struct acquired {
-    struct view *before, *told, *after; /**< kept, or none */
+    struct vector_clock *before, *told, *after; /**< kept, or none */
 } last_acquired;
 
 static void drop_threads(struct thread_order *threads)
 {
     for (unsigned i = 0; i < BLOCK_THREADS; i++) {
-        simt_view_drop(threads[i].known);
-        simt_view_drop(threads[i].fenced);
-        simt_view_drop(threads[i].fenced_in_block);
-        simt_view_drop(threads[i].seen);
-        simt_view_drop(threads[i].seen_in_block);
+        simt_vector_clock_drop(threads[i].known);
+        simt_vector_clock_drop(threads[i].fenced);
+        simt_vector_clock_drop(threads[i].fenced_in_block);
+        simt_vector_clock_drop(threads[i].seen);
+        simt_vector_clock_drop(threads[i].seen_in_block);
     }
 }
 
@@ -302,68 +303,68 @@ void simt_order_end(struct block_order *block)
 bool simt_order_launch(uint64_t blocks, bool together)
 {
     segment_count = 0;
-    simt_order.first_tick = simt_order.launch_tick = ++simt_order.tick;
+    simt_order.first_epoch = simt_order.launch_epoch = ++simt_order.epoch;
     simt_order.alone = blocks == 1;
     simt_order.together = together;
     if (message_count > 0)
         memset(messages, 0, message_room * sizeof *messages);
     message_count = 0;
-    simt_views_reset(blocks);
+    simt_vector_clocks_reset(blocks);
     last_acquired = (struct acquired){0};
     return simt_thread_sets_prepare();
 }
 
 /**
- * The threads of [first, first + 32) in `lanes` now know what any of them does: one of the five views that they have.
+ * The threads of [first, first + 32) in `lanes` now know what any of them does: one of the five clocks that they have.
  */
-static void share_view(struct thread_order *threads, unsigned warps, uint32_t lanes, size_t member)
+static void share_clock(struct thread_order *threads, unsigned warps, uint32_t lanes, size_t member)
 {
-    struct view *together = NULL;
+    struct vector_clock *together = NULL;
 
     for (unsigned i = 0; i < warps * WARP_LANES; i++) {
         if (lanes >> i % WARP_LANES & 1)
-            learn(&together, *(struct view **)((char *)&threads[i] + member));
+            learn(&together, *(struct vector_clock **)((char *)&threads[i] + member));
     }
     if (!together)
         return;
     for (unsigned i = 0; i < warps * WARP_LANES; i++) {
-        struct view **view = (struct view **)((char *)&threads[i] + member);
+        struct vector_clock **clock = (struct vector_clock **)((char *)&threads[i] + member);
 
-        if (!(lanes >> i % WARP_LANES & 1) || *view == together)
+        if (!(lanes >> i % WARP_LANES & 1) || *clock == together)
             continue;
-        simt_view_drop(*view);
-        *view = simt_view_keep(together);
+        simt_vector_clock_drop(*clock);
+        *clock = simt_vector_clock_keep(together);
     }
-    simt_view_drop(together);
+    simt_vector_clock_drop(together);
 }
 
 static void share(struct thread_order *threads, unsigned warps, uint32_t lanes)
 {
-    share_view(threads, warps, lanes, offsetof(struct thread_order, known));
-    share_view(threads, warps, lanes, offsetof(struct thread_order, fenced));
-    share_view(threads, warps, lanes, offsetof(struct thread_order, fenced_in_block));
-    share_view(threads, warps, lanes, offsetof(struct thread_order, seen));
-    share_view(threads, warps, lanes, offsetof(struct thread_order, seen_in_block));
+    share_clock(threads, warps, lanes, offsetof(struct thread_order, known));
+    share_clock(threads, warps, lanes, offsetof(struct thread_order, fenced));
+    share_clock(threads, warps, lanes, offsetof(struct thread_order, fenced_in_block));
+    share_clock(threads, warps, lanes, offsetof(struct thread_order, seen));
+    share_clock(threads, warps, lanes, offsetof(struct thread_order, seen_in_block));
 }
 
 void simt_order_barrier(void)
 {
-    simt_order.block.barrier_end = ++simt_order.tick;
-    simt_order.ordered_ticks = simt_order.tick - simt_order.segment_tick;
+    simt_order.block.barrier_end = ++simt_order.epoch;
+    simt_order.ordered_epochs = simt_order.epoch - simt_order.segment_epoch;
     if (simt_order.alone)
-        simt_order.launch_tick = simt_order.tick;
+        simt_order.launch_epoch = simt_order.epoch;
     if (simt_order.block.threads)
         share(simt_order.block.threads, BLOCK_WARPS, UINT32_MAX);
 }
 
 void simt_order_grid(void)
 {
-    simt_order.launch_tick = ++simt_order.tick;
+    simt_order.launch_epoch = ++simt_order.epoch;
 }
 
 void simt_order_grid_opens(struct block_order *block)
 {
-    block->barrier_end = simt_order.tick;
+    block->barrier_end = simt_order.epoch;
     if (block->threads)
         share(block->threads, BLOCK_WARPS, UINT32_MAX);
 }
@@ -372,12 +373,12 @@ void simt_order_syncwarp(struct warp_order *warp, unsigned first, uint32_t lanes
 {
     uint32_t joined[WARP_LANES] = {0};
 
-    simt_order.tick++;
+    simt_order.epoch++;
     mask &= lanes;
     if (simt_order.block.threads)
         share(simt_order.block.threads + first, 1, mask);
     if (mask == lanes) {
-        warp->sync_end = simt_order.tick;
+        warp->sync_end = simt_order.epoch;
         return;
     }
     /* Vector clocks, kept for the lanes that a partial mask has named. */
@@ -389,7 +390,7 @@ void simt_order_syncwarp(struct warp_order *warp, unsigned first, uint32_t lanes
     }
     warp->partial |= mask;
     FOR_EACH_LANE (i, mask)
-        joined[i] = simt_order.tick;
+        joined[i] = simt_order.epoch;
     FOR_EACH_LANE (i, mask)
         memcpy(warp->known[i], joined, sizeof joined);
 }
@@ -397,20 +398,21 @@ void simt_order_syncwarp(struct warp_order *warp, unsigned first, uint32_t lanes
 /**
  * All that is ordered before now: what the thread has been told, its block's barriers, its warp's __syncwarp, itself.
  */
-static struct view *view_of_now(const struct thread_order *order)
+static struct vector_clock *clock_of_now(const struct thread_order *order)
 {
     const struct warp_order *warp = simt_order.warp;
     const unsigned me = running_thread();
-    const uint64_t thread = view_thread(simt_order.block_number, me);
-    struct view *now = simt_view_keep(order->known);
+    const uint64_t thread = clock_thread(simt_order.block_number, me);
+    struct vector_clock *now = simt_vector_clock_keep(order->known);
 
-    now = simt_view_raise(now, thread, VIEW_BLOCK, simt_order.block.barrier_end);
-    now = simt_view_raise(now, thread, VIEW_WARP, warp->sync_end);
+    now = simt_vector_clock_raise(now, thread, CLOCK_BLOCK, simt_order.block.barrier_end);
+    now = simt_vector_clock_raise(now, thread, CLOCK_WARP, warp->sync_end);
     if (warp->partial >> me % WARP_LANES & 1) {
         for (unsigned lane = 0; lane < WARP_LANES; lane++)
-            now = simt_view_raise(now, thread - me % WARP_LANES + lane, VIEW_LANE, warp->known[me % WARP_LANES][lane]);
+            now = simt_vector_clock_raise(now, thread - me % WARP_LANES + lane, CLOCK_LANE,
+                                          warp->known[me % WARP_LANES][lane]);
     }
-    return simt_view_raise(now, thread, VIEW_LANE, simt_order.tick);
+    return simt_vector_clock_raise(now, thread, CLOCK_LANE, simt_order.epoch);
 }
 
 void simt_order_fence(bool in_block)
@@ -422,53 +424,53 @@ void simt_order_fence(bool in_block)
     learn(&order->known, order->seen_in_block);
     if (!in_block)
         learn(&order->known, order->seen);
-    simt_order.tick++;
-    struct view *now = view_of_now(order);
+    simt_order.epoch++;
+    struct vector_clock *now = clock_of_now(order);
 
     learn(&order->fenced_in_block, now);
     if (!in_block)
         learn(&order->fenced, now);
-    simt_view_drop(now);
+    simt_vector_clock_drop(now);
 }
 
-void simt_order_release(struct view **told)
+void simt_order_release(struct vector_clock **told)
 {
     struct thread_order *order = own_order();
 
     if (!order)
         return;
-    simt_order.tick++;
-    struct view *now = view_of_now(order);
+    simt_order.epoch++;
+    struct vector_clock *now = clock_of_now(order);
 
     learn(told, now);
-    simt_view_drop(now);
+    simt_vector_clock_drop(now);
 }
 
-void simt_order_release_write(struct view **told, unsigned thread, uint32_t tick)
+void simt_order_release_write(struct vector_clock **told, unsigned thread, uint32_t epoch)
 {
-    *told = simt_view_raise(*told, view_thread(simt_order.block_number, thread), VIEW_LANE, tick + 1);
+    *told = simt_vector_clock_raise(*told, clock_thread(simt_order.block_number, thread), CLOCK_LANE, epoch + 1);
 }
 
-void simt_order_acquire(struct view *told)
+void simt_order_acquire(struct vector_clock *told)
 {
     struct thread_order *order = told ? own_order() : NULL;
 
     if (!order)
         return;
     if (order->known == last_acquired.before && told == last_acquired.told) {
-        simt_view_drop(order->known);
-        order->known = simt_view_keep(last_acquired.after);
+        simt_vector_clock_drop(order->known);
+        order->known = simt_vector_clock_keep(last_acquired.after);
         return;
     }
     const struct acquired old = last_acquired;
 
-    last_acquired.before = simt_view_keep(order->known);
-    last_acquired.told = simt_view_keep(told);
+    last_acquired.before = simt_vector_clock_keep(order->known);
+    last_acquired.told = simt_vector_clock_keep(told);
     learn(&order->known, told);
-    last_acquired.after = simt_view_keep(order->known);
-    simt_view_drop(old.before);
-    simt_view_drop(old.told);
-    simt_view_drop(old.after);
+    last_acquired.after = simt_vector_clock_keep(order->known);
+    simt_vector_clock_drop(old.before);
+    simt_vector_clock_drop(old.told);
+    simt_vector_clock_drop(old.after);
 }
 
 void simt_order_proxy_fence(int space)
@@ -477,73 +479,74 @@ void simt_order_proxy_fence(int space)
 
     if (!order)
         return;
-    simt_order.tick++;
-    struct view *now = view_of_now(order);
+    simt_order.epoch++;
+    struct vector_clock *now = clock_of_now(order);
 
-    order->known = simt_view_join_by_proxy(order->known, now, space);
-    simt_view_drop(now);
+    order->known = simt_vector_clock_join_by_proxy(order->known, now, space);
+    simt_vector_clock_drop(now);
 }
 
 /* --- what is ordered ---------------------------------------------------------------------------------------------- */
 
-/** Whether `lane` of the running warp, when it did something at `tick`, is ordered before now by a __syncwarp. */
-static bool ordered_in_warp(uint32_t tick, unsigned lane)
+/** Whether `lane` of the running warp, when it did something at `epoch`, is ordered before now by a __syncwarp. */
+static bool ordered_in_warp(uint32_t epoch, unsigned lane)
 {
     const struct warp_order *warp = simt_order.warp;
     const unsigned me = running_thread() % WARP_LANES;
 
-    return tick < warp->sync_end || ((warp->partial >> me & 1) && tick < warp->known[me][lane]);
+    return epoch < warp->sync_end || ((warp->partial >> me & 1) && epoch < warp->known[me][lane]);
 }
 
-static bool ordered_by_message(uint32_t tick, uint32_t block, unsigned thread, bool volatile_load)
+static bool ordered_by_message(uint32_t epoch, uint32_t block, unsigned thread, bool volatile_load)
 {
-    const uint64_t whose = view_thread(block, thread);
+    const uint64_t whose = clock_thread(block, thread);
 
     if (!simt_order.block.threads)
         return false;
     const struct thread_order *order = &simt_order.block.threads[running_thread()];
 
-    if (tick < simt_view_tick(order->known, whose))
+    if (epoch < simt_vector_clock_epoch(order->known, whose))
         return true;
-    return volatile_load &&
-           (tick < simt_view_tick(order->seen, whose) || tick < simt_view_tick(order->seen_in_block, whose));
+    return volatile_load && (epoch < simt_vector_clock_epoch(order->seen, whose) ||
+                             epoch < simt_vector_clock_epoch(order->seen_in_block, whose));
 }
 
-bool simt_ordered(uint32_t tick, unsigned thread, bool volatile_load)
+bool simt_ordered(uint32_t epoch, unsigned thread, bool volatile_load)
 {
     const unsigned me = running_thread();
-    const bool here = simt_same_block(tick);
+    const bool here = simt_same_block(epoch);
 
-    if (tick < simt_order.launch_tick)
+    if (epoch < simt_order.launch_epoch)
         return true;
     if (here) {
-        if (thread == me || tick < simt_order.block.barrier_end)
+        if (thread == me || epoch < simt_order.block.barrier_end)
             return true;
-        if (thread / WARP_LANES == me / WARP_LANES && ordered_in_warp(tick, thread % WARP_LANES))
+        if (thread / WARP_LANES == me / WARP_LANES && ordered_in_warp(epoch, thread % WARP_LANES))
             return true;
     }
-    return ordered_by_message(tick, here ? simt_order.block_number : simt_block_at(tick), thread, volatile_load);
+    return ordered_by_message(epoch, here ? simt_order.block_number : simt_block_at(epoch), thread, volatile_load);
 }
 
-bool simt_all_ordered(uint32_t tick, const struct thread_set *threads, bool volatile_load, unsigned *thread,
+bool simt_all_ordered(uint32_t epoch, const struct thread_set *threads, bool volatile_load, unsigned *thread,
                       unsigned *count)
 {
     *count = 0;
-    if (tick < simt_order.launch_tick || (tick < simt_order.block.barrier_end && simt_same_block(tick)))
+    if (epoch < simt_order.launch_epoch || (epoch < simt_order.block.barrier_end && simt_same_block(epoch)))
         return true;
     FOR_EACH_LANE (warp, threads->warps) {
         FOR_EACH_LANE (lane, threads->lanes[warp]) {
-            if (!simt_ordered(tick, warp * WARP_LANES + lane, volatile_load) && (*count)++ == 0)
+            if (!simt_ordered(epoch, warp * WARP_LANES + lane, volatile_load) && (*count)++ == 0)
                 *thread = warp * WARP_LANES + lane;
         }
     }
     return *count == 0;
 }
 
-bool simt_ordered_by_proxy(uint32_t tick, unsigned thread, int space)
+bool simt_ordered_by_proxy(uint32_t epoch, unsigned thread, int space)
 {
-    const uint32_t block = simt_same_block(tick) ? simt_order.block_number : simt_block_at(tick);
+    const uint32_t block = simt_same_block(epoch) ? simt_order.block_number : simt_block_at(epoch);
 
-    return simt_order.block.threads && tick < simt_view_tick(simt_order.block.threads[running_thread()].known,
-                                                             simt_view_by_proxy(view_thread(block, thread), space));
+    return simt_order.block.threads &&
+           epoch < simt_vector_clock_epoch(simt_order.block.threads[running_thread()].known,
+                                           simt_vector_clock_by_proxy(clock_thread(block, thread), space));
 }

@@ -22,8 +22,8 @@
  * All this is kept exactly, per byte: a race between two accesses that were made is reported if and only if there is
  * one. What is not tried is another order of atomics: who comes first at one is who runs first here.
  *
- * Time is counted in ticks, of which every synchronisation makes one. What a barrier orders is told by its tick alone.
- * What messages order takes vector clocks (views.h), which nobody has before there is a fence.
+ * Time is counted in epochs, of which every synchronisation makes one. What a barrier orders is told by its epoch
+ * alone. What messages order takes vector clocks (clocks.h), which nobody has before there is a fence.
  */
 #ifndef SIMT_HAPPENS_BEFORE_H
 #define SIMT_HAPPENS_BEFORE_H
@@ -36,41 +36,41 @@
 
 /** What __syncwarp has ordered among the lanes of a warp, since its block began. */
 struct warp_order {
-    uint32_t sync_end;                      /**< what the warp did at ticks below this is ordered by one of all lanes */
-    uint32_t partial;                       /**< lanes that a partial one has ordered */
-    uint32_t known[WARP_LANES][WARP_LANES]; /**< known[i][j]: lane i has seen what lane j did at ticks below this */
+    uint32_t sync_end; /**< what the warp did at epochs below this is ordered by one of all lanes */
+    uint32_t partial;  /**< lanes that a partial one has ordered */
+    uint32_t known[WARP_LANES][WARP_LANES]; /**< known[i][j]: lane i has seen what lane j did at epochs below this */
 };
 
 struct thread_set;
-struct view;
+struct vector_clock;
 
 /** What fences and atomics have told a thread. Those "in block" hold for the threads of its own block only. */
 struct thread_order {
-    struct view *known;           /**< is ordered before now */
-    struct view *fenced;          /**< is ordered before a fence: what its next atomic tells others */
-    struct view *fenced_in_block; /**< the same with the fences of this block alone, and of it */
-    struct view *seen;            /**< was told by an atomic, and is ordered before the next fence */
-    struct view *seen_in_block;
+    struct vector_clock *known;           /**< is ordered before now */
+    struct vector_clock *fenced;          /**< is ordered before a fence: what its next atomic tells others */
+    struct vector_clock *fenced_in_block; /**< the same with the fences of this block alone, and of it */
+    struct vector_clock *seen;            /**< was told by an atomic, and is ordered before the next fence */
+    struct vector_clock *seen_in_block;
 };
 
 /** A block's place in time, kept while others run. */
 struct block_order {
-    uint32_t block_tick;          /**< it began; shared memory written earlier is not this block's */
-    uint32_t barrier_end;         /**< what the block did at ticks below this is ordered by a barrier */
+    uint32_t block_epoch;         /**< it began; shared memory written earlier is not this block's */
+    uint32_t barrier_end;         /**< what the block did at epochs below this is ordered by a barrier */
     struct thread_order *threads; /**< NULL before there is a fence */
 };
 
 /** Now, for the thread that runs. */
 struct order {
-    uint32_t tick;
-    uint32_t thread;        /**< which runs: its number, where a shadow cell has it */
-    uint32_t first_tick;    /**< of the launch */
-    uint32_t launch_tick;   /**< what was done before is ordered, whoever did it */
-    uint32_t segment_tick;  /**< this block has been running without another in between since */
-    uint32_t ordered_ticks; /**< ticks of the segment, from its start, that a barrier has ordered */
-    uint32_t block_number;  /**< in the grid */
-    bool alone;             /**< the grid has one block */
-    bool together;          /**< blocks take turns */
+    uint32_t epoch;
+    uint32_t thread;         /**< which runs: its number, where a shadow cell has it */
+    uint32_t first_epoch;    /**< of the launch */
+    uint32_t launch_epoch;   /**< what was done before is ordered, whoever did it */
+    uint32_t segment_epoch;  /**< this block has been running without another in between since */
+    uint32_t ordered_epochs; /**< epochs of the segment, from its start, that a barrier has ordered */
+    uint32_t block_number;   /**< in the grid */
+    bool alone;              /**< the grid has one block */
+    bool together;           /**< blocks take turns */
     uintptr_t
         loaded; /**< what was last loaded from global or shared memory: address, and below it 5 bits for its bytes */
     struct block_order block;
@@ -108,40 +108,40 @@ bool simt_order_has_fenced(void);
 
 /**
  * A barrier in shared memory: the running thread tells whoever waits for it what is ordered before now; that `thread`,
- * a number in its block, has written something at a tick; and is told itself. A view belongs to the barrier.
+ * a number in its block, has written something at an epoch; and is told itself. A clock belongs to the barrier.
  */
-void simt_order_release(struct view **told);
-void simt_order_release_write(struct view **told, unsigned thread, uint32_t tick);
-void simt_order_acquire(struct view *told);
+void simt_order_release(struct vector_clock **told);
+void simt_order_release_write(struct vector_clock **told, unsigned thread, uint32_t epoch);
+void simt_order_acquire(struct vector_clock *told);
 /**
  * The running thread fences between its own accesses to an enum shadow_space and those of copies and products. Whether
- * what a thread did there at a tick is before such a fence that is ordered before now.
+ * what a thread did there at an epoch is before such a fence that is ordered before now.
  */
 void simt_order_proxy_fence(int space);
-bool simt_ordered_by_proxy(uint32_t tick, unsigned thread, int space);
+bool simt_ordered_by_proxy(uint32_t epoch, unsigned thread, int space);
 
-/** Whether nothing has ordered what the running thread did at a tick, or since, before what others do. */
-bool simt_order_silent_since(uint32_t tick);
+/** Whether nothing has ordered what the running thread did at an epoch, or since, before what others do. */
+bool simt_order_silent_since(uint32_t epoch);
 
-/** The number of the block that ran at a tick of this launch. */
-uint32_t simt_block_at(uint32_t tick);
+/** The number of the block that ran at an epoch of this launch. */
+uint32_t simt_block_at(uint32_t epoch);
 /** Whether that is the one that runs now. */
-static inline bool simt_same_block(uint32_t tick)
+static inline bool simt_same_block(uint32_t epoch)
 {
-    return tick >= simt_order.segment_tick ||
-           (tick >= simt_order.block.block_tick && simt_block_at(tick) == simt_order.block_number);
+    return epoch >= simt_order.segment_epoch ||
+           (epoch >= simt_order.block.block_epoch && simt_block_at(epoch) == simt_order.block_number);
 }
 /**
  * Whether nothing that is still to come can be ordered after what was done then: its block has ended and told nobody.
  */
-bool simt_order_lost(uint32_t tick);
+bool simt_order_lost(uint32_t epoch);
 /**
- * Whether what `thread`, a number in its block, did at `tick` is ordered before what the running thread does now, which
- * may be a volatile load.
+ * Whether what `thread`, a number in its block, did at `epoch` is ordered before what the running thread does now,
+ * which may be a volatile load.
  */
-bool simt_ordered(uint32_t tick, unsigned thread, bool volatile_load);
+bool simt_ordered(uint32_t epoch, unsigned thread, bool volatile_load);
 /** As simt_ordered() for all of a set of threads; if not, one that is not, and how many there are. */
-bool simt_all_ordered(uint32_t tick, const struct thread_set *threads, bool volatile_load, unsigned *thread,
+bool simt_all_ordered(uint32_t epoch, const struct thread_set *threads, bool volatile_load, unsigned *thread,
                       unsigned *count);
 
 #endif

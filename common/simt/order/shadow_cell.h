@@ -8,9 +8,9 @@
  * What is remembered of a 4-byte word: the last write and who has read since. Where that is too little, see history.h.
  */
 struct shadow_cell {
-    uint32_t write_tick;
+    uint32_t write_epoch;
     uint32_t write; /**< thread, bytes, atomic, state, site */
-    uint32_t read_tick;
+    uint32_t read_epoch;
     uint32_t read; /**< kind, set of threads, bytes, site */
 };
 
@@ -25,7 +25,7 @@ enum {
     CELL_STATE_SHIFT = 13,
     CELL_STATE = 0xf << CELL_STATE_SHIFT,
 
-    /* A read: all threads of the set read these bytes at its tick. */
+    /* A read: all threads of the set read these bytes at its epoch. */
     READ_SET_SHIFT = 17,
     READ_SET_BITS = 13,
     READ_BYTES_SHIFT = 13,
@@ -34,15 +34,15 @@ enum {
     CELL_SITE = (1 << SITE_BITS) - 1,
 };
 
-#define TICK_NEVER UINT32_MAX
+#define EPOCH_NEVER UINT32_MAX
 
 /* Kinds of a read. */
 #define READ_LOST    (1u << 30) /**< whoever writes these bytes before the launch ends does so in a race */
-#define READ_HISTORY (1u << 31) /**< there is a history of the word; its latest tick is the cell's */
+#define READ_HISTORY (1u << 31) /**< there is a history of the word; its latest epoch is the cell's */
 #define READ_AUTHORS \
     (3u << 30) /**< no reads: all threads of the set have updated it by atomics; no bytes: READ_LOST as well */
-#define READ_UNOWNED (3u << 30) /**< at a tick that never comes: no variable has the word, see shared_variables.c */
-#define READ_COPIED  (READ_UNOWNED | 1) /**< at that tick: an asynchronous copy writes the word, see copies.c */
+#define READ_UNOWNED (3u << 30) /**< at an epoch that never comes: no variable has the word, see shared_variables.c */
+#define READ_COPIED  (READ_UNOWNED | 1) /**< at that epoch: an asynchronous copy writes the word, see copies.c */
 
 /** Which bytes of a word an atomic has, of how many; how far it reaches; whether it is a volatile store. */
 enum atomic_kind {

@@ -9,7 +9,7 @@
 #include <string.h>
 
 uint64_t simt_latest_work;
-struct clock simt_host_clock;
+struct stream_clock simt_host_clock;
 bool simt_streams_several;
 
 static struct stream default_streams[FIRST_OWN] = {{.alive = true, .blocking = true},
@@ -48,7 +48,7 @@ size_t simt_stream_number(cudaStream_t stream)
 size_t simt_free_stream(void)
 {
     for (size_t i = FIRST_OWN; i < simt_stream_count; i++) {
-        if (!simt_streams[i].alive && simt_streams[i].last <= simt_clock_known(&simt_host_clock, i))
+        if (!simt_streams[i].alive && simt_streams[i].last <= simt_stream_clock_known(&simt_host_clock, i))
             return i;
     }
     struct stream *larger = simt_stream_count < NUMBERS ? malloc((simt_stream_count + 1) * sizeof *larger) : NULL;
@@ -72,16 +72,16 @@ void simt_stream_enter(size_t number)
     for (size_t i = 0; i < simt_stream_count; i++) {
         if (i == number || !simt_streams[i].blocking || (number != LEGACY && i != LEGACY))
             continue;
-        simt_clock_join(&stream->clock, &simt_streams[i].clock);
-        simt_clock_raise(&stream->clock, i, simt_latest_work);
+        simt_stream_clock_join(&stream->clock, &simt_streams[i].clock);
+        simt_stream_clock_raise(&stream->clock, i, simt_latest_work);
         simt_streams[i].published = simt_latest_work;
     }
 }
 
-const struct clock *simt_stream_publish(size_t number)
+const struct stream_clock *simt_stream_publish(size_t number)
 {
     simt_stream_enter(number);
-    simt_clock_raise(&simt_streams[number].clock, number, simt_latest_work);
+    simt_stream_clock_raise(&simt_streams[number].clock, number, simt_latest_work);
     simt_streams[number].published = simt_latest_work;
     return &simt_streams[number].clock;
 }

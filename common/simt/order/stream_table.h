@@ -2,7 +2,7 @@
 #ifndef SIMT_STREAM_TABLE_H
 #define SIMT_STREAM_TABLE_H
 
-#include "clocks.h"
+#include "stream_clocks.h"
 #include "cuda_runtime.h"
 
 /*
@@ -13,11 +13,11 @@ enum { HANDLE_STREAM = 8, HANDLE_EVENT = 12, HANDLE_STEP = 16, GENERATION_SHIFT 
 struct stream {
     uint64_t generation; /**< 0: never used */
     bool alive;
-    bool blocking;      /**< waits for the legacy default stream, and that for it */
-    bool asked;         /**< cudaStreamQuery has said once that it is not done */
-    uint64_t last;      /**< position of its latest work */
-    uint64_t published; /**< up to here somebody's clock may tell its work from what follows */
-    struct clock clock; /**< what its next work is ordered after */
+    bool blocking;             /**< waits for the legacy default stream, and that for it */
+    bool asked;                /**< cudaStreamQuery has said once that it is not done */
+    uint64_t last;             /**< position of its latest work */
+    uint64_t published;        /**< up to here somebody's clock may tell its work from what follows */
+    struct stream_clock clock; /**< what its next work is ordered after */
 };
 
 enum { LEGACY, PER_THREAD, FIRST_OWN };
@@ -29,7 +29,7 @@ extern bool simt_streams_several;
 /** The position of the latest work: they count all that is given to any stream. */
 extern uint64_t simt_latest_work;
 /** What the host has waited for. */
-extern struct clock simt_host_clock;
+extern struct stream_clock simt_host_clock;
 
 uintptr_t simt_handle_of(size_t number, uint64_t generation, unsigned kind);
 /** Says at which line of the host's a handle was none. */
@@ -45,6 +45,6 @@ size_t simt_free_stream(void);
  */
 void simt_stream_enter(size_t number);
 /** All that a stream has been given is known to whoever gets this clock. */
-const struct clock *simt_stream_publish(size_t number);
+const struct stream_clock *simt_stream_publish(size_t number);
 
 #endif

@@ -17,7 +17,7 @@ struct work {
     const char *name;
     uintptr_t caller;
     bool uses_host;
-    uint32_t first_tick, last_tick; /**< of a launch that simt_work_scan() has not been asked about */
+    uint32_t first_epoch, last_epoch; /**< of a launch that simt_work_scan() has not been asked about */
     struct ranges used[NUM_USES];
 };
 
@@ -30,7 +30,7 @@ static size_t pending_room;
 bool simt_streams_use_host;
 bool simt_streams_share_host;
 
-void (*simt_work_scan)(uint32_t first_tick, uint32_t last_tick);
+void (*simt_work_scan)(uint32_t first_epoch, uint32_t last_epoch);
 
 static bool agree(enum use a, enum use b)
 {
@@ -43,7 +43,7 @@ static bool find_race(const struct work *mine, const struct work *theirs, struct
 {
     for (enum use a = 0; a < NUM_USES; a++) {
         for (enum use b = 0; b < NUM_USES; b++) {
-            if (agree(a, b) || !simt_ranges_meet(&mine->used[a], &theirs->used[b], &race->address))
+            if (agree(a, b) || !simt_ranges_overlap(&mine->used[a], &theirs->used[b], &race->address))
                 continue;
             race->mine = a;
             race->theirs = b;
@@ -69,7 +69,7 @@ static void forget_known(void)
 
     simt_streams_use_host = false;
     for (size_t i = 0; i < pending_count; i++) {
-        if (pending[i].position <= simt_clock_known(&simt_host_clock, pending[i].stream)) {
+        if (pending[i].position <= simt_stream_clock_known(&simt_host_clock, pending[i].stream)) {
             free_uses(&pending[i]);
             continue;
         }
@@ -79,18 +79,18 @@ static void forget_known(void)
     pending_count = kept;
 }
 
-bool simt_is_pending(const struct clock *clock)
+bool simt_is_pending(const struct stream_clock *clock)
 {
     for (size_t i = 0; i < pending_count; i++) {
-        if (pending[i].position <= simt_clock_known(clock, pending[i].stream))
+        if (pending[i].position <= simt_stream_clock_known(clock, pending[i].stream))
             return true;
     }
     return false;
 }
 
-void simt_host_knows(const struct clock *clock)
+void simt_host_knows(const struct stream_clock *clock)
 {
-    simt_clock_join(&simt_host_clock, clock);
+    simt_stream_clock_join(&simt_host_clock, clock);
     forget_known();
 }
 
@@ -112,15 +112,15 @@ void simt_use_several(void)
     for (size_t i = 0; i < pending_count; i++) {
         struct work *work = &pending[i];
 
-        if (!work->first_tick)
+        if (!work->first_epoch)
             continue;
         free_uses(&current);
-        simt_work_scan(work->first_tick, work->last_tick);
+        simt_work_scan(work->first_epoch, work->last_epoch);
         join_uses(&current, work);
         free_uses(work);
         memcpy(work->used, current.used, sizeof work->used);
         memset(current.used, 0, sizeof current.used);
-        work->first_tick = 0;
+        work->first_epoch = 0;
     }
 }
 
@@ -168,8 +168,8 @@ static void add_pending(void)
         join_uses(last, &current);
         last->position = current.position;
         last->uses_host = last->uses_host || current.uses_host;
-        last->first_tick = last->first_tick ? last->first_tick : current.first_tick;
-        last->last_tick = current.last_tick ? current.last_tick : last->last_tick;
+        last->first_epoch = last->first_epoch ? last->first_epoch : current.first_epoch;
+        last->last_epoch = current.last_epoch ? current.last_epoch : last->last_epoch;
         return;
     }
     if (!simt_make_room(&pending, &pending_room, pending_count + 1, sizeof *pending))
@@ -186,7 +186,7 @@ bool simt_work_end(struct work_race *race)
         const struct work *other = &pending[i];
 
         if (other->stream != current.stream &&
-            other->position > simt_clock_known(&simt_streams[current.stream].clock, other->stream) &&
+            other->position > simt_stream_clock_known(&simt_streams[current.stream].clock, other->stream) &&
             find_race(&current, other, race)) {
             simt_host_waits_for_all();
             return false;
@@ -215,14 +215,14 @@ cudaError_t simt_work_check(void)
     return simt_set_sticky_error(cudaErrorLaunchFailure);
 }
 
-void simt_work_ran(uint32_t first_tick, uint32_t last_tick)
+void simt_work_ran(uint32_t first_epoch, uint32_t last_epoch)
 {
     current.uses_host = simt_streams_share_host;
     if (simt_streams_several || simt_streams_share_host) {
-        simt_work_scan(first_tick, last_tick);
+        simt_work_scan(first_epoch, last_epoch);
     } else {
-        current.first_tick = first_tick;
-        current.last_tick = last_tick;
+        current.first_epoch = first_epoch;
+        current.last_epoch = last_epoch;
     }
 }
 
@@ -239,7 +239,7 @@ void simt_host_waits(cudaStream_t stream)
 void simt_host_waits_for_all(void)
 {
     for (size_t i = 0; i < simt_stream_count; i++)
-        simt_clock_raise(&simt_host_clock, i, simt_latest_work);
+        simt_stream_clock_raise(&simt_host_clock, i, simt_latest_work);
     forget_known();
 }
 
@@ -253,12 +253,12 @@ void simt_host_uses(uintptr_t address, size_t bytes, bool store, uintptr_t pc)
 
     for (size_t i = 0; i < pending_count; i++) {
         const struct work *work = &pending[i];
-        const bool written = work->uses_host && (simt_ranges_meet(&touched, &work->used[USE_WRITE], &first) ||
-                                                 simt_ranges_meet(&touched, &work->used[USE_STRONG_WRITE], &first));
+        const bool written = work->uses_host && (simt_ranges_overlap(&touched, &work->used[USE_WRITE], &first) ||
+                                                 simt_ranges_overlap(&touched, &work->used[USE_STRONG_WRITE], &first));
 
         if (!written && !(work->uses_host && store &&
-                          (simt_ranges_meet(&touched, &work->used[USE_READ], &first) ||
-                           simt_ranges_meet(&touched, &work->used[USE_STRONG_READ], &first))))
+                          (simt_ranges_overlap(&touched, &work->used[USE_READ], &first) ||
+                           simt_ranges_overlap(&touched, &work->used[USE_STRONG_READ], &first))))
             continue;
         simt_source_line(pc, here);
         simt_source_line(work->caller, there);
@@ -272,7 +272,7 @@ void simt_host_uses(uintptr_t address, size_t bytes, bool store, uintptr_t pc)
     }
 }
 
-cudaError_t simt_work_query(const struct clock *clock, bool *asked)
+cudaError_t simt_work_query(const struct stream_clock *clock, bool *asked)
 {
     if (simt_sticky_error() != cudaSuccess)
         return simt_sticky_error();

@@ -20,7 +20,7 @@
 #ifndef SIMT_WORK_H
 #define SIMT_WORK_H
 
-#include "clocks.h"
+#include "stream_clocks.h"
 #include "cuda_runtime.h"
 
 /** What work does to a byte; "strong" is what needs no order among its own kind: atomics, and volatile loads. */
@@ -50,23 +50,23 @@ bool simt_work_end(struct work_race *race);
 /** The same, and what it is refused with. */
 cudaError_t simt_work_check(void);
 /**
- * The current work was a launch that ran at these ticks; what it does is said if need be by simt_work_scan(), then or
+ * The current work was a launch that ran at these epochs; what it does is said if need be by simt_work_scan(), then or
  * later.
  */
-void simt_work_ran(uint32_t first_tick, uint32_t last_tick);
-extern void (*simt_work_scan)(uint32_t first_tick, uint32_t last_tick);
+void simt_work_ran(uint32_t first_epoch, uint32_t last_epoch);
+extern void (*simt_work_scan)(uint32_t first_epoch, uint32_t last_epoch);
 
 /** The host waits for the work of a stream, or for all. */
 void simt_host_waits(cudaStream_t stream);
 void simt_host_waits_for_all(void);
 /** The host waits for all that a clock knows; whether that is something which it has not waited for yet. */
-void simt_host_knows(const struct clock *clock);
-bool simt_is_pending(const struct clock *clock);
+void simt_host_knows(const struct stream_clock *clock);
+bool simt_is_pending(const struct stream_clock *clock);
 /**
  * Whether all that a clock knows is done. The first to ask is told that it is not: an answer, which an H200 does not
  * keep as the last error.
  */
-cudaError_t simt_work_query(const struct clock *clock, bool *asked);
+cudaError_t simt_work_query(const struct stream_clock *clock, bool *asked);
 /** There was one stream, and now there are two: what work is pending is asked for now. */
 void simt_use_several(void);
 /** The host reads or writes memory of its own. */

@@ -1,15 +1,15 @@
-/** @file clocks.c  Vector clocks of streams. */
-#include "clocks.h"
+/** @file stream_clocks.c  Vector clocks of streams. */
+#include "stream_clocks.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-uint64_t simt_clock_known(const struct clock *clock, size_t stream)
+uint64_t simt_stream_clock_known(const struct stream_clock *clock, size_t stream)
 {
     return stream < clock->count ? clock->position[stream] : 0;
 }
 
-void simt_clock_raise(struct clock *clock, size_t stream, uint64_t position)
+void simt_stream_clock_raise(struct stream_clock *clock, size_t stream, uint64_t position)
 {
     if (stream >= clock->count) {
         uint64_t *larger = realloc(clock->position, (stream + 1) * sizeof *larger);
@@ -24,8 +24,8 @@ void simt_clock_raise(struct clock *clock, size_t stream, uint64_t position)
         clock->position[stream] = position;
 }
 
-void simt_clock_join(struct clock *clock, const struct clock *other)
+void simt_stream_clock_join(struct stream_clock *clock, const struct stream_clock *other)
 {
     for (size_t i = other->count; i-- > 0;)
-        simt_clock_raise(clock, i, other->position[i]);
+        simt_stream_clock_raise(clock, i, other->position[i]);
 }

@@ -1,0 +1,18 @@
+/** @file stream_clocks.h  Vector clocks of streams: of each, the position up to which its work is known. */
+#ifndef SIMT_STREAM_CLOCKS_H
+#define SIMT_STREAM_CLOCKS_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+struct stream_clock {
+    uint64_t *position;
+    size_t count;
+};
+
+uint64_t simt_stream_clock_known(const struct stream_clock *clock, size_t stream);
+/** Without memory it stays as it is: what could then be reported is none. */
+void simt_stream_clock_raise(struct stream_clock *clock, size_t stream, uint64_t position);
+void simt_stream_clock_join(struct stream_clock *clock, const struct stream_clock *other);
+
+#endif
